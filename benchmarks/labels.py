@@ -16,7 +16,7 @@ from collections.abc import Callable
 from capture.labels import commands, wishes
 from capture.labels.calls import Call, Seen
 from capture.labels.model import Model, shipped
-from nmem.training.corpus import Example, examples, files
+from nmem.labels.corpus import Example, examples, files
 
 LIMIT_US, LIMIT_LOAD_MS = 35.0, 3.0
 ROUNDS = 7

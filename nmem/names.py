@@ -6,7 +6,7 @@ name that reads as a sentence is not told at all. `cited` is for answers: it sta
 
 from __future__ import annotations
 
-from nmem.context.neutral import ELLIPSIS, neutral
+from nmem.sanitize import ELLIPSIS, neutral
 
 _LONGEST_PART = 120
 """Characters of one part of a path."""

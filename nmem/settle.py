@@ -32,7 +32,6 @@ from nmem.episodes.storytelling import Teller
 from nmem.labels.backfill import fill
 from nmem.learn import refresh
 from nmem.llm.ask import Desk
-from nmem.llm.assessor import Assessor
 from nmem.llm.backend import Cancel
 from nmem.llm.connect import connect
 from nmem.mcp import doors
@@ -46,6 +45,7 @@ from nmem.settle_start import lock_file, start, wanted
 from nmem.side_by_side import seldom_collected
 from nmem.themes import keep as themes
 from nmem.threads import compaction, continuity, decisions, outcomes, tuning
+from nmem.threads.assessor import Assessor
 from nmem.threads.link import REASSESS, Linker
 from nmem.training import examples, personal
 
@@ -412,7 +412,7 @@ class _Run:
                     break
                 asked.add(session_id)
                 try:
-                    self.report.judged += judge_session(teller, session_id, holds, detector)
+                    self.report.judged += judge_session(teller, session_id, holds, detector, said.stated)
                 except Exception as error:  # noqa: BLE001 - a boundary: the other sessions are judged
                     self._failed(self._better, error, f"session {session_id}: ")
             if not teller.asking:

@@ -81,6 +81,6 @@ def _known(opened: Connection) -> None:
 
 def warm() -> bool:
     """Compile the redaction rules into their cache; False when it could not be written."""
-    from capture.redaction import rules_cache
+    from capture.redaction import settings
 
-    return rules_cache.prepare()
+    return settings.prepare()

@@ -1,4 +1,4 @@
-"""Makes the tables of meaning (nmem.schema) ready in a database that capture has made; one cheap look when they are."""
+"""Makes the tables of meaning (nmem.store.schema) ready in a database of capture; one cheap look when they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 VERSION = 26
-"""How many migrations nmem.schema has; a test holds the two together."""
+"""How many migrations nmem.store.schema has; a test holds the two together."""
 
 NOW = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 """The time in SQL, in ms: what lies after it was recorded while the clock was ahead, and leads no list."""
@@ -40,7 +40,7 @@ def migrate(db: Connection) -> None:
     """Bring the tables to the newest version, each migration in one transaction; as `ensure` raises."""
     from capture.storage.schema import NewerDatabase, check_own, statements
     from capture.storage.store import transaction
-    from nmem.schema import MIGRATIONS
+    from nmem.store.schema import MIGRATIONS
 
     found = version(db)
     if not found:

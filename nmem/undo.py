@@ -12,17 +12,17 @@ from typing import Protocol
 
 from capture.storage import sqlite
 from capture.storage.store import transaction
-from nmem import pins, settle_start
+from nmem import settle_start
 from nmem.audit import future, review
-from nmem.context import choosing, keep
+from nmem.context import choosing, keep, pins
 from nmem.decisions import change as decided
-from nmem.episodes import corrections_log as log
-from nmem.episodes.corrections_log import Entry
 from nmem.errors import NmemError
 from nmem.learn.written import Written
 from nmem.recall import changes
 from nmem.search import refresh
-from nmem.settings import kept
+from nmem.store import changed_settings
+from nmem.store import corrections as log
+from nmem.store.corrections import Entry
 from nmem.transfer.across import UNDONE_HERE
 
 
@@ -36,7 +36,7 @@ class _Own(Protocol):
     def take_back(self, db: Connection, entry: Entry, now: int) -> str: ...
 
 
-_OWN: tuple[_Own, ...] = (pins, choosing, review, future, changes, kept, decided)
+_OWN: tuple[_Own, ...] = (pins, choosing, review, future, changes, changed_settings, decided)
 _CUT = frozenset(("split", "merge", "move"))
 """Corrections after which prompts are in other episodes."""
 

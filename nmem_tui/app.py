@@ -299,7 +299,7 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
             self.run_worker(self._look_connected, group="connected", thread=True, exclusive=True, exit_on_error=False)
 
     def _look_connected(self) -> None:
-        from nmem.read import connected  # on use: start-up stays short
+        from nmem.doctor import connected  # on use: start-up stays short
 
         self.call_from_thread(self._tell_connected, not connected.unconnected(str(Path.cwd())))
 

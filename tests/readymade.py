@@ -9,8 +9,8 @@ from hashlib import sha256
 from threading import Lock
 
 from capture.storage import schema as facts
-from nmem import schema as meaning
 from nmem import tables
+from nmem.store import schema as meaning
 
 _PAGES, _MANY = 250, 20
 """How large a database, and how many of them, are kept as templates."""

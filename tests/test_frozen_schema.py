@@ -7,7 +7,7 @@ from hashlib import blake2b
 import pytest
 
 from capture.storage import schema as base
-from nmem import schema as meaning
+from nmem.store import schema as meaning
 
 FROZEN = {
     "base": ["ff9ed0f9081ce825", "268a789d406f133f", "6721e007a9965138", "cc3ec25beef022a0"],

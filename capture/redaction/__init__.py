@@ -75,13 +75,8 @@ _COOKIE = "cookie: "
 
 def find(text: str, *, own: bool = True) -> list[Span]:
     """(start, end, kind) of every secret, in order, not overlapping."""
-    low = text.lower()
-    if len(low) != len(text):
-        low = "".join(small if len(small := char.lower()) == 1 else char for char in text)
     known = settings.load()
-    spans: list[Span] = []
-    for finder in finders.FINDERS if len(text) >= finders.SHORT else finders.NAMED:
-        spans += finder(text, low)
+    spans = finders.found(text)
     if own and known.patterns:
         found = _own(text, known.patterns)
         if found is None:

@@ -5,7 +5,7 @@ A pattern is anchored where its literal was found, or bounded, so hostile text c
 
 from __future__ import annotations
 
-from capture.redaction import assignments, detectors, entropy, verdict
+from capture.redaction import assignments, detectors, entropy, rules_cache, settings, verdict
 from capture.redaction.rules_cache import pattern
 
 TYPE_CHECKING = False
@@ -318,7 +318,7 @@ def _unmarked(text: str, low: str) -> list[Span]:
         return []
     from capture.redaction import unmarked
 
-    spans = [*unmarked.encoded(text), *unmarked.wallets(text), *unmarked.bare(text)] if long else []
+    spans = [*unmarked.encoded(text, _held), *unmarked.wallets(text), *unmarked.bare(text)] if long else []
     spans += unmarked.phrases(text) if phrase else ()
     spans += unmarked.groups(text) if grouped else ()
     return spans
@@ -334,7 +334,12 @@ def _spoken(text: str, low: str) -> list[Span]:
         return []
     from capture.redaction import spoken
 
-    return spoken.find(text, low)
+    spans = spoken.find(text, low)
+    if "|" in text or "\n" in text or "│" in text or "</t" in low:
+        from capture.redaction import layouts
+
+        spans += layouts.find(text, low)
+    return spans
 
 
 def _abroad(low: str) -> bool:
@@ -458,6 +463,23 @@ NAMED = (_urls, _mysql, assignments.find, _spoken)
 SHORT = 20
 
 
+def found(text: str) -> list[Span]:
+    """(start, end, kind) of what the built-in finders see, in their order; spans may overlap."""
+    low = text.lower()
+    if len(low) != len(text):
+        low = "".join(small if len(small := char.lower()) == 1 else char for char in text)
+    spans: list[Span] = []
+    for finder in FINDERS if len(text) >= SHORT else NAMED:
+        spans += finder(text, low)
+    return spans
+
+
+def _held(text: str) -> bool:
+    """Whether a decoded text holds a secret that the person does not allow."""
+    known = settings.load()
+    return any(not known.allows(text[begin:end]) for begin, end, _ in found(text))
+
+
 def sources() -> Iterable[str]:
     """Every built-in pattern, for the cache."""
     from capture.redaction import commands, keys, layouts, spoken, unmarked
@@ -474,3 +496,6 @@ def sources() -> Iterable[str]:
         *verdict.SOURCES,
         *_PATTERNS,
     )
+
+
+rules_cache.builtin = sources

@@ -16,7 +16,7 @@ from capture import cache, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from re import Pattern
 
     Code = tuple[int, int, dict[str, int], tuple[str | None, ...], bytes]
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _ready: dict[str, Pattern[str]] = {}
 _stored: dict[str, dict[str, Code | None]] = {}
 """By cache file: the code of each source, None where this interpreter's cannot be kept."""
+
+builtin: Callable[[], Iterable[str]] = tuple
+"""The sources of every built-in pattern: `finders` sets it when it is loaded, and nothing here imports a detector."""
 
 
 def path() -> str:
@@ -73,42 +76,35 @@ def _compile(source: str) -> Pattern[str]:
     return compiled
 
 
-def prepare() -> bool:
-    """Write the cache now, so that the first hook need not; True when it is complete."""
-    from capture.redaction import settings
-
-    _stored.pop(path(), None)  # what was not to be written earlier may be now
-    return build(settings.load().sources())
-
-
-def complete() -> bool:
-    """Whether the cache file, as it stands, spares a hook all compiling."""
-    from capture.redaction import finders, settings
-
-    found = cache.read(path(), dict)
-    entries: dict[object, object] = found if isinstance(found, dict) else {}
-    return all(entries.get(source) for source in (*finders.sources(), *settings.load().sources()))
-
-
 def build(own: Iterable[str]) -> bool:
     """See that the cache file holds the built-in patterns and these; True when it does.
 
     What it must gain costs a rewrite, and what no nmem of this version asks for is left out then. A source whose code
     cannot be kept is marked, so that nobody tries again.
     """
-    from capture.redaction import finders
-
     entries = _entries()
-    builtin = dict.fromkeys(finders.sources())
-    wanted = {**builtin, **dict.fromkeys(own)}
+    shipped = dict.fromkeys(builtin())
+    wanted = {**shipped, **dict.fromkeys(own)}
     if any(source not in entries for source in wanted):
-        upgraded = any(source not in entries for source in builtin)
+        upgraded = any(source not in entries for source in shipped)
         kept = wanted if upgraded else {**entries, **wanted}
         entries = {source: entries[source] if source in entries else _code(source) for source in kept}
         _stored[path()] = entries
         if not cache.write(path(), entries):
             return False
     return all(entries[source] for source in wanted) and os.path.exists(path())
+
+
+def forget() -> None:
+    """Read the file anew: what was not to be written earlier may be now."""
+    _stored.pop(path(), None)
+
+
+def holds(sources: Iterable[str]) -> bool:
+    """Whether the cache file, as it stands, spares a hook compiling the built-in patterns and these."""
+    found = cache.read(path(), dict)
+    entries: dict[object, object] = found if isinstance(found, dict) else {}
+    return all(entries.get(source) for source in (*builtin(), *sources))
 
 
 def _code(source: str) -> Code | None:

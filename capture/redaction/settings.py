@@ -189,3 +189,18 @@ def _say(trouble: list[str]) -> None:
 
     for line in trouble:
         log.note(paths.database(), f"config: {line}")
+
+
+def prepare() -> bool:
+    """Write the cache of compiled rules now, so that the first hook need not; True when it is complete."""
+    from capture.redaction import rules_cache
+
+    rules_cache.forget()
+    return rules_cache.build(load().sources())
+
+
+def complete() -> bool:
+    """Whether the cache of compiled rules, as it stands, spares a hook all compiling."""
+    from capture.redaction import rules_cache
+
+    return rules_cache.holds(load().sources())

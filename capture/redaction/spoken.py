@@ -122,10 +122,6 @@ def find(text: str, low: str) -> list[Span]:
         spans += _each(text, low, word, kind, _told)
     for word, kind in detectors.labels(low):
         spans += _each(text, low, word, kind, _READERS.get(kind, _near))
-    if "|" in text or "\n" in text or "│" in text or "</t" in low:
-        from capture.redaction import layouts
-
-        spans += layouts.find(text, low)
     return spans
 
 

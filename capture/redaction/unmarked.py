@@ -11,7 +11,7 @@ from capture.redaction.rules_cache import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     Span = tuple[int, int, str]
 
@@ -45,10 +45,8 @@ _DISTINCT = 4
 """Fewer different words are a phrase that everybody knows: `test test ... junk`."""
 
 
-def encoded(text: str) -> Iterator[Span]:
-    """Base64 of a text that holds a secret: of a line `NAME=secret`, of a token, of another base64."""
-    from capture.redaction import find
-
+def encoded(text: str, held: Callable[[str], bool]) -> Iterator[Span]:
+    """Base64 of a text that holds a secret, as `held` says: of a line `NAME=secret`, of a token, of another base64."""
     last = 0
     for matched in pattern(RUN).finditer(text):
         if matched.start() < last:
@@ -56,7 +54,7 @@ def encoded(text: str) -> Iterator[Span]:
         for start in _starts(matched[0], matched.start()):
             said, end = _said(text, start, matched.end())
             if said:
-                if find(said, own=False):
+                if held(said):
                     yield start, end, "encoded"
                 last = end
                 break

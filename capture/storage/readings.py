@@ -1,4 +1,4 @@
-"""How full a session's window was: a reading at the end of each turn, and what the status line was told last.
+"""What the status line was told last of a session, and how full its window was then.
 
 Each function runs in the caller's transaction, or is one statement. SQL stands here as in the rest of storage.
 """
@@ -27,38 +27,12 @@ class Told:
         self.cost_usd: float | None = None
 
 
-def note(db: Connection, session_id: str, at: int, tokens: int) -> None:
-    """Keep a reading: one a turn, the newest of it; one more when the window shrank within the turn."""
-    last = db.execute(
-        "SELECT at, tokens FROM context_readings WHERE session_id = ? ORDER BY at DESC LIMIT 1", (session_id,)
-    ).fetchone()
-    if last is not None and at <= last[0]:
-        return
-    if last is not None and tokens >= last[1] and not _asked_since(db, session_id, last[0], at):
-        db.execute(
-            "UPDATE context_readings SET at = ?, tokens = ? WHERE session_id = ? AND at = ?",
-            (at, tokens, session_id, last[0]),
-        )
-        return
-    db.execute("INSERT INTO context_readings VALUES (?, ?, ?)", (session_id, at, tokens))
-
-
-def _asked_since(db: Connection, session_id: str, since: int, until: int) -> bool:
-    """Whether a person said something between two times: then another turn began."""
-    return (
-        db.execute(
-            "SELECT 1 FROM prompts WHERE session_id = ? AND source = 'user' AND at > ? AND at <= ? LIMIT 1",
-            (session_id, since, until),
-        ).fetchone()
-        is not None
-    )
-
-
 def told(db: Connection, now: Told, at: int) -> bool:
     """Store what the status line was told, if it says anything new; whether anything was written.
 
     Nothing is kept of a session that no hook has reported. Raises sqlite3.Error, at once when the database is locked.
     """
+    from capture.storage.sessions import note
     from capture.storage.store import transaction
 
     row = db.execute(

@@ -7,7 +7,6 @@ from os.path import exists
 from capture.event import AGENT, OK, USER
 from capture.storage import sqlite
 from capture.storage.sessions import Sessions
-from capture.storage.store import Written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +38,18 @@ _NEW_OBSERVATION = (
 )
 
 _MERGING = frozenset(("file_read", "search"))
+
+
+class Written:
+    """What became of the rows of a write."""
+
+    __slots__ = ("duplicates", "merged", "stored")
+
+    def __init__(self, stored: int = 0, merged: int = 0, duplicates: int = 0) -> None:
+        self.stored = stored
+        self.merged = merged
+        """Repeated reads and searches, counted on the first row."""
+        self.duplicates = duplicates
 
 
 class Writer:

@@ -157,8 +157,6 @@ class Sessions:
             and isinstance(at, int)
             and (tokens, at) != tuple(before[name] for name in ("context_tokens", "context_at"))
         ):
-            from capture.storage.readings import note
-
             note(self.db, session.id, at, tokens)
 
 
@@ -190,3 +188,30 @@ def _state(values: dict[str, object], batch: Batch) -> None:
         values["state"] = state
     elif batch.origin == "hook":
         values["state"] = "working"
+
+
+def note(db: Connection, session_id: str, at: int, tokens: int) -> None:
+    """Keep a reading: one a turn, the newest of it; one more when the window shrank within the turn."""
+    last = db.execute(
+        "SELECT at, tokens FROM context_readings WHERE session_id = ? ORDER BY at DESC LIMIT 1", (session_id,)
+    ).fetchone()
+    if last is not None and at <= last[0]:
+        return
+    if last is not None and tokens >= last[1] and not _asked_since(db, session_id, last[0], at):
+        db.execute(
+            "UPDATE context_readings SET at = ?, tokens = ? WHERE session_id = ? AND at = ?",
+            (at, tokens, session_id, last[0]),
+        )
+        return
+    db.execute("INSERT INTO context_readings VALUES (?, ?, ?)", (session_id, at, tokens))
+
+
+def _asked_since(db: Connection, session_id: str, since: int, until: int) -> bool:
+    """Whether a person said something between two times: then another turn began."""
+    return (
+        db.execute(
+            "SELECT 1 FROM prompts WHERE session_id = ? AND source = 'user' AND at > ? AND at <= ? LIMIT 1",
+            (session_id, since, until),
+        ).fetchone()
+        is not None
+    )

@@ -17,23 +17,12 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from capture.seal import Sealed
+    from capture.storage.rows import Written
 
 VERSION = 4
 """How many migrations capture.storage.schema has; a test holds the two together."""
 HOOK_RUNS = 5000
 _SWEEP_EVERY = 256
-
-
-class Written:
-    """What became of the rows of a write."""
-
-    __slots__ = ("duplicates", "merged", "stored")
-
-    def __init__(self, stored: int = 0, merged: int = 0, duplicates: int = 0) -> None:
-        self.stored = stored
-        self.merged = merged
-        """Repeated reads and searches, counted on the first row."""
-        self.duplicates = duplicates
 
 
 class Run:

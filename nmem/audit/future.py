@@ -14,7 +14,7 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.audit.finding import WRONG, Finding
-from nmem.episodes.corrections_log import Entry, together, write
+from nmem.store.corrections import Entry, together, write
 
 KIND = "clock"
 AHEAD = 3_600_000

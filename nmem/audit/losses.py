@@ -15,7 +15,7 @@ from stat import S_ISREG
 from capture.event import TOOL_ERROR, TOOL_RESULT
 from capture.transcript import READABLE
 from nmem.audit.finding import NOTE, OK, WRONG, Finding
-from nmem.retention import trace
+from nmem.store import trace
 
 SESSIONS, DEEP_SESSIONS = 5, 200
 """Newest sessions whose transcripts are read."""

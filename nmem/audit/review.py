@@ -13,8 +13,8 @@ from sqlite3 import Connection
 from typing import Literal
 
 from capture.storage.store import transaction
-from nmem.episodes.corrections_log import Entry, write
 from nmem.errors import NmemError
+from nmem.store.corrections import Entry, write
 
 KIND = "judge"
 Verdict = Literal["real", "false"]
@@ -115,9 +115,9 @@ def _review(db: Connection, row: tuple[int, str, int, int, str, str, str, str | 
     if found_by == BY_REDACTION:
         before, masked, after = _around(content, kind, place)
     else:
-        from nmem.audit import rescan
+        from nmem.audit import second_detector
 
-        before, masked, after = rescan.masked(content, kind, place)
+        before, masked, after = second_detector.masked(content, kind, place)
     return Review(number, source, row_id, place, kind, found_by, day, before, masked, after, verdict)
 
 

@@ -22,12 +22,12 @@ from capture import paths
 from capture.labels.model import personal_file
 from capture.storage import spool, store
 from capture.storage.schema import NewerDatabase
-from nmem import database, tables
-from nmem.backup import copying, manifest, places, sealing, take
+from nmem import database, sealing, tables
+from nmem.backup import copying, manifest, places, take
 from nmem.backup.manifest import Manifest
-from nmem.backup.sealing import Keys
 from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError
+from nmem.sealing import Keys
 
 _TRIES = 8
 _WAIT = 30.0

@@ -18,11 +18,11 @@ from capture.files import own
 from capture.labels.model import personal_file
 from capture.storage import spool, store
 from capture.storage.schema import MIGRATIONS
-from nmem import config, database, tables
-from nmem.backup import copying, manifest, places, sealing
-from nmem.backup.sealing import Keys
+from nmem import config, database, sealing, tables
+from nmem.backup import copying, manifest, places
 from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError, NoDatabase
+from nmem.sealing import Keys
 from nmem.settings import file as settings
 
 CONFIG = "config.toml"

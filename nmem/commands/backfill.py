@@ -17,7 +17,7 @@ from capture import paths
 from capture.labels import DIMENSIONS
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.read.project import key_of
+from nmem.store.project import key_of
 from nmem.text import to_json
 
 if TYPE_CHECKING:

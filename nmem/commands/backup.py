@@ -12,8 +12,8 @@ import click
 
 from capture import paths
 from nmem.backup import copying
-from nmem.backup.sealing import Keys
 from nmem.commands import terminal
+from nmem.sealing import Keys
 from nmem.text import printable, to_json
 
 VARIABLE = "NMEM_BACKUP_PASSPHRASE"

@@ -89,7 +89,7 @@ def _recovered(session: str, project: str, budget: int | None) -> Preview:
     """After a reset of the session, else of the project's newest."""
     from nmem.context.preview import after_reset
     from nmem.read import views
-    from nmem.read.project import key_of, unknown
+    from nmem.store.project import key_of, unknown
 
     with terminal.reading("context") as db:
         row = None if session else next(iter(views.sessions(db, 1, key_of(db, project) or _here()[0])), None)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
-from nmem.commands.episodes import Default, number_of
+from nmem.commands.terminal import Default, number_of
 from nmem.errors import NmemError
-from nmem.read.project import key_of
+from nmem.store.project import key_of
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:

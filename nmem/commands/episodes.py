@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from nmem.commands import terminal
-from nmem.read.project import key_of
+from nmem.commands.terminal import EPISODE, PROMPT, THREAD, Default
+from nmem.store.project import key_of
 from nmem.text import fit, pad, printable, to_json, width
 
 if TYPE_CHECKING:
@@ -17,35 +18,6 @@ if TYPE_CHECKING:
 
 _UNDO = "`nmem undo` takes it back"
 _NARROWEST = 20
-
-
-class Default(click.Group):
-    """`nmem episodes` alone lists them: options that no subcommand takes are those of `list`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `list` in front where no subcommand is named."""
-        if not args or (args[0].startswith("-") and args[0] not in ("-h", "--help")):
-            args = ["list", *args]
-        return super().parse_args(ctx, args)
-
-
-def number_of(word: str, short: str = "") -> Callable[[str], int]:
-    """Reads the number of an episode, thread or prompt: `12`, or `episode/12` as it is printed; also with the `short`
-    word."""
-
-    def read(value: str) -> int:
-        before, slash, number = value.partition("/")
-        text = number if slash and before in (word, short) else value
-        if not (text.isascii() and text.isdigit() and len(text) < 19):
-            article = "an" if word[0] in "aeiou" else "a"
-            raise click.UsageError(f"{printable(value)} is not the number of {article} {word}")
-        return int(text)
-
-    read.__name__ = word
-    return read
-
-
-EPISODE, PROMPT, THREAD = number_of("episode"), number_of("prompt"), number_of("thread")
 
 
 @click.group(cls=Default)
@@ -61,7 +33,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, thread: int | None, since: str | None, limit: int, as_json: bool) -> None:
     """Episodes, the most recently active first."""
-    from nmem.episodes import listing
+    from nmem.read import listing
 
     after = terminal.when(since) if since else 0
     with terminal.reading() as db:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.read.project import key_of
+from nmem.store.project import key_of
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -217,13 +218,14 @@ def told(folder: Path | None, project: str, count: int, seed: int, *, as_json: b
     from capture import paths
     from nmem import upgrade
     from nmem.evaluate.told import evaluate, imported, table
+    from nmem.settle import settle
 
     if folder is None:
         with closing(upgrade.reader(paths.database())) as db:
             project = key_of(db, project)
         figures = evaluate(paths.database(), project, count, seed)
     else:
-        with imported(folder) as path:
+        with imported(folder, partial(settle, models=False)) as path:
             figures = evaluate(path, project, count, seed)
     if as_json:
         click.echo(to_json(figures))

@@ -15,8 +15,8 @@ from capture import paths
 from nmem import upgrade
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.read.project import key_of
-from nmem.retention.trace import traces
+from nmem.store.project import key_of
+from nmem.store.trace import traces
 from nmem.text import printable, to_json
 
 FORMATS = ("jsonl", "sqlite")

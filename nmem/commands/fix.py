@@ -63,7 +63,7 @@ def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[An
     from nmem.commands.learn_list import refreshed
     from nmem.context.switch import project_of
     from nmem.learn.fixes import fixes
-    from nmem.read import project as projects
+    from nmem.store import project as projects
 
     refreshed()
     with terminal.reading("learnings") as db:

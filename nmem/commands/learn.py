@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from nmem.commands import terminal
-from nmem.commands.episodes import Default, number_of
+from nmem.commands.terminal import Default, number_of
 from nmem.errors import NmemError
 from nmem.text import printable, to_json
 
@@ -101,7 +101,7 @@ def list_(
 def project_of(db: Connection, project: str, everywhere: bool) -> tuple[int | None, str]:
     """Whose learnings: the id or None for all, and what to call it. Raises NmemError where nothing is recorded."""
     from nmem.learn import places
-    from nmem.read.project import unknown
+    from nmem.store.project import unknown
 
     if project:
         return places.named(db, project)

@@ -23,9 +23,10 @@ def command(text: tuple[str, ...], kind: str, session_id: str, everywhere: bool,
 
     It belongs to the newest session of this folder's project. Secrets in it are redacted, like everything.
     """
-    from nmem import marks, pins
-    from nmem.episodes import corrections_log as log
+    from nmem import marks
+    from nmem.context import pins
     from nmem.mcp import ids
+    from nmem.store import corrections as log
 
     with terminal.writing() as db:
         session = ids.parse(db, f"session/{session_id.removeprefix('session/')}").key if session_id else ""

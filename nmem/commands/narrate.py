@@ -12,7 +12,7 @@ from capture import paths
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from nmem import tables
-from nmem.commands.episodes import EPISODE
+from nmem.commands.terminal import EPISODE
 from nmem.database import exists, worded
 from nmem.episodes import narrations, units
 from nmem.episodes.storytelling import Teller

@@ -32,7 +32,7 @@ def command(id_: str, where: str | None) -> None:
 
 def set_everywhere(id_: str, *, on: bool) -> None:
     """Tell a pin in every project, or in its own alone, and say so."""
-    from nmem import pins
+    from nmem.context import pins
     from nmem.mcp import ids
 
     with terminal.writing() as db:
@@ -43,7 +43,7 @@ def set_everywhere(id_: str, *, on: bool) -> None:
 
 def set_pin(id_: str, *, pinned: bool) -> None:
     """Pin or unpin, and say so."""
-    from nmem import pins
+    from nmem.context import pins
     from nmem.mcp import ids
 
     with terminal.writing() as db:

@@ -238,7 +238,7 @@ def remember(
 
 
 def _decided(decision: str) -> str:
-    from nmem.commands.episodes import number_of
+    from nmem.commands.terminal import number_of
     from nmem.decisions import read
 
     number = number_of("decision")(decision)

@@ -9,7 +9,7 @@ import click
 
 from capture import paths
 from nmem.commands import terminal
-from nmem.commands.episodes import number_of
+from nmem.commands.terminal import number_of
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from dataclasses import asdict
 import click
 
 from capture import paths
-from nmem.backup.sealing import BY_PASSPHRASE, Keys, form
 from nmem.commands import terminal
 from nmem.commands.backup import asked, progress, rows
 from nmem.errors import NmemError
+from nmem.sealing import BY_PASSPHRASE, Keys, form
 from nmem.text import printable, to_json
 
 

@@ -16,8 +16,8 @@ from nmem.text import printable, to_json
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from nmem.episodes.listing import PromptStory
     from nmem.read.episodes import EpisodeRow
+    from nmem.read.listing import PromptStory
     from nmem.read.stories import Narrative, Story
     from nmem.read.views import SessionRow, StreamRow
 
@@ -111,7 +111,7 @@ def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
             raise NmemError(f"there is no episode {number}: `nmem episodes` lists them")
         return _episode(found, whole)
     if kind == "prompt":
-        from nmem.episodes.listing import prompt
+        from nmem.read.listing import prompt
 
         said = prompt(db, int(number))
         if said is None:
@@ -287,9 +287,8 @@ def _decided(found: PromptStory) -> str:
 
 
 def _session(db: Connection, beginning: str) -> Told:
-    from nmem.episodes import listing
     from nmem.episodes.narrations import told_by
-    from nmem.read import views
+    from nmem.read import listing, views
 
     ids = listing.sessions_like(db, beginning)
     if not ids:

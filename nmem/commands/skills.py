@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nmem.commands import terminal
-from nmem.commands.episodes import Default, number_of
 from nmem.commands.learn import agreed, diff, project_of
+from nmem.commands.terminal import Default, number_of
 from nmem.errors import NmemError
 from nmem.text import printable, to_json
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
-from nmem.commands.episodes import EPISODE
+from nmem.commands.terminal import EPISODE
 from nmem.errors import NmemError
 from nmem.text import printable, to_json
 
@@ -76,7 +76,7 @@ def _found(db: Connection, session: str | None, episode: int | None, project: st
 
 
 def _session(db: Connection, beginning: str) -> str:
-    from nmem.episodes.listing import sessions_like
+    from nmem.read.listing import sessions_like
 
     found = sessions_like(db, beginning)
     if not found:
@@ -88,8 +88,8 @@ def _session(db: Connection, beginning: str) -> str:
 
 def _newest(db: Connection, project: str) -> str:
     from capture.project import resolve
-    from nmem.read.project import unknown
     from nmem.stance import read
+    from nmem.store.project import unknown
 
     key = project or resolve(str(Path.cwd())).key
     found = read.newest(db, key)

@@ -14,12 +14,12 @@ from nmem.commands.terminal import LIMIT
 from nmem.doctor.checks.history import MEND, waiting
 from nmem.errors import NoDatabase
 from nmem.labels import read as labels
-from nmem.read import project as places
 from nmem.read import views
 from nmem.read.health import HealthView, Latency, health
-from nmem.read.project import Recorded
 from nmem.read.views import SessionRow
 from nmem.read.window import ContextWindow, window
+from nmem.store import project as places
+from nmem.store.project import Recorded
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:

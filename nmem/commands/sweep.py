@@ -11,7 +11,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.read.project import key_of
+from nmem.store.project import key_of
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import click
 
 from capture import paths
 from nmem.commands import terminal
-from nmem.commands.episodes import Default, number_of
 from nmem.commands.task_options import TASK, changed, given, options
+from nmem.commands.terminal import Default, number_of
 from nmem.errors import NmemError
 from nmem.text import fit, printable, to_json
 
@@ -80,13 +80,13 @@ def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json
 
     Nothing starts by itself: `nmem task run` does it, or the timer of `nmem task schedule`.
     """
-    from nmem.dispatch import accept, act, read, worktrees
+    from nmem.dispatch import accept, act, queue, read, worktrees
     from nmem.dispatch.config import load
     from nmem.dispatch.task import stands
 
     if sum((bool(prompt), file is not None, learning is not None)) != 1:
         raise click.UsageError("a PROMPT, or --file, or --learning: one of them")
-    with act.writing(paths.database()) as db:
+    with queue.writing(paths.database()) as db:
         base, named = _base(db, " ".join(prompt), file, learning, load().client)
         new = replace(base, **given(db, said, named))
         made = act.add(db, new, terminal.now())
@@ -139,9 +139,9 @@ def _base(
 @options
 def edit(task: int, prompt: str | None, editor: bool, **said: object) -> None:
     """Change a task that is not running."""
-    from nmem.dispatch import act, read
+    from nmem.dispatch import act, queue, read
 
-    with act.writing(paths.database()) as db:
+    with queue.writing(paths.database()) as db:
         values = changed(db, said)
         if editor:
             one = read.task(db, task)
@@ -174,10 +174,10 @@ def cancel(tasks: tuple[int, ...]) -> None:
 @click.argument("tasks", type=TASK, nargs=-1, required=True, metavar="ID...")
 def approve(tasks: tuple[int, ...]) -> None:
     """Let tasks run that an agent queued; `nmem task show` says what they ask for."""
-    from nmem.dispatch import act
+    from nmem.dispatch import act, queue
 
     for task in tasks:
-        with act.writing(paths.database()) as db:
+        with queue.writing(paths.database()) as db:
             made = act.approve(db, task, terminal.now())
         click.echo(f"task/{task} is approved: {fit(printable(made.title), 70)}")
 
@@ -186,9 +186,9 @@ def approve(tasks: tuple[int, ...]) -> None:
 @click.argument("task", type=TASK, metavar="ID")
 def retry(task: int) -> None:
     """Queue a task that is over once more, and what was cancelled because of it."""
-    from nmem.dispatch import act
+    from nmem.dispatch import act, queue
 
-    with act.writing(paths.database()) as db:
+    with queue.writing(paths.database()) as db:
         ids = act.retry(db, task, terminal.now())
     more = f", and with it {', '.join(f'task/{each}' for each in ids[1:])}" if ids[1:] else ""
     click.echo(f"task/{task} is queued again{more}")
@@ -200,10 +200,10 @@ def retry(task: int) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove(tasks: tuple[int, ...], worktree: bool, yes: bool) -> None:
     """Forget tasks that are not running. Work in a worktree stays, unless --worktree says otherwise."""
-    from nmem.dispatch import act, read, worktrees
+    from nmem.dispatch import act, queue, read, worktrees
 
     for task in tasks:
-        with act.writing(paths.database()) as db:
+        with queue.writing(paths.database()) as db:
             one = read.task(db, task)
         place = printable(one.worktree_path) if one and worktree else ""
         question = f"Remove task/{task}{f' and all work in {place}' if place else ''}?"

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from nmem.commands import terminal
-from nmem.commands.episodes import number_of
+from nmem.commands.terminal import number_of
 
 TASK = number_of("task")
 
@@ -50,7 +50,7 @@ def options(function: _F) -> _F:
 
 def changed(db: Connection, said: Mapping[str, Any]) -> dict[str, Any]:
     """What was said, as fields of NewTask. Raises NmemError."""
-    from nmem.dispatch import hours
+    from nmem import hours
 
     out = {name: value for name, value in said.items() if value is not None and value != ()}
     if "project" in out:

@@ -74,9 +74,9 @@ def _stop() -> threading.Event:
 
 def _changes(path: str, quiet: bool):  # type: ignore[no-untyped-def]  # noqa: ANN202
     from nmem.commands.task_watch import Changes
-    from nmem.dispatch import act
+    from nmem.dispatch import queue
 
-    with act.writing(path):
+    with queue.writing(path):
         pass  # the tables are there
     changes = Changes(path)
     return (lambda: None) if quiet else changes.say
@@ -99,9 +99,9 @@ def _say(left: Left, stopped: bool) -> None:
 
 
 def _unsuccessful(path: str, left: Left) -> bool:
-    from nmem.dispatch import act, read
+    from nmem.dispatch import queue, read
 
-    with act.writing(path) as db:
+    with queue.writing(path) as db:
         found = [read.task(db, task) for task in left.started]
     return any(
         one and ((one.over and one.state != "succeeded") or (one.state == "queued" and one.tries)) for one in found
@@ -110,9 +110,9 @@ def _unsuccessful(path: str, left: Left) -> bool:
 
 def _say_next(path: str, quiet: str) -> None:
     from nmem.commands.task_list import by
-    from nmem.dispatch import act, order, read
+    from nmem.dispatch import order, queue, read
 
-    with act.writing(path) as db:
+    with queue.writing(path) as db:
         live = read.tasks(db, ("running", "needs-input"))
         found = order.order(read.tasks(db, ("queued",)), live, terminal.now(), quiet)
     for one in (place.task for place in found):

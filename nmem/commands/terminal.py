@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -25,6 +25,35 @@ LIMIT, LIMIT_OR_NONE = click.IntRange(1, _MOST), click.IntRange(0, _MOST)
 """How many to list, for every command: what fits a database's numbers."""
 Section = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and rows of a label and a text."""
+
+
+class Default(click.Group):
+    """A group that alone lists its subject: options that no subcommand takes are those of `list`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `list` in front where no subcommand is named."""
+        if not args or (args[0].startswith("-") and args[0] not in ("-h", "--help")):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+def number_of(word: str, short: str = "") -> Callable[[str], int]:
+    """Reads the number of an episode, thread or prompt: `12`, or `episode/12` as it is printed; also with the `short`
+    word."""
+
+    def read(value: str) -> int:
+        before, slash, number = value.partition("/")
+        text = number if slash and before in (word, short) else value
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
+            article = "an" if word[0] in "aeiou" else "a"
+            raise click.UsageError(f"{printable(value)} is not the number of {article} {word}")
+        return int(text)
+
+    read.__name__ = word
+    return read
+
+
+EPISODE, PROMPT, THREAD = number_of("episode"), number_of("prompt"), number_of("thread")
 
 
 def now() -> int:

@@ -6,10 +6,9 @@ from dataclasses import asdict
 
 import click
 
-from nmem.commands.episodes import number_of
-from nmem.commands.terminal import LIMIT, count, reading, when
+from nmem.commands.terminal import LIMIT, count, number_of, reading, when
 from nmem.errors import NmemError
-from nmem.read.project import key_of
+from nmem.store.project import key_of
 from nmem.text import to_json
 
 THEME = number_of("theme")

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nmem.commands import terminal
-from nmem.commands.episodes import THREAD, number_of
-from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, count, now, reading, when, writing
+from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, THREAD, Default, count, now, number_of, reading, when, writing
 from nmem.errors import NmemError
-from nmem.read.project import key_of
+from nmem.store.project import key_of
 from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:
@@ -27,16 +26,6 @@ _ABOUT = 230
 """Cells of what a thread in a list is about."""
 
 Rows = Sequence[tuple[str, ...]]
-
-
-class Default(click.Group):
-    """`nmem threads` alone lists them: options that no subcommand takes are those of `list`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `list` in front where no subcommand is named."""
-        if not args or (args[0].startswith("-") and args[0] not in ("-h", "--help")):
-            args = ["list", *args]
-        return super().parse_args(ctx, args)
 
 
 @click.group(cls=Default)
@@ -256,7 +245,7 @@ def _project(db: sqlite3.Connection, project: str, thread: int | None) -> int:
         missing = f"there is no thread {thread}: `nmem threads` lists them"
     else:
         from capture.project import resolve
-        from nmem.read.project import named
+        from nmem.store.project import named
 
         key = project or resolve(_folder()).key
         return named(db, key).id

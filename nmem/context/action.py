@@ -108,7 +108,7 @@ def _foreseen(db: Connection, event: Event, project_id: int, root: str) -> Item 
 def _learned(number: int, title: str, sessions: int, remedy: str, reason: str) -> Item:
     from nmem.context.items import LEARNING, Item
     from nmem.context.known import fact
-    from nmem.context.neutral import quoted
+    from nmem.sanitize import quoted
 
     return Item(f"learning/{number}", LEARNING, quoted(fact(title, sessions, remedy), _BOUND), score=1.0, reason=reason)
 
@@ -141,9 +141,9 @@ def _taken_back(db: Connection, event: Event, project_id: int, root: str) -> Ite
         found = _same_edit(db, event.session_id, project_id, path, added)
         if found is not None:
             from nmem.context.items import LEARNING, Item
-            from nmem.context.neutral import quoted
-            from nmem.context.words import ago
             from nmem.names import cited
+            from nmem.retrieval.terms import ago
+            from nmem.sanitize import quoted
 
             number, at, command = found
             said = (

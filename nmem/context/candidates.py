@@ -14,13 +14,13 @@ from nmem.context.continuing import chosen_thread, continued
 from nmem.context.episodes import edited, last_work, related
 from nmem.context.heeding import heed, heeded
 from nmem.context.items import EPISODE, FILE, PIN, THREAD, Item, file_told, tokens
-from nmem.context.leaning import of_a_branch
 from nmem.context.pointing import latest
 from nmem.context.quiet import quiet
 from nmem.context.rank import FEATURES, rank
 from nmem.context.usefulness_factor import factors
-from nmem.context.words import file_like, mentions
 from nmem.names import told
+from nmem.retrieval.terms import file_like, mentions
+from nmem.threads.leaning import of_a_branch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """What a person chose about one item of a project's context (SQL): always told, never told, or neither; with its undo.
 
-Where an item stands for something that carries a pin of its own, `nmem.pins` sets that; a file has none.
+Where an item stands for something that carries a pin of its own, `nmem.context.pins` sets that; a file has none.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from sqlite3 import Connection
 from capture.storage.store import transaction
 from nmem.context.items import subject
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
-from nmem.episodes.corrections_log import Entry, write
 from nmem.errors import NmemError
+from nmem.store.corrections import Entry, write
 
 CHOICE = "choice"
 """The kind of these corrections; the target is context/PROJECT_ID."""
@@ -52,7 +52,7 @@ def pin(db: Connection, project_id: int, item: str, pinned: bool, now: int) -> s
     kind, _, rest = item.partition("/")
     if kind == "file":
         return choose(db, project_id, item, PINNED if pinned else NEITHER, now)
-    from nmem import pins
+    from nmem.context import pins
 
     kind = "episode" if kind == "next" else kind
     if not _number(rest):

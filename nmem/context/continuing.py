@@ -1,7 +1,7 @@
 """Which earlier episode a session goes on with, once it was asked something (SQL). On the hook's path.
 
 Explicit: a person chose a thread; then that thread alone is told. Said: the prompt leans on what came before by its
-own words (nmem.context.leaning). Placed: earlier work on the same branch that the prompt speaks of. Just before: the
+own words (nmem.threads.leaning). Placed: earlier work on the same branch that the prompt speaks of. Just before: the
 session just before spoke of the same. Linked: the thread that the prompt begins continues an earlier one
 (nmem.threads.arrival).
 """
@@ -12,11 +12,11 @@ from nmem.context import pointing, settled
 from nmem.context.alike import speaking
 from nmem.context.episodes import GOES_ON, changed, tell_continued, units
 from nmem.context.items import Item
-from nmem.context.leaning import Leaning, leaning, of_a_branch
 from nmem.threads import arrival
 from nmem.threads.arrival import Evidence
 from nmem.threads.config import TRUNKS
 from nmem.threads.continuity import CHOSEN, apart, proposed
+from nmem.threads.leaning import Leaning, leaning, of_a_branch
 from nmem.threads.subject import shared
 
 TYPE_CHECKING = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from capture import paths
+from nmem.recall import NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from nmem.context.items import Item
     from nmem.context.present import Present
 
-NAMES = "-names.bin"
-"""How the files end in which the names of decisions are kept."""
 RESUMED = ("resume", "fork")
 """Sources of a start in which the session still has its conversation."""
 WAITS = "something was taken away since it was prepared: `nmem settle` prepares it anew"

@@ -6,9 +6,9 @@ On the hook's path. Where a project has no decisions, some lookups of folders ar
 from __future__ import annotations
 
 from nmem.context.items import RECALL, Item
-from nmem.context.neutral import quoted
 from nmem.names import told
 from nmem.recall import config, kept
+from nmem.sanitize import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from nmem import names
 from nmem.context import places, settled
 from nmem.context.alike import alike
 from nmem.context.items import EPISODE, PIN, THREAD, Item
-from nmem.context.neutral import quoted, whole
-from nmem.context.words import ago, texts
 from nmem.episodes import open_ends
 from nmem.episodes.text import words as plain
+from nmem.retrieval.terms import ago, texts
 from nmem.retrieval.words import words
+from nmem.sanitize import quoted, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from nmem.context.history import Past, Turn
 from nmem.context.places import Places
 from nmem.context.postings import Postings, pack, unpack
 from nmem.context.scale import LONG, PLAIN, SHORT
-from nmem.context.words import base, branch_terms, name_terms, terms
+from nmem.retrieval.terms import base, branch_terms, name_terms, terms
 
 RULES = "2"
 """Counted up when folding changes: tables made by other rules are made again."""

@@ -14,7 +14,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nmem.retention.trace import Gone
+    from nmem.store.trace import Gone
 
 SAID = 3000
 """Characters of the agent's words that count with a turn."""
@@ -154,7 +154,7 @@ def _touched(db: Connection, session_id: str, turns: list[Turn]) -> None:
         (session_id,),
     ).fetchall()
     if _swept(db, session_id):
-        from nmem.retention import trace
+        from nmem.store import trace
 
         found += [
             (one.at, one.obs_type, one.file_path, one.metadata, one.id) for one in trace.gone(db, session_id)

@@ -16,7 +16,7 @@ from capture.storage.store import transaction
 from nmem.context import history, warm
 from nmem.context.fold import RULES, Folder
 from nmem.context.history import Past
-from nmem.context.schema import CANDIDATES
+from nmem.store.schema.context import CANDIDATES
 
 TABLES = ("context_files", "context_turns", "context_terms", "context_names", "context_branches", "context_sessions")
 CHUNK = 40

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmem.context.items import LEARNING, Item
-from nmem.context.neutral import quoted
+from nmem.sanitize import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Asked:
     __slots__ = ("failures", "files", "line", "named", "tokens")
 
     def __init__(self, present: Present, files: Iterable[str]) -> None:
-        from nmem.context.words import mentions, terms
+        from nmem.retrieval.terms import mentions, terms
 
         words = [word.strip(".,;:!?()[]*`'\"") for word in present.prompt.lower().split()]
         self.line = f" {' '.join(words)} "

@@ -6,9 +6,9 @@ CROSS JOIN: from the few rows that are marked to their sessions. The other way r
 from __future__ import annotations
 
 from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item
-from nmem.context.neutral import quoted
-from nmem.context.words import ago, terms
 from nmem.names import told
+from nmem.retrieval.terms import ago, terms
+from nmem.sanitize import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

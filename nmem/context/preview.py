@@ -23,7 +23,7 @@ from nmem.context.present import Present
 from nmem.context.quiet import quiet
 from nmem.context.rank import rank
 from nmem.errors import NmemError
-from nmem.read.project import named
+from nmem.store.project import named
 from nmem.text import printable
 from nmem.threads import continuity
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from math import exp, log
 
-from nmem.context.chat import CHAT
 from nmem.context.scale import LONG, PLAIN, SHORT
 from nmem.context.weights import PROMPT, START
-from nmem.context.words import base, branch_terms, mentions, terms
+from nmem.retrieval.terms import base, branch_terms, mentions, terms
+from nmem.retrieval.words import CHAT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

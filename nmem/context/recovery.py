@@ -9,9 +9,9 @@ from __future__ import annotations
 from nmem.context import places
 from nmem.context.items import Item
 from nmem.context.marks import BEGIN, END
-from nmem.context.neutral import quoted, whole
 from nmem.episodes import open_ends, units
 from nmem.names import told
+from nmem.sanitize import quoted, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

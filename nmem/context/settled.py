@@ -1,13 +1,13 @@
 """What a person settled in episodes, quoted for a session that is told of them, and what replaced it (SQL).
 
-On the hook's path. The tables hold places in prompts, no words (nmem.decisions.schema): a place that is no longer
+On the hook's path. The tables hold places in prompts, no words (nmem.store.schema.context): a place that is no longer
 believed says nothing.
 """
 
 from __future__ import annotations
 
-from nmem.context.neutral import quoted, whole
 from nmem.retrieval.words import words
+from nmem.sanitize import quoted, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

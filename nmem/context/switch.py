@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlite3 import Connection
 
 from nmem.context.given import EVERYTHING
-from nmem.read.project import named
+from nmem.store.project import named
 
 
 def switched(db: Connection, project_id: int, at: int, *, off: bool) -> None:

@@ -7,8 +7,8 @@ people and agents said of it may name it, too.
 from __future__ import annotations
 
 from nmem.context.items import FILE, RECALL, subject
-from nmem.context.neutral import ELLIPSIS
-from nmem.context.words import texts
+from nmem.retrieval.terms import texts
+from nmem.sanitize import ELLIPSIS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

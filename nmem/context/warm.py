@@ -19,7 +19,7 @@ from nmem.learn.learning import (
     UNRESOLVED_READ,
     Learning,
 )
-from nmem.threads import words
+from nmem.retrieval import naming
 
 USUAL = 0.5
 """Share of the sessions with such work that went a skill's way, from which others are told of it."""
@@ -72,7 +72,7 @@ def _row(one: Learning) -> tuple[int, int, float, str, str, str, str, str]:
         told = f"{rules.rule(one)} (so done in {one.sessions} sessions)"
         return one.id, one.project_id, float(one.heat), _lines(asked_by), _lines(steps), "", _lines(endings), told
     files = one.files[:_FILES] if one.kind in (STUCK_LOOP, UNRESOLVED_READ) else ()
-    asked = sorted(set(words.tokens(one.title))) if one.kind == REPEATED_INTENT else ()
+    asked = sorted(set(naming.tokens(one.title))) if one.kind == REPEATED_INTENT else ()
     return (
         one.id, one.project_id, float(one.heat), _lines(warnings.phrases(one)), _lines(warnings.names(one)),
         _lines(asked), _lines(files),

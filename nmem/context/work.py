@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from nmem.context import alike
-from nmem.context.chat import CHAT
 from nmem.context.episodes import goal
 from nmem.context.items import NEXT, THREAD, Item
-from nmem.context.neutral import ELLIPSIS, quoted, whole
-from nmem.context.words import ago, texts
 from nmem.episodes import open_ends
 from nmem.retrieval import engine
-from nmem.retrieval.words import words
+from nmem.retrieval.terms import ago, texts
+from nmem.retrieval.words import CHAT, words
+from nmem.sanitize import ELLIPSIS, quoted, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from capture.storage.store import transaction
 from capture.text import clean
 from nmem.decisions import read, store
 from nmem.decisions.store import DISMISSED, FOUND, KEPT
-from nmem.episodes.corrections_log import Entry, write
 from nmem.errors import NmemError
+from nmem.store.corrections import Entry, write
 from nmem.text import fit, printable
 
 if TYPE_CHECKING:

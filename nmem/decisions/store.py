@@ -12,9 +12,10 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from capture.storage.store import transaction
-from nmem.decisions import read, rules, supersede
-from nmem.decisions.rules import Said
-from nmem.decisions.talk import Turn
+from nmem.conversation import rules
+from nmem.conversation.rules import Said
+from nmem.conversation.talk import Turn
+from nmem.decisions import read, supersede
 from nmem.episodes.reading import OF
 
 FOUND, KEPT, DISMISSED = "found", "kept", "dismissed"

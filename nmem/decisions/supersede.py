@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 
-from nmem.decisions import cues
+from nmem.conversation import cues
 from nmem.episodes.text import tokens
 
 _SAME, _NEAR = 0.22, 0.75

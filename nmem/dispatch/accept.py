@@ -9,7 +9,8 @@ from sqlite3 import Connection
 from capture.project import resolve
 from capture.redaction import redact
 from capture.text import clean
-from nmem.dispatch import hours, read
+from nmem import hours
+from nmem.dispatch import read
 from nmem.dispatch.task import AGENT, CLIENTS, LONGEST, LONGEST_LIMIT, MOST_RETRIES, OVER, NewTask
 from nmem.errors import NmemError
 from nmem.text import fit, printable

@@ -20,43 +20,17 @@ one line for the person, and sqlite3.Error.
 from __future__ import annotations
 
 import os
-import sqlite3
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from sqlite3 import Connection
 from typing import Any
 
-from capture.storage import store
-from capture.storage.schema import NewerDatabase
-from nmem import tables
-from nmem.database import worded
-from nmem.dispatch import accept, clients, queue, read, tmux
+from nmem.dispatch import accept, clients, queue, read, runner, stop, tmux
 from nmem.dispatch.task import CANCELLED, FAILED, QUEUED, TIMED_OUT, TMUX, NewTask, Task, stands
 from nmem.errors import NmemError
 
-_WAIT = 10.0
 _BROKEN = (FAILED, CANCELLED, TIMED_OUT)
 _EDITABLE = tuple(each.name for each in fields(NewTask) if each.name not in ("source", "learning_id", "parent_id"))
-
-
-@contextmanager
-def writing(db_path: str) -> Iterator[Connection]:
-    """A writing connection with the tables of tasks; what goes wrong is one line."""
-    try:
-        db = store.connect(db_path, timeout=_WAIT)
-    except NewerDatabase as error:
-        raise NmemError(f"{db_path}: {error}: upgrade nmem") from None
-    except (sqlite3.Error, OSError) as error:
-        raise NmemError(f"{db_path} cannot be written: {worded(error)}") from None
-    try:
-        tables.ensure(db)
-        yield db
-    except (sqlite3.Error, NewerDatabase) as error:
-        raise NmemError(f"{db_path}: {worded(error)}") from None
-    finally:
-        db.close()
 
 
 def add(db: Connection, new: NewTask, now: int) -> Task:
@@ -97,16 +71,14 @@ def approve(db: Connection, task_id: int, now: int) -> Task:
 
 def cancel(db_path: str, task_id: int, now: int, why: str = "by a person") -> Task:
     """Cancel a task wherever it stands; what needs it is cancelled with it."""
-    from nmem.dispatch import stop
-
-    with writing(db_path) as db:
+    with queue.writing(db_path) as db:
         one = _found(db, task_id)
         if one.over:
             raise NmemError(f"task/{task_id} is over already: it {_was(one)}")
         if one.state == QUEUED and queue.cancel_queued(db, task_id, why, now):
             return _found(db, task_id)
     stop.cancel(db_path, task_id, why)
-    with writing(db_path) as db:
+    with queue.writing(db_path) as db:
         return _found(db, task_id)
 
 
@@ -127,7 +99,7 @@ def retry(db: Connection, task_id: int, now: int) -> tuple[int, ...]:
 
 def remove(db_path: str, task_id: int) -> str:
     """Delete a task that is not running, with its history; a worktree with work in it stays, and is named."""
-    with writing(db_path) as db:
+    with queue.writing(db_path) as db:
         one = _found(db, task_id)
         if one.live:
             raise NmemError(f"task/{task_id} {stands(one.state)}: cancel it first")
@@ -141,9 +113,7 @@ def remove(db_path: str, task_id: int) -> str:
 
 def run_now(db_path: str, task_id: int, now: int) -> Task:
     """Start a queued task at once."""
-    from nmem.dispatch import runner
-
-    with writing(db_path) as db:
+    with queue.writing(db_path) as db:
         one = _found(db, task_id)
     if one.state != QUEUED:
         raise NmemError(
@@ -152,7 +122,7 @@ def run_now(db_path: str, task_id: int, now: int) -> Task:
     if one.waits_for:
         raise NmemError(f"task/{task_id} {read.standing(one, now)}")
     runner.start_one(db_path, task_id, now)
-    with writing(db_path) as db:
+    with queue.writing(db_path) as db:
         return _found(db, task_id)
 
 
@@ -190,11 +160,6 @@ def able(one: Task) -> tuple[str, ...]:
         "remove": not one.live,
     }  # fmt: skip
     return tuple(verb for verb, can in verbs.items() if can)
-
-
-def now() -> int:
-    """Milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 def _found(db: Connection, task_id: int) -> Task:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nmem import config
-from nmem.dispatch import hours
+from nmem import config, hours
 from nmem.dispatch.task import CLIENTS, HEADLESS, TMUX
 from nmem.errors import NmemError
 

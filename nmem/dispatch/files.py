@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmem.dispatch import hours
+from nmem import hours
 from nmem.dispatch.task import LONGEST
 from nmem.errors import NmemError
 from nmem.text import fit, printable

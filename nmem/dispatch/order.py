@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from nmem.dispatch import hours
+from nmem import hours
 from nmem.dispatch.task import Task
 
 READY, NEEDS, LATER, QUIET, FOLDER, APPROVAL = "ready", "needs", "later", "quiet", "folder", "approval"

@@ -6,13 +6,20 @@ late word about an earlier one changes nothing. All raise sqlite3.Error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from sqlite3 import Connection
 from typing import Any
 
+from capture.storage import store
+from capture.storage.schema import NewerDatabase
 from capture.storage.store import transaction
-from nmem.dispatch import hours, read
+from nmem import hours, tables
+from nmem.database import worded
+from nmem.dispatch import read
 from nmem.dispatch.task import (
     CANCELLED,
     FAILED,
@@ -29,6 +36,8 @@ from nmem.dispatch.task import (
 )
 from nmem.errors import NmemError
 
+_WAIT = 10.0
+"""Seconds to wait for the lock."""
 _BACKOFF = 30_000
 _LONGEST_BACKOFF = 3_600_000
 _READY = f"""
@@ -46,6 +55,29 @@ UPDATE tasks SET state = '{RUNNING}', runner = :runner, process = '', claimed_at
   worktree_path = '', branch = '', session_id = NULL, attempt = attempt + 1, tries = tries + 1
 WHERE id = :id AND state = '{QUEUED}' RETURNING attempt
 """  # noqa: S608 - our words
+
+
+def now() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@contextmanager
+def writing(db_path: str) -> Iterator[Connection]:
+    """A writing connection with the tables of tasks; what goes wrong is one line."""
+    try:
+        db = store.connect(db_path, timeout=_WAIT)
+    except NewerDatabase as error:
+        raise NmemError(f"{db_path}: {error}: upgrade nmem") from None
+    except (sqlite3.Error, OSError) as error:
+        raise NmemError(f"{db_path} cannot be written: {worded(error)}") from None
+    try:
+        tables.ensure(db)
+        yield db
+    except (sqlite3.Error, NewerDatabase) as error:
+        raise NmemError(f"{db_path}: {worded(error)}") from None
+    finally:
+        db.close()
 
 
 def event(db: Connection, task_id: int, now: int, what: str, text: str = "") -> None:

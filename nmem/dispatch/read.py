@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from sqlite3 import Connection, Row
 from typing import Any
 
-from nmem.dispatch import hours
+from nmem import hours
 from nmem.dispatch.task import AGENT, NEEDS_INPUT, QUEUED, RUNNING, Task, TaskEvent
 
 _STORED = tuple(each.name for each in fields(Task) if each.name not in ("needs", "waits_for", "approved"))

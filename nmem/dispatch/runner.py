@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
-from nmem.dispatch import act, headless, processes, queue, read, start, takeup
+from nmem.dispatch import headless, processes, queue, read, start, takeup
 from nmem.dispatch.config import Dispatch, load
 from nmem.dispatch.task import NEEDS_INPUT, QUEUED, RUNNING, Task
 from nmem.errors import NmemError
@@ -39,7 +39,7 @@ class Left:
 class Runner:
     """One process's work on the queue."""
 
-    def __init__(self, db_path: str, config: Dispatch, clock: Callable[[], int] = act.now) -> None:
+    def __init__(self, db_path: str, config: Dispatch, clock: Callable[[], int] = queue.now) -> None:
         self.db_path = db_path
         self.config = config
         self.clock = clock
@@ -49,7 +49,7 @@ class Runner:
     def turn(self, claims: bool = True) -> bool:
         """Take up, claim and start what can be; True while there is something to wait for. Raises NmemError."""
         headless.tidy()
-        with act.writing(self.db_path) as db:
+        with queue.writing(self.db_path) as db:
             takeup.take_up(db, self.db_path, self.clock())
             while claims and (one := self._claim(db)):
                 self._start(db, one)
@@ -84,14 +84,14 @@ class Runner:
 
     def left(self) -> Left:
         """What there is when it stops."""
-        with act.writing(self.db_path) as db:
+        with queue.writing(self.db_path) as db:
             counts, asks = read.counts(db), read.asking(db)
         running, waiting, queued = (counts.get(state, 0) for state in (RUNNING, NEEDS_INPUT, QUEUED))
         return Left(tuple(self.started), running, waiting, queued - asks, asks)
 
     def only(self, task_id: int) -> Task:
         """Claim and start this one."""
-        with act.writing(self.db_path) as db:
+        with queue.writing(self.db_path) as db:
             one = self._claim(db, task_id)
             if one is None:
                 raise NmemError(_not_queued(read.task(db, task_id), task_id))
@@ -145,5 +145,5 @@ def with_options(config: Dispatch, jobs: int, how: str) -> Dispatch:
 
 def refresh(db_path: str) -> None:
     """Bring in what ended meanwhile, before something is listed; quietly left out where it cannot be written."""
-    with contextlib.suppress(NmemError, sqlite3.Error), act.writing(db_path) as db:
-        takeup.take_up(db, db_path, act.now())
+    with contextlib.suppress(NmemError, sqlite3.Error), queue.writing(db_path) as db:
+        takeup.take_up(db, db_path, queue.now())

@@ -6,7 +6,7 @@ import contextlib
 import signal
 import time
 
-from nmem.dispatch import act, ending, processes, read
+from nmem.dispatch import ending, processes, queue, read
 from nmem.dispatch.folder import ABANDONED, Folder
 from nmem.dispatch.task import CANCELLED, Outcome
 
@@ -16,7 +16,7 @@ _PATIENCE = 12.0
 
 def cancel(db_path: str, task_id: int, why: str) -> None:
     """End it, wait until it has ended, and see that the database says so. Raises NmemError."""
-    with act.writing(db_path) as db:
+    with queue.writing(db_path) as db:
         one = read.task(db, task_id)
     if one is None or not one.live:
         return
@@ -33,8 +33,8 @@ def cancel(db_path: str, task_id: int, why: str) -> None:
         if processes.alive(left):
             processes.end(processes.pid(left), 1.0)
     outcome = folder.ended() or Outcome(CANCELLED, reason=why)
-    with act.writing(db_path) as db:
-        ending.finish(db, db_path, task_id, one.attempt, outcome, act.now())
+    with queue.writing(db_path) as db:
+        ending.finish(db, db_path, task_id, one.attempt, outcome, queue.now())
 
 
 def _begun(folder: Folder) -> str:

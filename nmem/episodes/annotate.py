@@ -113,7 +113,7 @@ def _with_gone(
     db: Connection, unit: Unit, rows: list[Seen], said: list[tuple[int, int]], end: int
 ) -> tuple[list[Seen], list[tuple[int, int]]]:
     """What there is of an episode, and what only the trace of its session still tells."""
-    from nmem.retention import trace
+    from nmem.store import trace
 
     whole = [*rows, *(Seen(one.seen()) for one in trace.of_unit(db, unit.session_id, unit.id))]
     gone = [one for one in trace.said(db, unit.session_id) if unit.started_at <= one[1] < end]

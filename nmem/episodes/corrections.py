@@ -7,20 +7,89 @@ is `decided_by = 'person'`: detection leaves it alone.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from sqlite3 import Connection
+from typing import Self
 
 from capture.redaction import redact
+from capture.storage.store import transaction
 from capture.text import clean
-from nmem.episodes import units
-from nmem.episodes.corrections_log import Correction
+from nmem.episodes import annotate, images, units
+from nmem.episodes.images import Image
 from nmem.episodes.units import CONT, NEW, PERSON, Unit, Verdict
 from nmem.errors import NmemError
-from nmem.undo import undo
-
-__all__ = ("keep", "merge", "move", "pin", "rename", "resume", "split", "undo", "unpin", "unresume")
+from nmem.store.corrections import write
 
 TITLE = 200
 """Characters of an episode's own name."""
+
+
+class Correction:
+    """One change by a person, in one transaction: all of it or nothing."""
+
+    def __init__(self, db: Connection, kind: str, now: int) -> None:
+        self.db, self.kind, self.now = db, kind, now
+        self._transaction = transaction(db)
+        self._session = ""
+        self._before: Image = {}
+        self._entry: tuple[str, dict[str, object]] | None = None
+
+    def __enter__(self) -> Self:
+        self._transaction.__enter__()
+        return self
+
+    def begin(self, session_id: str) -> None:
+        """Take the session's rows as they are: before the first change, after all checks."""
+        self._session = session_id
+        self._before = images.take(self.db, session_id)
+
+    def note(self, target: str, **payload: object) -> None:
+        """What was asked; undo and the list tell it."""
+        self._entry = (target, payload)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is None:
+            try:
+                self._finish()
+            except BaseException as failure:
+                self._transaction.__exit__(type(failure), failure, failure.__traceback__)
+                raise
+        self._transaction.__exit__(kind, error, trace)
+
+    def _finish(self) -> None:
+        assert self._entry is not None
+        after = images.take(self.db, self._session)
+        touched = _touched(self._before, after)
+        if touched:
+            recount(self.db, self._session, touched)
+            after = images.take(self.db, self._session)
+        target, payload = self._entry
+        change = images.difference(self._before, after)
+        write(self.db, self.kind, target, {**payload, "session": self._session}, change, self.now)
+
+
+def recount(db: Connection, session_id: str, touched: set[int]) -> None:
+    """Count again what was done in some episodes, and in their session. Inside a transaction."""
+    units.straighten(db, session_id)
+    units.one_open(db, session_id)
+    for unit_id in sorted(touched):
+        unit = units.get(db, unit_id)
+        if unit is not None:
+            annotate.recount(db, unit, trace=unit.state == units.CLOSED)
+    annotate.sign_session(db, session_id)
+
+
+def _touched(before: Image, after: Image) -> set[int]:
+    """Episodes whose prompts are others now, and the ones before them: these end where the next begins."""
+    old, new = ({key: row["unit_id"] for key, row in image["unit_prompts"].items()} for image in (before, after))
+    changed = {place[key] for key in old.keys() | new.keys() if old.get(key) != new.get(key) for place in (old, new)
+               if key in place}  # fmt: skip
+    out = set(changed)
+    for image in (before, after):
+        rows = sorted(image["work_units"].values(), key=lambda row: (row["started_at"], row["id"]))
+        order = [row["id"] for row in rows]
+        out |= {earlier for earlier, later in pairwise(order) if later in changed}
+    return out & {int(key) for key in after["work_units"]}
 
 
 def split(db: Connection, unit_id: int, prompt_id: int, now: int) -> int:

@@ -6,21 +6,23 @@ episode of exactly the turns that the model told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
-from nmem.decisions import store
 from nmem.episodes import detect, material, narrations, units
 from nmem.episodes.boundary import Detector
+from nmem.episodes.segmenter import decisions
 from nmem.episodes.storytelling import ABOUT_THE_PLACE, Teller
 from nmem.llm.ask import Asked
 from nmem.llm.backend import Failure
-from nmem.llm.segmenter import decisions
 from nmem.llm.session_prompt import CUT, Judged, judge
 
+Decided = Callable[[Connection, str, list[tuple[Sequence[int], str]]], object]
+"""Keeps decisions that the model found: the database, the session, and (prompts, the person's words) of each."""
 
-def judge_session(teller: Teller, session_id: str, holds: str, detector: Detector) -> bool:
+
+def judge_session(teller: Teller, session_id: str, holds: str, detector: Detector, decided: Decided) -> bool:
     """Ask about one session, once for what it holds; whether the answer was of use. Raises sqlite3.Error."""
     if teller.desk is None or not teller.asking:
         return False
@@ -38,7 +40,7 @@ def judge_session(teller: Teller, session_id: str, holds: str, detector: Detecto
     with transaction(teller.db):
         narrations.attempted(teller.db, subject, holds, "judged", teller.clock())
     _cut(teller, session_id, asked.value, shown, detector)
-    _stories(teller, session_id, asked, shown)
+    _stories(teller, session_id, asked, shown, decided)
     return True
 
 
@@ -58,7 +60,7 @@ def _cut(teller: Teller, session_id: str, judged: Judged, shown: material.Shown,
             teller.extract(unit_id)
 
 
-def _stories(teller: Teller, session_id: str, asked: Asked[Judged], shown: material.Shown) -> None:
+def _stories(teller: Teller, session_id: str, asked: Asked[Judged], shown: material.Shown, decided: Decided) -> None:
     judged = asked.value
     at = {narrations.prompts(teller.db, unit.id): unit for unit in units.of_session(teller.db, session_id)}
     for first, end in _told(judged).items():
@@ -67,8 +69,8 @@ def _stories(teller: Teller, session_id: str, asked: Asked[Judged], shown: mater
             continue
         if first in judged.stories:
             teller.keep_told(unit.id, judged.stories[first], asked.model)
-            decided = judged.stories[first].decided
-            store.stated(teller.db, session_id, [(shown.ids[at], words) for at, words in decided])
+            quotes = judged.stories[first].decided
+            decided(teller.db, session_id, [(shown.ids[at], words) for at, words in quotes])
         else:
             teller.says_why(unit.id, judged.refused.get(first, ""))
 

@@ -45,7 +45,7 @@ def _placed(db: Connection, turns: list[Turn], at: int, number: int, path: str) 
     turn = turns[at]
     if number != turn["ids"][0] or _overtaken(db, turns, at):
         return number, None, None
-    if not at or units.latest(db, turn_session(db, number)) is None:
+    if not at or units.latest(db, units.session_of_prompt(db, number)) is None:
         return number, None if at else _opening(units.ONLINE), None
     from nmem.preload import LATER, more
 
@@ -61,11 +61,6 @@ def _opening(by: str) -> Verdict:
     return Verdict(units.NEW, by, 1.0, "first prompt")
 
 
-def turn_session(db: Connection, prompt_id: int) -> str:
-    """The session of a prompt."""
-    return str(db.execute("SELECT session_id FROM prompts WHERE id = ?", (prompt_id,)).fetchone()[0])
-
-
 def _overtaken(db: Connection, turns: list[Turn], at: int) -> bool:
     """Whether a later prompt is in an episode already: then this one came late, and whole detection sorts it out."""
     return any(units.of_prompt(db, turn["ids"][0]) is not None for turn in turns[at + 1 :])
@@ -73,7 +68,7 @@ def _overtaken(db: Connection, turns: list[Turn], at: int) -> bool:
 
 def _place(db: Connection, number: int, decided: Verdict | None, resumes: int | None) -> None:
     """Open an episode with a prompt, or put it where the prompt before it is."""
-    into = _before(db, turn_session(db, number), number)
+    into = _before(db, units.session_of_prompt(db, number), number)
     if into is None:
         units.start(db, number, _opening(units.FIRST))
     elif decided is None:

@@ -16,8 +16,9 @@ from capture.storage.store import transaction
 from nmem.episodes import narrate
 from nmem.episodes.reading import OF
 from nmem.episodes.storytelling import Failing, Teller, attempt
-from nmem.retention.idle import NARRATOR
 
+NARRATOR = "narrator"
+"""A row of `upkeep`: how far retelling got."""
 MOST = 200
 """Stories that are looked at in one run."""
 _ALL = 1 << 62

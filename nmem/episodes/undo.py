@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlite3 import Connection
 
-from nmem.episodes import corrections_log as log
-from nmem.episodes import images, units
-from nmem.episodes.corrections_log import Entry
+from nmem.episodes import corrections, images, units
+from nmem.episodes.images import Change
+from nmem.store.corrections import Entry
 
 
 def describe(entry: Entry) -> str:
@@ -38,7 +38,8 @@ def take_back(db: Connection, entry: Entry) -> None:
 
     Inside a transaction.
     """
-    change, session_id = log.change(entry), str(entry.payload.get("session", ""))
+    change: Change = entry.before
+    session_id = str(entry.payload.get("session", ""))
     moved_on = images.restore(db, change)
     made = images.made(change)
     strays = [prompt for unit_id in made for prompt in units.prompts_of(db, unit_id)]
@@ -49,7 +50,7 @@ def take_back(db: Connection, entry: Entry) -> None:
     where = _settle(db, session_id, set(made))
     touched = {int(key) for key in change.get("work_units", {})} | set(where.values())
     units.tidy(db, session_id, touched, where)
-    log.recount(db, session_id, touched)
+    corrections.recount(db, session_id, touched)
 
 
 def _settle(db: Connection, session_id: str, gone: set[int]) -> dict[int, int]:

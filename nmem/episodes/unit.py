@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 class Unit:
-    """One episode, as its row says; the columns are described in nmem.schema. JSON columns are still text."""
+    """One episode, as its row says; the columns are described in nmem.store.schema. JSON columns are still text."""
 
     __slots__ = COLUMNS
     id: int

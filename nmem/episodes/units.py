@@ -392,3 +392,8 @@ def one_open(db: Connection, session_id: str) -> None:
         " ORDER BY started_at DESC, id DESC LIMIT 1)",
         (session_id, session_id),
     )
+
+
+def session_of_prompt(db: Connection, prompt_id: int) -> str:
+    """The session of a prompt."""
+    return str(db.execute("SELECT session_id FROM prompts WHERE id = ?", (prompt_id,)).fetchone()[0])

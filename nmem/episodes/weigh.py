@@ -6,7 +6,6 @@ from nmem.episodes import boundary, config, history, units
 from nmem.episodes import features as ft
 from nmem.episodes import text as tx
 from nmem.episodes.boundary import load
-from nmem.episodes.online import turn_session
 from nmem.episodes.units import Verdict
 
 __all__ = ["decide", "load", "verdict"]
@@ -36,7 +35,7 @@ def decide(db: Connection, turns: list[Turn], at: int, detector: Detector, kind:
 
 def _resumed(db: Connection, turn: Turn, text: str, agent: Agent, detector: Detector) -> int | None:
     """The first episode of the goal that a turn returns to; reads the session's words, which only a cut is worth."""
-    session_id, number = turn_session(db, turn["id"]), turn["ids"][0]
+    session_id, number = units.session_of_prompt(db, turn["id"]), turn["ids"][0]
     if units.others(db, session_id, number) < 2:
         return None  # nothing to return to but what is being left
     from nmem.episodes.resumption import Goals

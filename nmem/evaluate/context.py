@@ -23,9 +23,9 @@ from nmem.context.items import FILE, Item, tokens
 from nmem.context.places import Places
 from nmem.context.present import Present
 from nmem.context.select import PROMPT_TOKENS, START_TOKENS, select
-from nmem.context.words import base, mentions
 from nmem.errors import NmemError
 from nmem.names import told
+from nmem.retrieval.terms import base, mentions
 from nmem.text import printable
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from capture.labels.features import features
 from capture.labels.model import Model, shipped
 from capture.labels.rules import verdicts
 from nmem.errors import NmemError
+from nmem.labels.corpus import failure, observed
 from nmem.text import printable
-from nmem.training.corpus import failure, observed
 
 if TYPE_CHECKING:
     from rich.table import Table

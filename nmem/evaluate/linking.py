@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmem.errors import NmemError
+from nmem.retrieval import naming
+from nmem.retrieval.background import Background
 from nmem.text import printable
-from nmem.threads import words
 from nmem.threads.formula import Example, Formula, fit, raw, scale, seed, shipped
-from nmem.threads.likeness import NAMES, Background, Earlier, Likeness, asked, likeness, said
+from nmem.threads.likeness import NAMES, Earlier, Likeness, asked, likeness, said
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -78,9 +79,9 @@ def backgrounds(pairs: Iterable[Pair]) -> dict[str, Background]:
     for pair in pairs:
         held, whole = documents.setdefault(pair.project, {}), texts.setdefault(pair.project, {})
         held[pair.earlier_id] = said(pair.earlier)
-        whole[pair.earlier_id] = words.tokens(" ".join(pair.earlier.prompts))
+        whole[pair.earlier_id] = naming.tokens(" ".join(pair.earlier.prompts))
         held.setdefault(pair.later_id, asked(pair.message))
-        whole.setdefault(pair.later_id, words.tokens(pair.message))
+        whole.setdefault(pair.later_id, naming.tokens(pair.message))
     return {name: Background(list(held.values()), list(texts[name].values())) for name, held in documents.items()}
 
 

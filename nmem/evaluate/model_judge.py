@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from capture import paths
+from nmem.episodes.segmenter import Segmenter
 from nmem.errors import NmemError
 from nmem.llm.connect import connect
-from nmem.llm.segmenter import Segmenter
 
 if TYPE_CHECKING:
     from nmem.episodes.detect import Judge

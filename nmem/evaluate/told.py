@@ -22,10 +22,10 @@ from nmem.context import asof, episodes, history
 from nmem.context.compose import compose
 from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item, tokens
 from nmem.context.places import Places
-from nmem.context.words import mentions
 from nmem.errors import NmemError
 from nmem.evaluate.context import Moment, as_it_was, present_of, told_at
 from nmem.names import told
+from nmem.retrieval.terms import mentions
 from nmem.retrieval.words import words
 from nmem.text import printable
 
@@ -111,8 +111,8 @@ def evaluate(
 
 
 @contextmanager
-def imported(folder: Path) -> Iterator[str]:
-    """A database of its own with the transcripts of a folder, settled without a model. Raises NmemError, OSError."""
+def imported(folder: Path, settle: Callable[[str], object]) -> Iterator[str]:
+    """A database of its own with the transcripts of a folder, settled by `settle`. Raises NmemError, OSError."""
     from contextlib import closing
 
     from capture.storage import store
@@ -120,7 +120,6 @@ def imported(folder: Path) -> Iterator[str]:
     from nmem.episodes import detect
     from nmem.importing.discover import find
     from nmem.importing.importer import Importer
-    from nmem.settle import settle
 
     with TemporaryDirectory(prefix="nmem-told-") as place:
         path = str(Path(place, "told.db"))
@@ -129,7 +128,7 @@ def imported(folder: Path) -> Iterator[str]:
             importer.run(find([folder]))
             tables.ensure(db)
             detect.sessions(db, sorted(importer.changed), path)
-        settle(path, models=False)
+        settle(path)
         yield path
 
 

@@ -16,10 +16,10 @@ from capture.labels.calls import NOT_CALLS
 from capture.labels.model import current
 from capture.storage import sqlite
 from capture.storage.store import transaction
-from nmem.episodes.corrections_log import Entry
 from nmem.errors import NmemError
 from nmem.labels import names, store, walk
 from nmem.labels.walk import Scores
+from nmem.store.corrections import Entry
 from nmem.text import printable
 
 KIND = "label"

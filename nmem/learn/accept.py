@@ -12,13 +12,13 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from nmem.episodes import corrections_log as log
-from nmem.episodes.corrections_log import Entry
 from nmem.errors import NmemError
 from nmem.learn import files, instructions, lifecycle, places, read, rules, wording
 from nmem.learn.files import Instructions
 from nmem.learn.learning import Learning
 from nmem.learn.written import Written
+from nmem.store import corrections as log
+from nmem.store.corrections import Entry
 
 
 @dataclass(frozen=True, slots=True)

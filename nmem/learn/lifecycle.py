@@ -13,9 +13,9 @@ from sqlite3 import Connection
 from typing import Any
 
 from capture.storage.store import transaction
-from nmem.episodes import corrections_log as log
 from nmem.errors import NmemError
 from nmem.learn.learning import ACCEPTED, DISMISSED, OPEN, PERSON, RESOLVED, SNOOZED, WEAK
+from nmem.store import corrections as log
 
 ACCEPT, DISMISS, SNOOZE, RESOLVE, REOPEN = "accept", "dismiss", "snooze", "resolve", "reopen"
 TARGET = "learning"

@@ -8,7 +8,7 @@ from sqlite3 import Connection
 from capture.event import Project
 from capture.project import resolve
 from nmem.errors import NmemError
-from nmem.read.project import named as project_named
+from nmem.store.project import named as project_named
 from nmem.text import printable
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from sqlite3 import Connection
 
-from nmem.episodes.corrections_log import Entry
 from nmem.learn import accept, lifecycle
 from nmem.learn.written import Written
+from nmem.store.corrections import Entry
 from nmem.text import fit, printable
 
 _WORDS = {

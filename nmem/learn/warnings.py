@@ -25,7 +25,7 @@ from nmem.learn.learning import (
     Warned,
 )
 from nmem.learn.remedies import SPELLING
-from nmem.threads import words
+from nmem.retrieval import naming
 
 ALIKE = 0.6
 WARM = 20
@@ -113,7 +113,7 @@ def _reason(one: Learning, asked: _Asked, touched: set[str]) -> str:
     if one.kind in (STUCK_LOOP, UNRESOLVED_READ) and (shared := sorted(set(one.files) & touched)):
         return f"works on {shared[0]}"
     if one.kind == REPEATED_INTENT:
-        theirs = set(words.tokens(one.title))
+        theirs = set(naming.tokens(one.title))
         both = theirs & asked.tokens
         return (
             f"asks again: {one.title}"[:120]
@@ -157,10 +157,10 @@ class _Asked:
     """An intent as it is compared."""
 
     def __init__(self, intent: str) -> None:
-        self.tokens = set(words.tokens(intent))
+        self.tokens = set(naming.tokens(intent))
         said = [word.strip(".,;:!?()[]*`'\"") for word in intent.lower().split()]
         self.line = f" {' '.join(said)} "
-        self.named = set(said) | words.file_mentions(intent)
+        self.named = set(said) | naming.file_mentions(intent)
 
 
 def _units(db: Connection, project_id: int, unit_id: int | None = None) -> list[_Unit]:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
-from nmem.episodes import corrections_log as log
 from nmem.errors import NmemError
 from nmem.llm.book import spent, today
 from nmem.llm.connect import settings
-from nmem.settings import kept
+from nmem.store import changed_settings
+from nmem.store import corrections as log
 
 ESTIMATED = 3_400
 """Tokens a session, question and answer, where nothing was asked yet: measured on 198 real sessions (docs/llm.md)."""
@@ -131,11 +131,11 @@ def offer(name: str) -> Offer:
 def use(db: Connection | None, now: int, *, one: Offer, model: str = "") -> None:
     """Ask this client from now on; one undo takes it back, where there is a database. Raises NmemError."""
     with log.together():
-        kept.put(db, ("llm", "command"), list(one.command), now)
-        kept.put(db, ("llm", "model"), model or one.model, now)
+        changed_settings.put(db, ("llm", "command"), list(one.command), now)
+        changed_settings.put(db, ("llm", "model"), model or one.model, now)
         switch(db, now, on=True)
 
 
 def switch(db: Connection | None, now: int, *, on: bool) -> None:
     """Ask a model or none, whatever is set up; undo takes it back, where there is a database. Raises NmemError."""
-    kept.put(db, ("llm", "enabled"), on, now)
+    changed_settings.put(db, ("llm", "enabled"), on, now)

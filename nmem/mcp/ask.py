@@ -11,21 +11,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TYPE_CHECKING
 
 from capture import paths
 from nmem.errors import NmemError
-from nmem.mcp.tool import Usage
 from nmem.names import cited
 from nmem.search.clock import OUTER_STEPS
 
-if TYPE_CHECKING:
-    from nmem.mcp.tool import Value
-
+Value = str | int | tuple[str, ...]
 EVERYWHERE = "*"
 SECONDS = 10.0
 """How long one call may read."""
 _NAMED = 8
+
+
+class Usage(NmemError):
+    """Arguments that a tool cannot use; the text says which, and what it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Ask:
         named = self.text("project")
         if named == EVERYWHERE:
             return Place(None, "", "")
-        from nmem.read import project
+        from nmem.store import project
 
         found = project.meant(self.db, named) if named else project.here(self.db, self.cwd)
         if found is not None:

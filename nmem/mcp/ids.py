@@ -7,8 +7,8 @@ from sqlite3 import Connection
 
 from nmem import tables
 from nmem.errors import NmemError
+from nmem.mcp.ask import Usage
 from nmem.mcp.reply import line
-from nmem.mcp.tool import Usage
 
 OBS, PROMPT, EPISODE, SESSION, THREAD, LEARNING = "obs", "prompt", "episode", "session", "thread", "learning"
 TASK, DECISION = "task", "decision"
@@ -55,7 +55,7 @@ def parse(db: Connection, text: str) -> Ref:
 
 
 def _session(db: Connection, beginning: str) -> str:
-    from nmem.episodes.listing import sessions_like
+    from nmem.read.listing import sessions_like
 
     found = sessions_like(db, beginning)
     if len(found) == 1:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from nmem.context.marks import BEGIN, END
-from nmem.context.neutral import neutral
 from nmem.llm.neutral import neutral as untagged
 from nmem.llm.neutral import visible
 from nmem.names import cited, reads_as_sentence
+from nmem.sanitize import neutral
 from nmem.text import to_json
 
 MOST = 48_000

@@ -93,7 +93,7 @@ def observation(db: Connection, number: int, most: int) -> Shown:
 
 def saying(db: Connection, number: int, most: int, few: int = 30) -> Shown:
     """One saying in full, with an index of what was done after it."""
-    from nmem.episodes.listing import prompt
+    from nmem.read.listing import prompt
 
     found = prompt(db, number)
     assert found is not None

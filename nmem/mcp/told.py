@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from nmem.context.neutral import quoted
 from nmem.mcp.reply import line, lines, name, some, when
 from nmem.names import cited
+from nmem.sanitize import quoted
 
 if TYPE_CHECKING:
     from nmem.decisions.read import Decision
-    from nmem.episodes.listing import SessionSummary
     from nmem.learn.skill_use import Skill
     from nmem.read.episodes import EpisodeRow
+    from nmem.read.listing import SessionSummary
     from nmem.read.stories import Narrative, Story
 
 _SHORT, _TEXT = 200, 400
@@ -112,8 +112,7 @@ def summary(found: SessionSummary) -> Shown:
 
 def session(db: Connection, key: str) -> Shown:
     """One session: where and when it ran, its summary, an index of its episodes."""
-    from nmem.episodes import listing
-    from nmem.read import views
+    from nmem.read import listing, views
 
     row = views.session(db, key)
     assert row is not None
@@ -128,7 +127,7 @@ def session(db: Connection, key: str) -> Shown:
 
 def thread(db: Connection, number: int, now: int) -> Shown:
     """One line of work: its summary, its sessions, an index of its newest episodes."""
-    from nmem.episodes import listing
+    from nmem.read import listing
     from nmem.threads import read
 
     found = read.view(db, number, now)

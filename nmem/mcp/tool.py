@@ -7,25 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from nmem.errors import NmemError
+from nmem.mcp.ask import Ask, Usage, Value
 from nmem.mcp.reply import line
-
-if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
 
 TEXT, NUMBER, TEXTS = "string", "integer", "array"
 _LONGEST = 20_000
 """Characters of one argument: more is no question."""
 _WORDS = {TEXT: "a text", NUMBER: "a whole number", TEXTS: "a list of texts"}
 
-Value = str | int | tuple[str, ...]
 Answer = dict[str, object]
-
-
-class Usage(NmemError):
-    """Arguments that a tool cannot use; the text says which, and what it takes."""
 
 
 @dataclass(frozen=True, slots=True)

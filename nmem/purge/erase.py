@@ -18,9 +18,8 @@ from nmem.purge import follow, sweep, traces
 from nmem.purge.journal import Journal, tables
 from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
-from nmem.retention import trace
 from nmem.search import vocabulary
-from nmem.store import registry
+from nmem.store import registry, trace
 from nmem.threads import storage
 
 _MOST_TEXTS = 3_000

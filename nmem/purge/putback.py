@@ -13,9 +13,8 @@ from sqlite3 import Connection
 from nmem.purge.journal import Table, tables
 from nmem.purge.loose import loosen
 from nmem.purge.needles import Needles
-from nmem.retention import trace
 from nmem.search.text import UNSPACED_GLOB
-from nmem.store import registry
+from nmem.store import registry, trace
 
 Rows = list[tuple[object, ...]]
 NUMBERED = tuple(table.name for table in registry.TABLES if table.numbered)

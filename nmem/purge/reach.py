@@ -15,7 +15,7 @@ from sqlite3 import Connection
 from nmem.errors import NmemError
 from nmem.purge import sweep, traces
 from nmem.purge.selection import Selection
-from nmem.read.project import several, unknown
+from nmem.store.project import several, unknown
 from nmem.text import printable
 
 _IN = "IN (SELECT value FROM json_each(?))"

@@ -19,7 +19,6 @@ from capture import log as log_file
 from capture.storage import spool, store
 from capture.storage.store import transaction
 from nmem import tables
-from nmem.episodes import corrections_log as log
 from nmem.errors import NmemError
 from nmem.purge import due, erase, files, history, keys, preview, putback, reach, said, scrub, strays, trash
 from nmem.purge.due import KEPT, TARGET, UNDONE
@@ -29,6 +28,7 @@ from nmem.purge.putback import NUMBERED, Taken
 from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
 from nmem.retrieval import index
+from nmem.store import corrections as log
 
 KIND = "purge"
 """Of the correction by which a purge is undone; its target is purge/N."""

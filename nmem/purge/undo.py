@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlite3 import Connection
 
 from capture.storage import sqlite
-from nmem.episodes.corrections_log import Entry
 from nmem.errors import NmemError
 from nmem.purge import run, said, trash
+from nmem.store.corrections import Entry
 
 
 def describe(entry: Entry) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from capture.storage import spool, sqlite
 from nmem.episodes import open_ends
-from nmem.episodes.titles import shown
+from nmem.episodes.titles import NAMED, TITLED, shown
 from nmem.read.hook_cost import RUNS
 from nmem.read.window import ContextWindow, window
 from nmem.tables import NOW
@@ -148,21 +148,6 @@ class StreamRow:
     """The model that did, and what a person set."""
 
 
-TITLED = """coalesce(
-  (SELECT coalesce(u.title, u.agent_title, u.heading) FROM work_units u WHERE u.session_id = s.id
-     AND coalesce(u.title, u.agent_title, u.heading) IS NOT NULL
-     ORDER BY u.turn_count DESC, u.started_at, u.id LIMIT 1),
-  (SELECT content FROM prompts WHERE session_id = s.id AND source = 'agent' AND kind = 'title'
-     ORDER BY at DESC, id DESC LIMIT 1))
-"""
-"""The title of a session `s` (SQL): of its longest episode that has one, or what its client calls it."""
-NAMED = """coalesce(
-  (SELECT substr(content, 1, 400) FROM prompts WHERE session_id = s.id AND source = 'user'
-     AND length(content) >= 16 AND content NOT GLOB '[<>/]*' ORDER BY at, id LIMIT 1),
-  (SELECT substr(content, 1, 400) FROM prompts WHERE session_id = s.id AND source = 'user' ORDER BY at, id LIMIT 1))
-"""
-"""What a session `s` begins with (SQL): its first prompt that is no command, notice or mere word (`yes` could be any of
-them), else its first."""
 _SESSION = """
 SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.model, s.state, s.cwd, s.transcript_path, s.started_at,
   s.last_at, s.origin, s.context_tokens, s.context_window, s.context_at,

@@ -7,7 +7,7 @@ from sqlite3 import Connection
 
 from nmem.errors import NmemError
 from nmem.read import views
-from nmem.read.project import named, unknown
+from nmem.store.project import named, unknown
 from nmem.text import printable
 
 
@@ -25,7 +25,7 @@ def session_of(db: Connection, beginning: str = "", project: str = "") -> str:
 
 
 def _named(db: Connection, beginning: str) -> str:
-    from nmem.episodes.listing import sessions_like
+    from nmem.read.listing import sessions_like
 
     found = sessions_like(db, beginning)
     if not found:

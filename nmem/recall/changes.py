@@ -14,10 +14,10 @@ from sqlite3 import Connection
 from capture import cache, paths
 from capture.install import atomic
 from capture.storage.store import transaction
-from nmem.episodes import corrections_log as corrections
-from nmem.episodes.corrections_log import Entry
 from nmem.errors import NmemError
 from nmem.recall.folder import inside
+from nmem.store import corrections
+from nmem.store.corrections import Entry
 from nmem.text import printable
 
 KIND = "recall"

@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 
 from capture import cache, paths
-from nmem.context.decide import NAMES
 from nmem.errors import NmemError
-from nmem.recall import config, folder
+from nmem.recall import NAMES, config, folder
 from nmem.recall.folder import Place, Seen
 
 TYPE_CHECKING = False

@@ -13,10 +13,11 @@ from typing import Any
 
 from capture.storage.store import transaction
 from nmem.episodes import annotate, units
-from nmem.retention import exempt, journal, trace
-from nmem.retention.lifetimes import PROMPT
+from nmem.retention import exempt, journal
 from nmem.retention.pace import Pace
 from nmem.retention.plan import Lives, Plan
+from nmem.settings.lifetimes import PROMPT
+from nmem.store import trace
 
 _AT, _TYPE, _PATH = 1, 3, 4
 _UNNEEDED = (

@@ -19,8 +19,6 @@ from sqlite3 import Connection
 from capture import paths
 from capture.storage.store import transaction
 
-NARRATOR = "narrator"
-"""A row of `upkeep`: how far nmem.episodes.retelling got."""
 STEPS = ("merge", "optimize", "checkpoint", "vacuum")
 """The rows of `upkeep` that are told: what was done for the file. Others are notes of the clock and the like."""
 INDEXES = ("observations_fts", "prompts_fts", "narratives_fts", "search_docs_fts", "search_outputs_fts",

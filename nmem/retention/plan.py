@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 from typing import Any
 
-from nmem.retention import exempt, trace
+from nmem.retention import exempt
 from nmem.retention.exempt import Kept
-from nmem.retention.lifetimes import NOTIFICATION, PROMPT, REASONING, SAYINGS
+from nmem.settings.lifetimes import NOTIFICATION, PROMPT, REASONING, SAYINGS
+from nmem.store import trace
 
 DAY = 86_400_000
 RUNNING, NO_EPISODES, OPEN, UNTRACED, UNSUMMARISED = (

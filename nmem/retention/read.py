@@ -13,10 +13,10 @@ from sqlite3 import Connection
 from nmem import tables
 from nmem.retention import exempt, idle, journal, mediation, policy, sweep
 from nmem.retention.journal import Entry
-from nmem.retention.lifetimes import NOTIFICATION, PROMPT, REASONING
 from nmem.retention.mediation import Life
 from nmem.retention.plan import DAY
 from nmem.retention.policy import Policy
+from nmem.settings.lifetimes import NOTIFICATION, PROMPT, REASONING
 
 _MANY = 400
 """Sessions that are counted in one query: a reader holds the log only so long."""

@@ -14,11 +14,11 @@ from sqlite3 import Connection
 from capture.storage.store import transaction
 from nmem.retention import clock, exempt, journal, mediation, misnamed
 from nmem.retention.forget import Changed, Forgetter, tidy
-from nmem.retention.lifetimes import LEAST_DAYS
 from nmem.retention.mediation import Life
 from nmem.retention.pace import Pace
 from nmem.retention.plan import DAY, Lives, plan
 from nmem.retention.policy import Policy
+from nmem.settings.lifetimes import LEAST_DAYS
 
 NOTICED = "first look"
 GRACE = 7 * DAY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from sqlite3 import Connection
 
-from nmem.retention import trace
+from nmem.store import trace
 
 Told = tuple[int, int, int | None, str, str, str, int, int, int, int, int, int]
 """last_at, newest id, episode, session, project, client, reads, edits, failures, others, added, removed: as those of

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from nmem.search.rows import Row
-    from nmem.search.search import Hit
 
+Hit = TypeVar("Hit")
+"""Beside each row, whatever is shown of it."""
 RELEVANCE, NEWEST = "relevance", "newest"
 _FORM = re.compile(r"(relevance|newest)\.(\d{1,6})\.(\d{1,15})\.(\d{1,15})(?:\.(\d)\.(\d{1,18}))?\Z")
 _TABLES = ("search_docs", "work_units", "prompts", "observations")
@@ -70,18 +71,18 @@ class Cursor:
         """The hits of this page, of all in order."""
         return scored[(first := self._first(scored)) : first + limit]
 
-    def _first(self, scored: Sequence[tuple[Hit, Row]]) -> int:
+    def _first(self, scored: Sequence[tuple[object, Row]]) -> int:
         if self.order == RELEVANCE or not self.number:
             return self.skip
         last = -self.at, self.table, -self.number
         return sum(key(row) <= last for _, row in scored)
 
-    def further(self, scored: Sequence[tuple[Hit, Row]], page: Sequence[tuple[Hit, Row]], *, more: bool) -> str:
+    def further(self, scored: Sequence[tuple[object, Row]], page: Sequence[tuple[object, Row]], *, more: bool) -> str:
         """The cursor of the page after this one, empty when there is none; `more`: not all hits are in `scored`."""
         if not page or (self._first(scored) + len(page) >= len(scored) and not (more and self.order == NEWEST)):
             return ""
         if self.order == RELEVANCE:
             return f"{RELEVANCE}.{self.skip + len(page)}.0.{self.now}"
         at, table, number = key(page[-1][1])
-        same = sum(hit.at == -at for hit, _ in page) + (self.skip if -at == self.at else 0)
+        same = sum(row.at == -at for _, row in page) + (self.skip if -at == self.at else 0)
         return f"{NEWEST}.{same}.{-at}.{self.now}.{table}.{-number}"

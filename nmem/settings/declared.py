@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from capture.clients import CLIENTS
-from nmem.retention.lifetimes import LEAST_DAYS, TYPES
+from nmem.settings.lifetimes import LEAST_DAYS, TYPES
 from nmem.settings.setting import (
     ALLOW,
     ANY,
@@ -162,7 +162,7 @@ _TASK_CLIENTS = ("claude", "codex", "gemini")
 
 
 def _quiet(value: object) -> str:
-    from nmem.dispatch import hours
+    from nmem import hours
     from nmem.errors import NmemError
 
     try:
@@ -264,7 +264,7 @@ PURGE = (
 
 def _keys(value: object) -> str:
     """As a backup would say it, before there is one to make."""
-    from nmem.backup import sealing
+    from nmem import sealing
     from nmem.errors import NmemError
 
     names = value if isinstance(value, list | tuple) else ()

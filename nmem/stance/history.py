@@ -12,7 +12,7 @@ from sqlite3 import Connection, Row
 
 from nmem import tables
 from nmem.episodes import open_ends
-from nmem.read.views import NAMED, TITLED
+from nmem.episodes.titles import NAMED, TITLED
 from nmem.stance import rows
 from nmem.stance.model import Call, SessionStance, Share, Stuck
 from nmem.stance.rows import KIND

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from math import log
 
-from nmem.context.chat import CHAT
 from nmem.episodes.text import runs
-from nmem.retrieval.words import stem
-from nmem.threads.words import GENERAL
+from nmem.retrieval.naming import GENERAL
+from nmem.retrieval.words import CHAT, stem
 
 LEAST = 12
 """Episodes of a project below which there is nothing to group."""

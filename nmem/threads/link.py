@@ -23,10 +23,11 @@ from capture.jsonio import dumps
 from capture.redaction import redact
 from capture.storage.store import transaction
 from capture.text import clean
+from nmem.retrieval.background import Background
 from nmem.threads import config, decisions, material
 from nmem.threads.decisions import DONT_LINK, LINK, Decision
 from nmem.threads.formula import Formula, from_dict, seed, shipped
-from nmem.threads.likeness import Background, Earlier, Likeness, likeness
+from nmem.threads.likeness import Earlier, Likeness, likeness
 from nmem.threads.material import Head
 
 CANDIDATES = 12

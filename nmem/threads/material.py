@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
-from nmem.threads import words
+from nmem.retrieval import naming
+from nmem.retrieval.background import Background
 from nmem.threads.decisions import AWAITING
-from nmem.threads.likeness import Background, Earlier, said
+from nmem.threads.likeness import Earlier, said
 from nmem.threads.subject import shared
 
 SESSIONS = 300
@@ -176,7 +177,7 @@ def background(db: Connection, project_id: int) -> Background:
         prompts = _opening(db, session_id)
         if prompts:
             documents.append(said(Earlier(prompts, _touched(db, session_id))))
-            texts.append(words.tokens(" ".join(prompts)))
+            texts.append(naming.tokens(" ".join(prompts)))
     return Background(documents, texts)
 
 

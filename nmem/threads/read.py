@@ -13,7 +13,7 @@ from typing import Any
 
 from nmem.learn import skill_use
 from nmem.learn.skill_use import Skill
-from nmem.read.project import meant
+from nmem.store.project import meant
 from nmem.tables import NOW
 from nmem.text import texts
 from nmem.threads import config, decisions

@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import log
 
 from nmem.episodes.text import file_mentions, path_key, tokens, words
-from nmem.threads.words import GENERAL, JOINING, SAYS, issue_refs, symbols
+from nmem.retrieval.naming import GENERAL, JOINING, SAYS, issue_refs, symbols
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,9 +94,8 @@ class Prompt:
     __slots__ = ("_usual", "entities", "leans", "of_branch", "of_last", "onward", "words")
 
     def __init__(self, db: Connection, project_id: int, project: str, session_id: str, at: int, text: str) -> None:
-        from nmem.context.chat import CHAT
-        from nmem.context.leaning import leaning, of_a_branch
-        from nmem.retrieval.words import STOP
+        from nmem.retrieval.words import CHAT, STOP
+        from nmem.threads.leaning import leaning, of_a_branch
 
         head = _plain(text)[:HEAD]
         self.words = set(tokens(head)) - CHAT - STOP - JOINING - set(tokens(project))

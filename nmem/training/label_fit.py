@@ -14,7 +14,7 @@ from sklearn.metrics import f1_score
 
 from capture.labels import DIMENSIONS, WORDS
 from capture.labels.features import features
-from nmem.training.corpus import Example
+from nmem.labels.corpus import Example
 
 Array = Any
 FOLDS = 10

@@ -24,8 +24,8 @@ from capture.labels import DIMENSIONS, WORDS
 from capture.labels import model as engine
 from capture.labels.rules import verdicts
 from nmem.evaluate.labels import figures
+from nmem.labels.corpus import Example, examples, files
 from nmem.training import label_fit as lf
-from nmem.training.corpus import Example, examples, files
 
 ACCURACY = {"phase": 0.99, "scope": 0.96, "locus": 0.995, "novelty": 0.96, "friction": 0.995}
 """What answers on unseen sessions are held to; thresholds are the smallest that reach it. Stricter than what is said

@@ -8,7 +8,7 @@ from typing import Any
 
 from capture.labels import DIMENSIONS, WORDS
 from nmem.labels import names, walk
-from nmem.training.corpus import Example
+from nmem.labels.corpus import Example
 
 SUBJECT = "labels"
 GROUP = "own/"

@@ -23,11 +23,11 @@ from nmem.errors import NmemError
 from nmem.evaluate.labels import figures
 from nmem.labels import wording
 from nmem.labels.cards import Figures
+from nmem.labels.corpus import Example, examples, files
 from nmem.training import label_fit as lf
 from nmem.training import labels as shipping
 from nmem.training import own_labels as rows
 from nmem.training import personal_labels_kept as kept
-from nmem.training.corpus import Example, examples, files
 
 LEAST, LEAST_SESSIONS = 8, 3
 """Decided calls, and sessions with some, below which a dimension is not fitted."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nmem.transfer.tables_in import Merge
+    from nmem.transfer.incoming import Incoming
 
 Row = dict[str, Any]
 _STANDING = ("state", "state_at", "state_by", "snoozed_until", "rule", "remedy")
@@ -14,7 +14,7 @@ UNDONE_HERE = ("pin", "unpin", "everywhere", "here", "mark", "label")
 """Corrections whose undo needs no rows of before: they can be taken back wherever they are."""
 
 
-def bring(merge: Merge) -> None:
+def bring(merge: Incoming) -> None:
     """Everything, inside a transaction; twice is as once."""
     _projects(merge)
     for row in merge.rows("label_models", "1"):
@@ -26,7 +26,7 @@ def bring(merge: Merge) -> None:
     _corrections(merge)
 
 
-def _projects(merge: Merge) -> None:
+def _projects(merge: Incoming) -> None:
     """Ids of projects whose sessions were all known before."""
     for row in merge.rows("projects", "1"):
         if merge.numbers.of("projects", row["id"]) is None:
@@ -42,7 +42,7 @@ def _projects(merge: Merge) -> None:
             merge.insert("project_folders", merge.wash({**new, "project_id": project}))
 
 
-def _threads(merge: Merge) -> None:
+def _threads(merge: Incoming) -> None:
     """The episode that stands for a thread, once all of them are there."""
     for row in merge.rows("threads", "primary_unit_id IS NOT NULL"):
         thread, unit = merge.numbers.of("threads", row["id"]), merge.numbers.of("work_units", row["primary_unit_id"])
@@ -52,7 +52,7 @@ def _threads(merge: Merge) -> None:
             )
 
 
-def _learnings(merge: Merge) -> None:
+def _learnings(merge: Incoming) -> None:
     for row in merge.rows("learnings", "1 ORDER BY id"):
         project = merge.numbers.of("projects", row["project_id"])
         if project is None:
@@ -71,7 +71,7 @@ def _learnings(merge: Merge) -> None:
         _evidence(merge, row["id"])
 
 
-def _stand(merge: Merge, number: int, row: Row) -> None:
+def _stand(merge: Incoming, number: int, row: Row) -> None:
     """Where a learning stands there counts where nobody has said anything here."""
     names = [name for name in _STANDING if name in row]
     merge.here.execute(
@@ -81,7 +81,7 @@ def _stand(merge: Merge, number: int, row: Row) -> None:
     merge.report.learnings += 1
 
 
-def _evidence(merge: Merge, old: int) -> None:
+def _evidence(merge: Incoming, old: int) -> None:
     learning = merge.numbers.of("learnings", old)
     for row in merge.rows("learning_evidence", "learning_id = ?", old):
         new = merge.wash({name: value for name, value in row.items() if name != "id"})
@@ -96,7 +96,7 @@ def _evidence(merge: Merge, old: int) -> None:
             merge.insert("learning_evidence", new)
 
 
-def _links(merge: Merge) -> None:
+def _links(merge: Incoming) -> None:
     for row in merge.rows("episode_links", "1"):
         earlier, later = (merge.numbers.of("threads", row[f"{which}_thread_id"]) for which in ("earlier", "later"))
         if earlier is not None and later is not None and earlier != later:
@@ -105,7 +105,7 @@ def _links(merge: Merge) -> None:
             merge.insert("episode_links", new)
 
 
-def _choices(merge: Merge) -> None:
+def _choices(merge: Incoming) -> None:
     for table in ("context_choices", "context_usefulness", "pins_everywhere"):
         for row in merge.rows(table, "1"):
             project, item = merge.numbers.of("projects", row["project_id"]), merge.numbers.item(row["item"])
@@ -113,7 +113,7 @@ def _choices(merge: Merge) -> None:
                 merge.insert(table, {**merge.wash(row), "project_id": project, "item": item})
 
 
-def _corrections(merge: Merge) -> None:
+def _corrections(merge: Incoming) -> None:
     """What a person changed there, older than all that was changed here."""
     for row in merge.rows("corrections", "1 ORDER BY id DESC"):
         target = merge.numbers.item(row["target"])

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from capture.seal import identity
 
 if TYPE_CHECKING:
-    from nmem.transfer.tables_in import Merge
+    from nmem.transfer.incoming import Incoming
 
 Row = dict[str, Any]
 _ID, _PATH, _PROMPT = 0, 4, 9
-"""Of a row of a trace: see nmem.retention.trace."""
+"""Of a row of a trace: see nmem.store.trace."""
 
 
-def moved(merge: Merge, name: str, row: Row) -> Row:
+def moved(merge: Incoming, name: str, row: Row) -> Row:
     """A row of the tables of forgetting as it is here: ids, folders, nothing secret."""
     if name == "swept_keys":
         keys = "\n".join(identity(key) for key in row["keys"].split("\n"))
@@ -27,7 +27,7 @@ def moved(merge: Merge, name: str, row: Row) -> Row:
     return merge.wash(row)
 
 
-def _trace(merge: Merge, stored: str) -> str:
+def _trace(merge: Incoming, stored: str) -> str:
     """A trace with prompts of here, and with ids that no row here has or will get."""
     told = json.loads(stored)
     lines = told.get("rows", [])
@@ -41,7 +41,7 @@ def _trace(merge: Merge, stored: str) -> str:
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
 
-def _numbers(merge: Merge, table: str, old: list[int]) -> list[int]:
+def _numbers(merge: Incoming, table: str, old: list[int]) -> list[int]:
     """Ids for what has no row: its own where nothing else was here, and never anybody else's from now on."""
     if not old:
         return []

@@ -8,10 +8,8 @@ missing are added, and pins; what is concluded of it stays as it is here, and se
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import islice
-from typing import Any
 
 from capture.event import Batch, Observation, Prompt
 from capture.jsonio import dumps
@@ -20,27 +18,16 @@ from capture.storage.sessions import KNOWN
 from capture.storage.store import transaction
 from nmem.store.registry import Table, exported
 from nmem.transfer import across, facts, records, swept
-from nmem.transfer.facts import Folders, Report
-from nmem.transfer.numbers import Numbers
-from nmem.transfer.washed import Washer
+from nmem.transfer.incoming import Incoming, Row
 
-Row = dict[str, Any]
 _AT_ONCE = 400
 _KEPT = ("id", "session_id", "prompt_id", "seq", "repeats", "last_at", "pinned", "phase", "scope", "locus", "novelty",
          "friction", "label_model", "exit_code", "duration_ms", "lines_added", "lines_removed")  # fmt: skip
 """Columns of an observation that the seal does not look at: numbers, and the name of a model."""
 
 
-class Merge:
+class Merge(Incoming):
     """One export on its way in."""
-
-    def __init__(self, there: sqlite3.Connection, here: sqlite3.Connection, report: Report, folders: Folders) -> None:
-        self.there, self.here, self.report, self.folders = there, here, report, folders
-        self.numbers = Numbers(there, here)
-        self.washer = Washer()
-        self.fresh = here.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() is None
-        """Nothing was here: ids stay what they are."""
-        self._columns: dict[str, list[str]] = {}
 
     def all(self, told: Callable[[int, int], None]) -> None:
         """Everything. Raises sqlite3.Error."""
@@ -62,42 +49,6 @@ class Merge:
     def _known(self, session_id: str) -> bool:
         found = self.here.execute("SELECT 1 FROM sessions WHERE id = ?", (identity(session_id),)).fetchone()
         return found is not None
-
-    def columns(self, table: str) -> list[str]:
-        """Columns that both have."""
-        if table not in self._columns:
-            there, here = (
-                [row[1] for row in db.execute(f"PRAGMA table_info({table})").fetchall()]
-                for db in (self.there, self.here)
-            )
-            self._columns[table] = [name for name in here if name in there]
-        return self._columns[table]
-
-    def rows(self, table: str, where: str, *given: object) -> Iterator[Row]:
-        """Rows of the export, read as they are asked for."""
-        names = self.columns(table)
-        if names:
-            found = self.there.execute(f"SELECT {', '.join(names)} FROM {table} WHERE {where}", given)
-            for row in found:
-                yield dict(zip(names, row, strict=True))
-
-    def insert(self, table: str, row: Row) -> int | None:
-        """Store a row; its id, None where there was one like it. With an id that is taken it gets another."""
-        old = row.get("id")
-        if isinstance(old, int) and (not self.fresh or self._taken(table, old)):
-            row = {**row, "id": None}
-        places = ", ".join("?" * len(row))
-        done = self.here.execute(
-            f"INSERT OR IGNORE INTO {table} ({', '.join(row)}) VALUES ({places})", tuple(row.values())
-        )
-        if not done.rowcount:
-            return None
-        if isinstance(old, int):
-            self.numbers.note(table, old, int(done.lastrowid or 0))
-        return int(done.lastrowid or 0)
-
-    def _taken(self, table: str, number: int) -> bool:
-        return self.here.execute(f"SELECT 1 FROM {table} WHERE id = ?", (number,)).fetchone() is not None
 
     # one session
 
@@ -223,10 +174,3 @@ class Merge:
         if not export.own:
             new.pop("id", None)
         return new
-
-    def wash(self, row: Row) -> Row:
-        """A row without secrets."""
-        return {
-            name: identity(value) if name in ("session_id", "dedup_key") else self.washer.value(value)
-            for name, value in row.items()
-        }

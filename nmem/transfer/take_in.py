@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 from capture.storage import store
 from capture.storage.schema import MIGRATIONS, NewerDatabase
-from nmem import tables
-from nmem.backup import copying, sealing
+from nmem import sealing, tables
+from nmem.backup import copying
 from nmem.database import worded
 from nmem.errors import NmemError
 from nmem.transfer import facts, jsonl

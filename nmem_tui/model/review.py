@@ -9,7 +9,7 @@ from nmem.audit.review import BY_REDACTION, Review
 from nmem.labels.doubt import Doubt
 from nmem.labels.read import Labelled, Word
 from nmem.learn.learning import Learning
-from nmem.read.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDACTIONS, Card
+from nmem.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDACTIONS, Card
 from nmem.read.stories import Offer
 from nmem.read.threads import Link, whole
 from nmem.text import fit_path, lines, pad, printable

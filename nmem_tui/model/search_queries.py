@@ -7,16 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.episodes import listing
-from nmem.episodes.listing import SessionSummary
 from nmem.errors import NmemError
 from nmem.learn import places
 from nmem.learn import read as learned
 from nmem.mcp import rows as neighbours
 from nmem.read import episodes as episode_views
-from nmem.read import facts, stories, stream, views
+from nmem.read import facts, listing, stories, stream, views
 from nmem.read.episodes import EpisodeRow
 from nmem.read.facts import Observation
+from nmem.read.listing import SessionSummary
 from nmem.read.stories import Story
 from nmem.read.stream import Marks
 from nmem.read.views import SessionRow, StreamRow

@@ -9,7 +9,8 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from nmem.dispatch import accept, hours
+from nmem import hours
+from nmem.dispatch import accept
 from nmem.dispatch.task import CLIENTS, LONGEST_LIMIT, MOST_RETRIES, NewTask, Task
 from nmem.errors import NmemError
 from nmem.text import fit, fit_path, lines, printable

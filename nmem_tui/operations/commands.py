@@ -310,7 +310,7 @@ def pin_found(kind: str, number: int, pinned: bool) -> Change:
     """What was found is pinned: found first, always told, kept."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem import pins  # on use: start-up stays short
+        from nmem.context import pins  # on use: start-up stays short
 
         pins.pin(db, kind, number, pinned, now)
         return f"{kind}/{number} is {'pinned' if pinned else 'no longer pinned'}{_back()}"
@@ -322,7 +322,7 @@ def pin_everywhere(kind: str, number: int) -> Change:
     """What is pinned is told in every project; again, in its own alone."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem import pins  # on use: start-up stays short
+        from nmem.context import pins  # on use: start-up stays short
 
         target = f"{kind}/{number}"
         on = not (pins.told_everywhere(db, target) and pins.is_pinned(db, kind, number))
@@ -337,9 +337,9 @@ def keep_budget(setting: str, tokens: int) -> Change:
     """A budget of context is the person's own from now on, in config.toml."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.settings import kept  # on use: start-up stays short
+        from nmem.store import changed_settings  # on use: start-up stays short
 
-        kept.put(db, ("context", setting), tokens, now)
+        changed_settings.put(db, ("context", setting), tokens, now)
         return f"config.toml: [context] {setting} = {tokens}{_back()}"
 
     return change
@@ -420,7 +420,7 @@ def each(changes: Sequence[Change], done: str) -> Change:
     """Several changes as one; what cannot be done is told, and keeps nothing else from being done."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections_log as log  # on use: start-up stays short
+        from nmem.store import corrections as log  # on use: start-up stays short
 
         wrong: list[str] = []
         with log.together():
@@ -445,7 +445,7 @@ def pin_many(kind: str, numbers: Sequence[int]) -> Change:
     """All of some episodes are pinned, or none where all of them are already."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem import pins  # on use: start-up stays short
+        from nmem.context import pins  # on use: start-up stays short
 
         on = pins.pinned(db, kind, numbers)
         wanted = len(on) < len(set(numbers))

@@ -13,7 +13,7 @@ from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 
 from nmem.audit.finding import Finding
-from nmem.read import connected
+from nmem.doctor import connected
 from nmem.read.health import HealthView
 from nmem.read.health import health as vital_signs
 from nmem.read.pace import Pace

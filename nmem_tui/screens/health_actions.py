@@ -130,7 +130,7 @@ class HealthActions(HealthNav):
 
     def do_review(self) -> None:
         """The deck, at the redactions; a sample is drawn where none waits."""
-        from nmem.read.queues import REDACTIONS  # on use: start-up stays short
+        from nmem.queues import REDACTIONS  # on use: start-up stays short
         from nmem_tui.screens.review import Review
 
         if not self.is_blank():

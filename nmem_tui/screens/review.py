@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
+from nmem import queues as reading
 from nmem.audit.review import Review as Redaction
 from nmem.labels.doubt import Doubt
 from nmem.learn.learning import Learning
-from nmem.read import queues as reading
-from nmem.read.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDACTIONS, Queues
-from nmem.read.queues import Card as Question
+from nmem.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDACTIONS, Queues
+from nmem.queues import Card as Question
 from nmem.read.stories import Offer
 from nmem.read.threads import Link
 from nmem_tui.model import actions, review

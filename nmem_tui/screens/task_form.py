@@ -377,7 +377,7 @@ def of_episode(app: Host, unit_id: int) -> None:
     """What an episode left to do."""
 
     def begin(db: Connection, now: int) -> NewTask:  # noqa: ARG001 -- nothing of it is dated
-        from nmem.dispatch import left  # on use: start-up stays short
+        from nmem.read import left  # on use: start-up stays short
 
         return left.task(db, unit_id)
 

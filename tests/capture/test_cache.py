@@ -85,10 +85,10 @@ def test_nothing_is_written_where_others_could_change_it(own_home: Path) -> None
     folder = Path(paths.cache(paths.database()))
     folder.mkdir(parents=True)
     folder.chmod(0o777)
-    assert not rules_cache.prepare()
+    assert not settings.prepare()
     assert list(folder.iterdir()) == []
     folder.chmod(0o700)
-    assert rules_cache.prepare()
+    assert settings.prepare()
     assert [stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()] == [0o600]
 
 
@@ -145,7 +145,7 @@ def test_an_interpreter_whose_code_cannot_be_kept_writes_the_cache_once(
     fresh()
     assert KEY not in redact(text)
     assert len(written) == 1
-    assert not rules_cache.prepare()
+    assert not settings.prepare()
     assert [finding.severity for finding in storage.runtime() if finding.check == "rule cache"] == [NOTE]
 
 
@@ -153,7 +153,7 @@ def test_doctor_asks_what_is_in_the_cache(config: Path) -> None:
     def said() -> list[str]:
         return [finding.severity for finding in storage.runtime() if finding.check == "rule cache"]
 
-    assert rules_cache.prepare()
+    assert settings.prepare()
     assert said() == [OK]
     assert cache.write(rules_cache.path(), {"x": None})
     assert said() == [NOTE]
@@ -161,19 +161,19 @@ def test_doctor_asks_what_is_in_the_cache(config: Path) -> None:
 
 def test_an_upgrade_leaves_the_old_rules_behind(fresh: Callable[[], None]) -> None:
     one, *rest = finders.sources()
-    assert rules_cache.prepare()
+    assert settings.prepare()
     known = cache.read(rules_cache.path(), dict)
     assert isinstance(known, dict)
     older = {source: known[source] for source in rest} | {f"old-{n}": None for n in range(50)}
     assert cache.write(rules_cache.path(), older)
     fresh()
-    assert rules_cache.prepare()
+    assert settings.prepare()
     assert cache.read(rules_cache.path(), dict) == known
     assert one in known
 
 
 def test_code_that_does_not_load_is_written_anew(fresh: Callable[[], None]) -> None:
-    assert rules_cache.prepare()
+    assert settings.prepare()
     good = cache.read(rules_cache.path(), dict)
     assert isinstance(good, dict)
     assert cache.write(rules_cache.path(), {source: (0, 0, {}, (), b"junk") for source in good})

@@ -100,13 +100,13 @@ def test_a_token_in_a_command_or_an_answer_is_never_on_disk(hook: Hook, bash: Pa
 @pytest.mark.skipif(os.name == "nt", reason="modes say nothing there")
 def test_the_folder_is_private_whoever_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from capture import log, paths
-    from capture.redaction import rules_cache
+    from capture.redaction import settings
     from capture.storage import spool
 
     before = os.umask(0o022)
     try:
         makers: tuple[Callable[[str], object], ...] = (
-            lambda _db: rules_cache.prepare(),
+            lambda _db: settings.prepare(),
             lambda db: spool.tally(db, "errors"),
             lambda db: log.note(db, "x"),
         )

@@ -15,7 +15,8 @@ import pytest
 from capture.storage import schema as base
 from capture.storage import store
 from capture.storage.schema import statements
-from nmem import schema, tables
+from nmem import tables
+from nmem.store import schema
 from tests.nmem.test_migrations import ROWS, contents
 
 ROOT = Path(__file__).resolve().parents[2]

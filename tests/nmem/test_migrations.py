@@ -10,10 +10,11 @@ from click.testing import CliRunner
 
 from capture.storage import store
 from capture.storage.schema import statements
-from nmem import schema, tables, upgrade
+from nmem import tables, upgrade
 from nmem.commands.status import command as status
 from nmem.doctor.checks import storage
 from nmem.errors import NmemError
+from nmem.store import schema
 
 ROWS = (
     "INSERT INTO projects VALUES (1, 'k', 'name', '/srv/name', NULL, 1)",

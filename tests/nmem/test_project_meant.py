@@ -15,8 +15,8 @@ from capture.storage import store
 from nmem.commands.main import nmem
 from nmem.context import switch
 from nmem.errors import NmemError
-from nmem.read import project
 from nmem.stance import read as stances
+from nmem.store import project
 from nmem.threads import read as threads
 from tests.nmem.conftest import Recorded
 

@@ -9,8 +9,9 @@ import pytest
 
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
-from nmem import database, schema, tables
+from nmem import database, tables
 from nmem.errors import NmemError
+from nmem.store import schema
 
 
 def test_the_version_is_the_number_of_migrations() -> None:

@@ -19,6 +19,7 @@ from nmem.commands.main import nmem
 from nmem.episodes import boundary, corrections, detect, units
 from nmem.training import answers, personal
 from nmem.training.answers import Answer, Fitting
+from nmem.undo import undo
 
 START = 1_760_000_000_000
 TOPICS = ("cache eviction order", "invoice pdf footer", "webhook retry limit", "avatar upload size",
@@ -175,7 +176,7 @@ def test_what_was_learned_goes_when_it_no_longer_helps(db: Connection, db_path: 
     assert personal.own(db_path).exists()
     while True:
         try:
-            corrections.undo(db, START)
+            undo(db, START)
         except Exception as error:  # noqa: BLE001 - only this one ends it
             assert "nothing to undo" in str(error)
             break

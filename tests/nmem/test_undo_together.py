@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from capture.storage import store
-from nmem import pins, tables
-from nmem.episodes import corrections_log as log
+from nmem import tables
+from nmem.context import pins
 from nmem.errors import NmemError
+from nmem.store import corrections as log
 from nmem.undo import undo
 
 NOW = 1_760_000_000_000

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.storage import readings, store
+from capture.storage import readings, sessions, store
 from capture.storage.readings import Told
 from capture.transcript.windows import window as size_of
 from nmem import database
@@ -54,7 +54,7 @@ def turns(db: sqlite3.Connection, *tokens: int, every: int = 3 * MINUTE) -> None
     for number, count in enumerate(tokens):
         at = NOW - (len(tokens) - 1 - number) * every
         ask(db, at - every // 2)
-        readings.note(db, "s", at, count)
+        sessions.note(db, "s", at, count)
 
 
 def seen(db: sqlite3.Connection, db_path: str) -> ContextWindow:
@@ -116,10 +116,10 @@ def test_what_was_counted_before_a_compaction_is_gone(kind: str, db: sqlite3.Con
 def test_one_reading_a_turn_and_one_more_when_it_shrank(db: sqlite3.Connection) -> None:
     ask(db, 10)
     for at, tokens in ((20, 100), (30, 150), (40, 150), (35, 999)):
-        readings.note(db, "s", at, tokens)
+        sessions.note(db, "s", at, tokens)
     ask(db, 50)
     for at, tokens in ((60, 180), (70, 40), (80, 60)):
-        readings.note(db, "s", at, tokens)
+        sessions.note(db, "s", at, tokens)
     assert db.execute("SELECT at, tokens FROM context_readings").fetchall() == [(40, 150), (60, 180), (80, 60)]
 
 

@@ -17,7 +17,8 @@ from click.testing import CliRunner
 from textual.app import App
 
 from capture.storage import store
-from nmem import schema, tables
+from nmem import tables
+from nmem.store import schema
 from nmem_tui.app import Cockpit
 from nmem_tui.command import command
 from nmem_tui.model.actions import NUMBERED
@@ -74,7 +75,7 @@ def test_what_an_older_nmem_made_is_brought_up_to_date_before_it_opens(
     with closing(store.connect(db_path)) as db:
         tables.ensure(db)
         db.execute("UPDATE nmem_schema SET version = ?", (tables.VERSION - 1,))
-    monkeypatch.setattr("nmem.schema.MIGRATIONS", (*schema.MIGRATIONS[:-1], "CREATE TABLE brought (id);"))
+    monkeypatch.setattr("nmem.store.schema.MIGRATIONS", (*schema.MIGRATIONS[:-1], "CREATE TABLE brought (id);"))
     monkeypatch.setattr("nmem_tui.command._terminal", lambda: True)
     monkeypatch.setattr("nmem_tui.app.Cockpit.run", lambda _self: None)
     done = CliRunner().invoke(command, more)

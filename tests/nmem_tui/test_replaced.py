@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from capture.storage import store
-from nmem import database, schema, tables
+from nmem import database, tables
 from nmem.errors import OlderDatabase
+from nmem.store import schema
 from nmem_tui.model.actions import NUMBERED
 
 OLDER, BROKEN, NOTHING = "was made by an older nmem", "the file is no database", "nothing recorded"
@@ -154,7 +155,7 @@ async def test_the_older_one_is_offered_its_upgrade(
     screen: str, whole: Any, swap: Any, cockpit: Any, settled: Any, text: Any, until: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("nmem.schema.MIGRATIONS", (*schema.MIGRATIONS[:-1], "CREATE TABLE brought (id);"))
+    monkeypatch.setattr("nmem.store.schema.MIGRATIONS", (*schema.MIGRATIONS[:-1], "CREATE TABLE brought (id);"))
     async with cockpit("aurora.db", (100, 30)) as pilot:
         assert pilot.app.why_not("upgrade")
         pilot.app.visit(screen)

@@ -25,9 +25,9 @@ def join() -> None:
 
 
 def declare() -> None:
-    """The toy table, as its lines in nmem/store/registry.py and nmem/schema.py would declare it."""
-    from nmem import schema, tables
-    from nmem.store import registry
+    """The toy table, as its lines in nmem/store/registry.py and nmem/store/schema/__init__.py would declare it."""
+    from nmem import tables
+    from nmem.store import registry, schema
     from tests.toys.perches import MIGRATION, TABLE
 
     schema.MIGRATIONS = (*schema.MIGRATIONS, MIGRATION)

@@ -300,9 +300,9 @@ def runtime() -> list[Finding]:
         out.append(Finding("bytecode", NOTE, said, "nmem doctor --fix"))
     else:
         out.append(Finding("bytecode", OK, "every module of the hook is compiled"))
-    from capture.redaction import rules_cache
+    from capture.redaction import rules_cache, settings
 
-    if rules_cache.complete():
+    if settings.complete():
         out.append(Finding("rule cache", OK, rules_cache.path()))
     else:
         out.append(

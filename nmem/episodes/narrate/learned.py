@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nmem.decisions import rules
-from nmem.decisions.talk import Turn as Said
+from nmem.conversation import rules
+from nmem.conversation.talk import Turn as Said
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import Struggle, told
 from nmem.episodes.narrate.prompts import read

@@ -79,6 +79,22 @@ _ANY = frozenset(
 )
 """What is said of any work, by its first five letters."""
 
+TITLED = """coalesce(
+  (SELECT coalesce(u.title, u.agent_title, u.heading) FROM work_units u WHERE u.session_id = s.id
+     AND coalesce(u.title, u.agent_title, u.heading) IS NOT NULL
+     ORDER BY u.turn_count DESC, u.started_at, u.id LIMIT 1),
+  (SELECT content FROM prompts WHERE session_id = s.id AND source = 'agent' AND kind = 'title'
+     ORDER BY at DESC, id DESC LIMIT 1))
+"""
+"""The title of a session `s` (SQL): of its longest episode that has one, or what its client calls it."""
+NAMED = """coalesce(
+  (SELECT substr(content, 1, 400) FROM prompts WHERE session_id = s.id AND source = 'user'
+     AND length(content) >= 16 AND content NOT GLOB '[<>/]*' ORDER BY at, id LIMIT 1),
+  (SELECT substr(content, 1, 400) FROM prompts WHERE session_id = s.id AND source = 'user' ORDER BY at, id LIMIT 1))
+"""
+"""What a session `s` begins with (SQL): its first prompt that is no command, notice or mere word (`yes` could be any of
+them), else its first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Material:

@@ -7,15 +7,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from nmem.context.chat import CHAT
 from nmem.learn.find import Finding
 from nmem.learn.kinds import Kind
 from nmem.learn.learning import OPEN, REPEATED_INTENT, UNRESOLVED_READ, WEAK
 from nmem.learn.patterns import SHORT, STRONG, Asked, Met, Pattern, Project
 from nmem.learn.rows import Said
 from nmem.learn.rules import AGAIN
-from nmem.threads import words
-from nmem.threads.likeness import Background
+from nmem.retrieval import naming
+from nmem.retrieval.background import Background
+from nmem.retrieval.words import CHAT
 
 ALIKE = 0.6
 """Rarity of the words two intents share, beside that of all their words, from which they ask for the same."""
@@ -150,7 +150,7 @@ def _signs(word: str) -> tuple[str, ...]:
         return (document,)
     if _NAMING.search(bare.strip("-")):
         return (_THING,)
-    return tuple(each.replace("yse", "yze") for each in words.tokens(bare))
+    return tuple(each.replace("yse", "yze") for each in naming.tokens(bare))
 
 
 def _comparable(form: Sequence[str]) -> bool:
@@ -233,8 +233,8 @@ def _subject(intent: str) -> set[str]:
     head = intent[:HEAD]
     linked = {f"#{number}" for number in _LINKED.findall(head)}
     tickets = {found.lower() for found in _TICKET.findall(_ADDRESS.sub(" ", head))}
-    issues = {f"#{number}" for number in words.issue_refs(_ADDRESS.sub(" ", head))}
-    files = {each for each in words.file_mentions(head) if "." in each and _source(each)}
+    issues = {f"#{number}" for number in naming.issue_refs(_ADDRESS.sub(" ", head))}
+    files = {each for each in naming.file_mentions(head) if "." in each and _source(each)}
     return linked | tickets | issues | files
 
 
@@ -245,7 +245,7 @@ def _apart(group: Sequence[Asked]) -> set[object]:
 
 def _intent(group: Sequence[Asked], newest: Asked, *, weak: bool) -> Pattern:
     first = min(group, key=lambda one: (one.at, one.unit_id))
-    key = " ".join(sorted(set(words.tokens(first.intent[:HEAD])))[:24])
+    key = " ".join(sorted(set(naming.tokens(first.intent[:HEAD])))[:24])
     met = [Met(one.session_id, one.at, None, one.prompt_id, _line(one.intent)[:_EXCERPT]) for one in group]
     met.sort(key=lambda one: (one.at, one.prompt_id or 0))
     made = Pattern(REPEATED_INTENT, key[:300], _line(newest.intent)[:_TITLE], met, len(met))

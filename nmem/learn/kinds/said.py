@@ -16,7 +16,7 @@ from nmem.learn.kinds import Kind
 from nmem.learn.learning import CORRECTION, OPEN
 from nmem.learn.patterns import Met, Pattern, Project
 from nmem.learn.rows import LONGEST, Said
-from nmem.threads import words
+from nmem.retrieval import naming
 
 _TASK = 400
 """Characters of a prompt from which on a plain `do not` bounds the task that it describes."""
@@ -111,7 +111,7 @@ class Wish:
     @property
     def key(self) -> str:
         """Its content words, in a fixed order."""
-        return " ".join(sorted(set(words.tokens(self.rule))))[:300]
+        return " ".join(sorted(set(naming.tokens(self.rule))))[:300]
 
 
 def wishes(prompts: Sequence[Said]) -> list[Wish]:

@@ -18,7 +18,7 @@ from nmem.learn.learning import (
     WEAK,
 )
 from nmem.learn.patterns import STRONG, Pattern, Project
-from nmem.threads import words
+from nmem.retrieval import naming
 
 ALONE = 6
 """Failures in one session that are a loop by themselves ..."""
@@ -68,7 +68,7 @@ def _asked(failing: Sequence[Pattern], intents: Sequence[Pattern]) -> list[Patte
     for intent in intents:
         for one in failing:
             shared = [session for session in intent.sessions if session in set(one.sessions)]
-            about = set(words.tokens(intent.title)) & set(words.tokens(f"{one.title} {one.key}"))
+            about = set(naming.tokens(intent.title)) & set(naming.tokens(f"{one.title} {one.key}"))
             if len(shared) >= STRONG and len(about) >= SPOKEN and not one.key.startswith("client: "):
                 met = [each for each in (*intent.met, *one.met) if each.session_id in shared]
                 met.sort(key=lambda each: (each.at, each.observation_id or 0))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nmem.context.neutral import quoted
 from nmem.errors import NmemError
 from nmem.mcp import here, ids
 from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.tool import PROJECT, Answer, Param, Tool
+from nmem.sanitize import quoted
 
 if TYPE_CHECKING:
     from nmem.mcp.ask import Ask

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nmem.mcp.ask import Usage
 from nmem.mcp.reply import line
-from nmem.mcp.tool import Answer, Param, Tool, Usage
+from nmem.mcp.tool import Answer, Param, Tool
 
 if TYPE_CHECKING:
     from nmem.mcp.ask import Ask

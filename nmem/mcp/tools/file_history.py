@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nmem.context.neutral import quoted
 from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, limit
 from nmem.names import cited
+from nmem.sanitize import quoted
 
 if TYPE_CHECKING:
     from nmem.mcp.ask import Ask

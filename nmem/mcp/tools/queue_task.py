@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
+from nmem.mcp.ask import Usage
 from nmem.mcp.reply import line, some
-from nmem.mcp.tool import TEXTS, Answer, Param, Tool, Usage
+from nmem.mcp.tool import TEXTS, Answer, Param, Tool
 
 if TYPE_CHECKING:
     from nmem.mcp.ask import Ask
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 def run(ask: Ask) -> Answer:
     """Queue it in the folder that the server runs in, and say under which id."""
     from capture import paths
-    from nmem.dispatch import act, hours, queue, read
+    from nmem import hours
+    from nmem.dispatch import act, queue, read
     from nmem.dispatch.config import load
     from nmem.dispatch.link import NAME
     from nmem.dispatch.task import AGENT, NewTask
@@ -27,7 +29,7 @@ def run(ask: Ask) -> Answer:
     parent = os.environ.get(NAME, "")
     assert ask.db  # one clear line where there is no memory, or another's
     ask.close()
-    with act.writing(paths.database()) as db:
+    with queue.writing(paths.database()) as db:
         known = parent.isdecimal() and read.task(db, int(parent)) is not None
         new = NewTask(
             ask.text("prompt"), ask.cwd, client=config.client, not_before=hours.when(ask.text("after"), ask.now),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nmem.mcp.ask import Usage
 from nmem.mcp.reply import code, line, name, some, when
-from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, Usage, limit
+from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, limit
 
 if TYPE_CHECKING:
     from nmem.mcp.ask import Ask

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 def run(ask: Ask) -> Answer:
     """The newest first; one that was not summed up yet tells its last prompt."""
-    from nmem.episodes import listing
-    from nmem.read import summaries, views
+    from nmem.read import listing, summaries, views
 
     place, many = ask.place, ask.number("limit")
     found = summaries.page(ask.db, place.id, ask.cursor(), many + 1)

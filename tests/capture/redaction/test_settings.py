@@ -97,7 +97,7 @@ def test_a_hook_imports_neither_re_nor_tomllib_once_the_cache_is_there(config: P
 
 @pytest.mark.parametrize("damage", [b"", b"no marshal", b"\xff" * 4000, b"cut"])
 def test_a_damaged_cache_is_no_matter(damage: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert rules_cache.prepare()
+    assert settings.prepare()
     file = Path(rules_cache.path())
     file.write_bytes(file.read_bytes()[:2000] if damage == b"cut" else damage)
     monkeypatch.setattr(rules_cache, "_ready", {})
@@ -111,4 +111,4 @@ def test_without_a_place_for_the_cache_it_works_as_well(monkeypatch: pytest.Monk
     monkeypatch.setenv("NMEM_DB", str(tmp_path / "file" / "nmem.db"))
     monkeypatch.setattr(rules_cache, "_ready", {})
     assert redact(SECRET) == "password = '[REDACTED:password]'"
-    assert not rules_cache.prepare()
+    assert not settings.prepare()

@@ -13,8 +13,7 @@ from nmem import undo
 from nmem.audit import future, mend, read
 from nmem.commands.main import nmem
 from nmem.doctor.checks import WRONG
-from nmem.episodes import listing
-from nmem.read import episodes, views
+from nmem.read import episodes, listing, views
 from nmem.read.episode_filter import Filter
 from nmem.settle import settle
 from nmem.stance.read import newest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmem.context.leaning import leaning, of_a_branch
+from nmem.threads.leaning import leaning, of_a_branch
 
 
 @pytest.mark.parametrize(

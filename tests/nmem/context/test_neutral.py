@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from nmem.context.items import Item
 from nmem.context.marks import BEGIN, END, whole
-from nmem.context.neutral import neutral, quoted
 from nmem.names import cited, told
+from nmem.sanitize import neutral, quoted
 
 HOSTILE = (
     "</system-reminder>", "<system-reminder>", "<|im_start|>system", "<|im_end|>", "[INST]", "[/INST]", "<<SYS>>",

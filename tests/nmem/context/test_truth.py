@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from nmem.context.episodes import goal
-from nmem.context.neutral import whole
 from nmem.context.places import Places, there
 from nmem.context.quiet import quiet
+from nmem.sanitize import whole
 from tests.nmem.context.conftest import MINUTE, Played
 
 GOAL = "the cart total in shop/cart.py loses a cent when a voucher is used, find out why and fix it"

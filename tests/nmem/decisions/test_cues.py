@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from nmem.decisions import cues
-from nmem.decisions.cues import Cue
+from nmem.conversation import cues
+from nmem.conversation.cues import Cue
 
 ALL = {name: one for name, one in vars(cues).items() if isinstance(one, Cue)}
 _ESCAPED = re.compile(r"\\.")

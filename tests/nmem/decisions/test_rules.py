@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nmem.decisions import rules
-from nmem.decisions.rules import ANSWER, CONFIRMATION, CORRECTION, RULE, Said
-from nmem.decisions.talk import Turn
+from nmem.conversation import rules
+from nmem.conversation.rules import ANSWER, CONFIRMATION, CORRECTION, RULE, Said
+from nmem.conversation.talk import Turn
 
 
 def dialogue(*lines: str) -> list[Turn]:

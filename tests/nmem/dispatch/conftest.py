@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nmem.dispatch import act, read, runner
+from nmem.dispatch import act, queue, read, runner
 from nmem.dispatch.config import Dispatch
 from nmem.dispatch.task import NewTask, Task
 
@@ -49,19 +49,19 @@ class Place:
     def add(self, prompt: str, **values: object) -> int:
         """Queue a task; its number."""
         new = NewTask(prompt, **{"cwd": str(self.project), "worktree": False, **values})  # type: ignore[arg-type]
-        with act.writing(self.db_path) as db:
-            return act.add(db, new, act.now()).id
+        with queue.writing(self.db_path) as db:
+            return act.add(db, new, queue.now()).id
 
     def task(self, number: int) -> Task:
         """As it stands, without anything being taken up."""
-        with act.writing(self.db_path) as db:
+        with queue.writing(self.db_path) as db:
             one = read.task(db, number)
         assert one is not None
         return one
 
     def happened(self, number: int) -> list[str]:
         """The names of its events."""
-        with act.writing(self.db_path) as db:
+        with queue.writing(self.db_path) as db:
             return [each.what for each in read.events(db, number)]
 
     def run(self, **options: object) -> runner.Left:

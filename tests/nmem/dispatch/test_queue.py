@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nmem.dispatch import act, hours, queue, read
+from nmem import hours
+from nmem.dispatch import act, queue, read
 from nmem.dispatch.task import CANCELLED, FAILED, SUCCEEDED, TIMED_OUT, NewTask, Outcome
 from nmem.errors import NmemError
 
@@ -29,7 +30,7 @@ def _claims(path: str, name: str, go: Event, out: str) -> None:
     done = False
     while not done:  # a machine that is busy may keep one waiting for longer than a writer waits
         try:
-            with act.writing(path) as db:
+            with queue.writing(path) as db:
                 while one := queue.claim(db, name, NOW, TASKS):
                     mine.append(one.id)
                 done = True
@@ -42,7 +43,7 @@ def test_twenty_runners_at_once_claim_two_hundred_tasks_exactly_once(
     db_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[3]))  # the processes find this module again by its name
-    with act.writing(db_path) as db:
+    with queue.writing(db_path) as db:
         for number in range(TASKS):
             folder = tmp_path / str(number)
             folder.mkdir()
@@ -61,22 +62,22 @@ def test_twenty_runners_at_once_claim_two_hundred_tasks_exactly_once(
         assert each.exitcode == 0
     claimed = [int(line) for out in outs for line in Path(out).read_text().split()]
     assert sorted(claimed) == list(range(1, TASKS + 1))
-    with act.writing(db_path) as db:
+    with queue.writing(db_path) as db:
         assert read.counts(db) == {"running": TASKS}
         assert db.execute("SELECT count(*) FROM task_events WHERE what = 'claimed'").fetchone() == (TASKS,)
         assert db.execute("SELECT max(attempt) FROM tasks").fetchone() == (1,)
 
 
 def claim(place: Place, most: int = 9, now: int = 0, quiet: str = "") -> int:
-    with act.writing(place.db_path) as db:
-        one = queue.claim(db, "me", now or act.now(), most, quiet)
+    with queue.writing(place.db_path) as db:
+        one = queue.claim(db, "me", now or queue.now(), most, quiet)
     return one.id if one else 0
 
 
 def finish(place: Place, number: int, state: str, code: int | None = None, final: bool = False) -> None:
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         attempt = place.task(number).attempt
-        queue.finish(db, number, attempt, Outcome(state, code, final=final), act.now())
+        queue.finish(db, number, attempt, Outcome(state, code, final=final), queue.now())
 
 
 def test_higher_priority_first_then_the_older_and_one_at_a_time_in_a_folder(place: Place) -> None:
@@ -99,10 +100,10 @@ def test_what_is_needed_comes_first_and_its_failure_cancels_what_needs_it(place:
     assert place.task(second).state == place.task(third).state == CANCELLED
     assert place.task(second).reason == "task/1, which it needs, failed"
     assert place.task(third).reason == "task/2, which it needs, was cancelled"
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         with pytest.raises(NmemError, match="needs task/1, which failed: retry that"):
-            act.retry(db, second, act.now())
-        assert act.retry(db, first, act.now()) == (1, 2, 3)
+            act.retry(db, second, queue.now())
+        assert act.retry(db, first, queue.now()) == (1, 2, 3)
     assert claim(place) == first
     finish(place, first, SUCCEEDED, 0)
     assert claim(place) == second
@@ -111,9 +112,9 @@ def test_what_is_needed_comes_first_and_its_failure_cancels_what_needs_it(place:
 def test_what_needs_a_purged_task_waits_until_a_person_says_otherwise(place: Place) -> None:
     first = place.add("a")
     second = place.add("b", needs=(first,))
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         db.execute("DELETE FROM tasks WHERE id = ?", (first,))
-        assert act.edit(db, second, {"priority": 2}, act.now()).waits_for == (first,)
+        assert act.edit(db, second, {"priority": 2}, queue.now()).waits_for == (first,)
     assert claim(place) == 0
     place.command("edit", str(second), "--depends-on", "none")
     assert place.task(second).needs == ()
@@ -123,9 +124,9 @@ def test_what_needs_a_purged_task_waits_until_a_person_says_otherwise(place: Pla
 def test_one_that_was_claimed_meanwhile_is_neither_changed_nor_deleted(place: Place) -> None:
     number = place.add("a")
     claim(place)
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         with pytest.raises(NmemError, match="task/1 has been started meanwhile"):
-            queue.change(db, number, {"prompt": "b"}, None, act.now())
+            queue.change(db, number, {"prompt": "b"}, None, queue.now())
         with pytest.raises(NmemError, match="task/1 has been started meanwhile"):
             queue.forget(db, number)
     assert place.task(number).prompt == "a"
@@ -142,14 +143,14 @@ def test_retries_come_later_each_time_and_end(place: Place) -> None:
     number = place.add("a", retries=2)
     waits = []
     for tried in (1, 2):
-        assert claim(place, now=act.now() + 10_000_000) == number
+        assert claim(place, now=queue.now() + 10_000_000) == number
         finish(place, number, FAILED, 1)
         one = place.task(number)
         assert (one.state, one.reason) == ("queued", f"try {tried} of 3 did not succeed")
         waits.append(one.not_before - one.changed_at)
         assert claim(place) == 0
     assert waits == [30_000, 60_000]
-    assert claim(place, now=act.now() + 10_000_000) == number
+    assert claim(place, now=queue.now() + 10_000_000) == number
     finish(place, number, FAILED, 1)
     assert place.task(number).state == FAILED
     assert place.happened(number).count("retried") == 2
@@ -164,27 +165,27 @@ def test_what_another_try_would_not_find_is_not_tried_again(place: Place) -> Non
 def test_a_late_word_about_an_earlier_attempt_changes_nothing(place: Place) -> None:
     number = place.add("a")
     claim(place)
-    with act.writing(place.db_path) as db:
-        assert queue.unclaim(db, number, 1, "again", act.now())
+    with queue.writing(place.db_path) as db:
+        assert queue.unclaim(db, number, 1, "again", queue.now())
         assert place.task(number).tries == 0
         assert claim(place) == number
-        assert not queue.finish(db, number, 1, Outcome(FAILED, 1), act.now())
-        queue.waiting(db, number, 1, "?", act.now())
+        assert not queue.finish(db, number, 1, Outcome(FAILED, 1), queue.now())
+        queue.waiting(db, number, 1, "?", queue.now())
         assert place.task(number).state == "running"
-        assert queue.finish(db, number, 2, Outcome(SUCCEEDED, 0), act.now())
-        assert not queue.finish(db, number, 2, Outcome(FAILED, 1), act.now())
+        assert queue.finish(db, number, 2, Outcome(SUCCEEDED, 0), queue.now())
+        assert not queue.finish(db, number, 2, Outcome(FAILED, 1), queue.now())
     assert place.task(number).state == SUCCEEDED
 
 
 def test_what_a_person_is_wanted_for_is_told_as_it_is_now(place: Place) -> None:
     number = place.add("a")
     claim(place)
-    with act.writing(place.db_path) as db:
-        queue.started(db, number, 1, "7@x", act.now())
-        queue.waiting(db, number, 1, "asks for permission: Bash make", act.now())
-        queue.waiting(db, number, 1, "its turn is over", act.now())
+    with queue.writing(place.db_path) as db:
+        queue.started(db, number, 1, "7@x", queue.now())
+        queue.waiting(db, number, 1, "asks for permission: Bash make", queue.now())
+        queue.waiting(db, number, 1, "its turn is over", queue.now())
         assert (place.task(number).state, place.task(number).reason) == ("needs-input", "its turn is over")
-        queue.answered(db, number, 1, act.now())
+        queue.answered(db, number, 1, queue.now())
         assert (place.task(number).state, place.task(number).reason) == ("running", "")
     assert place.happened(number) == ["queued", "claimed", "started", "asked", "asked", "answered"]
 
@@ -192,22 +193,22 @@ def test_what_a_person_is_wanted_for_is_told_as_it_is_now(place: Place) -> None:
 def test_a_start_is_noted_once_whoever_sees_it_first(place: Place) -> None:
     number = place.add("a")
     claim(place)
-    with act.writing(place.db_path) as db:
-        assert queue.started(db, number, 1, "7@x", act.now())
-        assert queue.started(db, number, 1, "7@x", act.now())
-        assert not queue.started(db, number, 1, "8@x", act.now())
+    with queue.writing(place.db_path) as db:
+        assert queue.started(db, number, 1, "7@x", queue.now())
+        assert queue.started(db, number, 1, "7@x", queue.now())
+        assert not queue.started(db, number, 1, "8@x", queue.now())
     assert place.happened(number).count("started") == 1
 
 
 def test_not_before_and_quiet_hours(place: Place) -> None:
-    soon = place.add("a", not_before=act.now() + 60_000)
+    soon = place.add("a", not_before=queue.now() + 60_000)
     assert claim(place) == 0
-    assert claim(place, now=act.now() + 61_000) == soon
+    assert claim(place, now=queue.now() + 61_000) == soon
     day = place.add("b", worktree=True)
     always = place.add("c", quiet_hours="none", worktree=True)
     noon = hours.when("2026-01-31 12:00", 0)
-    assert noon < act.now() * 2
-    with act.writing(place.db_path) as db:
+    assert noon < queue.now() * 2
+    with queue.writing(place.db_path) as db:
         assert (one := queue.claim(db, "me", noon + 10**12, 9, "00:00-23:59")) and one.id == always
         assert queue.claim(db, "me", noon + 10**12, 9, "00:00-23:59") is None
         assert read.standing(place.task(day), noon + 10**12, "00:00-23:59") == "quiet hours, 00:00-23:59"
@@ -249,16 +250,16 @@ def test_what_cannot_be_queued_is_refused_in_one_line(place: Place, values: dict
 
 def test_edit_checks_and_notes_and_a_circle_is_refused(place: Place) -> None:
     first, second = place.add("a"), place.add("b", needs=(1,))
-    with act.writing(place.db_path) as db:
-        made = act.edit(db, first, {"prompt": "aa", "priority": 3, "time_limit": 60}, act.now())
+    with queue.writing(place.db_path) as db:
+        made = act.edit(db, first, {"prompt": "aa", "priority": 3, "time_limit": 60}, queue.now())
         assert (made.prompt, made.priority, made.time_limit) == ("aa", 3, 60)
         with pytest.raises(NmemError, match="task/1 would wait for itself"):
-            act.edit(db, first, {"needs": (second,)}, act.now())
+            act.edit(db, first, {"needs": (second,)}, queue.now())
         with pytest.raises(NmemError, match="has no state to change"):
-            act.edit(db, first, {"state": "succeeded"}, act.now())
+            act.edit(db, first, {"state": "succeeded"}, queue.now())
     claim(place)
-    with act.writing(place.db_path) as db, pytest.raises(NmemError, match="is running: cancel it first"):
-        act.edit(db, first, {"prompt": "no"}, act.now())
+    with queue.writing(place.db_path) as db, pytest.raises(NmemError, match="is running: cancel it first"):
+        act.edit(db, first, {"prompt": "no"}, queue.now())
     assert place.happened(first) == ["queued", "edited", "claimed"]
 
 
@@ -270,7 +271,7 @@ def test_removing_spares_what_is_needed_and_what_runs(place: Place) -> None:
     with pytest.raises(NmemError, match="is running"):
         act.remove(place.db_path, first)
     act.remove(place.db_path, second)
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         assert read.task(db, second) is None
         assert db.execute("SELECT count(*) FROM task_events WHERE task_id = ?", (second,)).fetchone() == (0,)
 

@@ -94,11 +94,11 @@ def test_a_runner_waits_for_its_retries_and_fails_with_them(place: Place) -> Non
 
     def wait(_: float) -> bool:
         """Half a minute goes by at once where a retry waits for it."""
-        with act.writing(place.db_path) as db:
+        with queue.writing(place.db_path) as db:
             for one in read.tasks(db):
-                if one.state == "queued" and one.not_before > act.now():
+                if one.state == "queued" and one.not_before > queue.now():
                     waited.append(round((one.not_before - one.changed_at) / 1000))
-                    act.edit(db, one.id, {"not_before": 0}, act.now())
+                    act.edit(db, one.id, {"not_before": 0}, queue.now())
         time.sleep(0.05)
         return False
 
@@ -125,9 +125,9 @@ def test_a_backup_does_not_bring_done_tasks_back_into_the_queue(place: Place) ->
     found = restore(place.db_path, kept)
     assert any("queued then and are no more" in note for note in found.notes)
     assert place.task(done).state == "cancelled"
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         assert read.task(db, later) is None
-        assert act.retry(db, done, act.now()) == (done,)
+        assert act.retry(db, done, queue.now()) == (done,)
 
 
 def test_what_git_ignores_is_fruit_too_and_what_tools_leave_is_not(place: Place) -> None:
@@ -140,7 +140,7 @@ def test_what_git_ignores_is_fruit_too_and_what_tools_leave_is_not(place: Place)
         place.add("look", worktree=True)
         place.run()
     kept, clean = place.task(1), place.task(2)
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         told = " ".join(each.text for each in read.events(db, 1))
     assert (Path(kept.worktree_path) / "reports" / "findings.md").read_text() == "found\n"
     assert "that git ignores" in told
@@ -194,8 +194,8 @@ def test_what_needs_a_task_begins_where_that_ended(place: Place) -> None:
 def test_a_retry_keeps_the_work_of_the_try_before(place: Place) -> None:
     number = place.add("write=half.py exit=1", worktree=True)
     place.run()
-    with act.writing(place.db_path) as db:
-        act.retry(db, number, act.now())
+    with queue.writing(place.db_path) as db:
+        act.retry(db, number, queue.now())
     place.run()
     assert place.task(number).branch == "nmem/task-1-2"
     assert git(place.project, "branch", "--format=%(refname:short)").split() == ["main", "nmem/task-1", "nmem/task-1-2"]
@@ -230,7 +230,7 @@ def test_cancelling_midway_ends_everything_and_cancels_what_needs_it(place: Plac
     assert place.task(after).state == "cancelled"
     assert gone(pid_file)
     with pytest.raises(NmemError, match="is over already: it was cancelled"):
-        act.cancel(place.db_path, number, act.now())
+        act.cancel(place.db_path, number, queue.now())
 
 
 RUNNER = """
@@ -268,7 +268,7 @@ def test_one_that_ends_between_two_looks_ends_no_runner(place: Place, monkeypatc
         """Another runner has the first; it ends right after that was seen."""
         found = claim(db, *words)
         if found is None and not ended:
-            ended.append(queue.finish(db, first, 1, Outcome("succeeded", 0), act.now()))
+            ended.append(queue.finish(db, first, 1, Outcome("succeeded", 0), queue.now()))
         return found
 
     claimed(place, first, processes.me())
@@ -278,8 +278,8 @@ def test_one_that_ends_between_two_looks_ends_no_runner(place: Place, monkeypatc
 
 
 def claimed(place: Place, number: int, by: str) -> None:
-    with act.writing(place.db_path) as db:
-        assert queue.claim(db, by, act.now(), 9, only=number)
+    with queue.writing(place.db_path) as db:
+        assert queue.claim(db, by, queue.now(), 9, only=number)
 
 
 def dead() -> str:
@@ -304,10 +304,10 @@ def test_a_pane_whose_runner_has_left_is_given_time_to_begin_and_then_never_begi
     claimed(place, number, dead())
     folder = Folder(place.db_path, number, 1)
     folder.make(Spec(place.db_path, number, 1, ("claude", "-p"), str(place.project), True, False, True, 0, 5, ""), "x")
-    with act.writing(place.db_path) as db:
-        takeup.take_up(db, place.db_path, act.now())
+    with queue.writing(place.db_path) as db:
+        takeup.take_up(db, place.db_path, queue.now())
         assert place.task(number).state == "running"
-        takeup.take_up(db, place.db_path, act.now() + 16_000)
+        takeup.take_up(db, place.db_path, queue.now() + 16_000)
     assert place.task(number).state == "queued"
     assert not folder.path.exists()
     words = own_process.words(str(folder.path), function="nmem.dispatch.pane:main")
@@ -318,10 +318,10 @@ def test_a_pane_whose_runner_has_left_is_given_time_to_begin_and_then_never_begi
 def test_a_claim_of_a_living_runner_is_left_alone_until_it_is_late(place: Place) -> None:
     number = place.add("say it")
     claimed(place, number, processes.me())
-    with act.writing(place.db_path) as db:
-        takeup.take_up(db, place.db_path, act.now())
+    with queue.writing(place.db_path) as db:
+        takeup.take_up(db, place.db_path, queue.now())
         assert place.task(number).state == "running"
-        takeup.take_up(db, place.db_path, act.now() + 61_000)
+        takeup.take_up(db, place.db_path, queue.now() + 61_000)
     assert (place.task(number).state, place.task(number).reason) == ("failed", "its pane did not begin within a minute")
 
 
@@ -344,7 +344,7 @@ def test_an_end_written_while_the_database_is_locked_is_brought_in_later(
     number = place.add(f"wait-for=@/{gate.name} exit=4")
     place.run(once=True)
     one = place.until(number, lambda one: bool(one.process))
-    with act.writing(place.db_path):
+    with queue.writing(place.db_path):
         pass
     locker = sqlite3.connect(place.db_path, isolation_level=None)
     locker.execute("BEGIN IMMEDIATE")
@@ -382,12 +382,12 @@ def test_a_folder_that_went_away_fails_the_task_in_words(place: Place) -> None:
 def test_cancelled_between_claim_and_start_never_starts(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     number = place.add("write=never")
     claimed(place, number, processes.me())
-    act.cancel(place.db_path, number, act.now())
+    act.cancel(place.db_path, number, queue.now())
     assert place.task(number).state == "cancelled"
     worker = runner.Runner(place.db_path, place.config)
     begun: list[list[str]] = []
     monkeypatch.setattr(headless, "open_process", begun.append)
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         one = replace(place.task(number), state="running")
         worker._start(db, one)
     (words,) = begun
@@ -402,5 +402,5 @@ def test_two_tasks_run_side_by_side_where_it_is_allowed(place: Place) -> None:
     second = place.add(f"write=b.py wait-for=@/{other.name} write=@/{gate.name}", worktree=True)
     place.run()
     assert place.task(first).exit_code == place.task(second).exit_code == 0
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         assert read.counts(db) == {"succeeded": 2}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from capture.storage import store
 from nmem import tables
 from nmem.commands.main import nmem
-from nmem.dispatch import act, files, read, schedule
+from nmem.dispatch import files, queue, read, schedule
 from nmem.dispatch.task import stands
 from nmem.errors import NmemError
 from nmem.mcp.ask import Ask
@@ -125,7 +125,7 @@ def test_a_file_with_front_matter(place: Place) -> None:
         "file",
     )
     assert (one.priority, one.needs, one.retries, one.time_limit) == (8, (1,), 2, 1800)
-    assert one.worktree and one.quiet_hours == "09:00-18:00" and one.not_before > act.now() + 7_000_000
+    assert one.worktree and one.quiet_hours == "09:00-18:00" and one.not_before > queue.now() + 7_000_000
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_any_text_is_a_task_or_one_line_of_complaint(text: str) -> None:
 
 
 def test_a_learning_becomes_a_task_in_its_project(place: Place) -> None:
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         db.execute("INSERT INTO projects VALUES (1, 'shop', 'shop', ?, NULL, 0)", (str(place.project),))
         db.execute(
             "INSERT INTO learnings (id, project_id, kind, key, title, files, first_at, last_at, sessions, occurrences)"
@@ -247,7 +247,7 @@ def test_running_a_task_that_is_none_or_is_over_says_so(place: Place) -> None:
 
 
 def read_newest(place: Place) -> int:
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         return max(one.id for one in read.tasks(db))
 
 
@@ -373,8 +373,8 @@ def test_a_session_is_linked_by_its_first_hook_and_a_nested_one_is_not(
     from nmem.live import after
 
     number = place.add("a")
-    with act.writing(place.db_path) as db:
-        queue.claim(db, "me", act.now(), 1)
+    with queue.writing(place.db_path) as db:
+        queue.claim(db, "me", queue.now(), 1)
     db = store.connect(place.db_path)
     tables.ensure(db)
     db.execute("INSERT INTO projects VALUES (1, 'shop', 'shop', '/src/shop', NULL, 0)")
@@ -386,7 +386,7 @@ def test_a_session_is_linked_by_its_first_hook_and_a_nested_one_is_not(
         )
 
     def begins(name: str, source: str = "startup") -> str | None:
-        event = Event("claude", "session_start", name, act.now())
+        event = Event("claude", "session_start", name, queue.now())
         event.source = source
         after(db, event, place.db_path)
         return place.task(number).session_id
@@ -399,7 +399,7 @@ def test_a_session_is_linked_by_its_first_hook_and_a_nested_one_is_not(
     assert read.of_session(db, "cleared") == number
     monkeypatch.setenv("NMEM_TASK", "1; DROP TABLE tasks")
     assert begins("first") == "cleared"
-    with act.writing(place.db_path) as other:
+    with queue.writing(place.db_path) as other:
         act_finish(other, number)
     monkeypatch.setenv("NMEM_TASK", str(number))
     assert begins("first", "clear") == "cleared"  # over is over
@@ -425,7 +425,7 @@ def act_finish(db: Any, number: int) -> None:
     from nmem.dispatch import queue
     from nmem.dispatch.task import Outcome
 
-    queue.finish(db, number, 1, Outcome("succeeded", 0), act.now())
+    queue.finish(db, number, 1, Outcome("succeeded", 0), queue.now())
 
 
 def test_files_of_an_attempt_are_the_owners_alone(place: Place) -> None:

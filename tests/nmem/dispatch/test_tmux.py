@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nmem.dispatch import act, processes, tmux
+from nmem.dispatch import act, processes, queue, tmux
 from nmem.dispatch.config import Dispatch
 from nmem.errors import NmemError
 
@@ -107,8 +107,8 @@ def test_a_chosen_pane_is_used_only_when_it_is_idle(panes: Place, socket: str) -
     run(socket, "send-keys", "-t", pane, "C-c")
     runs(socket, pane, "sh")
     run(socket, "send-keys", "-t", pane, "half a line that nobody meant")
-    with act.writing(panes.db_path) as db:
-        act.edit(db, number, {"not_before": 0}, act.now())
+    with queue.writing(panes.db_path) as db:
+        act.edit(db, number, {"not_before": 0}, queue.now())
     panes.run()
     one = panes.task(number)
     assert (one.state, one.exit_code, one.pane) == ("succeeded", 0, pane)
@@ -154,13 +154,13 @@ def test_cancelling_in_a_pane_closes_its_window(panes: Place, socket: str) -> No
     panes.run(once=True)
     for each in (number, other):
         panes.until(each, lambda one: bool(one.process))
-    act.cancel(panes.db_path, number, act.now())
+    act.cancel(panes.db_path, number, queue.now())
     assert panes.task(number).state == "cancelled"
     end = time.monotonic() + 120
     while run(socket, "list-windows", "-t", "nmem", "-F", "#{window_name}") != "task-2" and time.monotonic() < end:
         time.sleep(0.1)
     assert run(socket, "list-windows", "-t", "nmem", "-F", "#{window_name}") == "task-2"
-    act.cancel(panes.db_path, other, act.now())
+    act.cancel(panes.db_path, other, queue.now())
 
 
 def test_without_tmux_it_is_headless_and_what_needs_a_pane_says_so(

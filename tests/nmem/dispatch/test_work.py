@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from capture.storage import store
-from nmem.dispatch import act, ending, queue
+from nmem.dispatch import ending, queue
 from nmem.dispatch.task import Outcome, Task
 from nmem.dispatch.worktrees import Changes
 
@@ -31,7 +31,7 @@ COMMIT: Call = ("git_commit", "Bash", "git commit -m x", "ok", None)
 def ended(place: Place, calls: list[Call], code: int = 0, **values: object) -> Task:
     """A task whose session made these calls, and whose client ended by itself."""
     number = place.add("fix it", **values)
-    with act.writing(place.db_path) as db:
+    with queue.writing(place.db_path) as db:
         queue.claim(db, "me", 1, 9)
     db = store.connect(place.db_path)
     _record(db, number, calls)

@@ -14,10 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capture.storage.schema import migrate
-from nmem import tables, undo
-from nmem.episodes import corrections, corrections_log, detect, images, removal, units
+from nmem import tables
+from nmem.episodes import corrections, detect, images, removal, units
 from nmem.episodes.boundary import load
 from nmem.errors import NmemError
+from nmem.store import corrections as log
+from nmem.undo import history, undo
 
 START = 1_760_000_000_000
 MINUTE = 60_000
@@ -253,7 +255,7 @@ def test_what_cannot_be_done_is_said_in_one_line_and_changes_nothing(db: Connect
         ("in episode 1 already", lambda: corrections.move(db, prompt(db, 0), one, 0)),
         ("different sessions", lambda: corrections.move(db, prompt(db, 0), five, 0)),
         ("not pinned", lambda: corrections.unpin(db, one, 0)),
-        ("nothing to undo", lambda: corrections.undo(db, 0)),
+        ("nothing to undo", lambda: undo(db, 0)),
     ]
     before = everything(db)
     for words, attempt in refused:
@@ -293,11 +295,11 @@ def test_undo_says_what_it_takes_back(db: Connection) -> None:
     one, two, *_ = episodes(db)
     corrections.rename(db, one, "Login", START)
     corrections.merge(db, two, one, START)
-    assert corrections.undo(db, START) == f"merge of episode {two} into episode {one}"
-    assert corrections.undo(db, START) == f"rename of episode {one} to “Login”"
+    assert undo(db, START) == f"merge of episode {two} into episode {one}"
+    assert undo(db, START) == f"rename of episode {one} to “Login”"
     with pytest.raises(NmemError, match="nothing to undo"):
-        corrections.undo(db, START)
-    assert [(entry.kind, entry.undone_at) for entry in undo.history(db)] == [("merge", START), ("rename", START)]
+        undo(db, START)
+    assert [(entry.kind, entry.undone_at) for entry in history(db)] == [("merge", START), ("rename", START)]
 
 
 STEP = st.tuples(
@@ -321,7 +323,7 @@ def attempt(db: Connection, step: tuple[str, int, int]) -> bool:
         "keep": lambda: corrections.keep(db, at, START),
         "pin": lambda: corrections.pin(db, unit, True, START),
         "unpin": lambda: corrections.unpin(db, unit, START),
-        "undo": lambda: corrections.undo(db, START),
+        "undo": lambda: undo(db, START),
     }
     try:
         act[kind]()
@@ -340,10 +342,10 @@ def test_any_corrections_undone_to_the_end_leave_the_start(steps: list[tuple[str
                 left += -1 if step[0] == "undo" else 1
                 consistent(db)
         for _ in range(left):
-            corrections.undo(db, START)
+            undo(db, START)
             consistent(db)
         assert everything(db) == before
-        assert corrections_log.newest(db) is None
+        assert log.newest(db) is None
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -376,7 +378,7 @@ def test_undo_keeps_what_came_since(steps: list[tuple[str, int, int]], when: int
                 detect.session(db, "s1")
             left += attempt(db, step)
         for _ in range(left):
-            corrections.undo(db, START)
+            undo(db, START)
             consistent(db)
         detect.session(db, "s1")
         consistent(db)
@@ -398,7 +400,7 @@ def test_an_episodes_number_is_never_used_again(db: Connection) -> None:
 
 def test_only_what_changed_is_kept(db: Connection) -> None:
     corrections.pin(db, min(episodes(db)), True, START)
-    entry = corrections_log.newest(db)
+    entry = log.newest(db)
     assert entry is not None
     assert {table: {key: row["before"] for key, row in rows.items()} for table, rows in entry.before.items()} == {
         "work_units": {str(min(episodes(db))): {"pinned": 0}}

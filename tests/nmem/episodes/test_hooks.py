@@ -67,7 +67,7 @@ def test_nothing_costly_is_loaded(event: str, db_path: str) -> None:
     }  # fmt: skip
     modules = loaded(payload, event, db_path)
     assert not COSTLY & set(modules)
-    assert "nmem.live" in modules and "nmem.schema" not in modules
+    assert "nmem.live" in modules and "nmem.store.schema" not in modules
 
 
 def test_what_goes_wrong_in_it_is_logged_and_the_event_is_kept(db_path: str) -> None:

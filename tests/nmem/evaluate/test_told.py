@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -16,6 +17,7 @@ from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item
 from nmem.errors import NmemError
 from nmem.evaluate import told
 from nmem.evaluate.context import Moment
+from nmem.settle import settle
 
 ROOT = "/home/dev/src/shop"
 SUBJECTS = ("coupon", "invoice", "login", "avatar", "export", "coupon", "coupon", "invoice")
@@ -50,7 +52,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]
     folder = tmp_path_factory.mktemp("transcripts")
     for number, subject in enumerate(SUBJECTS):
         transcript(folder, number, subject)
-    with told.imported(folder) as path:
+    with told.imported(folder, partial(settle, models=False)) as path:
         yield folder, path
 
 

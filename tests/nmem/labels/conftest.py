@@ -12,7 +12,7 @@ from capture.labels import model as engine
 from capture.seal import seal
 from capture.storage import store
 from nmem import tables
-from nmem.training.corpus import observation
+from nmem.labels.corpus import observation
 
 START = 1_760_000_000_000
 LABELS = "phase, scope, locus, novelty, friction, label_model"

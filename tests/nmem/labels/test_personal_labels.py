@@ -23,8 +23,8 @@ from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.labels import backfill as bf
 from nmem.labels import cards, corrections, models
+from nmem.labels.corpus import FOLDER
 from nmem.training import own_labels
-from nmem.training.corpus import FOLDER
 from tests.nmem.labels.conftest import START, Hooks, other_model, use
 
 personal = pytest.importorskip("nmem.training.personal_labels")

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nmem import undo
-from nmem.episodes import corrections_log
 from nmem.errors import NmemError
 from nmem.learn import accept, files, lifecycle, places, read, store
 from nmem.learn.instructions import CLOSE, OPEN
+from nmem.store import corrections as log
 
 Shop = Any
 RULE = "Use `pnpm test`: `npm test` fails here"
@@ -349,7 +349,7 @@ def test_an_undo_that_fails_leaves_file_and_learning_as_they_were(shop: Shop, mo
         for fails in ("undone", "commit"):
             with monkeypatch.context() as patched:
                 if fails == "undone":
-                    patched.setattr(corrections_log, "undone", lambda *_: 1 / 0)
+                    patched.setattr(log, "undone", lambda *_: 1 / 0)
                     error: type[Exception] = ZeroDivisionError
                 else:
                     shop.db.execute("CREATE TABLE c (id INTEGER REFERENCES threads(id) DEFERRABLE INITIALLY DEFERRED)")

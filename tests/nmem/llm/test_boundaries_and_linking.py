@@ -141,7 +141,7 @@ def test_examples_of_the_person_are_shown_as_data(desk: Make) -> None:
 def test_a_player_with_the_gold_of_real_sessions_reaches_all_of_it_within_its_tokens(
     server: Scripted, desk: Make, play: Any, shared: Path
 ) -> None:
-    from nmem.llm.segmenter import decisions, turn
+    from nmem.episodes.segmenter import decisions, turn
 
     files = ("sessions.jsonl", "sessions_more.jsonl")
     texts = [(shared / "data" / "episodes" / name).read_text("utf-8") for name in files]

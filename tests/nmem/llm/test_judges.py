@@ -12,9 +12,9 @@ import pytest
 
 from nmem.episodes.boundary import load
 from nmem.episodes.detect import decide
+from nmem.episodes.segmenter import Segmenter
 from nmem.llm.ask import Desk
-from nmem.llm.assessor import Assessor
-from nmem.llm.segmenter import Segmenter
+from nmem.threads.assessor import Assessor
 from nmem.threads.link import Assessment, Question
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ import pytest
 
 from capture import paths
 from capture.storage import store
-from nmem import marks, pins, tables
+from nmem import marks, tables
+from nmem.context import pins
 from nmem.learn.sessions import more
 from nmem.purge import journal
 from nmem.purge.folding import fold

@@ -9,7 +9,8 @@ from time import time_ns
 import pytest
 
 from capture.storage import store
-from nmem import pins, undo
+from nmem import undo
+from nmem.context import pins
 from nmem.errors import NmemError
 from nmem.purge import run
 from nmem.purge.selection import Selection

@@ -10,11 +10,12 @@ import pytest
 
 from capture.storage import store
 from capture.storage.schema import statements
-from nmem import schema, tables
+from nmem import tables
 from nmem.purge import files, run
 from nmem.purge.selection import Selection
 from nmem.search.search import search
 from nmem.settle import settle
+from nmem.store import schema
 from nmem.undo import undo
 from tests.nmem.conftest import Recorded
 from tests.nmem.purge.conftest import holding

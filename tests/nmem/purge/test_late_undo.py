@@ -8,7 +8,7 @@ from sqlite3 import Connection
 import pytest
 
 from capture.storage.store import transaction
-from nmem import pins
+from nmem.context import pins
 from nmem.errors import NmemError
 from nmem.purge import run, trash
 from nmem.purge.selection import Selection, parse

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from capture.storage import store
-from nmem import pins
+from nmem.context import pins
 from nmem.errors import NmemError
 from nmem.purge.run import purge
 from nmem.purge.selection import Selection

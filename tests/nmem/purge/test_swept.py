@@ -13,9 +13,9 @@ from nmem.purge import reach, run
 from nmem.purge.preview import preview
 from nmem.purge.selection import Selection
 from nmem.retention import sweep as sweeping
-from nmem.retention import trace
 from nmem.retention.policy import Policy
 from nmem.settle import settle
+from nmem.store import trace
 from nmem.undo import undo
 from tests.nmem.conftest import Recorded
 from tests.nmem.purge.conftest import holding

@@ -8,8 +8,8 @@ from pathlib import Path
 from nmem.audit import review
 from nmem.episodes import units
 from nmem.episodes.unit import Verdict
+from nmem.queues import BOUNDARIES, MOST, QUEUES, REDACTIONS, queues
 from nmem.read import stories
-from nmem.read.queues import BOUNDARIES, MOST, QUEUES, REDACTIONS, queues
 
 
 def test_a_database_without_nmem_s_tables_asks_nothing() -> None:

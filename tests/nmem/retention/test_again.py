@@ -21,9 +21,10 @@ from nmem.importing.discover import find
 from nmem.importing.importer import Importer
 from nmem.purge import due, run
 from nmem.purge.selection import Selection
-from nmem.retention import exempt, trace
+from nmem.retention import exempt
 from nmem.retention import sweep as sweeping
 from nmem.settle import settle
+from nmem.store import trace
 from nmem.transfer.facts import Folders
 from nmem.transfer.take_in import take_in
 from tests.nmem.conftest import Recorded

@@ -9,12 +9,12 @@ from sqlite3 import Connection
 
 import pytest
 
-from nmem import pins
+from nmem.context import pins
 from nmem.episodes import annotate, corrections, units
 from nmem.retention import sweep as sweeping
-from nmem.retention import trace
 from nmem.retention.pace import Pace
 from nmem.retention.policy import Policy
+from nmem.store import trace
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import DAY, LATER, anything
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nmem.search.schema import SEARCH
 from nmem.search.search import search
 from nmem.search.text import UNSPACED_GLOB
+from nmem.store.schema.search import SEARCH
 from tests.nmem.search.conftest import NOW, Stored
 
 

@@ -9,10 +9,11 @@ import pytest
 
 from capture.storage import store
 from capture.storage.schema import statements
-from nmem import schema, tables
+from nmem import tables
 from nmem.audit import integrity
-from nmem.search.schema import TASKS_FOUND
 from nmem.search.search import Hit, search
+from nmem.store import schema
+from nmem.store.schema.search import TASKS_FOUND
 from tests.nmem.search.conftest import NOW, Stored
 
 

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmem.errors import NmemError
+from nmem.retrieval.background import Background
 from nmem.threads import continuity, formula, outcomes
 from nmem.threads import decisions as _decisions
 from nmem.threads import read as _read
-from nmem.threads.likeness import NAMES, Background, Earlier, Likeness, likeness, recency
+from nmem.threads.likeness import NAMES, Earlier, Likeness, likeness, recency
 from nmem.threads.link import Assessment, Linker, Question, decide
 from nmem.threads.remarks import same_work
 

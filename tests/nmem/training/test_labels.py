@@ -11,7 +11,8 @@ import pytest
 from capture.labels import DIMENSIONS, model
 from capture.labels.features import features
 from nmem.errors import NmemError
-from nmem.training import corpus, labels
+from nmem.labels import corpus
+from nmem.training import labels
 
 pytest.importorskip("sklearn")
 import numpy as np

@@ -16,7 +16,7 @@ from nmem import tables
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.settle import settle
-from nmem.transfer.washed import Washer
+from nmem.transfer.incoming import Washer
 from tests.nmem.conftest import Recorded
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nmem.learn.kinds import asking
 from nmem.learn.learning import STUCK_LOOP
 from nmem.learn.patterns import Asked, Project
-from nmem.threads.likeness import Background
+from nmem.retrieval.background import Background
 
 History = Any
 LOCKED = "FAILED tests/test_sync.py::test_race - database is busy"

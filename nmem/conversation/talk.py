@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from nmem.decisions import cues
+from nmem.conversation import cues
 
 _LONG = 4_000
 """Characters of a prompt from which it is a document, not something said."""

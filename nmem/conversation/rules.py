@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nmem.decisions import cues
-from nmem.decisions.talk import ASKED, WORD, Marks, Span, Turn, proposal, question, recap, restatement
+from nmem.conversation import cues
+from nmem.conversation.talk import ASKED, WORD, Marks, Span, Turn, proposal, question, recap, restatement
 
 ANSWER, CORRECTION, RULE, CONFIRMATION = "answer", "correction", "rule", "confirmation"
 KINDS = (ANSWER, CORRECTION, RULE, CONFIRMATION)

@@ -6,7 +6,7 @@ import json
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
-from nmem.episodes.corrections_log import Entry, write
+from nmem.store.corrections import Entry, write
 from nmem.text import fit, printable
 
 KIND = "setting"

@@ -15,9 +15,9 @@ from sqlite3 import Connection
 from capture.storage.store import transaction
 from nmem import marks
 from nmem.context.pinned import PINNED
-from nmem.episodes.corrections_log import Entry, newest, together, write
 from nmem.errors import NmemError
 from nmem.search import refresh
+from nmem.store.corrections import Entry, newest, together, write
 
 PIN, UNPIN, MARK = "pin", "unpin", "mark"
 EVERYWHERE, HERE = "everywhere", "here"

@@ -1,8 +1,13 @@
-"""What settling keeps for the search: text for nmem.schema, where it is a migration like any other.
+"""The tables of search, of the retrieval index and of themes: all of them can be made again.
 
-No hook pays for it: none of the triggers is on an INSERT into prompts or observations, or on an UPDATE that a hook
-makes. Words are in the indexes that capture keeps; this adds the vocabulary (beginnings and parts of words), where in
-time ids lie, and texts that no index has: what failing calls answered, summaries, learnings, unspaced scripts.
+No hook pays for search: none of its triggers is on an INSERT into prompts or observations, or on an UPDATE that a hook
+makes. Words are in the indexes that capture keeps; SEARCH adds the vocabulary (beginnings and parts of words), where in
+time ids lie, and texts that no index has: outputs of failing calls, summaries, learnings, unspaced scripts.
+
+The retrieval index holds a document for each told episode of a project, and postings by word. A document that changes
+gets a new number in place of the old one, which stays in the postings of words that the document has no more; no row
+answers to it.
+
 Imported only when a database is new or old.
 """
 
@@ -284,3 +289,41 @@ INSERT INTO search_docs(kind, ref, project_id, session_id, at, title, body)
   SELECT * FROM search_tasks;
 """
 """A task is found by what it asks for and by its project's name; a text that is changed in place leaves its index."""
+
+RETRIEVAL = """
+CREATE TABLE retrieval_projects (            -- the index of a project as a whole
+  project_id INTEGER PRIMARY KEY REFERENCES projects(id) ON DELETE CASCADE,
+  last_doc INTEGER NOT NULL DEFAULT 0,       -- the highest number given
+  rules TEXT NOT NULL                        -- by which rules it was made: others, make it again
+) WITHOUT ROWID;
+CREATE TABLE retrieval_docs (                -- the episodes that are indexed
+  unit_id INTEGER PRIMARY KEY REFERENCES work_units(id) ON DELETE CASCADE,
+  project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,
+  doc INTEGER NOT NULL,                      -- counted from 1 in each project
+  at INTEGER NOT NULL,                       -- when the episode was last worked on
+  told_at INTEGER NOT NULL,                  -- the narration that was indexed
+  result TEXT NOT NULL                       -- what came of it in the agent's words, whole sentences
+);
+CREATE UNIQUE INDEX retrieval_docs_by_number ON retrieval_docs(project_id, doc);
+CREATE TABLE retrieval_postings (
+  project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,
+  word TEXT NOT NULL,
+  docs INTEGER NOT NULL,                     -- how many postings follow
+  postings BLOB NOT NULL,                    -- 32-bit numbers: document << 8 | weight of the word in it, 1..255
+  PRIMARY KEY (project_id, word)
+) WITHOUT ROWID;
+CREATE TRIGGER retrieval_renamed AFTER UPDATE OF title ON work_units WHEN old.title IS NOT new.title BEGIN
+  UPDATE retrieval_docs SET told_at = -1 WHERE unit_id = old.id;  -- found as before until it is indexed anew
+END;
+"""
+
+THEMES = """
+CREATE TABLE unit_themes (
+  unit_id INTEGER PRIMARY KEY REFERENCES work_units(id) ON DELETE CASCADE,
+  project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,
+  theme INTEGER NOT NULL,                    -- kept while most of its episodes stay together; 0: in none
+  label TEXT NOT NULL                        -- two to four words, the same for all episodes of a theme
+);
+CREATE INDEX unit_themes_by_theme ON unit_themes(theme, unit_id);
+CREATE INDEX unit_themes_by_project ON unit_themes(project_id, theme);
+"""

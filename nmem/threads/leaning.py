@@ -5,11 +5,10 @@ On the hook's path: no regular expressions. Closed word lists of the languages t
 
 from __future__ import annotations
 
-from nmem.context.chat import CHAT
-from nmem.context.words import file_like, mentions, terms
 from nmem.episodes.lexicon import ACK, ANAPHOR, HOUSE, LIFECYCLE
 from nmem.episodes.text import is_cjk, words
-from nmem.retrieval.words import STOP
+from nmem.retrieval.terms import file_like, mentions, terms
+from nmem.retrieval.words import CHAT, STOP
 
 CUES = frozenset(
     """continue continuing resume again still proceed weiter weitermachen nochmal wieder continua continuar continuer

@@ -6,17 +6,10 @@ Imported only when a database is new or old, so a hook does not pay for this tex
 
 from __future__ import annotations
 
-from nmem.audit.schema import AUDIT
-from nmem.context.schema import CONTEXT, EVERYWHERE
-from nmem.decisions.schema import SAID
-from nmem.dispatch.schema import TASKS
-from nmem.learn.schema import FAILED, LEARNED, SKILLS_ARE_LEARNED
-from nmem.purge.schema import PURGED_KEYS, PURGES
-from nmem.recall.schema import RECALL
-from nmem.retention.schema import FORGETTING, SWEPT_KEYS, TAKEN_BACK
-from nmem.retrieval.schema import RETRIEVAL
-from nmem.search.schema import KEYED, SEARCH, TASKS_FOUND
-from nmem.themes.schema import THEMES
+from nmem.store.schema.context import CONTEXT, EVERYWHERE, RECALL, SAID
+from nmem.store.schema.removal import AUDIT, FORGETTING, PURGED_KEYS, PURGES, SWEPT_KEYS, TAKEN_BACK
+from nmem.store.schema.search import KEYED, RETRIEVAL, SEARCH, TASKS_FOUND, THEMES
+from nmem.store.schema.work import FAILED, LEARNED, SKILLS_ARE_LEARNED, TASKS
 
 _MEANING = """
 CREATE TABLE threads (

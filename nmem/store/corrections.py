@@ -1,7 +1,4 @@
-"""What a person changed, kept with the rows as they were: the only place that writes corrections of episodes.
-
-`Correction` is one change: the write lock, the images, the recount of what was touched, and the entry.
-"""
+"""What a person changed, kept with what was there before: the only place that writes and reads corrections (SQL)."""
 
 from __future__ import annotations
 
@@ -11,18 +8,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from itertools import pairwise
 from sqlite3 import Connection
-from typing import Any, Self
+from typing import Any
 
-from capture.storage.store import transaction
-from nmem.episodes import annotate, images, units
-from nmem.episodes.images import Change, Image
 from nmem.text import from_json, json_object
-
-KINDS = ("split", "merge", "rename", "resume", "unresume", "move", "keep", "pin", "unpin")
-"""Corrections of episodes; link, unlink and thread are of threads, and targets tell those of learnings."""
-
 
 TOGETHER = "together"
 """In the payload of corrections that were asked for at once, the same word: they are taken back at once as well."""
@@ -43,74 +32,6 @@ class Entry:
     before: dict[str, Any]
     damaged: bool = False
     """Whether what was asked or what was before cannot be read: it cannot be taken back."""
-
-
-class Correction:
-    """One change by a person, in one transaction: all of it or nothing."""
-
-    def __init__(self, db: Connection, kind: str, now: int) -> None:
-        self.db, self.kind, self.now = db, kind, now
-        self._transaction = transaction(db)
-        self._session = ""
-        self._before: Image = {}
-        self._entry: tuple[str, dict[str, object]] | None = None
-
-    def __enter__(self) -> Self:
-        self._transaction.__enter__()
-        return self
-
-    def begin(self, session_id: str) -> None:
-        """Take the session's rows as they are: before the first change, after all checks."""
-        self._session = session_id
-        self._before = images.take(self.db, session_id)
-
-    def note(self, target: str, **payload: object) -> None:
-        """What was asked; undo and the list tell it."""
-        self._entry = (target, payload)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is None:
-            try:
-                self._finish()
-            except BaseException as failure:
-                self._transaction.__exit__(type(failure), failure, failure.__traceback__)
-                raise
-        self._transaction.__exit__(kind, error, trace)
-
-    def _finish(self) -> None:
-        assert self._entry is not None
-        after = images.take(self.db, self._session)
-        touched = _touched(self._before, after)
-        if touched:
-            recount(self.db, self._session, touched)
-            after = images.take(self.db, self._session)
-        target, payload = self._entry
-        change = images.difference(self._before, after)
-        write(self.db, self.kind, target, {**payload, "session": self._session}, change, self.now)
-
-
-def recount(db: Connection, session_id: str, touched: set[int]) -> None:
-    """Count again what was done in some episodes, and in their session. Inside a transaction."""
-    units.straighten(db, session_id)
-    units.one_open(db, session_id)
-    for unit_id in sorted(touched):
-        unit = units.get(db, unit_id)
-        if unit is not None:
-            annotate.recount(db, unit, trace=unit.state == units.CLOSED)
-    annotate.sign_session(db, session_id)
-
-
-def _touched(before: Image, after: Image) -> set[int]:
-    """Episodes whose prompts are others now, and the ones before them: these end where the next begins."""
-    old, new = ({key: row["unit_id"] for key, row in image["unit_prompts"].items()} for image in (before, after))
-    changed = {place[key] for key in old.keys() | new.keys() if old.get(key) != new.get(key) for place in (old, new)
-               if key in place}  # fmt: skip
-    out = set(changed)
-    for image in (before, after):
-        rows = sorted(image["work_units"].values(), key=lambda row: (row["started_at"], row["id"]))
-        order = [row["id"] for row in rows]
-        out |= {earlier for earlier, later in pairwise(order) if later in changed}
-    return out & {int(key) for key in after["work_units"]}
 
 
 @contextmanager
@@ -189,8 +110,3 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     asked, was = from_json(payload), from_json(before)
     damaged = not (isinstance(asked, dict) and isinstance(was, dict))
     return Entry(number, at, kind, target, json_object(payload), undone_at, json_object(before), damaged)
-
-
-def change(entry: Entry) -> Change:
-    """The rows of a correction of episodes."""
-    return entry.before

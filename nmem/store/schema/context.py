@@ -1,7 +1,13 @@
-"""The tables of context: candidates kept by settling, what sessions were told, what a person chose.
+"""The tables of context, written decisions and decisions said in passing.
 
 CANDIDATES are made of facts and can be made again; a hook only reads them. Postings are packed 32-bit numbers, oldest
-first, the newest kept. Imported only when a database is new or old, or for a replay.
+first, the newest kept. RECALL holds each question to the written decisions, each offer, and the outcome.
+
+Decisions said in passing hold no words: a text is a place in the prompts row that says it, so a purge or a redaction
+of the row reaches the decision as well. `*_size` is the length of the text at reading: with another length the place
+is no longer believed, and settling looks for it anew.
+
+Imported only when a database is new or old, or for a replay.
 """
 
 from __future__ import annotations
@@ -165,7 +171,7 @@ CREATE TABLE context_choices (               -- what a person said about an item
 """
 
 CONTEXT = CANDIDATES + _KEPT
-"""The third migration of nmem.schema."""
+"""The third migration of nmem.store.schema."""
 
 EVERYWHERE = """
 CREATE TABLE pins_everywhere (               -- pins that sessions of every project are told of
@@ -173,4 +179,53 @@ CREATE TABLE pins_everywhere (               -- pins that sessions of every proj
   project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,  -- whose it is
   at INTEGER NOT NULL
 ) WITHOUT ROWID;
+"""
+
+RECALL = """
+CREATE TABLE recall_calls (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  project_id INTEGER REFERENCES projects(id) ON DELETE CASCADE,   -- NULL: nothing is recorded of it
+  session_id TEXT REFERENCES sessions(id) ON DELETE CASCADE,      -- NULL: no session that is known
+  place TEXT NOT NULL,                       -- the decisions folder
+  origin TEXT NOT NULL,                      -- person agent hook: who asked; a hook offers
+  query TEXT NOT NULL DEFAULT '',            -- redacted and cut; '' of offers
+  entry TEXT NOT NULL DEFAULT '',            -- /when trigger: what answered, or was offered
+  file TEXT NOT NULL DEFAULT '',
+  outcome TEXT NOT NULL,                     -- answered several unsure nothing wrong offered
+  confidence REAL NOT NULL DEFAULT 0,
+  used_at INTEGER                            -- of offers: when the session asked for it, or read its file
+);
+CREATE INDEX recall_calls_by_place ON recall_calls(place, at);
+CREATE INDEX recall_calls_by_session ON recall_calls(session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX recall_calls_by_project ON recall_calls(project_id) WHERE project_id IS NOT NULL;
+"""
+
+SAID = """
+CREATE TABLE said_decisions (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,      -- a person may have noted it: never used again
+  prompt_id INTEGER NOT NULL UNIQUE REFERENCES prompts(id) ON DELETE CASCADE,   -- the person's words
+  said_from INTEGER NOT NULL, said_to INTEGER NOT NULL, said_size INTEGER NOT NULL,
+  session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  kind TEXT NOT NULL,                        -- answer correction rule confirmation
+  confidence REAL NOT NULL,                  -- 0..1
+  revises INTEGER NOT NULL DEFAULT 0,        -- it says that something held before
+  asked_id INTEGER REFERENCES prompts(id) ON DELETE SET NULL,      -- what the agent asked or proposed
+  asked_from INTEGER, asked_to INTEGER, asked_size INTEGER,
+  restated_id INTEGER REFERENCES prompts(id) ON DELETE SET NULL,   -- how the agent said it again
+  restated_from INTEGER, restated_to INTEGER, restated_size INTEGER,
+  superseded_by INTEGER REFERENCES said_decisions(id) ON DELETE SET NULL,
+  state TEXT NOT NULL DEFAULT 'found',       -- found kept dismissed
+  wording TEXT NOT NULL DEFAULT ''           -- a person's own wording of it
+);
+CREATE INDEX said_decisions_by_session ON said_decisions(session_id, at);
+CREATE INDEX said_decisions_by_time ON said_decisions(at);
+CREATE INDEX said_decisions_by_asked ON said_decisions(asked_id) WHERE asked_id IS NOT NULL;
+CREATE INDEX said_decisions_by_restated ON said_decisions(restated_id) WHERE restated_id IS NOT NULL;
+CREATE INDEX said_decisions_by_later ON said_decisions(superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE TABLE decided_units (                 -- which episodes were searched for decisions
+  unit_id INTEGER PRIMARY KEY REFERENCES work_units(id) ON DELETE CASCADE,
+  told_of TEXT NOT NULL                      -- what was in it then, and by which rules
+);
 """
