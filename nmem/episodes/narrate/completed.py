@@ -42,6 +42,7 @@ def completed(
     out += [f"{what}: {where}" if where else what for what, where in dict.fromkeys(ledger.published)]
     claimed = _claims(episode, ledger, grounds, gone)
     told = {turn for turn, text in claimed if not text.startswith(REPORTED)}
+    did = [(turn, one) for turn, one in did if not (turn.number in told and size(one.text) < _BARE)]
     results = _results(
         ledger, grounds, did, _accounts([turn for turn in found if turn.number not in told], grounds, gone)
     )
@@ -70,10 +71,12 @@ def _accounts(found: list[Turn], grounds: Grounds, gone: Superseded) -> dict[int
     """How the agent summed each request up that something was edited for, where no first sentence of its tells it."""
     out = {}
     for turn in found:
-        text = account(turn) if turn.edited else ""
-        if text and not (
-            gone(turn.number, text) or grounds.denies(text) or cues.LEFT.search(text) or _COMMITTED.match(text)
-        ):
+        said = account(turn) if turn.changed else ""
+        text = "; ".join(
+            one for one in said.split("; ")
+            if not (grounds.denies(one) or cues.LEFT.search(one) or _COMMITTED.match(one))
+        )  # fmt: skip
+        if len(words(text)) >= _LEAST and not gone(turn.number, text):
             out[turn.number] = REPORTED + text
     return out
 
@@ -85,7 +88,8 @@ def _results(
     alone = not ledger.standing() and not ledger.kept_commits()
     if alone and ledger.undone():
         return []
-    told = dict(_borne_out(grounds, did))
+    bare = {turn.number for turn, one in did if size(one.text) < _BARE}
+    told = {turn: text for turn, text in _borne_out(grounds, did) if turn not in bare or turn not in accounts}
     out = [text for _, text in sorted({**accounts, **told}.items())]
     subjects = [words(one.subject) for one in ledger.kept_commits()]
     if subjects:

@@ -191,7 +191,7 @@ NOISE_LINE = re.compile(
 GENERIC_ERROR = re.compile(
     r"error|fail|undefined|cannot|can't|not found|no such|unexpected|missing|invalid|expected|denied"
     r"|refused|exception|panic|timed? ?out|unused|rejected|unknown|ignored|not allowed|should not|no files"
-    r"|unable|killed",
+    r"|unable|killed|no module named",
     _,
 )
 ERROR_LINE = re.compile(
@@ -268,6 +268,14 @@ PASSES = re.compile(
     _,
 )
 """Says that checks pass."""
+TESTS_PASS = re.compile(
+    r"\b(?:tests?|checks?|suite|specs?)\b.{0,60}\b(?:pass(?:es|ed|ing)?|green|clean|succe\w+)\b"
+    r"|\ball (?:\d+ )?(?:tests? )?pass|\btestes?\b.{0,30}\bpass(?:aram|ando|am)\b"
+    r"|\btests?\b.{0,30}\b(?:grün|bestanden)\b"
+    r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)",
+    _,
+)
+"""Says that tests pass; a lint or a build is none."""
 PASSES_NOT = re.compile(
     r"\b(?:not|n't|never|should|will|would|if|once|until|except|fail\w*|before|unless)\b|않|未|ない", _
 )

@@ -7,6 +7,7 @@ import re
 from datetime import datetime
 
 from nmem.episodes.narrate import cues, shell
+from nmem.episodes.narrate.adopt import temporary
 from nmem.episodes.narrate.ledger import Commit, Ledger
 from nmem.episodes.narrate.prose import clip, uncut
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
@@ -55,7 +56,7 @@ def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
     if action.obs_type in _CHANGES and _PLANS.search(action.file_path):
         out.plans[action.file_path] = None
         return
-    if action.obs_type in _CHANGES and action.file_path:
+    if action.obs_type in _CHANGES and action.file_path and not temporary(action.file_path):
         told = action.metadata
         deleted = told.get("deleted") is True
         moved = told.get("moved_from")
@@ -91,12 +92,14 @@ def _look(out: Ledger, action: Action) -> None:
         return
     dirty: list[str] = []
     lines = said.split("\n")
+    whole = "…" not in said[:2000]
     for line in lines:
         if found := _STATUS_LINE.match(line):
             dirty.append(found[1].strip('"').rsplit(" -> ", 1)[-1].replace("../", ""))
         elif not line.startswith("## "):
+            whole |= "…" not in line  # what another command printed follows
             break
-    if "…" not in said[:2000] and (dirty or lines[0].startswith("## ")):
+    if whole and (dirty or lines[0].startswith("## ")):
         out.clean(dirty)
 
 

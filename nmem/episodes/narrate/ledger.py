@@ -207,9 +207,17 @@ class Ledger:
         """The changes that are gone."""
         return [change for change in self.changes.values() if not change.live]
 
+    def trials(self) -> frozenset[str]:
+        """The names of files that the episode made and took away again."""
+        gone = (one.path for one in self.changes.values() if one.created and one.undone in _TAKEN_AWAY)
+        return frozenset(path.rsplit("/", 1)[-1] for path in gone)
+
     def kept_commits(self) -> list[Commit]:
         """The commits that were not undone."""
         return [one for one in self.commits if not one.undone]
+
+
+_TAKEN_AWAY = ("removed", "deleted", "git clean")
 
 
 def _prose(change: Change) -> bool:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from nmem.episodes import titles
 from nmem.episodes.narrate import cues, facts
-from nmem.episodes.narrate.adopt import adopt
+from nmem.episodes.narrate.adopt import adopt, written
 from nmem.episodes.narrate.checks import Struggle, once, struggles, told
 from nmem.episodes.narrate.completed import REPORTED, completed
 from nmem.episodes.narrate.corrections import Correction, confirmed, corrections, objection, refusals
-from nmem.episodes.narrate.ending import call, marks, obstacle, outcome, said_to_pass, unseen
+from nmem.episodes.narrate.ending import call, lost, marks, obstacle, outcome, reached, said_to_pass, unseen
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, mended
@@ -41,10 +41,11 @@ CORRECTED = "User correction: "
 
 def narrate(episode: Episode) -> Narrative:
     """The story of one episode; any records give a Narrative, an empty episode an empty one."""
-    episode = replace(episode, actions=tuple(adopt(action, episode.root) for action in episode.actions))
+    told = (adopt(action, episode.root) for action in episode.actions)
+    episode = replace(episode, actions=tuple(one for action in told for one in written(action, episode.root)))
     read_prompts = asks(episode)
     ledger = facts.ledger(episode)
-    ran = struggles(episode)
+    ran = struggles(episode, ledger.trials())
     found_turns = turns(episode, read_prompts)
     corrected = corrections(read_prompts, [turn.closing for turn in found_turns])
     gone = Superseded(found_turns, corrected)
@@ -77,7 +78,14 @@ def narrate(episode: Episode) -> Narrative:
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
         notes=_untold(_notes(ran, corrected, refused, ledger), [*solved, *settled]),
-        outcome="" if empty else outcome(ended, ledger, ran, unseen(episode, read_prompts), by_word=by_word),
+        outcome="" if empty else outcome(
+            ended,
+            ledger,
+            ran,
+            unseen(episode, read_prompts),
+            by_word=by_word,
+            reached=reached(episode) if "unfinished" in ended else "",
+        ),
         obstacle=obstacle(
             ran,
             corrected,
@@ -86,6 +94,7 @@ def narrate(episode: Episode) -> Narrative:
             (_cause(read_prompts, found), _blocked(episode), objection(episode, refused)),
             told_by_turns(found_turns),
             interrupted="interrupted" in ended,
+            lost=lost(episode),
         ),
         marks=ended,
     )

@@ -76,7 +76,7 @@ def next_steps(
 
 def _fails_still(one: Struggle) -> bool:
     """A check whose newest run failed, when no run of the same code passed after it and nothing was committed."""
-    if not one.failures or one.passed or one.misused or one.open or one.settled:
+    if not one.failures or one.passed or one.misused or one.open or one.settled or one.trial:
         return False
     return one.kind in open_ends.CHECKS
 

@@ -113,7 +113,9 @@ def answer(turn: Turn) -> Sentence | None:
         if one.item or cues.QUESTION.search(one.text) or one.done:
             break
         if one.text.endswith((":", "：")):
-            break
+            if size(one.text) < _SAYS or cues.TALK.match(one.text) or not _TELLS.match(one.text):
+                break
+            return Sentence(clip(one.text.rstrip(":： "), 240), one.label, raw=one.raw)
         if _GREEN.match(one.text) or (one.text[:1].islower() and not codes(one.raw)):
             continue
         if size(one.text) < 4 and not codes(one.raw):
@@ -126,6 +128,11 @@ def answer(turn: Turn) -> Sentence | None:
     return Sentence(held, raw=held) if held and cues.DONE.match(held) else None
 
 
+_SAYS = 8
+_TELLS = re.compile(r"(?:now|if|when|each|every|both|all|it)\b", re.IGNORECASE)
+"""How a sentence before an example begins that tells how things are now."""
+
+
 def conclusion(turn: Turn) -> str:
     """What a request that changed nothing was answered with: the first sentence with substance, with the list that it
     leads to, or of a text that was written for the person its heading and its first sentence; "" for none.
@@ -134,6 +141,7 @@ def conclusion(turn: Turn) -> str:
         return ""
     title = heading(turn.closing)
     said = sentences(turn.closing)[:40]
+    code = _code_first(turn.closing)
     if len(said) <= _FEW and any(PROGRESS.search(one.text) for one in said):
         return ""
     short = said[0].text if said and size(said[0].text) < _BRIEF and not said[0].item else ""
@@ -147,33 +155,67 @@ def conclusion(turn: Turn) -> str:
             continue
         if lead:
             if not (rest := _listed(said[number + 1 :])):
-                continue
-            return clip(f"{head}{one.text} {rest}", _ROOM)
+                if size(one.text) < _SAYS or _REFERS.match(one.text) or _HERE.search(one.text):
+                    continue
+                return code + head + one.text.rstrip(":： ") + "." + _more(said[number + 1 :], _ALL - len(one.text))
+            return clip(f"{code}{head}{one.text} {rest}", _ALL)
         if (one.text[:1].islower() and not codes(one.raw)) or _IF.match(one.text):
             continue
         said_first = _CONNECTS.sub("", one.text)
         said_first = said_first[:1].upper() + said_first[1:] if said_first != one.text else one.text
-        text = clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + said_first, _ROOM)
+        text = code + clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + said_first, _ROOM)
         more = _more(said[number + 1 :], _ALL - len(text))
+        if not more and len(parts := _parts(said)) > _FEW:
+            more = f" (in parts: {'; '.join(parts[:_PARTS])})"
         if not more and size(text) < _NOD + 1 and (rest := _listed(said[number + 1 :])):
             more = f" {rest}"
         return text + more
-    return ""
+    return code.rstrip(": ")
+
+
+def _code_first(text: str) -> str:
+    """The few lines of code that an answer begins with, and a colon; "" for none."""
+    found = _FENCED.match(text.lstrip())
+    lines = [line.strip() for line in found[1].strip().split("\n")] if found else []
+    told = " ".join(lines)
+    return f"`{told}`: " if told and len(lines) <= _FEW and len(told) <= _ROOM and "`" not in told else ""
+
+
+def _parts(said: list[Sentence]) -> list[str]:
+    """The headings that a long answer is divided by."""
+    named = dict.fromkeys(_NUMBER.sub("", each.label.split(" / ", 1)[0]) for each in said)
+    return [one for one in named if len(words(one)) > 1]
+
+
+_PARTS = 5
+_HERE = re.compile(r"\b(?:here|below|following|these|follows?|options?)\b|다음|以下|seguint", re.IGNORECASE)
+"""Words by which a sentence points to what stands below it."""
+_FENCED = re.compile(r"```\w*\n(.{4,600}?)\n```", re.DOTALL)
 
 
 def _more(said: list[Sentence], room: int) -> str:
-    """The sentences that go on with an answer, whole ones that fit."""
+    """What goes on with an answer, as far as it fits: whole sentences, and the list that they lead to."""
     out = ""
-    for one in said[:_GOES_ON]:
-        if one.item or one.text.endswith((":", "：", "…")) or _passing(one, titled=False) or cues.TALK.match(one.text):
+    for number, one in enumerate(said[:_GOES_ON]):
+        lead = one.text.endswith((":", "："))
+        if one.item or cues.QUESTION.search(one.text) or one.text.endswith("…") or cues.TALK.match(one.text):
             break
-        if len(out) + len(one.text) >= room:
+        if size(one.text) < _BRIEF or _passing(one, titled=False):
+            continue
+        after = said[number + 1 : number + 2]
+        rest = _listed(said[number + 1 :]) if lead and after and after[0].item else ""
+        if lead and not (rest or cues.BROKEN.search(one.text)):
+            continue  # what it leads to is a picture or code
+        text = f"{one.text} {rest}" if rest else one.text.rstrip(":：") + "." * lead
+        if len(out) + len(text) >= room:
             break
-        out += f" {one.text}"
+        out += f" {text}"
+        if rest:
+            break
     return out
 
 
-_ROOM, _ALL, _GOES_ON, _NOD, _EARLY, _ITEMS = 260, 420, 2, 9, 4, 3
+_ROOM, _ALL, _GOES_ON, _NOD, _EARLY, _ITEMS = 260, 560, 6, 9, 4, 3
 
 
 def _passing(one: Sentence, *, titled: bool) -> bool:
@@ -221,7 +263,10 @@ def account(turn: Turn) -> str:
     """
     if not turn.closing or cues.LIMIT.match(turn.closing) or cues.DRAFT.search(turn.closing[:300]):
         return ""
-    told = list(_summed(sentences(turn.closing)[:_SUMMED]))
+    said = sentences(turn.closing)
+    if said and not turn.edited and cues.QUESTION.search(said[-1].text):
+        return ""  # what may be done, not what was
+    told = list(_summed(said[:_SUMMED]))
     return next((text for text, done in told if done), told[0][0] if told else "")
 
 
@@ -245,7 +290,7 @@ def _summed(said: list[Sentence]) -> Iterator[tuple[str, bool]]:
         if lead or _passing(one, titled=False) or _IF.match(one.text) or _REFERS.match(one.text):
             continue
         done = bool(cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text))
-        if done or not cues.TALK.match(one.text):
+        if done or not (cues.TALK.match(one.text) or _HEDGES.search(one.text)):
             yield clip(one.text, _ROOM) + _more(said[number + 1 :], _ALL - len(one.text)), done
 
 
@@ -259,7 +304,11 @@ def _items(said: list[Sentence]) -> str:
             break
         text = one.text.rstrip(".:：")
         if " " not in text:
-            name = f"{text}: "
+            named = one.label.rsplit(" / ", 1)[-1] if " / " in one.label else ""
+            if named:
+                items[f"{named[:1].upper()}{named[1:]}: {text}"] = None
+            else:
+                name = f"{text}: "
             continue
         own = one.label.rsplit(" / ", 1)[-1] if apart else ""
         own = _NUMBER.sub("", own)
@@ -272,6 +321,11 @@ def _items(said: list[Sentence]) -> str:
     return "; ".join(items)
 
 
+_HEDGES = re.compile(
+    r"\b(?:might|maybe|perhaps|probably|likely|may be|could be|not sure|talvez|provavelmente|vielleicht|vermutlich)\b"
+    r"|아마|かもしれ|おそらく",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"^\d{1,2}[.)] ")
 _SUMMED = 25
 _REFERS = re.compile(r"(?:this|that|these|those|it|they)\b", re.IGNORECASE)
