@@ -137,7 +137,7 @@ def _in_passing(episode: Episode) -> Iterator[str]:
         asked = " ".join(plain(span.of(turns[span.number].text)).split()) if span else ""
         points = one.kind == rules.CORRECTION and bool(_POINTS.search(text))
         needed = points or one.kind in _REPLIES or size(text) < _BARE
-        asked = asked or (_asked_before(turns, one.words.number) if points else "")
+        asked = _asked_before(turns, one.words.number) if points else asked
         about = f" (about: “{clip(asked, _QUESTION)}”)" if asked and needed else ""
         yield f"{_lead(one.kind, text)}: “{clip(text, _WORDS)}”{about}"
 
