@@ -63,7 +63,9 @@ def temporary(path: str) -> bool:
 
 _COMMANDS = frozenset(("command", "file_edit", "file_write"))
 _READ = 6_000
-_WRITES = re.compile(r"\.write_(?:text|bytes)\(|\bwriteFileSync\(|\bopen\([^)\n]{1,200},\s*['\"][wa]\+?b?['\"]|\bsed -i")
+_WRITES = re.compile(
+    r"\.write_(?:text|bytes)\(|\bwriteFileSync\(|\bopen\([^)\n]{1,200},\s*['\"][wa]\+?b?['\"]|\bsed -i"
+)
 _FOLDER = re.compile(r"\s*cd ([\w./~@+-]+) *(?:&&|;|\n)")
 _OPENED = re.compile(
     r"\bopen\(\s*['\"]([^'\"\n]{1,200})['\"]\s*,\s*['\"][wa]"

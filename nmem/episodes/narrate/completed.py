@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nmem.episodes.narrate import cues
+from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.ledger import Change, Commit, Ledger
 from nmem.episodes.narrate.prose import Sentence, clip, sentences, short
 from nmem.episodes.narrate.records import OK, Action, Episode
-from nmem.episodes.narrate.turns import Superseded, Turn, account, distinct
+from nmem.episodes.narrate.reply import account
+from nmem.episodes.narrate.turns import Superseded, Turn, acts, distinct
 from nmem.episodes.narrate.words import alike, size, words
 
 REPORTED = "The agent reported: "
@@ -55,6 +56,8 @@ def completed(
     if results:
         claims = [text for text in claims if not text.startswith(REPORTED) or text in results]
     out += _installed(episode) + _delegated(episode)
+    if not (ledger.changes or ledger.kept_commits()):
+        out += _ran(episode)
     return out + claims + files(ledger.standing()) + _checks(ran, ledger)
 
 
@@ -76,7 +79,7 @@ def _accounts(found: list[Turn], grounds: Grounds, gone: Superseded) -> dict[int
             one for one in said.split("; ")
             if not (grounds.denies(one) or cues.LEFT.search(one) or _COMMITTED.match(one))
         )  # fmt: skip
-        if len(words(text)) >= _LEAST and not gone(turn.number, text):
+        if len(words(text)) > _LEAST and not gone(turn.number, text):
             out[turn.number] = REPORTED + text
     return out
 
@@ -130,6 +133,22 @@ def _installed(episode: Episode) -> list[str]:
                 if any("@" in word or "=" in word or len(word) > 2 for word in packages[2:]):
                     found[clip(" ".join(packages), 90)] = None
     return [f"Installed packages: {'; '.join(list(found)[-3:])}"] if found else []
+
+
+def _ran(episode: Episode) -> list[str]:
+    """The commands that did more than look, where they are the work: the newest of them, by what they are called."""
+    done = (one for one in reversed(episode.actions) if one.obs_type != "mcp_call" and acts(one))
+    named = (naming.name(one.content, one.obs_type, _described(one)) for one in done if not naming.inline(one.content))
+    names = list(dict.fromkeys(name for name in named if not naming.looks(name, "")))
+    return [f"Ran: {'; '.join(names[:_NAMED][::-1])}"] if names else []
+
+
+def _described(action: Action) -> str:
+    said = action.metadata.get("description")
+    return said if isinstance(said, str) else ""
+
+
+_NAMED = 6
 
 
 def _delegated(episode: Episode) -> list[str]:

@@ -11,7 +11,8 @@ from nmem.episodes.narrate.ledger import ELSEWHERE, REPLACED, Ledger, outside
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, short
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
-from nmem.episodes.narrate.turns import PROGRESS
+from nmem.episodes.narrate.reply import PROGRESS
+from nmem.episodes.narrate.turns import acts
 from nmem.names import reads_as_sentence
 
 _LEAST = 0.9
@@ -74,12 +75,7 @@ def _broken_off(episode: Episode, *, unfinished: bool) -> dict[str, bool]:
 
 def _acted(episode: Episode) -> bool:
     """Commands ran that do more than look."""
-    for action in episode.actions:
-        families = action.metadata.get("families")
-        looks = isinstance(families, list) and bool({"read", "search"} & set(families))
-        if action.outcome == "ok" and action.obs_type in ("command", "install", "mcp_call") and not looks:
-            return True
-    return False
+    return any(acts(action) for action in episode.actions)
 
 
 def _interrupted(episode: Episode) -> bool:
@@ -149,8 +145,9 @@ def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
         said = last.title if last.kind == "command" else " ".join(last.sentences)
         wanted = _WANTED.findall(said) if last.kind == "command" or _ASKED.match(said) else []
         done = " ".join(f"{one.obs_type} {one.content}" for one in episode.actions if one.at >= since)
-        answered = any(one.at >= since for one in episode.closings())
-        if wanted and answered and not any(word in done for word in wanted):
+        answered = [one.text for one in episode.closings() if one.at >= since]
+        had = any(_HAD.search(text) for text in answered)
+        if wanted and answered and not had and not any(word in done for word in wanted):
             out.append(f"the {' and '.join(dict.fromkeys(wanted))} asked for last: not seen")
     if plan := left_plan(episode):
         title = next((line.strip("# ") for line in plan.content.split("\n") if line.startswith("#")), "")
@@ -158,16 +155,22 @@ def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
     closings = episode.closings()
     ended = episode.actions[-1] if episode.actions else None
     spoken = max((one.at for one in closings), default=0)
+    asked = episode.prompts[-1].at if episode.prompts else 0
     if ended and ended.obs_type == "task_spawn" and not (ended.halted or episode.going_on) and spoken < ended.at:
         said = ended.response.strip()
         told = f"this came of it: {clip(' '.join(said.split()), 120)}" if said and not _STARTED.search(said) else ""
         out.append(f"work was handed to a subagent last, {told or 'its result was not seen'}")
-    elif not episode.going_on and closings and PROGRESS.search(closings[-1].text[-400:]):
+    elif not episode.going_on and closings and spoken >= asked and PROGRESS.search(closings[-1].text[-400:]):
         out.append("something was still running at the end")
     return tuple(out)
 
 
 _STARTED = re.compile(r"launched|in the background|agent_?id|^ok$", re.IGNORECASE)
+_HAD = re.compile(
+    r"\balready (?:been )?(?:committed|pushed|in place|up[- ]to[- ]date|there)|\bnothing to (?:commit|push)",
+    re.IGNORECASE,
+)
+"""Says that what was asked for had been done before."""
 _WANTED = re.compile(r"\b(commit|push)\b(?! message)")
 _ASKED = re.compile(
     r"(?:(?:ok(?:ay)?|yes|now|then|please|and|let'?s|can you|go ahead and)[,.!]? )*"

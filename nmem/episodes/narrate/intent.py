@@ -10,7 +10,8 @@ from nmem.episodes.narrate.learned import option, picked
 from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import clause, clip, plain, sentences, split
 from nmem.episodes.narrate.records import Episode
-from nmem.episodes.narrate.turns import Turn, answer, heading
+from nmem.episodes.narrate.reply import answer, heading
+from nmem.episodes.narrate.turns import Turn
 from nmem.episodes.narrate.words import alike, size, words
 
 _WANTS = re.compile(
@@ -265,13 +266,23 @@ def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list
             break
         if text := _request(episode, turn, talk=talk):
             named.append((turn.number, text))
-    if not talk:  # where little was changed, the questions that got the longest answers
-        asked = [one for one in left if all(one.number != number for number, _ in named) and one.ask.kind == "text"]
-        for turn in sorted(asked, key=lambda one: -len(one.closing)):
-            if len(named) >= _ENOUGH or len(turn.closing) < _ANSWERED:
-                break
-            if text := _request(episode, turn, talk=True):
-                named.append((turn.number, text))
+    if not talk:
+        named += _questions(episode, left, [number for number, _ in named])
+    return _distinct(opening, named)
+
+
+def _questions(episode: Episode, left: list[Turn], known: list[int]) -> list[tuple[int, str]]:
+    """Where few requests changed something: the questions that got the longest answers."""
+    asked = [
+        one for one in left if one.number not in known and one.ask.kind == "text" and len(one.closing) >= _ANSWERED
+    ]
+    asked.sort(key=lambda one: -len(one.closing))
+    found = ((one.number, _request(episode, one, talk=True)) for one in asked)
+    return [one for one in found if one[1]][: max(0, _ENOUGH - len(known))]
+
+
+def _distinct(opening: str, named: list[tuple[int, str]]) -> list[str]:
+    """In order; of two that speak of the same the later one."""
     known = [words(opening)]
     out: list[str] = []
     for _, text in sorted(named, key=lambda one: -one[0]):

@@ -82,7 +82,7 @@ def _chosen(episode: Episode) -> Iterator[str]:
 
 
 def option(reply: str, before: str) -> str:
-    """"option 2" with what it is in the agent's text before; "" for none."""
+    """ "option 2" with what it is in the agent's text before; "" for none."""
     found = _CHOICE.search(reply)
     named = found and re.search(_OPTION.format(found[1], found[2]), before, re.IGNORECASE)
     what = plain(named[1]).strip(" :.-–—|") if named else ""
@@ -247,7 +247,10 @@ def _told(turn: Turn) -> Iterator[tuple[Sentence, str]]:
     """
     said = sentences(turn.closing)[:40]
     for one, then in zip_longest(said, said[1:]):
-        yield one, then.text if then and not then.item and then.label == one.label and then.text[-1] not in ":：" else ""
+        yield (
+            one,
+            then.text if then and not then.item and then.label == one.label and then.text[-1] not in ":：" else "",
+        )
     for text in reversed(turn.thoughts if turn.edited else []):
         yield from ((one, "") for one in sentences(text)[:20] if _NAMED.match(one.text))
 
@@ -270,7 +273,13 @@ def _is_cause(one: Sentence) -> bool:
     text = _OPENING.sub("", one.text)
     if not _SHORTEST <= size(text) <= _LONGEST or text.endswith((":", "：")) or cues.QUESTION.search(text):
         return False
-    if _DANGLES.match(text) or _PASSING.search(text) or cues.CHATTER.match(text) or cues.FLEETING.search(text):
+    if (
+        _LEFT.search(text)
+        or _DANGLES.match(text)
+        or _PASSING.search(text)
+        or cues.CHATTER.match(text)
+        or cues.FLEETING.search(text)
+    ):
         return False
     if one.label and cues.LEFT_LABEL.search(one.label):
         return False
@@ -278,6 +287,8 @@ def _is_cause(one: Sentence) -> bool:
     return bool(cues.PROBLEM.search(text)) or (under and bool(cues.CAUSE.search(text)))
 
 
+_LEFT = re.compile(r"\bas expected\b|^(?:remaining|blockers?|gates?)\b", re.IGNORECASE)
+"""No cause: what was meant to fail, and what is left."""
 _CAUSE_LABEL = re.compile(r"\broot cause\b|\bcause\b|원인|原因", re.IGNORECASE)
 
 

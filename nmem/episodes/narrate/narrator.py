@@ -20,17 +20,8 @@ from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
 from nmem.episodes.narrate.records import OK, Action, Episode
 from nmem.episodes.narrate.remaining import next_steps
-from nmem.episodes.narrate.turns import (
-    Superseded,
-    Turn,
-    answer,
-    answers,
-    complaint,
-    conclusion,
-    in_vain,
-    turns,
-    unanswered,
-)
+from nmem.episodes.narrate.reply import answer, answers, conclusion
+from nmem.episodes.narrate.turns import Superseded, Turn, complaint, in_vain, turns, unanswered
 from nmem.episodes.narrate.words import size, words
 from nmem.episodes.narrative import Narrative
 
@@ -78,7 +69,9 @@ def narrate(episode: Episode) -> Narrative:
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
         notes=_untold(_notes(ran, corrected, refused, ledger), [*solved, *settled]),
-        outcome="" if empty else outcome(
+        outcome=""
+        if empty
+        else outcome(
             ended,
             ledger,
             ran,
