@@ -153,7 +153,9 @@ def pasted_error(text: str) -> str:
     for number, bare in enumerate(lines):
         found = cues.ERROR_LINE.search(bare[:600])
         empty = found and not any(char.isalnum() for char in bare[found.end() :])
-        line = _continued(bare, lines[number + 1 : number + 4]) if empty else bare
+        after = lines[number + 1 : number + 5]
+        weak = found and not (":" in bare or "=" in bare) and after and cues.ERROR_LINE.search(after[0])
+        line = _continued(bare + ":" * bool(weak), after[: 3 + bool(weak)]) if empty or weak else bare
         if (
             found
             and not line.rstrip().endswith((":", "："))

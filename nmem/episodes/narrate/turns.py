@@ -207,7 +207,9 @@ def in_vain(found: list[Turn]) -> str:
         said = next((one.text for one in sentences(turn.closing)[:12] if cues.NOT_FOUND.search(one.text)), "")
         if turn.closing and not any(words(name) & words(said) for name in missing):
             continue
-        if not turn.closing and (turn is not found[-1] or len(looked) < 8):
+        if not turn.closing and (
+            turn is not found[-1] or len(looked) < 8 or any(_REMOVES.search(one.content) for one in looked)
+        ):
             continue
         tail = "" if turn.closing else "; the session broke off"
         what = ", ".join(missing[:2])
@@ -227,6 +229,7 @@ def _named(ask: Ask) -> list[str]:
     )[-3:]
 
 
+_REMOVES = re.compile(r"(?:^|[;&|] *)(?:rm|mv|cp|mkdir|git rm) ")
 _NAME = re.compile(r"\.\w{1,5}$|_|\(")
 
 
