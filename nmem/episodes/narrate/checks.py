@@ -126,7 +126,7 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
         one.settled = one.kind in _CHECKS and open_ends.closed(failed, after)
         if one.settled and any(open_ends.passes(failed, each) for each in after):
             one.end = ", then passed later"
-        elif one.kind in _CHECKS and vouched(episode, one.last_at):
+        elif one.kind in _CHECKS and not _explained(failed, after) and vouched(episode, one.last_at):
             ran = one.open or one.settled
             one.end = (
                 ", then passed by the agent's word"
@@ -136,6 +136,11 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
         elif one.settled:
             one.end = ", then the work was committed"
         one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
+
+
+def _explained(failed: open_ends.Row, after: list[open_ends.Row]) -> bool:
+    """Whether a run of fewer tests passed after it: the agent's word on tests is about those."""
+    return failed[1] == "test" and any(one[1] == "test" and one[4] == OK for one in after)
 
 
 def _program(name: str) -> str:

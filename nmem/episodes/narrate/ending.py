@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import Struggle, once, told, vouched
@@ -160,11 +161,26 @@ def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
         said = ended.response.strip()
         told = f"this came of it: {clip(' '.join(said.split()), 120)}" if said and not _STARTED.search(said) else ""
         out.append(f"work was handed to a subagent last, {told or 'its result was not seen'}")
+    elif not episode.going_on and closings and spoken >= asked and _to_be_tried(episode, closings[-1].text, asked):
+        out.append("it was left to the user to try")
     elif not episode.going_on and closings and spoken >= asked and PROGRESS.search(closings[-1].text[-400:]):
         out.append("something was still running at the end")
     return tuple(out)
 
 
+def _to_be_tried(episode: Episode, said: str, since: int) -> bool:
+    """Whether the last words ask the user to try work of which no check was seen to pass after its last edit."""
+    done = [one for one in episode.actions if one.at >= since and one.outcome == OK]
+    edited = max((one.at for one in done if one.obs_type in ("file_edit", "file_write")), default=0)
+    checked = any(one.obs_type in ("test", "build", "command") and one.at > edited for one in done)
+    return bool(edited) and not checked and bool(_TRY.search(said))
+
+
+_TRY = re.compile(
+    r"^\W*(?:(?:please|now|then|you can(?: now)?) )*(?:try|re-?run|rebuild|restart|reload|refresh|run it|test it"
+    r"|give it a)\b|\blet me know (?:if|how|what|when)\b|다시 (?:실행|시도)|^\W*(?:tente|teste|rode) |もう一度|試して",
+    re.IGNORECASE | re.MULTILINE,
+)
 _STARTED = re.compile(r"launched|in the background|agent_?id|^ok$", re.IGNORECASE)
 _HAD = re.compile(
     r"\balready (?:been )?(?:committed|pushed|in place|up[- ]to[- ]date|there)|\bnothing to (?:commit|push)",
@@ -338,7 +354,11 @@ def lost(episode: Episode) -> str:
     sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted]
     gone = [one for one in sent if one.outcome == FAILED or cues.LIMIT.match(one.response)]
     said = clip(" ".join(gone[-1].response.split()), 100) if gone else ""
-    return f"{len(gone)} of {len(sent)} subagents brought no result{f': {said}' if said else ''}" if gone else ""
+    if gone:
+        return f"{len(gone)} of {len(sent)} subagents brought no result{f': {said}' if said else ''}"
+    names = Counter(str(one.metadata.get("description") or one.content) for one in sent if not one.response)
+    again = sum(count > 1 for count in names.values())
+    return f"{again} of {len(names)} subagents had to be started again" if again else ""
 
 
 def obstacle(
@@ -366,7 +386,7 @@ def obstacle(
     ranked += [(9.0, recurring)] * bool(recurring) + [(5.0, vain)] * bool(vain)
     ranked += _struggled(ran)
     if lost:
-        ranked.append((1.6, lost))
+        ranked.append((1.1, lost))
     if corrected:
         ranked.append((1.8 * len(corrected), _objections(corrected, said)))
     if refused:

@@ -9,7 +9,7 @@ from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.learned import option, picked
 from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import clause, clip, plain, sentences, split
-from nmem.episodes.narrate.records import Episode
+from nmem.episodes.narrate.records import OK, Episode
 from nmem.episodes.narrate.reply import answer, heading
 from nmem.episodes.narrate.turns import Turn
 from nmem.episodes.narrate.words import alike, size, words
@@ -43,8 +43,8 @@ def intent(episode: Episode, read_prompts: list[Ask], found: list[Turn]) -> str:
     opening, used = _opening(episode, read_prompts)
     if not opening:
         return ""
-    opening += _taken_up(episode, opening, used)
     later = _later(episode, found, used, opening)
+    opening += _taken_up(episode, opening, used) or _planned(episode, opening)
     return opening if not later else f"{_ended(opening)} Later: " + "; ".join(later)
 
 
@@ -69,6 +69,15 @@ def _opening(episode: Episode, read_prompts: list[Ask]) -> tuple[str, int]:
     return guess or (f"Run {prefix}" if prefix else "") or next(
         (text for ask in read_prompts if (text := headline(ask))), ""
     ), 0
+
+
+def _planned(episode: Episode, opening: str) -> str:
+    """The plan that was made for an opening that asks for nothing by itself; else ""."""
+    if _asks(opening) or opening.startswith("Implement the plan"):
+        return ""
+    plans = (one for one in episode.actions if one.obs_type == "plan" and one.outcome == OK)
+    title = next((line.strip("# ") for one in plans for line in one.content.split("\n") if line.startswith("#")), "")
+    return f" (plan: {clip(title.removeprefix('Plan: '), 120)})" if len(words(title)) > 1 else ""
 
 
 def _typed_anew(episode: Episode, number: int) -> bool:
@@ -256,7 +265,8 @@ def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list
     named: list[tuple[int, str]] = []
     while left and len(named) < _LAST:
         turn = left.pop()
-        if text := _request(episode, turn, talk=talk, last=turn is found[-1]):
+        text = _request(episode, turn, talk=talk, last=turn is found[-1])
+        if text and all(text != known for _, known in named):
             named.append((turn.number, text))
     weighty = [(one.weight, one) for one in left if one.weight >= 1.0 or one.tried]
     if talk:
@@ -286,7 +296,7 @@ def _distinct(opening: str, named: list[tuple[int, str]]) -> list[str]:
     known = [words(opening)]
     out: list[str] = []
     for _, text in sorted(named, key=lambda one: -one[0]):
-        bag = words(text)
+        bag = words(text.removeprefix("Implement the plan"))
         if bag and max(len(bag & other) for other in known) >= _SAME * len(bag):
             continue
         known.append(bag)
@@ -327,7 +337,9 @@ def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = F
     if ask.kind == "terse":
         says = size(text) >= 2 and (asking or turn.weight >= 2)
         return text if says and (done or (last and asking)) else ""
-    return text if size(text) >= 3 and (asking or done) else ""
+    if not asking and not done and last and (given := heading(episode.prompts[turn.number].text)):
+        return f"a document given: {given}" if len(episode.prompts[turn.number].text) > _PASTED else ""
+    return text if (size(text) >= 3 or ask.kind == "command") and (asking or done) else ""
 
 
 def _bare(ask: Ask) -> bool:

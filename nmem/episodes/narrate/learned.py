@@ -145,7 +145,8 @@ def _in_passing(episode: Episode) -> Iterator[str]:
 def _asked_before(turns: list[Said], number: int) -> str:
     """What the person said last before a turn."""
     before = next((one.text for one in reversed(turns[:number]) if one.person), "")
-    return " ".join(read(before).sentences[:1])
+    said = " ".join(read(before).sentences[:1])
+    return said if len(words(said)) > 1 else ""
 
 
 _POINTS = re.compile(r"\b(?:this|that|it|them|those|these)\b|이거|그거|これ|それ", re.IGNORECASE)
