@@ -202,7 +202,7 @@ def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, forc
 
 def _settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
     """How an episode ended, counted call by call, where its story found otherwise: a trial that failed says nothing of
-    the tests, a plan that was put to the person leaves nothing abandoned.
+    the tests, a plan that was put to the person or a turn that was broken off leaves nothing abandoned.
     """
     if "tests_passed" in marks:
         db.execute(
@@ -210,7 +210,7 @@ def _settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
             " WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.tests') = 'failed'",
             (unit_id,),
         )
-    if not marks & {"abandoned", "interrupted", "tests_failed"}:
+    if not marks & {"abandoned", "tests_failed"}:
         db.execute(
             "UPDATE work_units SET outcomes = json_set(outcomes, '$.abandoned', json('false'))"
             " WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.abandoned')",

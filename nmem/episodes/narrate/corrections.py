@@ -62,9 +62,14 @@ def _reports(ask: Ask) -> bool:
     return size(text) <= _SHORT and bool(cues.BROKEN.search(text)) and not asks and not cues.APPROVAL.match(text)
 
 
-_WHY = re.compile(r"\W*(?:(?:and|so|but|also|ok) )*(?:why|what|how|when|where|which|who)\b", re.IGNORECASE)
+_WHY = re.compile(
+    r"\W*(?:(?:and|so|but|also|ok) )*(?:why|what|how|when|where|which|who)\b"
+    r"|.*\b(?:i (?:think|guess|believe)|maybe|probably)\b",
+    re.IGNORECASE,
+)
+"""Asks, or guesses."""
 _OBJECTS = re.compile(
-    r"\bwhy (?:did|are|do) you\b|\bstill\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
+    r"\bwhy (?:did|are|do) you\b|\bare you sure\b|\bstill\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
     r"|왜 |아니|なぜ|ない",
     re.IGNORECASE,
 )

@@ -153,6 +153,9 @@ def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
     if plan := left_plan(episode):
         title = next((line.strip("# ") for line in plan.content.split("\n") if line.startswith("#")), "")
         out.append(f"a plan was put to the user and not carried out here{f': {clip(title, 100)}' if title else ''}")
+    if sent := sum(one.obs_type == "task_spawn" and not one.halted and not _STUDIES.match(_named(one))
+                   for one in episode.actions):  # fmt: skip
+        out.append(f"what {sent} subagent{'s' * (sent > 1)} changed is not counted")
     closings = episode.closings()
     ended = episode.actions[-1] if episode.actions else None
     spoken = max((one.at for one in closings), default=0)
@@ -166,6 +169,19 @@ def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
     elif not episode.going_on and closings and spoken >= asked and PROGRESS.search(closings[-1].text[-400:]):
         out.append("something was still running at the end")
     return tuple(out)
+
+
+def _named(action: Action) -> str:
+    said = action.metadata.get("description")
+    return said if isinstance(said, str) and said else action.content
+
+
+_STUDIES = re.compile(
+    r"\W*(?:explor|research|find|check|read|analy[sz]|review|investigat|plan|design|map|search|look|verif|understand|audit"
+    r"|compar|test|security|performance|architecture|pattern|poem)",
+    re.IGNORECASE,
+)
+"""How a subagent is called that changes nothing."""
 
 
 def _to_be_tried(episode: Episode, said: str, since: int) -> bool:
@@ -212,6 +228,9 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
     settled = [change for change in ledger.standing() if change.commit == ELSEWHERE]
     if settled:
         parts.append(f"{_files(len(settled))} that git lists no more: ignored, or in a commit made elsewhere")
+    if ledger.worded:
+        parts.append(f"by the agent's word committed ({ledger.worded}), although the call failed")
+        return parts + [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]
     if ledger.tried and not kept:
         parts.append("a commit was tried, its result was not seen")
     if loose:

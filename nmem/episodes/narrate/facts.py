@@ -41,6 +41,21 @@ def ledger(episode: Episode) -> Ledger:
     return out
 
 
+def worded_commit(episode: Episode) -> str:
+    """The hash of a commit whose call was not seen to pass, where the agent's answer to that request has it."""
+    tried = [one for one in episode.actions if one.obs_type == "git_commit" and not one.halted and one.outcome != OK]
+    last = tried[-1] if tried else None
+    if last is None or last.told("commit").get("hash"):
+        return ""
+    end = next((one.at for one in episode.prompts if one.at > last.at), 1 << 62)
+    said = next((one.text for one in reversed(episode.closings()) if last.at <= one.at <= end), "")
+    found = _COMMITTED_AS.search(said)
+    return found[1] if found else ""
+
+
+_COMMITTED_AS = re.compile(r"\bcommit(?:ted)?\b[^\n]{0,80}?`?\b((?=[a-f]*\d)[0-9a-f]{7,12})\b", re.IGNORECASE)
+
+
 def _fresh(out: Ledger, action: Action, seen: set[str]) -> bool:
     """A file written whole that nobody had read or edited before: clients that do not say so made it."""
     whole = action.obs_type == "file_write" and not any(line.startswith("- ") for line in action.content.split("\n"))

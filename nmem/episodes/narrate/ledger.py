@@ -49,7 +49,18 @@ class Commit:
 class Ledger:
     """The working tree as far as the episode touched it."""
 
-    __slots__ = ("by_user", "changes", "commits", "plans", "published", "pushes", "staged", "stashed", "tried")
+    __slots__ = (
+        "by_user",
+        "changes",
+        "commits",
+        "plans",
+        "published",
+        "pushes",
+        "staged",
+        "stashed",
+        "tried",
+        "worded",
+    )
 
     def __init__(self) -> None:
         self.changes: dict[str, Change] = {}
@@ -64,6 +75,8 @@ class Ledger:
         self.stashed: list[list[Change]] = []
         self.tried = False
         """A commit was started whose result is not known."""
+        self.worded = ""
+        """A commit that only the agent's words tell of, by its hash."""
         self.staged: set[str] | None = set()
         """Paths that were added; None: everything."""
 

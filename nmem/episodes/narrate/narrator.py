@@ -22,7 +22,7 @@ from nmem.episodes.narrate.records import OK, Action, Episode
 from nmem.episodes.narrate.remaining import next_steps
 from nmem.episodes.narrate.reply import answer, answers, conclusion
 from nmem.episodes.narrate.turns import Superseded, Turn, complaint, in_vain, turns, unanswered
-from nmem.episodes.narrate.words import size, words
+from nmem.episodes.narrate.words import alike, size, words
 from nmem.episodes.narrative import Narrative
 
 _NOTES = 7
@@ -43,6 +43,7 @@ def narrate(episode: Episode) -> Narrative:
     did = answers(found_turns, gone)
     open_end = unanswered(episode, read_prompts)
     ledger.by_user = facts.committed_by_user(episode)
+    ledger.worded = "" if ledger.kept_commits() else facts.worded_commit(episode)
     refused = refusals(episode)
     accepted = confirmed(read_prompts)
     by_word = said_to_pass(episode, ledger)
@@ -166,7 +167,9 @@ def _cause(read_prompts: list[Ask], found: list[str]) -> str:
         opening.error or any(cues.BROKEN.search(one) for one in (*opening.sentences[:6], opening.goal))
     ):
         return ""
-    named = next((text for text in reversed(found) if cues.PROBLEM.search(text) and not _MINE.match(text)), "")
+    asked = [bag for one in (opening.title, opening.goal, *opening.sentences[:6]) if len(bag := words(one)) > _ASKED]
+    causes_named = (text for text in reversed(found) if cues.PROBLEM.search(text) and not _MINE.match(text))
+    named = next((text for text in causes_named if all(alike(words(text), bag) < _RESTATES for bag in asked)), "")
     bare = _PROBLEM_IS.sub("", named)
     bare = named if _PLACED.match(bare) else bare
     return bare[:1].upper() + bare[1:]
@@ -182,6 +185,8 @@ def _blocked(episode: Episode) -> str:
     return ""
 
 
+_RESTATES = 0.6
+"""The part of the smaller one's words from which on a cause says what was asked for."""
 _PLACED = re.compile(r"(?:in|at|on|with|when|inside|within|how|where|from)\b", re.IGNORECASE)
 """What is left says where, and no more who."""
 _PROBLEM_IS = re.compile(r"^the (?:problem|issue) is (?:that )?", re.IGNORECASE)

@@ -197,7 +197,7 @@ def _sentences(text: str) -> list[str]:
     """What the person wrote, sentence by sentence, without pasted lines."""
     out: list[str] = []
     for line in _FENCE.sub("\n", text).split("\n"):
-        if cues.NOISE_LINE.match(line) or _CODE_LINE.match(line) or _noisy(line):
+        if cues.NOISE_LINE.match(line) or _CODE_LINE.match(line) or _noisy(_URL.sub("http", line)):
             continue
         bare = plain(_URL.sub(_place_name, line).strip(" \t-*•"))
         if (

@@ -176,7 +176,8 @@ def _passing(one: Sentence, *, titled: bool) -> bool:
 
 _BRIEF, _FEW = 5, 3
 PROGRESS = re.compile(
-    r"\bso far\b|\balmost (?:there|done)\b|\bstill (?:running|waiting|going|in progress|downloading|building)\b"
+    r"(?:minutes?|seconds?|hours?|min|%|[KMG]B|done|complete|running)\W+so far\b|\balmost (?:there|done)\b"
+    r"|\bstill (?:running|waiting|going|in progress|downloading|building)\b"
     r"|\bwhile we wait\b",
     re.IGNORECASE,
 )
