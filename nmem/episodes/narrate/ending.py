@@ -148,6 +148,9 @@ def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
         done = " ".join(f"{one.obs_type} {one.content}" for one in episode.actions if one.at >= since)
         answered = [one.text for one in episode.closings() if one.at >= since]
         had = any(_HAD.search(text) for text in answered)
+        if "push" in wanted and "push" not in done and any(_SAID_PUSHED.search(text) for text in answered):
+            out.append("by the agent's word pushed")
+            wanted = [one for one in wanted if one != "push"]
         if wanted and answered and not had and not any(word in done for word in wanted):
             out.append(f"the {' and '.join(dict.fromkeys(wanted))} asked for last: not seen")
     if plan := left_plan(episode):
@@ -198,6 +201,9 @@ _TRY = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _STARTED = re.compile(r"launched|in the background|agent_?id|^ok$", re.IGNORECASE)
+_SAID_PUSHED = re.compile(
+    r"(?<!not )(?<!n't )(?<!been )\bpushed\b(?! (?:yet|until|manually))|푸시했|プッシュしました", re.IGNORECASE
+)
 _HAD = re.compile(
     r"\balready (?:been )?(?:committed|pushed|in place|up[- ]to[- ]date|there)|\bnothing to (?:commit|push)",
     re.IGNORECASE,
@@ -260,7 +266,15 @@ def _unchanged(found: list[str], ledger: Ledger) -> list[str]:
         return ["a plan was written; no file of the project was changed"]
     if "answered" in found:
         return ["answered; no file was changed"]
-    return ["commands were run; no file was edited"] if "commands" in found else []
+    if "commands" not in found:
+        return []
+    names = list(dict.fromkeys(path.replace("\\", "/").rsplit("/", 1)[-1] for path in ledger.scratch))
+    if names:
+        return [f"commands were run; only temporary files were written ({clip(', '.join(names[:_SHOWN]), 120)})"]
+    return ["commands were run; no file was edited"]
+
+
+_SHOWN = 3
 
 
 def _checked(found: list[str], ran: list[Struggle], ledger: Ledger, *, by_word: bool) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import re
 from datetime import datetime
+from itertools import pairwise
 
 from nmem.episodes.narrate import cues, shell
 from nmem.episodes.narrate.adopt import temporary
-from nmem.episodes.narrate.ledger import Commit, Ledger
+from nmem.episodes.narrate.ledger import REPLACED, Commit, Ledger
 from nmem.episodes.narrate.prose import clip, uncut
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 
@@ -38,6 +39,9 @@ def ledger(episode: Episode) -> Ledger:
         if action.file_path:
             seen.add(action.file_path)
     out.settle()
+    for bare, then in pairwise(out.commits):
+        if not (bare.hash or bare.subject) and then.subject:
+            bare.undone = REPLACED  # tried, and made with the next call
     return out
 
 
@@ -71,7 +75,9 @@ def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
     if action.obs_type in _CHANGES and _PLANS.search(action.file_path):
         out.plans[action.file_path] = None
         return
-    if action.obs_type in _CHANGES and action.file_path and not temporary(action.file_path):
+    if action.obs_type in _CHANGES and temporary(action.file_path):
+        out.scratch[action.file_path] = None
+    elif action.obs_type in _CHANGES and action.file_path:
         told = action.metadata
         deleted = told.get("deleted") is True
         moved = told.get("moved_from")

@@ -118,7 +118,9 @@ def _agreed(episode: Episode, ask: Ask, told: str) -> str:
     guess = _from_thinking(episode) if ask.kind == "terse" or ask.places else ""
     if guess:
         return guess
-    return clip(f"About {ask.places[0]}", _LONG) if ask.places else ""
+    if not ask.places:
+        return ""
+    return clip(told if _asks(told) and ask.places[0] in told else f"About {ask.places[0]}", _LONG)
 
 
 def _from_thinking(episode: Episode) -> str:
@@ -326,7 +328,7 @@ def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = F
         return proposal
     text = _APPROVING.sub("", headline(_own(ask, episode, turn), _ROOM_LATER)).strip(" ,.")
     objects = ask.sentences and cues.CORRECTION.search(ask.sentences[0])
-    asking = ask.kind in ("plan", "issue", "command") or _asks(text)
+    asking = ask.kind in ("plan", "issue", "command") or _asks(text) or (last and not turn.closing and not done)
     if not asking and ask.kind == "text" and (own := _at_end(episode.prompts[turn.number].text)):
         text, asking = own, True
     if not asking and ask.kind == "text" and _LOGGED.search(text):

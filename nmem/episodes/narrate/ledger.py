@@ -56,6 +56,7 @@ class Ledger:
         "plans",
         "published",
         "pushes",
+        "scratch",
         "staged",
         "stashed",
         "tried",
@@ -75,6 +76,8 @@ class Ledger:
         self.stashed: list[list[Change]] = []
         self.tried = False
         """A commit was started whose result is not known."""
+        self.scratch: dict[str, None] = {}
+        """Files in a folder for temporary files."""
         self.worded = ""
         """A commit that only the agent's words tell of, by its hash."""
         self.staged: set[str] | None = set()

@@ -51,8 +51,21 @@ def narrate(episode: Episode) -> Narrative:
     grounds = Grounds(episode, ledger, checked=_checked(ran))
     empty = not (episode.prompts or episode.sayings or episode.actions)
     done = completed(episode, ledger, ran, grounds, did, gone, found_turns)
+    way = obstacle(
+        ran,
+        corrected,
+        refused,
+        ledger,
+        (
+            _cause(read_prompts, found := causes(episode, found_turns, gone)),
+            _blocked(episode),
+            objection(episode, refused),
+        ),
+        told_by_turns(found_turns),
+        interrupted="interrupted" in ended,
+        lost=lost(episode),
+    )
     known = [words(text) for text in done if not text.startswith(REPORTED)]
-    found = causes(episode, found_turns, gone)
     solved, settled, proven = mended(episode, ran), decided(episode), found_out(episode, found, found_turns)
     return Narrative(
         intent=intent(episode, read_prompts, found_turns),
@@ -80,16 +93,7 @@ def narrate(episode: Episode) -> Narrative:
             by_word=by_word,
             reached=reached(episode) if "unfinished" in ended else "",
         ),
-        obstacle=obstacle(
-            ran,
-            corrected,
-            refused,
-            ledger,
-            (_cause(read_prompts, found), _blocked(episode), objection(episode, refused)),
-            told_by_turns(found_turns),
-            interrupted="interrupted" in ended,
-            lost=lost(episode),
-        ),
+        obstacle=way or _opened_for(read_prompts, ran),
         marks=ended,
     )
 
@@ -163,9 +167,7 @@ def _said_in(bag: set[str], other: set[str]) -> bool:
 def _cause(read_prompts: list[Ask], found: list[str]) -> str:
     """The last cause that was named, when the episode began with something that did not work."""
     opening = read_prompts[0] if read_prompts else None
-    if opening is None or not (
-        opening.error or any(cues.BROKEN.search(one) for one in (*opening.sentences[:6], opening.goal))
-    ):
+    if opening is None or not _is_broken(opening):
         return ""
     asked = [bag for one in (opening.title, opening.goal, *opening.sentences[:6]) if len(bag := words(one)) > _ASKED]
     causes_named = (text for text in reversed(found) if cues.PROBLEM.search(text) and not _MINE.match(text))
@@ -173,6 +175,18 @@ def _cause(read_prompts: list[Ask], found: list[str]) -> str:
     bare = _PROBLEM_IS.sub("", named)
     bare = named if _PLACED.match(bare) else bare
     return bare[:1].upper() + bare[1:]
+
+
+def _is_broken(ask: Ask) -> bool:
+    """Whether a request tells of something that does not work."""
+    return bool(ask.error) or any(cues.BROKEN.search(one) for one in (*ask.sentences[:6], ask.goal))
+
+
+def _opened_for(read_prompts: list[Ask], ran: list[Struggle]) -> str:
+    """The failure that an episode was opened for, where nothing else stood in the way."""
+    if not read_prompts or not _is_broken(read_prompts[0]):
+        return ""
+    return next((told(one) for one in ran if one.failures and not (one.probe or one.misused)), "")
 
 
 def _blocked(episode: Episode) -> str:
