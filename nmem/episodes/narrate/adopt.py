@@ -1,8 +1,9 @@
-"""Tools of an editor's own server (`acp/Edit`, `acp/Bash`) -> the actions they stand for."""
+"""What a call stands for: tools of an editor's own server (`acp/Edit`, `acp/Bash`), commands that write files."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from capture.shell import parse
@@ -33,3 +34,45 @@ def adopt(action: Action, root: str = "") -> Action:
     if ended:
         outcome = UNKNOWN if ended[1] is None else OK if ended[1] == "0" else FAILED
     return replace(action, outcome=outcome, obs_type=command.obs_type, tool_name="Bash", content=value, metadata=told)
+
+
+def written(action: Action, root: str = "") -> Iterator[Action]:
+    """An action, and an edit of each file that its command writes by a script or `sed -i` without telling so."""
+    yield action
+    if action.file_path or action.obs_type not in _COMMANDS or action.outcome == FAILED or action.halted:
+        return
+    text = action.content[:_READ]
+    if not _WRITES.search(text):
+        return
+    folder = found[1].rstrip("/") + "/" if (found := _FOLDER.match(text)) else ""
+    named = dict(_NAMED.findall(text))
+    paths = [one[0] or one[1] for one in _OPENED.findall(text)]
+    paths += [named.get(one[0] or one[1], "") for one in _BY_NAME.findall(text)]
+    paths += [one for line in _IN_PLACE.findall(text) for one in line.split() if _FILE.fullmatch(one)]
+    for path in dict.fromkeys(paths):
+        if path and not temporary(path) and not any(mark in path for mark in "$*{"):
+            whole = path if path.startswith(("/", "~")) else folder + path
+            whole = whole.removeprefix(root.rstrip("/") + "/") if root else whole
+            yield replace(action, obs_type="file_edit", file_path=whole, content="", tool_name="", metadata={})
+
+
+def temporary(path: str) -> bool:
+    """Whether a path lies in a folder for temporary files."""
+    return bool(_TEMPORARY.search(path))
+
+
+_COMMANDS = frozenset(("command", "file_edit", "file_write"))
+_READ = 6_000
+_WRITES = re.compile(
+    r"\.write_(?:text|bytes)\(|\bwriteFileSync\(|\bopen\([^)\n]{1,200},\s*['\"][wa]\+?b?['\"]|\bsed -i"
+)
+_FOLDER = re.compile(r"\s*cd ([\w./~@+-]+) *(?:&&|;|\n)")
+_OPENED = re.compile(
+    r"\bopen\(\s*['\"]([^'\"\n]{1,200})['\"]\s*,\s*['\"][wa]"
+    r"|(?:writeFileSync\(|\bPath\()\s*['\"]([^'\"\n]{1,200})['\"](?=\)\.write_|\s*,)"
+)
+_NAMED = re.compile(r"\b(\w+)\s*=\s*(?:[\w.]*Path\()?['\"]([^'\"\n]{1,200}\.\w{1,8})['\"]")
+_BY_NAME = re.compile(r"(?:\bopen\(|writeFileSync\()\s*(\w+)\s*,\s*(?=['\"][wa]|\w)|\b(\w+)\.write_(?:text|bytes)\(")
+_IN_PLACE = re.compile(r"\bsed -i[^\n]*['\"] +([^'\";&|\n]+)")
+_FILE = re.compile(r"[\w./@+-]*\w\.\w{1,8}")
+_TEMPORARY = re.compile(r"^(?:/private)?/(?:tmp|var/folders|var/tmp)/|[\\/]AppData[\\/]Local[\\/]Temp[\\/]|^\$TMP")

@@ -58,12 +58,18 @@ def _quoted(said: Sequence[str]) -> str:
 def _reports(ask: Ask) -> bool:
     """A short statement that something fails: "linting is failing now"."""
     text = " ".join(ask.sentences)
-    asks = cues.REQUEST.search(text) or cues.IMPERATIVE.match(text) or "?" in text
+    asks = cues.REQUEST.search(text) or cues.IMPERATIVE.match(text) or "?" in text or _WHY.match(text)
     return size(text) <= _SHORT and bool(cues.BROKEN.search(text)) and not asks and not cues.APPROVAL.match(text)
 
 
+_WHY = re.compile(
+    r"\W*(?:(?:and|so|but|also|ok) )*(?:why|what|how|when|where|which|who)\b"
+    r"|.*\b(?:i (?:think|guess|believe)|maybe|probably)\b",
+    re.IGNORECASE,
+)
+"""Asks, or guesses."""
 _OBJECTS = re.compile(
-    r"\bwhy (?:did|are|do) you\b|\bstill\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
+    r"\bwhy (?:did|are|do) you\b|\bare you sure\b|\bstill\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
     r"|왜 |아니|なぜ|ない",
     re.IGNORECASE,
 )

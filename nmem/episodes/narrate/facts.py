@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import re
 from datetime import datetime
+from itertools import pairwise
 
 from nmem.episodes.narrate import cues, shell
-from nmem.episodes.narrate.ledger import Commit, Ledger
+from nmem.episodes.narrate.adopt import temporary
+from nmem.episodes.narrate.ledger import REPLACED, Commit, Ledger
 from nmem.episodes.narrate.prose import clip, uncut
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 
@@ -37,7 +39,25 @@ def ledger(episode: Episode) -> Ledger:
         if action.file_path:
             seen.add(action.file_path)
     out.settle()
+    for bare, then in pairwise(out.commits):
+        if not (bare.hash or bare.subject) and then.subject:
+            bare.undone = REPLACED  # tried, and made with the next call
     return out
+
+
+def worded_commit(episode: Episode) -> str:
+    """The hash of a commit whose call was not seen to pass, where the agent's answer to that request has it."""
+    tried = [one for one in episode.actions if one.obs_type == "git_commit" and not one.halted and one.outcome != OK]
+    last = tried[-1] if tried else None
+    if last is None or last.told("commit").get("hash"):
+        return ""
+    end = next((one.at for one in episode.prompts if one.at > last.at), 1 << 62)
+    said = next((one.text for one in reversed(episode.closings()) if last.at <= one.at <= end), "")
+    found = _COMMITTED_AS.search(said)
+    return found[1] if found else ""
+
+
+_COMMITTED_AS = re.compile(r"\bcommit(?:ted)?\b[^\n]{0,80}?`?\b((?=[a-f]*\d)[0-9a-f]{7,12})\b", re.IGNORECASE)
 
 
 def _fresh(out: Ledger, action: Action, seen: set[str]) -> bool:
@@ -55,7 +75,9 @@ def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
     if action.obs_type in _CHANGES and _PLANS.search(action.file_path):
         out.plans[action.file_path] = None
         return
-    if action.obs_type in _CHANGES and action.file_path:
+    if action.obs_type in _CHANGES and temporary(action.file_path):
+        out.scratch[action.file_path] = None
+    elif action.obs_type in _CHANGES and action.file_path:
         told = action.metadata
         deleted = told.get("deleted") is True
         moved = told.get("moved_from")
@@ -91,12 +113,14 @@ def _look(out: Ledger, action: Action) -> None:
         return
     dirty: list[str] = []
     lines = said.split("\n")
+    whole = "…" not in said[:2000]
     for line in lines:
         if found := _STATUS_LINE.match(line):
             dirty.append(found[1].strip('"').rsplit(" -> ", 1)[-1].replace("../", ""))
         elif not line.startswith("## "):
+            whole |= "…" not in line  # what another command printed follows
             break
-    if "…" not in said[:2000] and (dirty or lines[0].startswith("## ")):
+    if whole and (dirty or lines[0].startswith("## ")):
         out.clean(dirty)
 
 
