@@ -83,7 +83,7 @@ def struggles(episode: Episode) -> list[Struggle]:
     """Everything that ran as a check, and every other command that failed, in order of its first run."""
     found: dict[tuple[str, str], Struggle] = {}
     for action in episode.actions:
-        if (action.halted and not action.waited) or cues.CANCELLED.search(action.response[:300]):
+        if action.metadata and ((action.halted and not action.waited) or cues.CANCELLED.search(action.response[:300])):
             continue
         if action.obs_type in ("file_edit", "file_write") and action.outcome != FAILED and action.file_path:
             for one in found.values():

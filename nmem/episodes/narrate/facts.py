@@ -40,6 +40,11 @@ def ledger(episode: Episode) -> Ledger:
     return out
 
 
+def makes(command: str) -> bool:
+    """Whether a command makes something on the forge."""
+    return "gh" in command and MADE.search(command) is not None
+
+
 def _fresh(out: Ledger, action: Action, seen: set[str]) -> bool:
     """A file written whole that nobody had read or edited before: clients that do not say so made it."""
     whole = action.obs_type == "file_write" and not any(line.startswith("- ") for line in action.content.split("\n"))

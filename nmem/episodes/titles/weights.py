@@ -31,6 +31,11 @@ def keys(text: str) -> list[str]:
     return out
 
 
+def bag(text: str) -> set[str]:
+    """The content words of a text, each once."""
+    return set().union(*[_remembered(run) if len(run) <= _SHORT else _keys(run) for run in text.split()])
+
+
 def _keys(run: str) -> tuple[str, ...]:
     """Of what stands between blanks."""
     return tuple(
