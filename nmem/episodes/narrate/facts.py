@@ -73,9 +73,9 @@ def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
         shell.apply(out, action.content)
     if "git status" in action.content and action.response:
         _look(out, action)
-    if action.obs_type == "git_commit" or action.told("commit").get("hash"):
+    if action.obs_type == "git_commit" or (action.metadata and action.told("commit").get("hash")):
         _commit(out, action)
-    if action.obs_type == "git_push" or action.told("push"):
+    if action.obs_type == "git_push" or (action.metadata and action.told("push")):
         _push(out, action)
     if action.obs_type == "github" or "gh " in action.content[:4000]:
         _forge(out, action)

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import nsmallest
+from math import fsum
 
 from nmem.episodes.titles.goal import base
 from nmem.episodes.titles.lists import ARTICLES, BREAKING, DROPPED, EVERYDAY, JOINING, NOISE, STOP, listed
-from nmem.episodes.titles.weights import bag, keys, told
+from nmem.episodes.titles.weights import bag, keys
 
 _PIECES = re.compile(r"[.!?](?=\s|$)|[,;:()\[\]{}\"“”`<>|=\n*]|\s[-–—+]+\s|->|→")
 _EDGES = ".,;:!?()[]{}\"“”*`<>~→'"
@@ -140,7 +141,7 @@ def weighed(found: dict[str, str], known: dict[str, float]) -> list[Weighed]:
     for phrase in found.values():
         words = bag(phrase)
         if words:
-            out.append((phrase, words, told(words, known)))
+            out.append((phrase, words, fsum([known.get(word, 0.0) for word in words])))
     return out
 
 

@@ -31,9 +31,9 @@ def keys(text: str) -> list[str]:
     return out
 
 
-def bag(text: str) -> set[str]:
-    """The content words of a text, each once."""
-    return set().union(*[_remembered(run) if len(run) <= _SHORT else _keys(run) for run in text.split()])
+def bag(phrase: str) -> set[str]:
+    """The content words of a few names, each once."""
+    return set[str]().union(*map(_remembered, phrase.split()))
 
 
 def _keys(run: str) -> tuple[str, ...]:
