@@ -92,7 +92,7 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
     """
     found: dict[tuple[str, str], Struggle] = {}
     for action in episode.actions:
-        if (action.halted and not action.waited) or cues.CANCELLED.search(action.response[:300]):
+        if action.metadata and ((action.halted and not action.waited) or cues.CANCELLED.search(action.response[:300])):
             continue
         if action.obs_type in ("file_edit", "file_write") and action.outcome != FAILED and action.file_path:
             for one in found.values():

@@ -60,6 +60,11 @@ def worded_commit(episode: Episode) -> str:
 _COMMITTED_AS = re.compile(r"\bcommit(?:ted)?\b[^\n]{0,80}?`?\b((?=[a-f]*\d)[0-9a-f]{7,12})\b", re.IGNORECASE)
 
 
+def makes(command: str) -> bool:
+    """Whether a command makes something on the forge."""
+    return "gh" in command and MADE.search(command) is not None
+
+
 def _fresh(out: Ledger, action: Action, seen: set[str]) -> bool:
     """A file written whole that nobody had read or edited before: clients that do not say so made it."""
     whole = action.obs_type == "file_write" and not any(line.startswith("- ") for line in action.content.split("\n"))
@@ -90,9 +95,9 @@ def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
         shell.apply(out, action.content)
     if "git status" in action.content and action.response:
         _look(out, action)
-    if action.obs_type == "git_commit" or action.told("commit").get("hash"):
+    if action.obs_type == "git_commit" or (action.metadata and action.told("commit").get("hash")):
         _commit(out, action)
-    if action.obs_type == "git_push" or action.told("push"):
+    if action.obs_type == "git_push" or (action.metadata and action.told("push")):
         _push(out, action)
     if action.obs_type == "github" or "gh " in action.content[:4000]:
         _forge(out, action)

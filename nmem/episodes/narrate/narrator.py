@@ -125,8 +125,11 @@ def _answers(found: list[Turn], gone: Superseded) -> list[str]:
     """
     told: dict[int, str] = {}
     for turn in found:
-        made = any(one.outcome == OK and facts.MADE.search(one.content) for one in turn.actions)
-        if turn.lasting or made or turn.ask.kind not in ("text", "plan", "issue", "command", "terse", "empty"):
+        if (
+            turn.lasting
+            or any(one.outcome == OK and facts.makes(one.content) for one in turn.actions)
+            or turn.ask.kind not in ("text", "plan", "issue", "command", "terse", "empty")
+        ):
             continue  # what was made on the forge is told by its address
         text = conclusion(turn)
         if text and not gone(turn.number, text) and not cues.FLEETING.search(text):

@@ -247,7 +247,7 @@ def _untailed(sentence: str) -> str:
 def _noisy(line: str) -> bool:
     """A line of a log or of code: few letters, or few spaces for its length."""
     bare = line.strip()
-    if len(bare) < 24 or any("぀" <= char <= "힣" for char in bare[:60]):
+    if len(bare) < 24 or (not bare.isascii() and any("぀" <= char <= "힣" for char in bare[:60])):
         return False
-    letters = sum(char.isalpha() or char == " " for char in bare)
+    letters = sum(map(str.isalpha, bare)) + bare.count(" ")
     return letters < 0.62 * len(bare) or (len(bare) > 60 and bare.count(" ") * 16 < len(bare) and "http" not in bare)
