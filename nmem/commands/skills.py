@@ -1,4 +1,4 @@
-"""`nmem skills`: what goes together in a project, in which order and when; and what a person makes of it."""
+"""`nmem skills`: lists recurring sequences of commands in a project, and promotes them."""
 
 from __future__ import annotations
 
@@ -35,17 +35,19 @@ class Skills(Default):
 
 @click.group(cls=Skills, epilog="`nmem skills` alone is `nmem skills list`; `nmem skills 12` is `show 12`.")
 def command() -> None:
-    """What goes well in a project, step by step: list, show, promote."""
+    """Recurring procedures of a project, step by step: list, show, promote."""
 
 
 @command.command("list")
-@click.option("--project", default="", help="This project (name, key or root folder), not the current folder's.")
+@click.option(
+    "--project", default="", help="Use this project (name, key or root folder); default: the current folder's."
+)
 @click.option("--all-projects", "everywhere", is_flag=True, help="Of every project.")
-@click.option("--since", metavar="WHEN", help="Only what was done since: 2026-01-31, 7d, 12h, 4w.")
+@click.option("--since", metavar="WHEN", help="Only skills seen since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json: bool) -> None:
-    """The skills of the current project, those of most sessions lately first."""
+    """List skills of the current project, those with most recent sessions first."""
     from nmem.commands import learn_list
     from nmem.learn import read
     from nmem.learn.learning import ACCEPTED, SKILL
@@ -60,7 +62,7 @@ def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json
     if as_json:
         click.echo(to_json({"skills": found}))
     elif not found:
-        click.echo(f"no skill is known of {printable(about)} yet: three sessions must have gone the same way")
+        click.echo(f"no skill of {printable(about)} yet: needs three sessions with the same steps")
     else:
         for one in found:
             promoted = ", promoted" if one["state"] == ACCEPTED else ""
@@ -75,7 +77,7 @@ def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json
 @click.argument("skill", type=SKILL_ID, metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(skill: int, as_json: bool) -> None:
-    """One skill in full: its steps, where it was met, how often it was followed since it was told or promoted."""
+    """Show one skill in full: its steps, its evidence, how often it was followed since it was told or promoted."""
     from nmem.learn import read
     from nmem.learn.learning import SKILL
 
@@ -100,20 +102,20 @@ def show(skill: int, as_json: bool) -> None:
         facts.append(("since then", since))
     steps = [(f"{number}.", each) for number, each in enumerate(shaped["steps"], 1)]
     where = [(f"{terminal.local(each.at):%Y-%m-%d %H:%M}", f"session {each.session_id[:8]}") for each in met]
-    terminal.say(f"Skill {one.id}: {shaped['name']}", [("", facts), ("Steps", steps), ("Where it was met", where)])
+    terminal.say(f"Skill {one.id}: {shaped['name']}", [("", facts), ("Steps", steps), ("Evidence", where)])
 
 
 @command.command()
 @click.argument("skill", type=SKILL_ID, metavar="ID")
 @click.option("--to", "target", type=click.Choice(["claude", "when"]), default="claude", show_default=True,
-              help="claude: .claude/skills/NAME/SKILL.md of the project; when: an entry /how of it.")  # fmt: skip
+              help="claude: .claude/skills/NAME/SKILL.md of the project; when: a /how entry.")  # fmt: skip
 @click.option(
-    "--as", "trigger", default="", help="With --to when: what the entry answers to, in plain words; else its situation."
+    "--as", "trigger", default="", help="With --to when: the question that the entry answers; default: its situation."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 def promote(skill: int, target: str, trigger: str, dry_run: bool, yes: bool) -> None:
-    """Make a skill one of the client's own, or an entry of /how: shown first, undone by `nmem undo`."""
+    """Promote a skill to one of the client's own, or to a /how entry: previewed, undone by `nmem undo`."""
     from nmem.learn import accept
     from nmem.learn import promote as promoting
 

@@ -1,4 +1,4 @@
-"""`nmem task watch`: the queue as it changes, one line a change, until nothing runs or you have seen enough."""
+"""`nmem task watch`: prints each change of the queue on a line, until no task runs or you stop it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Changes:
 @click.command("watch")
 @click.argument("tasks", type=TASK, nargs=-1, metavar="[ID]...")
 def watch_(tasks: tuple[int, ...]) -> None:
-    """Say what happens to tasks, as it happens; of the named ones, until all of them are over."""
+    """Print changes of tasks as they happen; of the named ones, until all of them end."""
     from nmem.dispatch import read
 
     fresh()

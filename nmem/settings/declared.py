@@ -1,4 +1,4 @@
-"""Every setting there is, table by table, in the order in which a person should read them.
+"""Declares every setting, by table, in reading order.
 
 Whoever adds a table names it in TABLES. Many are read by a `config` module of their feature.
 """
@@ -47,7 +47,7 @@ def _theme(value: object) -> str:
     from difflib import get_close_matches
 
     found = get_close_matches(str(value).lower(), THEMES, 1, 0.5)
-    return f"is no theme: did you mean {found[0]}?" if found else "is no theme: try dark, light, ansi, nord"
+    return f"is not a theme: did you mean {found[0]}?" if found else "is not a theme: try dark, light, ansi, nord"
 
 
 def _colour(value: object) -> str:
