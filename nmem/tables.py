@@ -1,4 +1,4 @@
-"""Makes the tables of meaning (nmem.schema) ready in a database that capture has made; one cheap look when they are."""
+"""Creates and migrates the tables of meaning (nmem.schema) in capture's database; one cheap check when current."""
 
 from __future__ import annotations
 

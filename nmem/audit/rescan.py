@@ -1,4 +1,4 @@
-"""A second opinion (SQL): a sample of stored texts goes through detect-secrets, for what redaction left standing.
+"""A second opinion on redaction (SQL): runs detect-secrets over a sample of stored texts.
 
 Its rules of forms and names are used, not those of randomness: commit hashes and ids would drown everything else.
 No secret leaves this module: only its kind, its place and a mask.

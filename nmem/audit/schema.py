@@ -1,4 +1,4 @@
-"""The tables of the audit: what a person said of redactions, real secret or false alarm."""
+"""Tables of the audit: a person's verdicts on redactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that say nothing of what a prompt is about, whatever the project: how people greet, agree and go on.
+"""Word lists of small talk: greetings, assent and the like, which say nothing on a prompt's subject.
 
 On the hook's path. As `nmem.episodes.text.tokens` gives them, which leaves out articles, pronouns and their like; what
 may be somebody's subject (a letter, a recipe, French) is not here: of such words the project itself must have spoken.

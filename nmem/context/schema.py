@@ -1,4 +1,4 @@
-"""The tables of context: candidates kept by settling, what sessions were told, what a person chose.
+"""Tables of context: candidates, injections, a person's choices.
 
 CANDIDATES are made of facts and can be made again; a hook only reads them. Postings are packed 32-bit numbers, oldest
 first, the newest kept. Imported only when a database is new or old, or for a replay.

@@ -1,4 +1,4 @@
-"""The tables of decisions said in passing. They hold no words: a text is a place in the prompts row that says it.
+"""Tables of decisions. They store no text: a decision is a span in a prompts row.
 
 What a person purges or a rule redacts is thereby gone from decisions as well. `*_size` is the length of the text when
 it was read: where it is another now, the place is no longer believed, and settling looks for it anew.

@@ -1,4 +1,4 @@
-"""The tables of tasks: what shall be done, what became of it, and each change on the way."""
+"""Tables of tasks: the request, the state, and each change."""
 
 from __future__ import annotations
 

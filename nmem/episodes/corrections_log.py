@@ -1,4 +1,4 @@
-"""What a person changed, kept with the rows as they were: the only place that writes corrections of episodes.
+"""Logs corrections of episodes with the previous rows; no other module writes them.
 
 `Correction` is one change: the write lock, the images, the recount of what was touched, and the entry.
 """

@@ -1,4 +1,4 @@
-"""What reading sessions and summing up projects must remember, beside the tables of nmem.schema.
+"""Tables for reading sessions and summarizing projects, beside those of nmem.schema.
 
 Imported only when a database is new or old.
 """

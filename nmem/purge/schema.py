@@ -1,4 +1,4 @@
-"""The tables of purging: what was purged, in numbers and never in words, and with which rules history was redacted."""
+"""Tables of purges: what was purged, as numbers only, and the rules that history was redacted with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of recall: what was asked of the decisions, what was offered unasked, and what became of it.
+"""The table of recall: questions, offers, and their use.
 
 Imported only when a database is new or old.
 """

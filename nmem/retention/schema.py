@@ -1,4 +1,4 @@
-"""The tables of forgetting: what sweeps took away and why, and where only a trace is left.
+"""Tables of retention: past sweeps with reasons, and traces of deleted rows.
 
 A sweep writes them in the same transactions as it deletes, so they agree with what is gone wherever it is killed.
 Imported only when a database is new or old.

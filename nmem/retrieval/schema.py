@@ -1,4 +1,4 @@
-"""The tables of the retrieval index: a document for each told episode of a project, and postings by word.
+"""Tables of the retrieval index: a document for each narrated episode of a project, and postings by word.
 
 Everything here is derived from the records and can be made again. A document that changes gets a new number in place of
 the old one, which stays in the postings of words that the document has no more; no row answers to it.

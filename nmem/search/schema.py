@@ -1,4 +1,4 @@
-"""What settling keeps for the search: text for nmem.schema, where it is a migration like any other.
+"""The tables of search, filled by settling: text for nmem.schema, where it is a migration like any other.
 
 No hook pays for it: none of the triggers is on an INSERT into prompts or observations, or on an UPDATE that a hook
 makes. Words are in the indexes that capture keeps; this adds the vocabulary (beginnings and parts of words), where in

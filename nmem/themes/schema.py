@@ -1,4 +1,4 @@
-"""The table of themes: which of them an episode is of. Everything here can be made again from the retrieval index."""
+"""The table of themes: the theme of each episode. All of it can be rebuilt from the retrieval index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of rows that come from elsewhere, cleaned and redacted like those that come from a hook."""
+"""Cleans and redacts texts of imported rows, as for texts from a hook."""
 
 from __future__ import annotations
 
