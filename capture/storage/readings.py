@@ -1,4 +1,4 @@
-"""How full a session's window was: a reading at the end of each turn, and what the status line was told last.
+"""Readings of a session's context window: one after each turn, and the status line's latest.
 
 Each function runs in the caller's transaction, or is one statement. SQL stands here as in the rest of storage.
 """
