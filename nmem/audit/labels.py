@@ -1,4 +1,4 @@
-"""Do the labels hold up (SQL)? How often the model abstains, beside its card and earlier weeks; and how words shift."""
+"""Checks the label models (SQL): abstention rates beside the model card and earlier weeks, and label drift."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mends of the audit that need no decision: rows left behind, damaged text indexes, times of a wrong clock."""
+"""Fixes that need no decision: orphaned rows, damaged text indexes, times from a wrong clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which way stories are told, what that costs, and whether the model answers (SQL in `nmem.llm.chosen`)."""
+"""Checks the language model: which one writes stories, its cost, and whether it answers (SQL in `nmem.llm.chosen`)."""
 
 from __future__ import annotations
 

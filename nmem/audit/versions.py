@@ -1,4 +1,4 @@
-"""In which order a client's versions came: by their numbers where they have any, else by when they were first seen."""
+"""Orders a client's versions: by number where there is one, else by first appearance."""
 
 from __future__ import annotations
 

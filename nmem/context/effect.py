@@ -1,4 +1,4 @@
-"""Whether telling helps (SQL): sessions that were told something beside those that were kept without, side by side.
+"""Measures whether context helps (SQL): sessions that were told something, compared with held-out ones.
 
 Only sessions from the first that was kept without are compared, and of those only the ones for which there was
 something to tell: the others differ in more than the telling. That the memory can be asked is no such thing.

@@ -1,4 +1,4 @@
-"""Which sessions are told nothing, so that it can be seen what telling is worth. On the hook's path."""
+"""Selects sessions that are told nothing, to measure the effect of context. On the hook's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session is told, and when: decided, kept and handed to the hook that prints it. On the hook's path.
+"""Decides, records and returns what a hook tells a session. On the hook's path.
 
 When a session starts: what is known without a prompt (nmem.context.beginning), and that the memory can be asked
 (nmem.context.ask). At its first prompt, and at one that

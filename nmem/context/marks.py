@@ -1,4 +1,4 @@
-"""What stands around every text that nmem gives a session, so that it is known again and never comes back into memory.
+"""Markers around every injected text, so that nmem recognizes it and never records it.
 
 Capture strips whatever stands between the two, wherever a client repeats it; so the marks are its words.
 """

@@ -1,4 +1,4 @@
-"""Tables of word -> (how many have it, the newest of them), read on demand and written together (SQL)."""
+"""Tables of word -> (document count, newest documents), read on demand and written together (SQL)."""
 
 from __future__ import annotations
 

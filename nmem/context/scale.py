@@ -1,4 +1,4 @@
-"""What folding and ranking must agree on. On the hook's path."""
+"""Constants shared by folding and ranking. On the hook's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the present selects of the past, packed into a budget of tokens. On the hook's path."""
+"""Selects items of the past for the present, within a budget of tokens. On the hook's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where nothing is told because a person said so (SQL)."""
+"""Projects for which a person switched context off (SQL)."""
 
 from __future__ import annotations
 

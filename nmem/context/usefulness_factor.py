@@ -1,4 +1,4 @@
-"""How much what became of an item before counts for its score now (SQL, on the hook's path): a bounded factor."""
+"""Weighs an item's score by its past use, within bounds (SQL, on the hook's path)."""
 
 from __future__ import annotations
 

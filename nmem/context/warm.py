@@ -1,4 +1,4 @@
-"""Prepares warm learnings for hooks (SQL): in which words a prompt runs into them, and what is then told."""
+"""Prepares recent learnings for hooks (SQL): their trigger words, and the text to tell."""
 
 from __future__ import annotations
 

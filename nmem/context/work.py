@@ -1,4 +1,4 @@
-"""The line of work that a session goes on with, and what the newest episode left open (SQL). On the hook's path."""
+"""The line of work that a session continues, and open ends of the newest episode (SQL). On the hook's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a client waits for a person (SQL: where its session stands). Three signs, the surest first:
+"""Detects that a client waits for a person (SQL: the state of its session). Three signs, the surest first:
 
 1. the client says so: a hook of this one run notes a permission that is asked for, or a question (Claude Code);
 2. its session's turn is over, as its hooks have stored, while the client stays open: the next word is a person's;

@@ -1,4 +1,4 @@
-"""A task without a terminal: a process of its own session, which outlives the runner."""
+"""Runs a task without a terminal: a process in its own session that outlives the runner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether any coding client reports here at all: its settings are read, nothing is run."""
+"""Checks whether any coding client reports here: reads its settings, runs nothing."""
 
 from __future__ import annotations
 

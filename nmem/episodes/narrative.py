@@ -1,4 +1,4 @@
-"""What is told of one episode: the fields that a later session and the screens read."""
+"""The Narrative record of one episode: the fields that later sessions and screens read."""
 
 from __future__ import annotations
 

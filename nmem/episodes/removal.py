@@ -1,4 +1,4 @@
-"""Takes away everything that was concluded of a session, so that its own rows can go."""
+"""Removes everything derived from a session, so that its own rows can go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories that an older narrator worded, told in today's words: some at a time (SQL: which, and how far it got).
+"""Rewrites stories of an older narrator in batches (SQL: which are due, and the progress).
 
 By which rules a story was told is not kept: after `narrate.WORDING` has risen, each is looked at once, the newest
 first, and stored only where it reads otherwise. What was pinned or swept, and what a model told, stays. Of two

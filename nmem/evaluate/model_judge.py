@@ -1,4 +1,4 @@
-"""The configured language model as a judge of boundaries; what an evaluation spends counts in the ledger."""
+"""The configured language model as a judge of boundaries; its cost counts in the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of which the model cannot tell a word, each as one question to a person (SQL, reading only)."""
+"""Calls that the model cannot label, each as one question to a person (SQL, reading only)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQL: the models that labelled rows, so that every row's can be explained later, and how far history is labelled."""
+"""SQL: the models that labelled rows, for later explanations, and the progress of the backfill."""
 
 from __future__ import annotations
 

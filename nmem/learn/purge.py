@@ -1,4 +1,4 @@
-"""Takes out of learnings what a person purges (SQL): nothing that was read of it stays, in whatever words.
+"""Removes from learnings everything derived from purged rows, in any wording (SQL).
 
 Retention forgets observations and leaves what was learned of them. A purge is another thing: excerpts, titles, remedies
 and the words of corrections come from what was done, and a secret may be in each. What other sessions bear out is made

@@ -1,4 +1,4 @@
-"""Which language a person writes in, as far as that is plain: a model is told to answer in it."""
+"""Detects the language a person writes in, if clear: a model is told to answer in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the day's calls cost: an interface to whoever keeps it, and the cap."""
+"""The interface of a cost ledger, and the day's cap."""
 
 from __future__ import annotations
 

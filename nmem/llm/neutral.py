@@ -1,4 +1,4 @@
-"""Text that a model wrote, made harmless for whoever reads it next: a terminal, a person, or another model.
+"""Neutralizes text from a model for its next reader: a terminal, a person, or another model.
 
 No tag survives (ours, a client's or a chat template's), no control, no hidden or bidirectional character, one line.
 """

@@ -1,4 +1,4 @@
-"""Which session is going on where the server runs: the one that its client named, else the project's newest."""
+"""Finds the session in which the server runs: the one its client named, else the project's newest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who said what a search found, what was answered to it, and what holds instead by now (SQL)."""
+"""Adds to search hits for agents: the speaker, the reply, and the decision that superseded it (SQL)."""
 
 from __future__ import annotations
 

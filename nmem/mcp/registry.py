@@ -1,4 +1,4 @@
-"""The tools that there are: every module of nmem.mcp.tools that has a TOOL."""
+"""The registry of tools: every module of nmem.mcp.tools that defines TOOL."""
 
 from __future__ import annotations
 

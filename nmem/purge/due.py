@@ -1,4 +1,4 @@
-"""Whether a window for an undo is over, or a purge still has files to be cleaned of (SQL): one look, for writers."""
+"""Checks whether an undo window is over or a purge still has files to clean (SQL): one query, for writers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Follows foreign keys from rows that a transaction took away (SQL), whatever table they lead from."""
+"""Follows foreign keys from deleted rows through all tables (SQL)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A purge as a correction: what it was, in words, and how it is taken back (SQL: whether it still can be)."""
+"""The purge as a correction: its description, and its undo (SQL: whether that is still possible)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command as a list shows it where there is no room for all of it: what is done, without the way there."""
+"""Shortens a command for a list: the main action, without its preparations."""
 
 from __future__ import annotations
 

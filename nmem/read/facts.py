@@ -1,4 +1,4 @@
-"""One observation in full (SQL)."""
+"""Reads one observation in full (SQL)."""
 
 from __future__ import annotations
 

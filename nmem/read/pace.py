@@ -1,4 +1,4 @@
-"""What hooks cost over time, and what came in (SQL): are they slow, since when, and how fast does the memory grow?"""
+"""Cost of hooks over time, and growth (SQL): are hooks slow, since when, how fast does the memory grow?"""
 
 from __future__ import annotations
 

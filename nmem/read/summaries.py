@@ -1,4 +1,4 @@
-"""Sessions that something was asked in, the newest first (SQL): a page of which to tell the summaries."""
+"""Sessions with prompts, newest first (SQL): a page to show summaries of."""
 
 from __future__ import annotations
 

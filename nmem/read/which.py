@@ -1,4 +1,4 @@
-"""Which session a command is about: by the beginning of its id, by its project, by the folder one is in."""
+"""Resolves the session a command is about: by the start of its id, by project, or by current folder."""
 
 from __future__ import annotations
 

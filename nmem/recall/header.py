@@ -1,4 +1,4 @@
-"""What stands above an index: how whoever reads it asks."""
+"""The text above an index: tells its readers how to ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that questions and headings are made of, by what they do there."""
+"""Word lists of questions and headings, by their role there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the decisions of recent projects ready for hooks, which read no decision file themselves (SQL, reading)."""
+"""Prepares the decisions of recent projects for hooks, which read no decision files (SQL, reading)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was asked of the decisions, offered unasked, and used; which entries nobody needed (SQL, reading only)."""
+"""Reports the use of decisions (SQL, reading only): questions, unasked offers, uses, unneeded entries."""
 
 from __future__ import annotations
 

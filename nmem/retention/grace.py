@@ -1,4 +1,4 @@
-"""Old history that was just taken in (SQL): nothing of the memory goes by itself until a person had time to see it."""
+"""The grace period of imported old history (SQL): no sweep before a person had time to see it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projects that the configuration names and that nobody has recorded (SQL): their lifetimes would protect nothing.
+"""Finds configured projects that were never recorded (SQL): their lifetimes protect nothing.
 
 Where a recorded project is called nearly so, nothing of that one goes until the name is put right.
 """

@@ -1,4 +1,4 @@
-"""How much is deleted at once, so that a hook never waits long for the write lock, and gets its turn in between.
+"""Paces deletion, so that a hook gets the write lock in time.
 
 A hook that finds the database locked tries again after 1, 2, 5, 10 ... milliseconds: short holds with a gap after each
 let it in at its second or third try. Where others write, the gaps are longer.

@@ -1,4 +1,4 @@
-"""Which files the traces tell of (SQL): a file's history where its rows are gone."""
+"""Files named by traces (SQL): the history of a file whose rows are gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ranking reads in a text: its terms, and the files it names outright. On the hook's path."""
+"""Extracts terms and file names from a text for ranking. On the hook's path."""
 
 from __future__ import annotations
 

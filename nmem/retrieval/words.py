@@ -1,4 +1,4 @@
-"""Cuts text into the words that episodes are indexed and queried by. On the hook's path: no regular expressions.
+"""Splits text into the index and query words of episodes. On the hook's path: no regular expressions.
 
 Identifiers count whole and in parts (`ASGIStaticFilesHandler`: the whole, asgi, static, file, handler), English words
 lose their endings, scripts without blanks are cut into pairs of characters, stop words are left out.

@@ -1,4 +1,4 @@
-"""Texts read as they are (SQL): rows that settling has not taken in yet, and signs that are in no index."""
+"""Searches rows not indexed yet, and characters in no index, directly (SQL)."""
 
 from __future__ import annotations
 

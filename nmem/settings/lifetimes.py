@@ -1,4 +1,4 @@
-"""How long each kind of record is kept by default, and what is never forgotten for its age."""
+"""Default lifetimes by type of record, and types without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way through the quadrants: from where to where shifts go, and the stretches of a run of observations."""
+"""The path through the quadrants: transitions of shifts, and the stretches of a run of observations."""
 
 from __future__ import annotations
 

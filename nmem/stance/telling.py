@@ -1,4 +1,4 @@
-"""SQL: what is told of a session's way: its shifts with the prompts that they came under, and its episodes' strips."""
+"""SQL: describes a session's path: its shifts with their prompts, and its episodes' strips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a prompt leans on earlier work, by its own words: a cue, or so few words that they need a context.
+"""Decides whether a prompt depends on earlier work: by a cue word, or by being too short to stand alone.
 
 On the hook's path: no regular expressions. Closed word lists of the languages that people prompt in.
 """

@@ -1,4 +1,4 @@
-"""SQL: the calls of which a person has decided something, as examples to fit on, and the history of what was fitted."""
+"""SQL: a person's corrections of calls as training examples, and the history of fits."""
 
 from __future__ import annotations
 

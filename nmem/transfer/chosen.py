@@ -1,4 +1,4 @@
-"""Which sessions are exported (SQL)."""
+"""Selects the sessions to export (SQL)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was forgotten there is known by its trace here, too (SQL): counts stay, nothing is as if it never was."""
+"""Imports traces of records forgotten elsewhere (SQL): counts stay correct."""
 
 from __future__ import annotations
 

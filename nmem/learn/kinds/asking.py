@@ -1,4 +1,4 @@
-"""What is asked again in other sessions, and files that are looked into again without anything coming of it."""
+"""Finds repeated requests across sessions, and files read again and again without a result."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One module a tool, each with its definition as TOOL; nmem.mcp.registry finds it by that."""
+"""The tools, one module each, which defines TOOL; nmem.mcp.registry finds them."""
