@@ -253,7 +253,6 @@ def _occasion(db: Connection, session_id: str, prompt_id: int, at: int) -> str:
 
 def _idle(text: str) -> bool:
     """Whether a prompt says nothing that anything could be selected by."""
-    from nmem.retrieval.terms import mentions, terms
-    from nmem.retrieval.words import CHAT
+    from nmem.retrieval.terms import CHAT, mentions, terms
 
     return CHAT.issuperset(terms(text)) and not mentions(text)

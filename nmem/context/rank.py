@@ -11,8 +11,7 @@ from math import exp, log
 
 from nmem.context.scale import LONG, PLAIN, SHORT
 from nmem.context.weights import PROMPT, START
-from nmem.retrieval.terms import base, branch_terms, mentions, terms
-from nmem.retrieval.words import CHAT
+from nmem.retrieval.terms import CHAT, base, branch_terms, mentions, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from math import log
 
 from nmem.episodes.text import runs
 from nmem.retrieval.naming import GENERAL
-from nmem.retrieval.words import CHAT, stem
+from nmem.retrieval.terms import CHAT
+from nmem.retrieval.words import stem
 
 LEAST = 12
 """Episodes of a project below which there is nothing to group."""

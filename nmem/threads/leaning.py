@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from nmem.episodes.lexicon import ACK, ANAPHOR, HOUSE, LIFECYCLE
 from nmem.episodes.text import is_cjk, words
-from nmem.retrieval.terms import file_like, mentions, terms
-from nmem.retrieval.words import CHAT, STOP
+from nmem.retrieval.terms import CHAT, file_like, mentions, terms
+from nmem.retrieval.words import STOP
 
 CUES = frozenset(
     """continue continuing resume again still proceed weiter weitermachen nochmal wieder continua continuar continuer

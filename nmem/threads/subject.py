@@ -94,7 +94,8 @@ class Prompt:
     __slots__ = ("_usual", "entities", "leans", "of_branch", "of_last", "onward", "words")
 
     def __init__(self, db: Connection, project_id: int, project: str, session_id: str, at: int, text: str) -> None:
-        from nmem.retrieval.words import CHAT, STOP
+        from nmem.retrieval.terms import CHAT
+        from nmem.retrieval.words import STOP
         from nmem.threads.leaning import leaning, of_a_branch
 
         head = _plain(text)[:HEAD]
