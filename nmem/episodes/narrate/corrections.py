@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nmem.decisions.cues import Cue
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import clip, plain
@@ -67,10 +67,9 @@ def _reports(ask: Ask) -> bool:
     return not (cues.REQUEST.search(text) or cues.IMPERATIVE.match(text) or cues.APPROVAL.match(text))
 
 
-_OBJECTS = re.compile(
+_OBJECTS = Cue(
     r"\bwhy (?:did|are|do) you\b|\bstill\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
     r"|왜 |아니|なぜ|ない",
-    re.IGNORECASE,
 )
 _GRANTED, _ROOM, _SHORT = 300, 190, 14
 """Characters of an answer that may grant an objection, of an objection as it is quoted, and words of a short report."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from nmem.decisions import rules
+from nmem.decisions.cues import Cue
 from nmem.decisions.talk import Turn as Said
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import Struggle, told
@@ -38,10 +39,9 @@ _DANGLES = re.compile(
     re.IGNORECASE,
 )
 """How a sentence begins that needs the one before it, or talks."""
-_PASSING = re.compile(
+_PASSING = Cue(
     r"\b(?:let me|we just|we already|i['’]ll|i (?:think|see|need|should|will|can)|maybe|perhaps|likely"
     r"|might|may be|probably|was filed|could be)\b",
-    re.IGNORECASE,
 )
 
 
@@ -131,10 +131,9 @@ def _in_passing(episode: Episode) -> Iterator[str]:
         yield f"{_lead(one.kind, text)}: “{clip(text, _WORDS)}”{about}"
 
 
-_ALWAYS = re.compile(
+_ALWAYS = Cue(
     r"\b(?:always|never|from now on|whenever|every time|by default|sempre|nunca|immer|niemals)\b"
     r"|항상|절대|いつも|常に|必ず",
-    re.IGNORECASE,
 )
 """What makes a rule of a request."""
 _PASTED = re.compile(r"\s*:?\s+(?:create mode|fatal:|error:|go: |===).*$", re.IGNORECASE)
