@@ -88,9 +88,9 @@ def unseal(source: str | Path, target: BinaryIO, keys: Keys) -> None:
 
 def _why(how: str, said: str) -> str:
     if how == BY_PASSPHRASE:
-        return "the passphrase is not the one it was sealed by"
+        return "wrong passphrase"
     if "matching" in said.lower():
-        return "it was encrypted to other keys than those of --identity"
+        return "encrypted to other keys than those of --identity"
     return said.lower()
 
 
@@ -99,11 +99,11 @@ def _opened(sealed: BinaryIO, keys: Keys) -> list[Identity]:
     import pyrage
 
     if not keys.passphrase:
-        raise NmemError("it is sealed by a passphrase: --passphrase asks for it")
+        raise NmemError("encrypted with a passphrase: --passphrase asks for it")
     sealed.seek(len(_OURS))
     size = sealed.readline(12).strip()
     if not size.isdigit() or int(size) > _LONGEST:
-        raise NmemError("the sealed key in it is damaged")
+        raise NmemError("its encrypted key is damaged")
     text = pyrage.passphrase.decrypt(sealed.read(int(size)), keys.passphrase).decode()
     return [pyrage.x25519.Identity.from_str(text)]
 
@@ -135,7 +135,7 @@ def identities(names: Sequence[str]) -> list[Identity]:
     from pyrage import IdentityError, ssh, x25519
 
     if not names:
-        raise NmemError("it is encrypted: --identity FILE names the file with your secret key")
+        raise NmemError("encrypted: give the file with your secret key by --identity FILE")
     out: list[Identity] = []
     for name in names:
         try:
@@ -147,7 +147,7 @@ def identities(names: Sequence[str]) -> list[Identity]:
         except OSError as error:
             raise NmemError(f"{name}: {os.strerror(error.errno or 0)}") from None
         except IdentityError as error:
-            raise NmemError(f"{name} holds no secret key that can be used: {error}") from None
+            raise NmemError(f"{name} has no usable secret key: {error}") from None
     return out
 
 

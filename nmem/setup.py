@@ -76,7 +76,7 @@ def _known(opened: Connection) -> None:
     finally:
         opened.close()
     if meaning > tables.VERSION:
-        raise NewerDatabase(f"its tables of meaning are of version {meaning}; this nmem knows {tables.VERSION}")
+        raise NewerDatabase(f"its tables of meaning have version {meaning}; this nmem knows {tables.VERSION}")
 
 
 def warm() -> bool:

@@ -46,7 +46,7 @@ def migrate(db: Connection) -> None:
     if not found:
         check_own(db)
     if found > len(MIGRATIONS):
-        raise NewerDatabase(f"its tables of meaning are of version {found}; this nmem knows {len(MIGRATIONS)}")
+        raise NewerDatabase(f"its tables of meaning have version {found}; this nmem knows {len(MIGRATIONS)}")
     for number in range(found, len(MIGRATIONS)):
         with transaction(db):
             if version(db) != number:

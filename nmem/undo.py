@@ -52,9 +52,11 @@ def undo(db: Connection, now: int) -> str:
     with Written(db) as last:
         entry = log.newest(db)
         if entry is None:
-            raise NmemError("there is nothing to undo")
+            raise NmemError("nothing to undo")
         if entry.id < 0 and entry.kind not in UNDONE_HERE:
-            raise NmemError(f"what is left was done on another machine, and stays so: {describe(entry)}")
+            raise NmemError(
+                f"the remaining corrections were made on another machine and cannot be undone here: {describe(entry)}"
+            )
         every = log.alike(db, entry)
         notes = []
         for each in every:
@@ -114,7 +116,7 @@ def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:
 def _taken(db: Connection, entry: Entry, last: Written, now: int) -> str:
     """Take one back; what the person should know beside it. Raises what `_tried` catches."""
     if entry.damaged:
-        raise NmemError("what is kept of it is damaged")
+        raise NmemError("its saved data is damaged")
     own = _own(entry)
     return own.take_back(db, entry, now) if own else _take_back(db, entry, last, now)
 

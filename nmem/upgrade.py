@@ -49,4 +49,4 @@ def _bring(path: str, older: OlderDatabase) -> None:
         with closing(store.connect(path, timeout=_WAIT)) as db:
             tables.ensure(db)
     except (sqlite3.Error, OSError, NewerDatabase) as error:
-        raise OlderDatabase(f"{older}; it cannot be done now: {database.worded(error)}") from None
+        raise OlderDatabase(f"{older}; it cannot be upgraded now: {database.worded(error)}") from None

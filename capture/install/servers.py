@@ -47,7 +47,7 @@ def is_ours(entry: object) -> bool:
 def merged(have: object, server: Server) -> Server:
     """An entry brought up to date; what else its owner set for it stays."""
     if have is not None and not is_ours(have):
-        raise Foreign(f"it has a server called {NAME} that is not this one")
+        raise Foreign(f"the file has another server called {NAME} that is not this one")
     old = dict(have) if isinstance(have, dict) else {}
     before = old.get("env")
     env = {key: value for key, value in before.items() if key != DATABASE} if isinstance(before, dict) else {}

@@ -95,7 +95,7 @@ def _news(news: Sequence[Change]) -> str:
 def _finding(one: Change) -> Finding:
     mend = ""
     if one.severity != OK:
-        mend = "upgrade nmem; if there is no newer one, report it with this line"
+        mend = "upgrade nmem; if this is the newest, report this line"
     return Finding("payloads", one.severity, f"{versions.told(one.client, one.version)}: {one}", mend, one.client)
 
 

@@ -127,7 +127,7 @@ def texts(path: str) -> list[Finding]:
     if broken:
         said = f"damaged: {', '.join(f'{one.name} ({one.of})' for one in broken)}; searches miss rows"
         return [Finding("text indexes", WRONG, said, _FIX, ms=ms)]
-    return [Finding("text indexes", OK, f"all {checked} are whole and hold what they should", ms=ms)]
+    return [Finding("text indexes", OK, f"all {checked} are complete and correct", ms=ms)]
 
 
 def sound(db: Connection, index: Index) -> bool:

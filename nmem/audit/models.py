@@ -17,7 +17,7 @@ def findings(db: Connection) -> list[Finding]:
     if found.problems:
         return [Finding("model", NOTE, found.problems[0], "nmem config check")]
     if not found.used:
-        return [Finding("model", OK, f"stories are told without a model{_offered(enabled=found.enabled)}")]
+        return [Finding("model", OK, f"stories are written without a model{_offered(enabled=found.enabled)}")]
     if found.last_failure:
         said = f"{found.sentence()}; the last question failed ({found.last_failure})"
         return [Finding("model", NOTE, said, "nmem model off")]

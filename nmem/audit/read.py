@@ -111,7 +111,7 @@ def findings(
         try:
             out += subject(db, path, now, deep)
         except sqlite3.Error as error:  # one broken table must not hide what the others have to say
-            out.append(Finding(name, WRONG, f"it cannot be looked at: {error}", "nmem doctor --deep"))
+            out.append(Finding(name, WRONG, f"cannot be examined: {error}", "nmem doctor --deep"))
     return out
 
 

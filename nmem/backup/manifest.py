@@ -65,9 +65,9 @@ def drop(db: sqlite3.Connection) -> None:
 def refuse_others(db: sqlite3.Connection, path: str) -> None:
     """Raise NmemError unless this is a database of ours, of this version or an older one."""
     if _has(db, "nmem_export"):
-        raise NmemError(f"{path} is an export, no backup: nmem import --from-export {path}")
+        raise NmemError(f"{path} is an export, not a backup: nmem import --from-export {path}")
     if not _has(db, "observations") or not _has(db, "prompts"):
-        raise NmemError(f"{path} is a database, but none of nmem's")
+        raise NmemError(f"{path} is a database, but not nmem's")
     facts, meaning = int(db.execute("PRAGMA user_version").fetchone()[0]), tables.version(db)
     if facts > len(MIGRATIONS) or meaning > tables.VERSION:
         known = f"{len(MIGRATIONS)}.{tables.VERSION}"

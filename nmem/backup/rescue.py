@@ -76,7 +76,7 @@ def _refuse(old: sqlite3.Connection, db_path: str) -> None:
         manifest.refuse_others(old, db_path)
     except sqlite3.DatabaseError as error:
         raise NmemError(
-            f"nothing can be read of {db_path} ({error}): `nmem restore` puts a backup in its place; without one move"
+            f"nothing can be read of {db_path} ({error}): `nmem restore` replaces it by a backup; without one, move"
             " it away, and `nmem import` brings in what the clients' transcripts hold"
         ) from None
 

@@ -168,7 +168,9 @@ def _alone(db_path: str) -> Iterator[None]:
                 yield
                 return
         if time.monotonic() > until:
-            raise NmemError("another process settles the database: wait for it with `nmem settle`, then restore again")
+            raise NmemError(
+                "another process is settling the database: wait for it with `nmem settle`, then restore again"
+            )
         time.sleep(0.1)
 
 
@@ -204,9 +206,9 @@ def _poured(live: sqlite3.Connection, db_path: str, work: Path, progress: copyin
                 if kept:
                     kept.unlink()
                 raise NmemError(
-                    f"{db_path} is written to without a pause: stop what writes, then restore again"
+                    f"{db_path} is being written to all the time: stop the writers, then restore again"
                 ) from None
-    raise NmemError("hooks write to the database faster than it can be kept: try again in a moment")
+    raise NmemError("hooks write to the database faster than it can be copied: try again in a moment")
 
 
 def _keep(live: sqlite3.Connection, watch: sqlite3.Connection, db_path: str, kept: Path | None, *, locked: bool) -> int:

@@ -93,7 +93,7 @@ def _said(error: BaseException, db_path: str) -> str:
 def _refuse(db_path: str) -> None:
     """A database of a newer nmem is not touched; an older one may well be kept as it is."""
     if not database.exists(db_path):
-        raise NoDatabase(f"nothing is recorded yet at {db_path}: there is nothing to keep")
+        raise NoDatabase(f"nothing is recorded yet at {db_path}: nothing to back up")
     database.own(db_path)
     try:
         with closing(copying.opened(db_path)) as db:
@@ -110,7 +110,7 @@ def _target(db_path: str, where: str, encrypted: bool) -> Path:
     if path.is_dir():
         return places.fresh(path, "nmem", ending)
     if path.exists():
-        raise NmemError(f"{path} is there already: name another file, or a folder")
+        raise NmemError(f"{path} exists already: name another file, or a folder")
     if not path.absolute().parent.is_dir():
         raise NmemError(f"there is no folder {path.absolute().parent}")
     return path

@@ -66,9 +66,9 @@ def _check(item: str, choice: str) -> None:
     if kind not in _KINDS or not rest or (kind not in ("file", "recall") and not _number(rest)):
         raise NmemError(f"{item} is not an item of a context: `nmem context --explain` lists their ids")
     if choice in (INCLUDE, PINNED) and kind == "recall":
-        raise NmemError(f"{item} is offered where a prompt speaks of it: what is always to be read stands in AGENTS.md")
+        raise NmemError(f"{item} is offered when a prompt mentions it: put permanent rules into AGENTS.md")
     if choice in (INCLUDE, PINNED) and kind == "next":
-        raise NmemError(f"{item} is told while it is open: choose episode/{rest} to have it always told")
+        raise NmemError(f"{item} is told while open: choose episode/{rest} to have it always told")
 
 
 def _number(text: str) -> bool:

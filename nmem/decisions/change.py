@@ -52,7 +52,7 @@ def written(db: Connection, one: read.Decision, trigger: str) -> Plan:
 
     row = db.execute("SELECT root FROM projects WHERE id = ?", (one.project_id,)).fetchone()
     if row is None or not row[0] or not Path(row[0]).is_dir():
-        raise NmemError("the project's folder is not on this machine: nothing can be written there")
+        raise NmemError("the project's folder is not on this machine, so nothing can be written")
     place = remember.place(str(row[0]), *config.load())
     return remember.plan(corpus.read(place, None if Path(place.folder).is_dir() else []), trigger, one.written)
 

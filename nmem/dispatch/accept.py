@@ -26,7 +26,9 @@ def accepted(db: Connection, new: NewTask) -> NewTask:
     if not prompt:
         raise NmemError("the prompt is empty: say what the task should do")
     if len(prompt) > LONGEST:
-        raise NmemError(f"a prompt has at most {LONGEST:,} characters, this has {len(prompt):,}: let it name a file")
+        raise NmemError(
+            f"a prompt has at most {LONGEST:,} characters, this one has {len(prompt):,}: let it name a file"
+        )
     if new.client not in CLIENTS:
         raise NmemError(f"{_shown(new.client)} is not a client that can run tasks: choose {', '.join(CLIENTS)}")
     _numbers(new)
@@ -58,7 +60,7 @@ def project(cwd: str) -> str:
 def folder(cwd: str) -> str:
     """A folder that is there, in full. Raises NmemError."""
     if not cwd:
-        raise NmemError("the current folder is gone: name the one that the task runs in, by --cwd or --project")
+        raise NmemError("the current folder is gone: name a folder to run in, by --cwd or --project")
     try:
         path = Path(cwd).expanduser().resolve()
         found = path.is_dir()
@@ -96,18 +98,18 @@ def needs(db: Connection, task_id: int, wanted: tuple[int, ...]) -> None:
 
 def _numbers(new: NewTask) -> None:
     if not 0 <= new.retries <= MOST_RETRIES:
-        raise NmemError(f"a task is tried again at most {MOST_RETRIES} times")
+        raise NmemError(f"a task is retried at most {MOST_RETRIES} times")
     if not 0 <= new.time_limit <= LONGEST_LIMIT:
         raise NmemError("a task's time limit is at most a week")
     if abs(new.priority) > _PRIORITIES:
-        raise NmemError(f"a priority lies between -{_PRIORITIES} and {_PRIORITIES}")
+        raise NmemError(f"a priority must be between -{_PRIORITIES} and {_PRIORITIES}")
 
 
 def _agents(db: Connection, new: NewTask) -> None:
     """An agent shall not keep the queue full, nor tasks that queue tasks go on for ever."""
     waits = "SELECT count(*) FROM tasks WHERE source = ? AND state NOT IN (?, ?, ?, ?)"
     if db.execute(waits, (AGENT, *OVER)).fetchone()[0] >= _MOST_BY_AGENTS:
-        raise NmemError(f"{_MOST_BY_AGENTS} tasks of agents are waiting already: a person has to look at them first")
+        raise NmemError(f"{_MOST_BY_AGENTS} tasks of agents are waiting already: a person must review them first")
     depth, parent = 0, new.parent_id
     while parent is not None and depth <= _DEEPEST:
         found = read.task(db, parent)

@@ -65,7 +65,7 @@ def approve(db: Connection, task_id: int, now: int) -> Task:
     """Let a task run that an agent queued. Raises NmemError for one that does not wait for that."""
     one = _found(db, task_id)
     if not queue.approve(db, task_id, "by a person", now):
-        raise NmemError(f"task/{task_id} waits for no approval: it is {one.state}")
+        raise NmemError(f"task/{task_id} needs no approval: it is {one.state}")
     return _found(db, task_id)
 
 
@@ -74,7 +74,7 @@ def cancel(db_path: str, task_id: int, now: int, why: str = "by a person") -> Ta
     with queue.writing(db_path) as db:
         one = _found(db, task_id)
         if one.over:
-            raise NmemError(f"task/{task_id} is over already: it {_was(one)}")
+            raise NmemError(f"task/{task_id} is already over: it {_was(one)}")
         if one.state == QUEUED and queue.cancel_queued(db, task_id, why, now):
             return _found(db, task_id)
     stop.cancel(db_path, task_id, why)
@@ -86,7 +86,7 @@ def retry(db: Connection, task_id: int, now: int) -> tuple[int, ...]:
     """Queue a task that is over once more."""
     one = _found(db, task_id)
     if not one.over:
-        raise NmemError(f"task/{task_id} {stands(one.state)}: there is nothing to try again yet")
+        raise NmemError(f"task/{task_id} {stands(one.state)}: only finished tasks can be retried")
     for need in one.waits_for:
         if read.task(db, need) is None:
             raise NmemError(
@@ -148,7 +148,7 @@ def attach_words(one: Task) -> list[str]:
         raise NmemError(f"task/{one.id} runs without a terminal: `nmem task output --follow {one.id}` shows it")
     if one.over and one.session_id:
         return clients.resume(one, one.session_id)
-    raise NmemError(f"task/{one.id} {stands(one.state)}: there is nothing to attach to")
+    raise NmemError(f"task/{one.id} {stands(one.state)}: nothing to attach to")
 
 
 def able(one: Task) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def call(task: Task, config: Dispatch, folder: Folder) -> Call:
         words = (*words, PROMPT)  # its standard input is the person's
     stdin = not any(PROMPT in word for word in words)
     if not stdin and len(task.prompt.encode("utf-8", "replace")) > _LONGEST_WORD:
-        raise NmemError(f"the prompt is too long to be given to {task.client} as a word of its command")
+        raise NmemError(f"the prompt is too long to pass to {task.client} as a word of its command")
     hooks = str(folder.hooks)
     return Call(tuple(word.replace(HOOKS, hooks).replace(PROMPT, task.prompt) for word in words), stdin)
 

@@ -49,7 +49,7 @@ def parse(text: str, now: int, name: str, folder: str) -> dict[str, Any]:
     if lines and lines[0].strip() == _FENCE:
         body = next((number for number, line in enumerate(lines[1:], 1) if line.strip() == _FENCE), 0) + 1
         if body == 1:
-            raise NmemError(f"{name}: its front matter has no end: a line of ---")
+            raise NmemError(f"{name}: its front matter has no closing line of ---")
         for number, line in enumerate(lines[1 : body - 1], 2):
             if line.strip() and not line.lstrip().startswith("#"):
                 key, value = _field(line, f"{name}:{number}", now)
@@ -58,7 +58,7 @@ def parse(text: str, now: int, name: str, folder: str) -> dict[str, Any]:
         values["cwd"] = str(Path(folder, Path(values["cwd"]).expanduser()))
     prompt = "\n".join(lines[body:]).strip()
     if not prompt:
-        raise NmemError(f"{name}: there is no prompt in it")
+        raise NmemError(f"{name}: no prompt in it")
     return values | {"prompt": prompt}
 
 

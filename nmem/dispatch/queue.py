@@ -126,7 +126,7 @@ def change(db: Connection, task_id: int, values: Mapping[str, Any], needs: tuple
 
 def _at_rest(db: Connection, task_id: int) -> None:
     if db.execute("SELECT 1 FROM tasks WHERE id = ? AND state IN (?, ?)", (task_id, *LIVE)).fetchone():
-        raise NmemError(f"task/{task_id} has been started meanwhile: `nmem task cancel {task_id}` ends it")
+        raise NmemError(f"task/{task_id} was started in the meantime: `nmem task cancel {task_id}` ends it")
 
 
 def claim(db: Connection, runner: str, now: int, most: int, quiet: str = "", only: int = 0) -> Task | None:

@@ -53,10 +53,10 @@ def way(chosen: str = "") -> str:
         return CRON
     if chosen:
         raise NmemError(
-            f"{chosen} is not to be had here" + (": the user's systemd does not answer" * (chosen == SYSTEMD))
+            f"{chosen} is not available here" + (": the user's systemd does not answer" * (chosen == SYSTEMD))
         )
     raise NmemError(
-        "there is neither a systemd of the user nor a crontab here: leave `nmem task run --watch` open in a window"
+        "neither a systemd user instance nor a crontab is available: keep `nmem task run --watch` running in a window"
     )
 
 
@@ -134,7 +134,7 @@ def _environment() -> dict[str, str]:
     if "NMEM_DB" in found:
         found["NMEM_DB"] = os.path.abspath(paths.database())  # noqa: PTH100
     if strange := [name for name, value in found.items() if not value.isprintable()]:
-        raise NmemError(f"{strange[0]} holds what no unit and no crontab can: set it anew first")
+        raise NmemError(f"{strange[0]} has characters that neither a unit nor a crontab allows: change it first")
     return found
 
 
@@ -149,7 +149,7 @@ def _every(minutes: int) -> str:
     if minutes % 60 == 0 and 1440 % minutes == 0:
         return f"0 */{minutes // 60} * * *" if minutes < 1440 else "0 0 * * *"
     near = min(_SAYABLE, key=lambda each: abs(each - minutes))
-    raise NmemError(f"cron cannot say every {minutes} minutes: say a part of an hour or of a day, such as {near}")
+    raise NmemError(f"cron cannot run every {minutes} minutes: use a divisor of an hour or of a day, such as {near}")
 
 
 def _quoted(word: str) -> str:

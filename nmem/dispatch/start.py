@@ -75,7 +75,7 @@ def _how(one: Task, config: Dispatch) -> str:
     if chosen == AUTO:
         chosen = TMUX if one.target or tmux.installed() else HEADLESS
     if chosen == HEADLESS and (one.interactive or one.target):
-        raise Missing("an interactive task needs a pane of tmux: install tmux, or take --interactive away")
+        raise Missing("an interactive task needs a pane of tmux: install tmux, or leave out --interactive")
     if chosen == TMUX and not tmux.installed():
         raise Missing("tmux is not installed: install it, or run tasks with --headless")
     return chosen

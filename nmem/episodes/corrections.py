@@ -100,7 +100,7 @@ def split(db: Connection, unit_id: int, prompt_id: int, now: int) -> int:
         if where != unit_id:
             raise NmemError(f"prompt {prompt_id} is in episode {where}, not in episode {unit_id}")
         if unit.first_prompt_id == prompt_id:
-            raise NmemError(f"episode {unit_id} begins at prompt {prompt_id} already: there is nothing to split off")
+            raise NmemError(f"episode {unit_id} begins at prompt {prompt_id} already: nothing to split off")
         correction.begin(unit.session_id)
         made = units.split(db, prompt_id, Verdict(NEW, PERSON, reason="split by hand"))
         correction.note(f"episode/{unit_id}", prompt=prompt_id, made=made)
@@ -115,8 +115,8 @@ def merge(db: Connection, unit_id: int, into_id: int, now: int) -> None:
             raise NmemError(f"episode {unit_id} cannot be merged with itself")
         if unit.session_id != into.session_id:
             raise NmemError(
-                f"episodes {unit_id} and {into_id} are of different sessions, so they stay two:"
-                f" `nmem episodes resume` says that one goes on with the other"
+                f"episodes {unit_id} and {into_id} belong to different sessions and cannot be merged:"
+                " `nmem episodes resume` links them"
             )
         correction.begin(unit.session_id)
         first, second = sorted((unit, into), key=lambda each: (each.started_at, each.id))
@@ -138,7 +138,7 @@ def rename(db: Connection, unit_id: int, title: str, now: int) -> None:
     with Correction(db, "rename", now) as correction:
         unit = _unit(db, unit_id)
         if unit.title == name:
-            raise NmemError(f"episode {unit_id} is called that already" if name else
+            raise NmemError(f"episode {unit_id} has this name already" if name else
                             f"episode {unit_id} has no name of its own")  # fmt: skip
         correction.begin(unit.session_id)
         units.name(db, unit_id, name)
@@ -157,13 +157,13 @@ def resume(db: Connection, unit_id: int, earlier_id: int, now: int) -> None:
 
 def _may_resume(db: Connection, unit: Unit, earlier: Unit) -> None:
     if unit.id == earlier.id:
-        raise NmemError(f"episode {unit.id} cannot go on with itself")
+        raise NmemError(f"episode {unit.id} cannot continue itself")
     if (earlier.started_at, earlier.id) >= (unit.started_at, unit.id):
         raise NmemError(f"episode {earlier.id} began after episode {unit.id}: only an earlier one can be resumed")
     if units.project_of(db, unit.id) != units.project_of(db, earlier.id):
         raise NmemError(f"episodes {unit.id} and {earlier.id} belong to different projects")
     if unit.resumes == earlier.id and _verdict(db, unit.first_prompt_id).by == PERSON:
-        raise NmemError(f"episode {unit.id} goes on with episode {earlier.id} already")
+        raise NmemError(f"episode {unit.id} continues episode {earlier.id} already")
 
 
 def unresume(db: Connection, unit_id: int, now: int) -> None:
@@ -171,7 +171,7 @@ def unresume(db: Connection, unit_id: int, now: int) -> None:
     with Correction(db, "unresume", now) as correction:
         unit = _unit(db, unit_id)
         if unit.resumes is None:
-            raise NmemError(f"episode {unit_id} does not go on with an earlier one")
+            raise NmemError(f"episode {unit_id} does not continue an earlier one")
         correction.begin(unit.session_id)
         units.resume(db, unit_id, None)
         correction.note(f"episode/{unit_id}", earlier=unit.resumes)
@@ -184,10 +184,10 @@ def move(db: Connection, prompt_id: int, unit_id: int, now: int) -> None:
         if old.id == unit.id:
             raise NmemError(f"prompt {prompt_id} is in episode {unit_id} already")
         if old.session_id != unit.session_id:
-            raise NmemError(f"prompt {prompt_id} and episode {unit_id} are of different sessions")
+            raise NmemError(f"prompt {prompt_id} and episode {unit_id} belong to different sessions")
         if old.turn_count == 1:
             raise NmemError(
-                f"prompt {prompt_id} is all there is in episode {old.id}: `nmem episodes merge {old.id} {unit_id}`"
+                f"prompt {prompt_id} is the only one in episode {old.id}: `nmem episodes merge {old.id} {unit_id}`"
             )
         correction.begin(unit.session_id)
         units.move(db, prompt_id, unit_id, Verdict(CONT, PERSON, reason="moved by hand"))
@@ -211,7 +211,7 @@ def keep(db: Connection, prompt_id: int, now: int) -> None:
         unit = _unit(db, _place(db, prompt_id))
         said = _verdict(db, prompt_id)
         if said.by == PERSON and not said.offered:
-            raise NmemError(f"prompt {prompt_id} was decided by you already")
+            raise NmemError(f"prompt {prompt_id} was already decided by you")
         correction.begin(unit.session_id)
         label = CONT if said.label == NEW and unit.first_prompt_id != prompt_id else said.label
         units.judge(db, prompt_id, Verdict(label, PERSON, said.score, said.reason))

@@ -35,7 +35,7 @@ def relabel_many(db: Connection, observation_id: int, words: Mapping[str, str | 
     """Say several words of a call at once: one correction, undone as one."""
     scores = {name: score_of(name, word) for name, word in words.items()}
     if not scores:
-        raise NmemError(f"nothing is said of observation {observation_id}: phase=act, scope=diverge ...")
+        raise NmemError(f"no label given for observation {observation_id}: phase=act, scope=diverge ...")
     with transaction(db):
         row = _Row(db, observation_id)
         row.check(scores)

@@ -129,7 +129,7 @@ def model_of(db_path: str, name: str) -> Model:
     """The model of that name. Raises NmemError when another one labels by now."""
     model = current(db_path)
     if model is None or model.name != name:
-        raise NmemError("another model labels by now: start it again")
+        raise NmemError("the label model changed meanwhile: run this again")
     return model
 
 

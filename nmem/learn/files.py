@@ -61,15 +61,15 @@ def chosen(root: str, clients: tuple[str, ...]) -> str:
 def read(root: str, file: str) -> Instructions:
     """A file in a project, by its path in it or an absolute one. Raises NmemError when it may not be written."""
     if not Path(root).is_dir():
-        raise NmemError(f"the project's folder {printable(root)} is no longer there: there is nothing to write into")
+        raise NmemError(f"the project's folder {printable(root)} no longer exists: there is nothing to write into")
     path = os.path.normpath(Path(root, file.replace("\0", "")))
     within = next((base for base in (root, os.path.realpath(root)) if _inside(path, base)), None)
     if within is None:
-        raise NmemError(f"{printable(file)} is outside of the project {printable(root)}: rules go into its own files")
+        raise NmemError(f"{printable(file)} is outside the project {printable(root)}: rules go into its own files")
     name = os.path.relpath(path, within)
     shown = printable(name)
     if Path(name).suffix.lower() not in _ENDINGS or ".git" in Path(name).parts:
-        raise NmemError(f"{shown} is no Markdown file: rules go into CLAUDE.md, AGENTS.md, GEMINI.md or another .md")
+        raise NmemError(f"{shown} is not a Markdown file: rules go into CLAUDE.md, AGENTS.md, GEMINI.md or another .md")
     return Instructions(root, name, _read(_real(path, root, shown), shown))
 
 
@@ -95,7 +95,7 @@ def write(file: Instructions, data: bytes | None) -> None:
                 Path(real).parent.mkdir(parents=True, exist_ok=True)
             atomic.replace(real, data, file.data, _MODE)
     except atomic.Changed:
-        raise NmemError(f"{shown} was changed meanwhile: nothing was written, try again") from None
+        raise NmemError(f"{shown} changed in the meantime: nothing was written, try again") from None
     except OSError as error:
         raise NmemError(f"{shown} cannot be written: {_why(error)}") from None
 
@@ -145,7 +145,9 @@ def _real(path: str, root: str, shown: str) -> str:
     """Where a path leads, which must be in the project as well: neither it nor a folder above may lead out."""
     real = os.path.realpath(path)
     if not _inside(real, os.path.realpath(root)):
-        raise NmemError(f"{shown} leads to {printable(real)}, outside of the project: it is not written through a link")
+        raise NmemError(
+            f"{shown} leads to {printable(real)}, outside the project: nmem does not write through this link"
+        )
     return real
 
 
@@ -165,13 +167,13 @@ def _read(real: str, shown: str) -> bytes | None:
     if not (known.st_mode & _WRITABLE and os.access(real, os.W_OK)):
         raise NmemError(f"{shown} is read-only: make it writable, or name another one")
     if known.st_size > _LARGEST:
-        raise NmemError(f"{shown} is larger than {_LARGEST // 1_000_000} MB: that is not a file of instructions")
+        raise NmemError(f"{shown} is larger than {_LARGEST // 1_000_000} MB: too large for a file of instructions")
     try:
         data = atomic.read(real)
     except OSError as error:
         raise NmemError(f"{shown} cannot be read: {_why(error)}") from None
     if data and (b"\x00" in data or data.startswith((b"\xff\xfe", b"\xfe\xff"))):
-        raise NmemError(f"{shown} is not a text in UTF-8: save it as one, or name another file")
+        raise NmemError(f"{shown} is not UTF-8 text: convert it, or name another file")
     return data
 
 

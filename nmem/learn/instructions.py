@@ -178,7 +178,7 @@ def _whole(lines: list[_Line]) -> None:
         fence.takes(line.text, line.number)
     opened = fence.opened
     if fence.takes(OPEN, 0):
-        raise Unfit(f"the code fence in line {opened} is never closed: what is added would be code")
+        raise Unfit(f"the code fence in line {opened} is never closed: an added rule would be code")
 
 
 def _stands(lines: list[_Line], rule: str) -> bool:

@@ -52,7 +52,7 @@ def root(db: Connection, project_id: int, folder: str = "") -> str:
         return here.root
     gone, called = printable(str(roots[0])), printable(name)
     raise NmemError(
-        f"the folder of {called}, {gone}, is no longer there: run this in a checkout of it, or say where one is:"
+        f"the folder of {called}, {gone}, no longer exists: run this in a checkout of it, or name one:"
         f" a task's folder, a rule's file, as ~/src/{called}/CLAUDE.md"
     )
 

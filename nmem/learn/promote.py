@@ -38,7 +38,7 @@ def plan(db: Connection, learning_id: int, now: int, folder: str = "") -> accept
     path = f"{FOLDER}/{name}/{files.SKILL}"
     found = files.read(root, path)
     if found.data is not None:
-        raise NmemError(f"{printable(path)} is there already: edit it, or take it away first")
+        raise NmemError(f"{printable(path)} exists already: edit it, or remove it first")
     return accept.Plan(one, one.rule or rules.rule(one), found, text_of(one, name).encode(), wrote=True, made=True)
 
 

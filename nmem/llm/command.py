@@ -49,13 +49,13 @@ class Command:
 
     def _reply(self, request: Request, call: recipes.Call, done: Done) -> Reply:
         if done.status:
-            raise Failure("command", f"{self.label} ended with {done.status}{self._last(done)}", request.cost)
+            raise Failure("command", f"{self.label} exited with {done.status}{self._last(done)}", request.cost)
         text, usage = unwrap(call.form, done.out.decode("utf-8", "replace"))
         if call.answer:
             text = _file(call.answer).decode("utf-8", "replace")
         asked, told = usage or (request.cost, tokens(text))
         if not text.strip():
-            raise Rejected(f"{self.label} said nothing", asked + told)
+            raise Rejected(f"{self.label} printed nothing", asked + told)
         if tokens(text) > request.max_tokens * 4:
             raise Failure("length", f"{self.label} answered at much greater length than asked", asked + told)
         return Reply(text, self.label, asked, told, step="command")

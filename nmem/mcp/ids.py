@@ -41,7 +41,7 @@ def parse(db: Connection, text: str) -> Ref:
     kind, slash, rest = text.strip().removeprefix("pin/").partition("/")
     kind = _ALIASES.get(kind, kind)
     if kind == "file" and rest:
-        raise Usage(f"{line(text, 80)} is a file: file_history tells of it")
+        raise Usage(f"{line(text, 80)} is a file: use file_history")
     if kind not in KINDS or not slash or not rest:
         raise Usage(f"{line(text, 80) or 'nothing'} is not an id: {_FORMS}")
     if kind == SESSION:

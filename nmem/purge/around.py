@@ -45,7 +45,7 @@ def around(db: Connection, ids: Sequence[str]) -> tuple[Wider, ...]:
     """The reaches of a purge of some ids (obs/12, episode/3 ...), the narrowest first. Raises NmemError for no id."""
     named = tuple(dict.fromkeys(map(parse, ids)))
     if not named:
-        raise NmemError("nothing is chosen")
+        raise NmemError("nothing selected")
     kinds = {kind for kind, _ in named}
     lies = _lies(db, named)
     out = [Wider(ITEM, _several([f"{kind}/{rest}" for kind, rest in named], "items"), Selection(ids=named))]

@@ -104,7 +104,7 @@ def _tasks(db: Connection) -> None:
         "SELECT id FROM tasks WHERE id IN (SELECT id FROM purge_k) AND state IN ('running', 'needs-input')"
     ).fetchone()
     if at_work:
-        raise NmemError(f"task/{at_work[0]} is at work: `nmem task cancel {at_work[0]}` first")
+        raise NmemError(f"task/{at_work[0]} is running: `nmem task cancel {at_work[0]}` first")
     db.execute("DELETE FROM tasks WHERE id IN (SELECT id FROM purge_k)")
     # what a session answered is in the output of its task
     db.execute("UPDATE tasks SET output = '' WHERE session_id IN (SELECT id FROM purge_s UNION SELECT id FROM purge_t)"

@@ -84,7 +84,7 @@ def purge(
     """
     minutes = window_minutes() if window is None else window
     with _alone(db_path) as alone, closing(_open(db_path)) as db:
-        say("looking for what goes")
+        say("finding what goes")
         spool.drain(db, db_path)
         found = reach.find(db, chosen)
         theirs = preview.transcripts(db, found)
@@ -213,7 +213,7 @@ def _clean(
     looked = words.without(_schema(db))
     held = [] if whole or (whole is None and scrub.size(db) <= scrub.SMALL) else files.holding(own, looked)
     if whole or (whole is None and (held or scrub.size(db) <= scrub.SMALL)):
-        say("writing the database file anew")
+        say("rewriting the database file")
         scrub.rewrite(db)
         folded = scrub.fold(db)
         held = files.holding(own, looked)
@@ -242,7 +242,7 @@ def undo(db: Connection, db_path: str, number: int, now: int) -> str:
     """
     row = db.execute("SELECT state, keep_until FROM purges WHERE id = ?", (number,)).fetchone()
     if row is None or row[0] != KEPT or row[1] <= now:
-        raise NmemError(f"purge/{number} cannot be undone any more: its window is over")
+        raise NmemError(f"purge/{number} can no longer be undone: its window is over")
     db.execute("PRAGMA defer_foreign_keys=ON")
     taken = Taken(trash.take(db_path, number))
     keys.release(db, number)

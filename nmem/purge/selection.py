@@ -44,11 +44,11 @@ class Selection:
     def __post_init__(self) -> None:
         if not self.how:
             raise NmemError(
-                "nothing is chosen: --id, --session, --project, --file, --text, --regex, --before or --since"
+                "nothing selected: use --id, --session, --project, --file, --text, --regex, --before or --since"
             )
         for text in self.texts:
             if len(text.strip()) < LEAST:
-                raise NmemError(f"--text needs {LEAST} characters or more: anything shorter is in everything")
+                raise NmemError(f"--text needs {LEAST} characters or more: shorter texts match almost everything")
         for source in self.regexes:
             _compiled(source)
 

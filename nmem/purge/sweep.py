@@ -99,7 +99,7 @@ def _table(
     if table.name == "tasks":
         busy = db.execute(f"SELECT id FROM tasks WHERE state IN ('running', 'needs-input') AND ({hit})").fetchone()  # noqa: S608
         if busy:
-            raise NmemError(f"task/{busy[0]} says it and is at work: `nmem task cancel {busy[0]}` first")
+            raise NmemError(f"task/{busy[0]} contains it and is running: `nmem task cancel {busy[0]}` first")
     if table.name in registry.names("whole"):
         db.execute(f"DELETE FROM main.{table.name} WHERE {hit}")  # noqa: S608
         return

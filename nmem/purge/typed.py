@@ -24,7 +24,7 @@ def read(typed: str, now: int, zone: tzinfo | None = None) -> Selection:
     ids: list[tuple[str, str]] = []
     for name, quoted, plain, phrase, word in _PART.findall(typed):
         if name and not (quoted or plain):
-            raise NmemError(f"{name}: what? type it behind the colon")
+            raise NmemError(f"{name}: add a value after the colon")
         if name:
             given.setdefault("before" if name == "until" else name, []).append(quoted or plain)
         elif _ID.fullmatch(word):
@@ -32,7 +32,7 @@ def read(typed: str, now: int, zone: tzinfo | None = None) -> Selection:
         else:
             words.append(phrase or word)
     if not typed.strip():
-        raise NmemError("type what shall go: words, an id, or where and when it was")
+        raise NmemError("type what to purge: words, an id, or a place and time")
     times = {name: _moment(name, given.get(name, []), now, zone) for name in ("before", "since")}
     return Selection(
         ids=tuple(ids), sessions=tuple(given.get("session", ())), projects=tuple(given.get("project", ())),

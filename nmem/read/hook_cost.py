@@ -130,7 +130,7 @@ def _why(db: Connection, runs: list[_Run], events: tuple[EventCost, ...], seen: 
     bound = max(_SLOW_US, _TAIL * usual) if usual < _SLOW_US else _SLOW_US
     late = [run for run in runs if run.wall >= bound]
     if slow and seen is not None and seen.whole - usual / 1000 > 2 * seen.bare:
-        return "starting takes longest: it is not compiled, or its cache of rules is missing: nmem doctor --fix"
+        return "start-up takes longest: bytecode or the rule cache is missing: nmem doctor --fix"
     if not slow and len(late) * 50 < len(runs):
         return ""
     of = late or runs

@@ -46,7 +46,7 @@ def _folder(db: Connection, session_id: str) -> str:
 
     ran = views.session(db, session_id)
     if ran is None:
-        raise NmemError("its session is forgotten: name a folder")
+        raise NmemError("its session was forgotten: name a folder")
     return places.root(db, places.named(db, ran.root or ran.project)[0], ran.cwd)
 
 

@@ -70,7 +70,7 @@ def apply(db: Connection, change: Change, now: int) -> int:
     number = now
     if not cache.write(_kept(number), kept):
         raise NmemError(
-            f"{os.path.dirname(_kept(number))} cannot be written, so the change could not be undone: nothing is changed"
+            f"{os.path.dirname(_kept(number))} cannot be written, so the change could not be undone: nothing changed"
         )
     done: list[str] = []
     try:
@@ -84,7 +84,7 @@ def apply(db: Connection, change: Change, now: int) -> int:
         for path in done:
             _put(path, *files[path])
         if isinstance(error, (OSError, atomic.Changed)):
-            raise NmemError(f"{printable(str(error))}: not written, and nothing else is changed") from None
+            raise NmemError(f"{printable(str(error))}: not written, and nothing else changed") from None
         raise
     return len(files)
 
@@ -119,7 +119,7 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:  # noqa: ARG001 - 
     number = entry.target.partition("/")[2]
     kept = cache.read(_kept(int(number)), _SHAPE) if number.isdecimal() else None
     if not isinstance(kept, list):
-        raise NmemError("what the files were is no longer kept")
+        raise NmemError("the previous files are no longer kept")
     left: list[str] = []
     for path, was, before, digest in kept:
         now_there = atomic.read(path)

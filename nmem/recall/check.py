@@ -38,7 +38,7 @@ class Finding:
 def check(found: Corpus) -> list[Finding]:
     """All findings, those of the index first, in the order of lines."""
     index = found.place.index
-    out = [Finding(UNREAD, "", 0, text, "it answers nothing until it can be read") for text in found.warnings]
+    out = [Finding(UNREAD, "", 0, text, "unreadable, so this line answers nothing") for text in found.warnings]
     if found.index_lines:
         out += [Finding(FORM, index, fault.number + 1, fault.text, f"{fault.why}: /when trigger | extra, extra")
                 for fault in found.faults]  # fmt: skip
@@ -47,7 +47,7 @@ def check(found: Corpus) -> list[Finding]:
         out += _ordered(found, index)
         out += _orphans(found)
     out += _doubles(found)
-    out += [Finding(FENCE, file.name, at + 1, file.lines[at], "this fence is never closed: what follows is no heading")
+    out += [Finding(FENCE, file.name, at + 1, file.lines[at], "this fence is never closed: all that follows is code")
             for file in found.files if (at := open_fence(file.lines)) >= 0]  # fmt: skip
     return out
 
@@ -152,7 +152,7 @@ def _doubles(found: Corpus) -> list[Finding]:
             if key in seen:
                 where = f"{seen[key][0]}:{seen[key][1]}"
                 out.append(
-                    Finding(SAME_HEADING, file.name, heading.line + 1, heading.text, f"{where} is called the same")
+                    Finding(SAME_HEADING, file.name, heading.line + 1, heading.text, f"{where} has the same name")
                 )
             seen.setdefault(key, (file.name, heading.line + 1))
     return out

@@ -155,7 +155,7 @@ def read(place: Place, name: str) -> str:
     """The text of a decision file. Raises NmemError when it is not in the folder, too large, or no text."""
     path = os.path.realpath(os.path.join(place.folder, name))
     if not inside(path, os.path.realpath(place.folder)):
-        raise NmemError(f"{name} is outside of the decisions folder: only files in it are shown")
+        raise NmemError(f"{name} is outside the decisions folder: only files in that folder are shown")
     return text_of(path, name)
 
 

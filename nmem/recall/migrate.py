@@ -72,9 +72,7 @@ def plan(found: Corpus) -> Plan:
     if not found.index_lines:
         raise NmemError("there is no index to migrate: `nmem recall remember` begins one")
     if not is_passive(found):
-        raise NmemError(
-            "the index has /when entries already, or no lines `Key — description`: `nmem recall check` looks at it"
-        )
+        raise NmemError("the index has /when entries already, or no lines `Key — description`: run `nmem recall check`")
     out = Plan(Change("an older index made one of /when and /how", found.place.root))
     rows = _rows(found, out)
     texts = _headings(found, rows, out)

@@ -61,7 +61,7 @@ def plan(
     name, operator = " ".join(name.split()), operator or said or "when"
     _named(name)
     if operator == "how" and name.split()[0].lower().endswith("ing"):
-        raise NmemError(f"its heading would read “{corpus.heading_of('how', name)}”: name what is to be done, as in "
+        raise NmemError(f"its heading would read “{corpus.heading_of('how', name)}”: name the action, as in "
                         "“roll back a release”, or write it as --when")  # fmt: skip
     if not text.strip():
         raise NmemError("the decision's text is empty: give it with --text, on standard input, or by --episode")
@@ -80,10 +80,10 @@ def _named(name: str) -> None:
         raise NmemError("a trigger is plain words: no |, no dot at its beginning")
     said = [word for word in words.normal(name).split() if word not in STOP]
     if len(said) < LEAST:
-        raise NmemError(f"“{name}” says too little to be found: a trigger has at least {LEAST} words of content")
+        raise NmemError(f"“{name}” is too vague to be found: a trigger has at least {LEAST} words of content")
     if len(name.split()) > MOST:
         raise NmemError(
-            f"a trigger has at most {MOST} words, this has {len(name.split())}: what would one type who needs it?"
+            f"a trigger has at most {MOST} words, this has {len(name.split())}: what would somebody type to find it?"
         )
 
 
@@ -93,7 +93,7 @@ def remarks(index: Index, name: str, text: str, entry: str) -> list[str]:
     if taken:
         other = index.docs[taken[0][1]]
         raise NmemError(
-            f"/{other[0]} {other[1]} is called that already ({other[3] or other[7]}): take another trigger, or edit it"
+            f"/{other[0]} {other[1]} exists already ({other[3] or other[7]}): take another trigger, or edit it"
         )
     out: list[str] = []
     if odd := sorted({char for char in name if char in _ODD}):
@@ -145,7 +145,7 @@ def _target(found: Corpus, file: str, index: Index, name: str) -> str:
         whole = [path for base in (found.place.root, os.getcwd()) if _within(path := os.path.join(base, wanted), own)]
         path = whole[0] if whole else os.path.join(own, wanted)
         if not _within(path, own):
-            raise NmemError(f"{file} is outside of the decisions folder {own}: decisions go into its own files")
+            raise NmemError(f"{file} is outside the decisions folder {own}: decisions go into its own files")
         return os.path.relpath(os.path.realpath(path), os.path.realpath(own)).replace(os.sep, "/")
     ranked, _ = rank(index, name, "", 1)
     if ranked and index.docs[ranked[0].doc][3]:

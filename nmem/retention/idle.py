@@ -179,7 +179,7 @@ def _why_not(db: Connection, db_path: str, now: int, empty: int, share: float, *
         return f"{empty / 1e6:.0f} MB can be freed once no session is active"
     free = shutil.disk_usage(Path(db_path).parent).free
     if free < 2.2 * size:
-        return f"the disk has {free / 1e6:.0f} MB left; writing the file anew takes {2.2 * size / 1e6:.0f} MB"
+        return f"the disk has {free / 1e6:.0f} MB left; rewriting the file takes {2.2 * size / 1e6:.0f} MB"
     return ""
 
 

@@ -28,5 +28,5 @@ def renewed(text: str) -> str:
     before, mark, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not mark or not end:
-        raise ValueError("the marks between which the settings stand are gone")
+        raise ValueError("the markers around the table of settings are missing")
     return f"{before}{BEGIN}\n\n{markdown()}\n{END}{after}"

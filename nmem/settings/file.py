@@ -91,7 +91,7 @@ def _change(path: tuple[str, ...], new: object, *, take_away: bool) -> list[Faul
 
     config = read()
     if config.unreadable:
-        raise NmemError(f"{config.told(config.faults()[0])}; mend it first: nmem config edit")
+        raise NmemError(f"{config.told(config.faults()[0])}; fix the file first: nmem config edit")
     document = tomlkit.parse(config.text)
     if take_away:
         _remove(document, path, config.path)
@@ -139,6 +139,6 @@ def _write(config: Config, text: str) -> None:
         atomic.replace(config.path, text.encode(), config.text.encode() if config.exists else None, _MODE)
         Path(config.path).chmod(_MODE)
     except atomic.Changed:
-        raise NmemError(f"{config.path} was changed meanwhile; nothing was written: run the command again") from None
+        raise NmemError(f"{config.path} changed in the meantime; nothing was written: run the command again") from None
     except OSError as error:
         raise NmemError(f"{config.path} cannot be written: {os.strerror(error.errno or 0)}") from None

@@ -52,7 +52,7 @@ def keep(
         _write(db_path, table)
     model = engine.current(db_path)
     if model is None or model.name != after:
-        raise NmemError(f"the weights in {path(db_path)} are not believed: others may write to it or to its folder")
+        raise NmemError(f"the weights in {path(db_path)} are not trusted: others may write to the file or its folder")
     models.met(db, db_path, model, now)
 
 

@@ -155,7 +155,7 @@ def _ask(desk: Desk, one: _Session, cancel: Cancel, shown: tuple[str, ...]) -> A
     try:
         return judge(desk, one.shown.turns, cancel, one.opens or (0,), shown)
     except Failure as failure:
-        raise NmemError(f"nothing is adopted: {failure}") from None
+        raise NmemError(f"nothing adopted: {failure}") from None
 
 
 def _compare(

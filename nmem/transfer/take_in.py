@@ -47,7 +47,7 @@ def take_in(db_path: str, source: str, folders: Folders, told: Told = lambda _do
                     _lines(db, lines, source, report, folders)
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except (sqlite3.Error, NewerDatabase) as error:
-        raise NmemError(f"{db_path}: {worded(error)}; run it again to go on") from None
+        raise NmemError(f"{db_path}: {worded(error)}; run it again to continue") from None
     except OSError as error:
         raise NmemError(f"{error.filename or db_path}: {error.strerror}") from None
     report.seconds = round(time.monotonic() - begun, 3)
@@ -58,7 +58,7 @@ def _is_tables(source: str) -> bool:
     with Path(source).open("rb") as file:
         head = file.read(64)
     if head.startswith(sealing.AGE):
-        raise NmemError(f"{source} is an encrypted backup: nmem restore puts it back")
+        raise NmemError(f"{source} is an encrypted backup: use nmem restore")
     return head.startswith(b"SQLite format 3\0")
 
 
@@ -82,7 +82,7 @@ def _refuse(there: sqlite3.Connection, source: str) -> None:
     """Raise NmemError for what is none of ours, or newer."""
     names = {row[0] for row in there.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()}
     if not {"sessions", "prompts", "observations"} <= names:
-        raise NmemError(f"{source} is a database, but none of nmem's")
+        raise NmemError(f"{source} is a database, but not nmem's")
     if MARK in names:
         said = {name: json.loads(value) for name, value in there.execute(f"SELECT name, value FROM {MARK}").fetchall()}
         facts_of, meaning = said.get("facts", 0), said.get("meaning", 0)

@@ -177,7 +177,7 @@ def test_a_lost_entry_file_and_a_missing_event_are_found(claude: Path) -> None:
 def test_settings_that_init_refuses_are_not_answered_with_init(claude: Path, hooks_are: str) -> None:
     claude.write_text(f'{{"hooks": {hooks_are}}}')
     found = [(check, mend) for check, _, mend in wrong()]
-    assert ("settings", "mend the file by hand, then nmem init --client claude") in found
+    assert ("settings", "fix the file by hand, then nmem init --client claude") in found
     assert not any(f["mend"] == "nmem init --client claude" for f in findings())
 
 

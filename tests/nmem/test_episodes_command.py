@@ -242,7 +242,7 @@ def test_corrections_and_undo(told: Any) -> None:
         assert run("undo").output.startswith("undone: ")
     assert order() == before
     result = run("undo")
-    assert (result.exit_code, str(result.exception)) == (1, "there is nothing to undo")
+    assert (result.exit_code, str(result.exception)) == (1, "nothing to undo")
     assert run("undo", "--list").output.count("(undone)") == 9
 
 

@@ -132,7 +132,7 @@ def test_a_mark_is_redacted_found_and_taken_back(recorded: Recorded) -> None:
 
 def test_what_an_agent_marks_is_not_a_persons_to_undo(recorded: Recorded, db_path: str) -> None:
     mark(db_path, "an agent says so", session_id="coupon")
-    assert "there is nothing to undo" in str(run("undo").exception)
+    assert "nothing to undo" in str(run("undo").exception)
 
 
 def sound(record: Recorded) -> None:

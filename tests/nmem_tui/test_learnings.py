@@ -358,7 +358,7 @@ async def test_a_file_changed_meanwhile_is_not_written(
         await until(pilot, f"+ - {RULE}")
         file.write_bytes(b"# Another\n")
         await pilot.press("y")
-        await until(pilot, "was changed meanwhile")
+        await until(pilot, "changed in the meantime")
         assert file.read_bytes() == b"# Another\n"
         assert state(known["thumbs"]) == "open"
 

@@ -412,5 +412,5 @@ async def test_after_its_window_a_purge_is_permanent(
         run.finish(planted, seeds.NOW + 2 * 86_400_000)
         assert not list(Path("trash").glob("*.key"))
         await pilot.press("u")
-        await until(pilot, "there is nothing to undo")
+        await until(pilot, "nothing to undo")
     assert ask("SELECT state FROM purges") == ["gone"]

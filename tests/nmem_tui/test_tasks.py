@@ -566,7 +566,7 @@ async def test_an_episode_whose_folder_is_gone_says_so(full: Any, cockpit: Any, 
         await pilot.press("2")
         await settled(pilot)
         await pilot.press("d")
-        await until(pilot, "✗ the folder of aurora-api, /src/aurora, is no longer there")
+        await until(pilot, "✗ the folder of aurora-api, /src/aurora, no longer exists")
 
 
 async def test_a_learning_becomes_a_task(

@@ -45,7 +45,7 @@ def registered_hooks(folder: str) -> list[Finding]:
         here = list(registrations.all_of(client, folder))
         connected += bool(here)
         unfit = [
-            Finding("settings", WRONG, trouble, f"mend the file by hand, then {init(target)}", client)
+            Finding("settings", WRONG, trouble, f"fix the file by hand, then {init(target)}", client)
             for target in targets.targets(client, folder)
             if (trouble := registrations.problem(target))
         ]

@@ -102,7 +102,7 @@ def _searchable(db: sqlite3.Connection) -> Finding:
 
 def copies() -> list[Finding]:
     """Copies of what is recorded that killed processes left."""
-    return [Finding("copies", WRONG, f"a killed process left {path}: what is recorded is in it in the clear",
+    return [Finding("copies", WRONG, f"a killed process left {path}: an unencrypted copy of the memory",
                     "nmem doctor --fix") for path in strays.abandoned(paths.database())]  # fmt: skip
 
 
@@ -119,12 +119,14 @@ def _unreadable(path: str, error: sqlite3.Error) -> Finding:
     folder = Path(path).absolute().parent
     if (free := shutil.disk_usage(folder).free) < _ROOM:
         said = f"{path} cannot be read ({error}): its disk is full, {free / 1e6:.1f} MB are free"
-        return Finding("database", WRONG, said, "free some space; what hooks see waits, and the next one stores it")
+        return Finding(
+            "database", WRONG, said, "free some space; events wait in the spool, and the next hook stores them"
+        )
     if not os.access(folder, os.W_OK | os.X_OK):
         said = f"{path} cannot be read: SQLite keeps its log beside it, and {folder} cannot be written"
         return Finding("database", WRONG, said, _write_to(folder))
     if not os.access(path, os.R_OK):
-        return Finding("database", WRONG, f"you may not read {path}", f"look at its owner and mode: ls -l {path}")
+        return Finding("database", WRONG, f"you may not read {path}", f"check its owner and mode: ls -l {path}")
     return Finding("database", WRONG, f"{path} cannot be read: {error}", _rescue(path))
 
 
@@ -151,7 +153,7 @@ def _version(db: sqlite3.Connection, path: str) -> Finding:
         said = f"episodes and threads in {path} were written by a newer nmem (version {meaning})"
         return Finding("database", WRONG, said, "upgrade nmem")
     if version < len(MIGRATIONS):
-        return Finding("database", NOTE, f"{path} is of version {version}: the next hook brings it up", "nmem settle")
+        return Finding("database", NOTE, f"{path} is of version {version}: the next hook upgrades it", "nmem settle")
     if 0 < meaning < tables.VERSION:
         said = f"episodes and threads in {path} are of version {meaning}: the next hook brings them up"
         return Finding("database", NOTE, said, "nmem settle")
@@ -283,7 +285,7 @@ def waiting() -> list[Finding]:
     torn = [str(path) for folder in spool.folders(db) for path in Path(folder, "torn").glob("*")]
     if torn:
         said = f"{len(torn)} spooled files could not be read and were set aside: {', '.join(torn[:3])}"
-        out.append(Finding("spool", NOTE, said, f"look at them, then rm -r {Path(torn[0]).parent}"))
+        out.append(Finding("spool", NOTE, said, f"check them, then rm -r {Path(torn[0]).parent}"))
     wal = Path(db + "-wal")
     size = wal.stat().st_size if wal.exists() else 0
     if size > _WAL_LIMIT:
@@ -305,7 +307,5 @@ def runtime() -> list[Finding]:
     if settings.complete():
         out.append(Finding("rule cache", OK, rules_cache.path()))
     else:
-        out.append(
-            Finding("rule cache", NOTE, "the redaction rules are compiled anew on every run", "nmem doctor --fix")
-        )
+        out.append(Finding("rule cache", NOTE, "every run compiles the redaction rules again", "nmem doctor --fix"))
     return out

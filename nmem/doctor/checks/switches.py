@@ -66,7 +66,7 @@ def gemini(folder: str) -> list[Finding]:
             continue
         if config.get("enabled") is False:
             said = f"{target.path} says hooksConfig.enabled: false: no hook runs"
-            out.append(Finding("switch", WRONG, said, f"take hooksConfig.enabled out of {target.path}", "gemini"))
+            out.append(Finding("switch", WRONG, said, f"remove hooksConfig.enabled from {target.path}", "gemini"))
         disabled = config.get("disabled")
         names = [name for name in disabled if isinstance(name, str)] if isinstance(disabled, list) else []
         if any(name == "nmem" or "nmem/entry.py" in name or "capture/entry.py" in name for name in names):
@@ -113,7 +113,7 @@ def codex(folder: str) -> list[Finding]:
     except FileNotFoundError:
         config = {}
     except (OSError, ValueError) as error:
-        return [Finding("settings", WRONG, f"{path} cannot be read: {error}", "mend the file by hand", "codex")]
+        return [Finding("settings", WRONG, f"{path} cannot be read: {error}", "fix the file by hand", "codex")]
     out = []
     features = config.get("features")
     if isinstance(features, dict) and features.get("hooks") is False:

@@ -25,7 +25,7 @@ def run(ask: Ask) -> Answer:
 
     config = load()
     if not config.agents_may:
-        raise NmemError("here agents queue no tasks ([dispatch] agent_tasks): tell the person what should be done")
+        raise NmemError("agents may not queue tasks here ([dispatch] agent_tasks): tell the person what to do")
     parent = os.environ.get(NAME, "")
     assert ask.db  # one clear line where there is no memory, or another's
     ask.close()

@@ -29,9 +29,9 @@ def _moment(ask: Ask) -> tuple[str, Place]:
     if named:
         ref = ids.parse(ask.db, named)
         if ref.kind in (ids.THREAD, ids.LEARNING):
-            raise NmemError(f"{ref} has no one moment: get {ref} names the sessions and obs of it")
+            raise NmemError(f"{ref} has no single moment: get {ref} lists its sessions and obs")
         if ref.kind == ids.TASK:
-            raise NmemError(f"{ref} is not a moment: get {ref} names the session that it became")
+            raise NmemError(f"{ref} is not a moment: get {ref} names its session")
         if ref.kind == ids.EPISODE:
             from nmem.read.stories import story
 

@@ -125,9 +125,9 @@ def test_one_that_was_claimed_meanwhile_is_neither_changed_nor_deleted(place: Pl
     number = place.add("a")
     claim(place)
     with queue.writing(place.db_path) as db:
-        with pytest.raises(NmemError, match="task/1 has been started meanwhile"):
+        with pytest.raises(NmemError, match="task/1 was started in the meantime"):
             queue.change(db, number, {"prompt": "b"}, None, queue.now())
-        with pytest.raises(NmemError, match="task/1 has been started meanwhile"):
+        with pytest.raises(NmemError, match="task/1 was started in the meantime"):
             queue.forget(db, number)
     assert place.task(number).prompt == "a"
 

@@ -229,7 +229,7 @@ def test_cancelling_midway_ends_everything_and_cancels_what_needs_it(place: Plac
     assert (place.task(number).state, place.task(number).reason) == ("cancelled", "by a person")
     assert place.task(after).state == "cancelled"
     assert gone(pid_file)
-    with pytest.raises(NmemError, match="is over already: it was cancelled"):
+    with pytest.raises(NmemError, match="is already over: it was cancelled"):
         act.cancel(place.db_path, number, queue.now())
 
 

@@ -93,7 +93,7 @@ def test_secrets_are_counted_and_the_client_gets_a_placeholder(place: Place) -> 
         (("show", "7"), "there is no task 7"),
         (("cancel", "7"), "there is no task 7"),
         (("attach", "1"), "nothing to attach to"),
-        (("retry", "1"), "nothing to try again yet"),
+        (("retry", "1"), "only finished tasks can be retried"),
         (("run", "--watch", "--no-wait"), "exclude each other"),
         (("edit", "1"), "nothing to change"),
     ],
@@ -214,8 +214,8 @@ def test_what_an_agent_queued_waits_for_a_person(place: Place) -> None:
     assert ran == ["1 task of agents waiting for your approval: `nmem task approve`"]
     assert "approve" in json.loads(place.command("show", "2", "--json").stdout)["can"]
     assert place.command("approve", "2").stdout == "task/2 is approved: say hello\n"
-    assert "waits for no approval" in place.command("approve", "2", check=False).stderr
-    assert "waits for no approval" in place.command("approve", "1", check=False).stderr
+    assert "needs no approval" in place.command("approve", "2", check=False).stderr
+    assert "needs no approval" in place.command("approve", "1", check=False).stderr
     place.run()
     assert place.task(2).over
     assert place.happened(2)[:3] == ["queued", "approved", "claimed"]
@@ -274,7 +274,7 @@ def test_a_task_that_cannot_be_started_ends_the_command_as_one_that_failed(
 
 def test_agents_can_be_refused(place: Place, own_home: Path) -> None:
     configured(own_home, 'agent_tasks = "off"')
-    with pytest.raises(NmemError, match="here agents queue no tasks"):
+    with pytest.raises(NmemError, match="agents may not queue tasks here"):
         queue_task(place, prompt="x")
 
 
@@ -451,7 +451,7 @@ def test_a_shell_whose_folder_was_removed_is_told_to_name_one(
     (tmp_path / "gone").rmdir()
     said = CliRunner().invoke(nmem, ["task", "add", "say", "hello"])
     assert isinstance(said.exception, NmemError)
-    assert "the current folder is gone: name the one that the task runs in, by --cwd or --project" in str(
+    assert "the current folder is gone: name a folder to run in, by --cwd or --project" in str(
         said.exception
     )
     assert CliRunner().invoke(nmem, ["task", "add", "say", "hello", "--cwd", str(place.project)]).exit_code == 0

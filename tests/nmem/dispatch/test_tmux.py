@@ -177,7 +177,7 @@ def test_without_tmux_it_is_headless_and_what_needs_a_pane_says_so(
     place.run()
     assert (place.task(number).state, place.task(number).how) == ("succeeded", "headless")
     assert (
-        place.task(pane).reason == "an interactive task needs a pane of tmux: install tmux, or take --interactive away"
+        place.task(pane).reason == "an interactive task needs a pane of tmux: install tmux, or leave out --interactive"
     )
     with pytest.raises(NmemError, match="tmux is not installed"):
         tmux.server("")

@@ -249,7 +249,7 @@ def test_what_cannot_be_done_is_said_in_one_line_and_changes_nothing(db: Connect
         ("different sessions", lambda: corrections.merge(db, five, one, 0)),
         ("no name of its own", lambda: corrections.rename(db, one, "", 0)),
         ("began after", lambda: corrections.resume(db, one, two, 0)),
-        ("go on with itself", lambda: corrections.resume(db, one, one, 0)),
+        ("continue itself", lambda: corrections.resume(db, one, one, 0)),
         ("different projects", lambda: corrections.resume(db, six, one, 0)),
         ("does not go on", lambda: corrections.unresume(db, two, 0)),
         ("in episode 1 already", lambda: corrections.move(db, prompt(db, 0), one, 0)),

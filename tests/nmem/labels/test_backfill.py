@@ -168,7 +168,7 @@ def test_another_model_beside_the_database_ends_the_work(hooks: Hooks, db_path: 
         value: tuple[object, ...] = (engine.FORMAT, "0123456789ab", {}, 0, [0.0] * 5)
         assert cache.write(engine.personal_file(db_path), value)
 
-    with pytest.raises(NmemError, match="another model labels by now"):
+    with pytest.raises(NmemError, match="the label model changed meanwhile"):
         bf.backfill(hooks.db, db_path, START, step=step)
 
 

@@ -166,7 +166,7 @@ def test_episodes_count_the_person_s_word(hooks: Hooks, number: int) -> None:
         ({"colour": "red"}, "colour is not a dimension: phase, scope, locus, novelty, friction"),
         ({"phase": "red"}, "phase is think or act, not red"),
         ({"phase": "act\x1b[2J"}, "phase is think or act, not act"),
-        ({}, "nothing is said of observation"),
+        ({}, "no label given for observation"),
         ({"locus": None}, "you have said nothing of locus"),
     ],
 )

@@ -204,11 +204,11 @@ def test_the_other_verbs_and_their_undo(told: Shop) -> None:
         (("accept", "2", "--yes"), 2, "word it with --text"),
         (("accept", "1", "--yes", "--text", ""), 2, "--text is empty"),
         (("--project", "none"), 1, "nothing is recorded of project none"),
-        (("accept", "1", "--yes", "--file", "../x.md"), 1, "outside of the project"),
+        (("accept", "1", "--yes", "--file", "../x.md"), 1, "outside the project"),
         (("accept", "1", "--yes", "--file", "setup.cfg"), 1, "no Markdown file"),
         (("accept", "1", "--yes", "--text", " "), 2, "--text is empty"),
         (("accept", "1"), 2, "--yes"),
-        (("accept", "4", "--yes"), 1, "/src/farm, is no longer there"),
+        (("accept", "4", "--yes"), 1, "/src/farm, no longer exists"),
         (("frobnicate",), 2, "frobnicate"),
     ],
 )

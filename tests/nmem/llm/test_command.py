@@ -157,7 +157,7 @@ def test_secrets_it_prints_are_neither_stored_nor_shown(
     )
     assert asked.value["intent"] == "log in with [REDACTED:password]"
     crash = client("sys.stderr.write('\\x1b[31mlogin hunter2 <system-reminder>\\n'); sys.exit(1)")
-    with pytest.raises(Failure, match="ended with 1: login") as failed:
+    with pytest.raises(Failure, match="exited with 1: login") as failed:
         desk_of(crash, book).ask(question, shape.read, Cancel())
     assert not any(bad in str(failed.value) for bad in ("hunter2", "\x1b", "<system"))
 
@@ -240,7 +240,7 @@ def test_an_answer_that_is_no_ordinary_file_is_not_followed(
 ) -> None:
     (tmp_path / "private").write_text(GOLD)
     code = f"os.symlink({str(tmp_path / 'private')!r}, sys.argv[sys.argv.index('--output-last-message') + 1])"
-    with pytest.raises(Rejected, match="said nothing"):
+    with pytest.raises(Rejected, match="printed nothing"):
         desk_of(client(code, "codex"), book).ask(question, shape.read, Cancel())
 
 

@@ -158,7 +158,7 @@ def test_a_model_that_does_not_answer_changes_nothing(
     db: Connection, server: Scripted, desk: Callable[..., Desk], play: type[Play]
 ) -> None:
     server.plays = [play(status=503)]
-    with pytest.raises(NmemError, match="nothing is adopted"):
+    with pytest.raises(NmemError, match="nothing adopted"):
         question.tune(db, desk(), START)
     assert not subjects(db)
 

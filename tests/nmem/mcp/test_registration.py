@@ -89,7 +89,7 @@ def test_what_is_not_ours_keeps_no_hook_from_being_registered(home: Path) -> Non
     (home / ".claude" / "skills" / "nmem" / "SKILL.md").write_text("my own\n")
     done = run(init, "--client", "claude", "--yes")
     assert done.exit_code == 0, done.output
-    assert "it has a server called nmem that is not this one" in done.output
+    assert "the file has another server called nmem" in done.output
     assert "SKILL.md exists and is not nmem's" in done.output
     assert (home / ".claude" / "settings.json").exists()
     run(uninstall, "--yes")

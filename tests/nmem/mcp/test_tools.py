@@ -111,7 +111,7 @@ def test_episodes_page_too_and_can_be_filtered(client: Client, shop: Recorded) -
         ("session/c", "session/c matches several sessions: session/change-log, session/coupon"),
         ("12", "12 is not an id: obs/12, prompt/5, episode/3, session/abc, thread/4, learning/2, task/7 or decision/4"),
         ("obs/x", "obs/x is not an id: obs/ and a number"),
-        ("file/src/a.py", "file/src/a.py is a file: file_history tells of it"),
+        ("file/src/a.py", "file/src/a.py is a file: use file_history"),
         ("", "nothing is not an id"),
         ("obs/1; DROP TABLE observations", "is not an id"),
     ],

@@ -56,5 +56,5 @@ def test_files_of_several_projects_are_not_taken_crosswise(two: sqlite3.Connecti
 
 
 def test_nothing_chosen_is_said(two: sqlite3.Connection) -> None:
-    with pytest.raises(NmemError, match="nothing is chosen"):
+    with pytest.raises(NmemError, match="nothing selected"):
         around.around(two, [])

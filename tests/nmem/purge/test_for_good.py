@@ -42,5 +42,5 @@ def test_it_is_passed_over_by_name_and_once(planted: str, cleaned_later: bool) -
     assert tried(planted).startswith("refused: nothing was taken back: purge/1: ")
     said = tried(planted)
     assert "pin" in said and not said.startswith("refused"), said
-    assert tried(planted) == "refused: there is nothing to undo"
+    assert tried(planted) == "refused: nothing to undo"
     assert not list(Path(planted).parent.glob("trash/*.key"))

@@ -242,7 +242,7 @@ def test_a_project_that_only_tasks_name_goes_with_them_and_comes_back(planted: s
         shown = preview(db, Selection(projects=("teapot",)))
         assert shown.rows == {"task": 1}
         assert [one.text for one in shown.items] == ["polish the spout"]
-        with pytest.raises(NmemError, match="is at work"):
+        with pytest.raises(NmemError, match="is running"):
             preview(db, Selection(projects=("kettle",)))
         with pytest.raises(NmemError, match="nothing is recorded of project"):
             preview(db, Selection(projects=("saucer",)))

@@ -35,7 +35,7 @@ def test_times_of_the_clock_and_the_calendar(said: str, hour: int) -> None:
 
 def test_what_says_nothing_or_cannot_be_understood_is_said() -> None:
     for nothing in ("", "   "):
-        with pytest.raises(NmemError, match="type what shall go"):
+        with pytest.raises(NmemError, match="type what to purge"):
             typed.read(nothing, NOW, UTC)
     for wrong in ("since:soon", "before:99:99", "since:2025-13-01", "since:xd"):
         with pytest.raises(NmemError, match="invalid time"):

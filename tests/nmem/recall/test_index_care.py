@@ -313,7 +313,7 @@ def test_the_first_decision_begins_folder_and_index(tmp_path: Path, monkeypatch:
     ("trigger", "text", "says"),
     [
         ("roses", "x", "says too little"),
-        ("prune roses", "x", "is called that already"),
+        ("prune roses", "x", "exists already"),
         ("when " + "word " * 9 + "other", "x", "at most 8 words"),
         ("storing bulbs", "", "text is empty"),
         ("a | b c", "x", "plain words"),

@@ -207,7 +207,7 @@ def test_what_somebody_else_wrote_meanwhile_is_not_overwritten(mine: Path, monke
         return str(dumps(document))
 
     monkeypatch.setattr("tomlkit.dumps", meanwhile)
-    with pytest.raises(NmemError, match="changed meanwhile"):
+    with pytest.raises(NmemError, match="changed in the meantime"):
         file.put(("tui", "theme"), "dark")
     assert mine.read_text() == "[tui]\ntheme = 'light'\n"
 
