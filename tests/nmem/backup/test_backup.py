@@ -83,9 +83,7 @@ def test_an_encrypted_backup_does_not_open_without_the_key(filled: str, key: tup
     assert "secret key by --identity FILE" in refused("restore", path, "--yes")
     other = tmp_path / "other.txt"
     other.write_text(str(x25519.Identity.generate()))
-    assert "encrypted to other keys than those of --identity" in refused(
-        "restore", path, "--identity", str(other)
-    )
+    assert "encrypted to other keys than those of --identity" in refused("restore", path, "--identity", str(other))
     Path(path).write_bytes(data[:-100] + b"x" * 100)
     refused("restore", path, "--identity", key[1], "--yes")
     Path(path).write_bytes(data)

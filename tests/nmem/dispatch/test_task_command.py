@@ -451,9 +451,7 @@ def test_a_shell_whose_folder_was_removed_is_told_to_name_one(
     (tmp_path / "gone").rmdir()
     said = CliRunner().invoke(nmem, ["task", "add", "say", "hello"])
     assert isinstance(said.exception, NmemError)
-    assert "the current folder is gone: name a folder to run in, by --cwd or --project" in str(
-        said.exception
-    )
+    assert "the current folder is gone: name a folder to run in, by --cwd or --project" in str(said.exception)
     assert CliRunner().invoke(nmem, ["task", "add", "say", "hello", "--cwd", str(place.project)]).exit_code == 0
 
 
