@@ -82,7 +82,7 @@ def _refuse(path: str, found: os.stat_result, kind: int, *, alone: bool = False)
     if mode == _LINK:
         raise NotOurs(ELOOP, f"{path} is a link: nmem does not follow links among its own files; remove it")
     if mode != kind:
-        raise NotOurs(EINVAL, f"{path} is no {'folder' if kind == _FOLDER else 'regular file'}: remove it")
+        raise NotOurs(EINVAL, f"{path} is not a {'folder' if kind == _FOLDER else 'regular file'}: remove it")
     if found.st_uid == os.geteuid():
         raise NotOurs(EMLINK, f"{path} is a hard link: nmem does not write to hard links; remove it")
     raise NotOurs(EPERM, f"{path} belongs to another user: nmem uses only your own; remove it or `chown` it")

@@ -19,10 +19,10 @@ _BUSY = "is locked"
 _WHY = {
     _BUSY: "the database is busy: another program is writing",
     "no such": "the database file is another one, or incomplete",
-    "another program's": "the file is another program's database, and stays as it is",
-    "not a database": "the file is no database",
+    "another program": "the file is another program's database, and is left unchanged",
+    "not a database": "the file is not a database",
     "malformed": "the database is damaged",
-    "readonly": "the database may only be read",
+    "readonly": "the database is read-only",
     "is full": "the disk is full",
     "I/O": "the disk cannot be read or written",
     "unable to open": "the database file cannot be opened",
@@ -143,10 +143,10 @@ def garbled(error: Exception) -> bool:
 def _other(path: str, version: int, meaning: int) -> NmemError:
     """What to do about a database of another version."""
     if version > len(MIGRATIONS):
-        said = f"the database {path} is of version {version}, this nmem reads {len(MIGRATIONS)}: upgrade nmem"
+        said = f"the database {path} has version {version}, this nmem reads {len(MIGRATIONS)}: upgrade nmem"
         return NmemError(said)
     if meaning > tables.VERSION:
-        said = f"episodes and threads in {path} are of version {meaning}"
+        said = f"episodes and threads in {path} have version {meaning}"
         return NmemError(f"{said}, this nmem reads {tables.VERSION}: upgrade nmem")
     said = f"the database {path} was made by an older nmem"
     if path != paths.database():

@@ -50,9 +50,9 @@ def mark(db_path: str, text: str, kind: str = NOTE, *, cwd: str = "", session_id
     if not text:
         raise NmemError("the marker's text is empty")
     if kind not in KINDS:
-        raise NmemError(f"a marker is a {', a '.join(KINDS)}")
+        raise NmemError(f"a marker must be a {', a '.join(KINDS)}")
     if len(text) > LONGEST:
-        raise NmemError(f"a marker has at most {LONGEST} characters: this has {len(text)}")
+        raise NmemError(f"a marker has at most {LONGEST} characters: this one has {len(text)}")
     try:
         db = store.connect(db_path, timeout=_WAIT)
     except (sqlite3.Error, OSError, NewerDatabase) as error:
@@ -93,5 +93,5 @@ def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str]:
             (here.key, here.root),
         ).fetchone()
     if row is None:
-        raise NmemError(f"no session is recorded of {here.name} yet: a marker belongs to one")
+        raise NmemError(f"no session of {here.name} is recorded yet: a marker needs one")
     return row[0], row[1], row[2]

@@ -42,7 +42,7 @@ def prepare(db: str) -> list[str]:
         )
     packs.make()  # without packs a hook costs a tenth more: no reason to say a word
     if not warm():
-        notes.append(f"the redaction rules could not be kept in {paths.cache(db)}: each hook compiles what it needs")
+        notes.append(f"the redaction rules could not be cached in {paths.cache(db)}: each hook compiles what it needs")
     return notes
 
 

@@ -80,8 +80,8 @@ def _passed_over(db: Connection, now: int) -> str:
             return ""
         log.undone(db, entry.id, now)
         before = log.newest(db)
-    then = f"the next undo takes back: {describe(before)}" if before else "nothing else is left to undo"
-    return f"nothing was taken back: {describe(entry)}; {then}"
+    then = f"the next undo reverts: {describe(before)}" if before else "nothing else is left to undo"
+    return f"nothing was undone: {describe(entry)}; {then}"
 
 
 def _retell(db: Connection, entries: Iterable[Entry], now: int) -> None:
@@ -107,7 +107,7 @@ def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:
             if again and "malformed" in str(error):
                 refresh.rebuild(db)  # an index that settling keeps is broken, not what a person did
                 continue
-            note = f"it could not be taken back and stays as it is: {error}"
+            note = f"could not be undone, and is left as it is: {error}"
         db.execute("RELEASE taking_back")
         return note
     raise AssertionError

@@ -132,7 +132,7 @@ def plan_install(target: Beside, db: str, server: Server, skill: str) -> Plan:
         if before is not None and OF_SKILL not in text:
             raise SettingsError(f"{target.path} exists and is not nmem's; it was left as it is")
         if before is None and (own := _taken(target)):
-            raise SettingsError(f"you have a command /{target.name} of your own, {own}: nmem's is not written")
+            raise SettingsError(f"you have a command /{target.name} of your own, {own}: nmem did not write its own")
         return Plan(target, before, skill.encode("utf-8"), record)
     try:
         if target.form == TOML:

@@ -264,7 +264,7 @@ def migrate(db: Connection) -> None:
     """
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version > len(MIGRATIONS):
-        raise NewerDatabase(f"the database is of version {version}; this nmem knows {len(MIGRATIONS)}")
+        raise NewerDatabase(f"the database has version {version}; this nmem knows {len(MIGRATIONS)}")
     for number in range(version, len(MIGRATIONS)):
         db.execute("BEGIN IMMEDIATE")
         try:

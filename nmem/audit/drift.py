@@ -80,7 +80,7 @@ def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
         out.append(Finding("payloads", OK, said, client=client))
     out += [_finding(one) for one in found if one.kind == OWN]
     if not found and (seen := db.execute("SELECT total(payloads) FROM session_shapes").fetchone()[0]):
-        out.append(Finding("payloads", OK, f"of {int(seen):,} payloads all fields and types are known"))
+        out.append(Finding("payloads", OK, f"all fields and types of {int(seen):,} payloads are known"))
     return out
 
 
@@ -165,7 +165,7 @@ def _missing(now: list[Shape], before: list[Shape], name: str, tool: str, needed
     here, there = _share(now, name), _share(before, name)
     absent = here.cases - here.hits
     if needed and absent >= _SURE and (here.value < 0.5 or name in STRICTLY) and there.hits == there.cases:
-        return _change(MISSING, now, name, absent, tool=tool, was="nothing can be stored of it without")
+        return _change(MISSING, now, name, absent, tool=tool, was="nmem can store nothing without it")
     if there.cases and there.hits == there.cases and here.value < 0.5 and probability(there, here) < ALPHA:
         was = f"each of {there.cases} had it before"
         return _change(MISSING, now, name, absent, tool=tool, was=was)

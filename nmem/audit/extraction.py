@@ -94,7 +94,7 @@ def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
     if not out and sessions:
         calls = sum(one.counts[4][1] for one in sessions)
         read = f"{len(sessions):,} session{'s' * (len(sessions) != 1)}"
-        said = f"{calls:,} calls of {read} read as they were before; no share has shifted"
+        said = f"{calls:,} calls of {read} are read as before; no share has shifted"
         out.append(Finding("extraction", OK, said))
     return out
 

@@ -188,7 +188,7 @@ def fix(db: Connection, stopped: Callable[[], bool] = lambda: False) -> list[str
             db.execute(f"UPDATE {one.table} SET session_id = NULL WHERE {one.where}")  # noqa: S608 -- our names
         else:
             db.execute(f"{one.mend} {one.table} WHERE {one.where}")
-        done.append(f"{one.counted(number)}: taken away")
+        done.append(f"{one.counted(number)}: removed")
     return done + _rebuilt(db, stopped)
 
 
@@ -209,7 +209,7 @@ def _rebuilt(db: Connection, stopped: Callable[[], bool]) -> list[str]:
     if _narratives(db):
         _tell_again(db)
         broken.append(INDEXES[2])
-    return [f"the text index {one.name} made anew" for one in dict.fromkeys(broken)]
+    return [f"the text index {one.name} was rebuilt" for one in dict.fromkeys(broken)]
 
 
 def _up_to_the_end(db: Connection) -> None:

@@ -62,7 +62,7 @@ def findings(db: Connection, path: str, now: int) -> list[Finding]:
     seen = sum((found[0].abstained.cases, found[0].abstained_before.cases)) if found else 0
     if not out and seen:
         said = ", ".join(f"{each.name} {_both(each).value:.0%}" for each in found)
-        out.append(Finding("label drift", OK, f"of {seen:,} newest calls the model abstains as it should: {said}"))
+        out.append(Finding("label drift", OK, f"the model abstains on the {seen:,} newest calls as expected: {said}"))
     return out
 
 
@@ -84,5 +84,5 @@ def _one(one: Dimension) -> list[Finding]:
             out.append(Finding("label drift", NOTE, said, mend))
     if shifted(one.second_before, one.second, least=_TURN):
         said = f"{one.name}: {one.word} in {one.second} of calls this week, {one.second_before} before"
-        out.append(Finding("label drift", NOTE, said, "nmem relabel --unsure; other work is no fault"))
+        out.append(Finding("label drift", NOTE, said, "nmem relabel --unsure; other work is not a fault"))
     return out

@@ -47,7 +47,7 @@ def findings(db: Connection) -> list[Finding]:
     out = []
     found, cost = latencies(db), hook_cost(db)
     if cost.slow:
-        said = f"{cost.verdict}; {cost.why or 'no cause of it is found here: a busy machine does that'}"
+        said = f"{cost.verdict}; {cost.why or 'no cause found here: a busy machine has this effect'}"
         out.append(Finding("latency", NOTE, said, _MENDS if cost.why else ""))
     for client in dict.fromkeys(one.client for one in found):
         mine = [one for one in found if one.client == client]

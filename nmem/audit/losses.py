@@ -125,7 +125,7 @@ def _recovered(db: Connection) -> list[Finding]:
     if not row:
         return []
     whole = db.execute("SELECT coalesce(max(id), 0) FROM observations").fetchone()[0]
-    said = f"{row[0]:,} calls no hook told of were taken from transcripts (of {whole:,} stored)"
+    said = f"{row[0]:,} calls that no hook reported were read from transcripts (of {whole:,} stored)"
     if row[0] > _MANY * max(whole, 20):
-        return [Finding("captured", NOTE, said, "nmem doctor says which hook does not run: look at round trip")]
+        return [Finding("captured", NOTE, said, "nmem doctor shows which hook does not run: see round trip")]
     return [Finding("captured", OK, said)]

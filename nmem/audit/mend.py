@@ -20,6 +20,6 @@ def fix(path: str) -> list[str]:
         tables.ensure(db)
         return future.fix(db, future.now()) + integrity.fix(db)
     except sqlite3.Error as error:
-        return [f"not everything could be mended: {error}"]
+        return [f"not everything could be fixed: {error}"]
     finally:
         db.close()

@@ -164,7 +164,7 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
     if row is None:
         return "it is gone"
     if row[0] != entry.payload.get("verdict"):
-        return "something else was said since, and stays so"
+        return "a later verdict replaced this one and is kept"
     _set(db, number, entry.before.get("verdict"), now)
     return ""
 

@@ -105,8 +105,8 @@ def _asked(words: list[str], env: dict[str, str]) -> tuple[int, str]:
         errors.seek(0)
         last = errors.read().decode("utf-8", "replace").strip().splitlines()
     if expired:
-        return tools, f"nothing came in {_SECONDS:.0f} s"
-    return tools, last[-1][:200] if last else "it ended without a word"
+        return tools, f"no answer within {_SECONDS:.0f} s"
+    return tools, last[-1][:200] if last else "the server exited without a message"
 
 
 def _listed(line: bytes) -> int | None:

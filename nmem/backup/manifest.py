@@ -71,7 +71,7 @@ def refuse_others(db: sqlite3.Connection, path: str) -> None:
     facts, meaning = int(db.execute("PRAGMA user_version").fetchone()[0]), tables.version(db)
     if facts > len(MIGRATIONS) or meaning > tables.VERSION:
         known = f"{len(MIGRATIONS)}.{tables.VERSION}"
-        raise NmemError(f"{path} is of version {facts}.{meaning}, this nmem knows {known}: upgrade nmem")
+        raise NmemError(f"{path} has version {facts}.{meaning}, this nmem knows {known}: upgrade nmem")
 
 
 def _has(db: sqlite3.Connection, table: str) -> bool:

@@ -39,7 +39,7 @@ class Rescued:
         if not self.gaps:
             return "every row could be read"
         where = ", ".join(f"{name} ({number})" for name, number in sorted(self.gaps.items()))
-        anew = f"; {self.sessions} sessions stand without their names" if self.sessions else ""
+        anew = f"; {self.sessions} sessions lost their names" if self.sessions else ""
         return f"gaps that could not be read, by table: {where}{anew}"
 
 

@@ -97,7 +97,9 @@ def _held(db_path: str, work: Path) -> list[str]:
         except sqlite3.DatabaseError:
             return []  # what is there is damaged: it says nothing
         return (
-            [f"{held} tasks were queued then and are no more: cancelled, `nmem task retry` queues one"] if held else []
+            [f"{held} tasks were queued in the backup and are cancelled now: `nmem task retry` queues one"]
+            if held
+            else []
         )
 
 
@@ -147,7 +149,7 @@ def _room(db_path: str, work: Path) -> None:
     wanted = 2 * size + (Path(db_path).stat().st_size if Path(db_path).exists() else 0)
     free = shutil.disk_usage(paths.folder(db_path)).free
     if free < wanted:
-        raise NmemError(f"restoring takes {wanted / 1e6:,.0f} MB for a while, and {free / 1e6:,.0f} MB are free")
+        raise NmemError(f"restoring needs {wanted / 1e6:,.0f} MB for a while, and {free / 1e6:,.0f} MB are free")
 
 
 def _up_to_date(work: Path) -> None:
@@ -281,7 +283,7 @@ def _settings(data: bytes, wanted: bool) -> list[str]:
     if path.exists():
         aside = path.with_name(f"{path.name}.before-{time.strftime('%Y%m%d-%H%M%S')}")
         replace(str(aside), path.read_bytes())
-        notes.append(f"the settings before are kept as {aside}")
+        notes.append(f"the previous settings are kept as {aside}")
     paths.make(str(path.absolute().parent))
     replace(str(path), data)
     return notes

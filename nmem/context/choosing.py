@@ -108,6 +108,6 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
     if db.execute("SELECT 1 FROM projects WHERE id = ?", (project_id,)).fetchone() is None:
         return "its project is gone"
     if _standing(db, project_id, item) != entry.payload.get("after", NEITHER):
-        return "something else was chosen since, and stays so"
+        return "a later choice replaced this one and is kept"
     _put(db, project_id, item, str(entry.before.get("choice") or NEITHER), now)
     return ""

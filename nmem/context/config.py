@@ -84,16 +84,16 @@ def form(document: dict[str, object], file: str = "config.toml") -> Form:
         flag = section.get(name, DEFAULTS[name] > 0)
         numbers[name] = float(flag is True)
         if not isinstance(flag, bool):
-            instead = "no context is given" if name == "enabled" else "it is taken for false"
-            trouble.append(f"{file}: context.{name} is true or false; {instead}")
+            instead = "no context is given" if name == "enabled" else "false is assumed"
+            trouble.append(f"{file}: context.{name} must be true or false; {instead}")
     for name, highest in _HIGHEST.items():
         value = section.get(name, numbers[name])
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= highest:
             numbers[name] = float(value)
         else:
-            trouble.append(f"{file}: context.{name} is a number from 0 to {highest:g}")
+            trouble.append(f"{file}: context.{name} must be a number from 0 to {highest:g}")
     off = section.get("off", [])
     if not isinstance(off, list) or not all(isinstance(each, str) for each in off):
-        trouble.append(f"{file}: context.off is a list of projects; no context is given")
+        trouble.append(f"{file}: context.off must be a list of projects; no context is given")
         numbers["enabled"], off = 0.0, []
     return numbers, off, trouble

@@ -203,7 +203,7 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
         return "" if gone else "it is gone already"
     if entry.kind in (EVERYWHERE, HERE):
         if told_everywhere(db, entry.target) != entry.payload.get("after"):
-            return "something else was chosen since, and stays so"
+            return "a later choice replaced this one and is kept"
         _put_everywhere(db, entry.target, now if entry.before.get("state") else None)
         return ""
     one = _Pin(db, kind, int(number))
@@ -212,6 +212,6 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
     except NmemError:
         return "it is gone"
     if state != entry.payload.get("after"):
-        return "something else was chosen since, and stays so"
+        return "a later choice replaced this one and is kept"
     one.put(entry.before.get("state"), now)
     return ""

@@ -109,6 +109,6 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:  # noqa: ARG001 - 
     if there is None:
         return "the decision is gone"
     if there != entry.payload.get("after"):
-        return "something else was decided about it since, and stays so"
+        return "a later change replaced this one and is kept"
     _put(db, number, entry.before.get("columns") or {"state": FOUND, "wording": ""})
     return ""

@@ -17,7 +17,7 @@ from nmem.errors import NmemError
 
 _MOVES = 5
 """Looks in a row at which the screen had changed: something is at work."""
-_OVER = "its turn is over: go on in its pane, or leave the client to end the task"
+_OVER = "its turn is over: continue in its pane, or quit the client to end the task"
 _SETTLED = 1_500
 """Milliseconds after the last word of a session in which it may still say the next."""
 
@@ -52,7 +52,7 @@ class Attention:
             return _OVER
         seconds = (now - self._still_since) // 1000
         if screen and seconds >= self._spec.idle_seconds:
-            return f"its screen has not changed for {self._spec.idle_seconds} s: look into its pane"
+            return f"its screen has not changed for {self._spec.idle_seconds} s: check its pane"
         return ""
 
     def _watch(self, screen: str, now: int) -> None:

@@ -108,4 +108,4 @@ def _commands(name: str, value: object) -> dict[str, tuple[str, ...]]:
 
 
 def _wrong(name: str, wanted: str) -> NmemError:
-    return NmemError(f"config.toml: [dispatch] {name} is {wanted}")
+    return NmemError(f"config.toml: [dispatch] {name} must be {wanted}")

@@ -14,11 +14,11 @@ from nmem.text import fit, printable
 
 _SHOWN, _FILES, _LINE = 5, 8, 300
 _ASKS = {
-    "failed_command": "find out why this command keeps failing here, and put the cause right",
-    "recurring_error": "find the cause of this error, and put it right",
-    "stuck_loop": "find out what kept the work going round in circles here, and put the cause right",
+    "failed_command": "find out why this command keeps failing here, and fix the cause",
+    "recurring_error": "find the cause of this error, and fix it",
+    "stuck_loop": "find out what kept the work going round in circles here, and fix the cause",
     "repeated_intent": "this was asked for again and again: see what is still missing, and do it for good",
-    "correction": "this was said to hold for work here: find what does not keep to it, and put it right",
+    "correction": "this was said to hold for work here: find what does not keep to it, and fix that",
     "skill": "these steps belong together here: do them",
     "unresolved_read": "these files were read again and again to no end: find out what is unclear, and clear it up",
 }

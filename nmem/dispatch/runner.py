@@ -104,7 +104,7 @@ def _not_queued(one: Task | None, task_id: int) -> str:
         return f"there is no task {task_id}: `nmem task list` lists them"
     if one.over:
         return f"task/{task_id} is over: {one.state}; `nmem task retry {task_id}` queues it again"
-    return f"task/{task_id} is not queued any more: another runner has it"
+    return f"task/{task_id} is no longer queued: another runner has it"
 
 
 def run(

@@ -85,7 +85,7 @@ def open_window(socket: str, session: str, name: str, cwd: str, words: Sequence[
         if not done[1]:
             return done[0][0]
         said = done[1][0]
-    raise NmemError(f"tmux opens no window: {printable(said)[:200]}")
+    raise NmemError(f"tmux did not open a window: {printable(said)[:200]}")
 
 
 def type_into(socket: str, target: str, words: Sequence[str]) -> str:

@@ -69,9 +69,9 @@ def root(cwd: str) -> str:
     """The checkout that a folder lies in. Raises NmemError where there is none, or no commit yet."""
     done = _git(cwd, "rev-parse", "--show-toplevel")
     if done.returncode or not done.stdout.strip():
-        raise NmemError(f"{printable(cwd)} is in no git repository: a worktree needs one")
+        raise NmemError(f"{printable(cwd)} is not in a git repository: a worktree needs one")
     if _git(cwd, "rev-parse", "--verify", "-q", "HEAD^{commit}").returncode:
-        raise NmemError(f"{printable(cwd)} has no commit yet: a worktree begins at one")
+        raise NmemError(f"{printable(cwd)} has no commit yet: a worktree starts from a commit")
     return done.stdout.rstrip("\n")
 
 

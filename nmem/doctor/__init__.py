@@ -96,7 +96,7 @@ def fix(folder: str) -> list[str]:
 
 def fix_database(path: str) -> list[str]:
     """The part of it that concerns one database, whosever it is: its spool, its text indexes, rows left behind."""
-    gone = [f"{name}, which a killed process left, is gone" for name in strays.clear(path)]
+    gone = [f"removed {name}, which a killed process left" for name in strays.clear(path)]
     return gone + _settle(path) + _index(path) + mend.fix(path)
 
 

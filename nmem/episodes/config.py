@@ -34,6 +34,6 @@ def form(document: dict[str, object], file: str = "config.toml") -> Form:
     trouble = [f"{file}: episodes.{key} is not known" for key in section if key != "method"]
     found = section.get("method", METHODS[0])
     if found not in METHODS:
-        trouble.append(f"{file}: episodes.method is one of {', '.join(METHODS)}")
+        trouble.append(f"{file}: episodes.method must be one of {', '.join(METHODS)}")
         found = METHODS[0]
     return str(found), trouble

@@ -112,7 +112,7 @@ def passed_over(db_path: str) -> str:
         why = f"others own its folder or may write to it: chmod 700 {file.parent}"
     else:
         why = "it is damaged, or of another nmem: `nmem train labels`, or --reset"
-    return f"your own model {file} is not believed: {why}"
+    return f"your own model {file} is not trusted: {why}"
 
 
 def personal_file(db_path: str) -> Path:

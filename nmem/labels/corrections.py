@@ -59,7 +59,7 @@ def score_of(dimension: str, word: str | None) -> float | None:
         raise NmemError(f"{printable(dimension)[:40]} is not a dimension: {', '.join(DIMENSIONS)}")
     pair = WORDS[DIMENSIONS.index(dimension)]
     if word is not None and word not in pair:
-        raise NmemError(f"{dimension} is {pair[0]} or {pair[1]}, not {printable(word)[:40]}")
+        raise NmemError(f"{dimension} must be {pair[0]} or {pair[1]}, not {printable(word)[:40]}")
     return None if word is None else float(2 * pair.index(word) - 1)
 
 
@@ -117,10 +117,8 @@ class _Row:
         own = {name: self.scores[name] for name in self.origin.own}
         if all(own.get(name) == score for name, score in asked.items()):
             what = ", ".join(asked)
-            so = f"{what} {'are' if len(asked) > 1 else 'is'} by your word so already"
-            raise NmemError(
-                f"observation {self.id}: {so if any(asked.values()) else f'you have said nothing of {what}'}"
-            )
+            so = f"{what} {'have' if len(asked) > 1 else 'has'} this label from you already"
+            raise NmemError(f"observation {self.id}: {so if any(asked.values()) else f'you have not labelled {what}'}")
 
     def say(self, name: str, score: float | None) -> None:
         """A dimension by the person's word."""

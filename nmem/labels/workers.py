@@ -85,7 +85,7 @@ class Judge:
             return self.model.label(walk.seen(stored))
         except Exception as error:  # noqa: BLE001 - the boundary between a row and what is made of it
             if stored.scores != _NONE:
-                said = f"model {self.model.name} cannot label observation {stored.id}, which keeps what it has"
+                said = f"model {self.model.name} cannot label observation {stored.id}, which keeps its labels"
                 raise NmemError(f"{said}: {reason(error)}") from None
             return _NONE
 
@@ -201,4 +201,4 @@ def _hear(_job: Job, receive: Callable[[], object]) -> Iterator[Done]:
 
 
 def _broken(job: Job) -> Done:
-    return Done(job.session_id, [], over=True, error="a process that labels has ended: start it again")
+    return Done(job.session_id, [], over=True, error="a labelling process ended: run this again")

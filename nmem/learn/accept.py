@@ -82,7 +82,9 @@ def _rule(one: Learning, text: str) -> str:
     if not rule:
         raise NmemError("the rule is empty")
     if len(rule) > wording.LIMIT:
-        raise NmemError(f"a rule has at most {wording.LIMIT} characters, this one {len(rule)}: shorten it with --text")
+        raise NmemError(
+            f"a rule has at most {wording.LIMIT} characters, this one has {len(rule)}: shorten it with --text"
+        )
     return rule
 
 
@@ -151,7 +153,7 @@ def put_back(entry: Entry, last: Written) -> str:
     try:
         file = files.read(asked["root"], asked["file"])
     except NmemError as error:
-        return f"its rule is not put back: {error}"
+        return f"its rule was not put back: {error}"
     taken, data = asked["taken"], file.data or b""
     at, gone = taken["at"], taken["bytes"].encode("latin-1")
     if not gone:

@@ -45,9 +45,9 @@ def form(document: dict[str, object], file: str = "config.toml") -> Form:
     trouble = [f"{file}: learn.{key} is not known" for key in section if key not in ("sessions", "half_life_days")]
     sessions, days = section.get("sessions", SESSIONS), section.get("half_life_days", HALF_LIFE_DAYS)
     if not isinstance(sessions, int) or isinstance(sessions, bool) or not LEAST_SESSIONS <= sessions <= MOST_SESSIONS:
-        trouble.append(f"{file}: learn.sessions is a whole number from {LEAST_SESSIONS} to {MOST_SESSIONS}")
+        trouble.append(f"{file}: learn.sessions must be a whole number from {LEAST_SESSIONS} to {MOST_SESSIONS}")
         sessions = SESSIONS
     if not isinstance(days, int | float) or isinstance(days, bool) or not 0 < days <= LONGEST_DAYS:
-        trouble.append(f"{file}: learn.half_life_days is a number of days above 0, at most {LONGEST_DAYS:g}")
+        trouble.append(f"{file}: learn.half_life_days must be a number of days above 0, at most {LONGEST_DAYS:g}")
         days = HALF_LIFE_DAYS
     return sessions, float(days), trouble

@@ -62,7 +62,7 @@ def allowed(one: Standing, verb: str) -> None:
     if verb in able(one.state, one.columns["rule"] or ""):
         return
     if one.state == becomes:
-        again = f": `nmem learn reopen {one.id}` first, to word it anew" if verb == ACCEPT else ""
+        again = f": `nmem learn reopen {one.id}` first, to reword it" if verb == ACCEPT else ""
         raise NmemError(f"learning {one.id} is {one.state} already{again}")
     raise NmemError(f"learning {one.id} is {one.state}: `nmem learn reopen {one.id}` first")
 

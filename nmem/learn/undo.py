@@ -40,7 +40,7 @@ def take_back(db: Connection, entry: Entry, last: Written) -> str:
         lifecycle.put(db, number, before)
     elif now is not None:
         lifecycle.put(db, number, {**now, "rule": before["rule"] if now["rule"] == after["rule"] else now["rule"]})
-        note = f"it is {now['state']} since, and stays so"
+        note = f"the learning is {now['state']} by now, and that is kept"
     if entry.kind == lifecycle.ACCEPT:
         return accept.take_out(db, entry, last) or note
     if entry.kind == lifecycle.REOPEN and entry.payload.get("taken"):

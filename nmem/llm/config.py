@@ -47,7 +47,7 @@ class Settings:
         """What a person should know about these settings, one line each."""
         parts = urlsplit(self.base_url)
         if self.base_url and not self.command and parts.scheme == "http" and not loopback(self.base_url):
-            return [f"{parts.hostname} is reached over http: what is sent there can be read on the way"]
+            return [f"{parts.hostname} uses http: others can read what is sent"]
         return []
 
 

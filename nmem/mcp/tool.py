@@ -55,7 +55,7 @@ class Param:
             return tuple(self._text(each) for each in (given if isinstance(given, list) else [given]))
         text = self._text(given)
         if self.choices and text not in self.choices:
-            raise Usage(f"{self.name}: {line(text, 60)} is none of {', '.join(self.choices)}")
+            raise Usage(f"{self.name}: {line(text, 60)} is not one of {', '.join(self.choices)}")
         return text
 
     def _number(self, given: object) -> int:
@@ -73,7 +73,7 @@ class Param:
         if not isinstance(given, str):
             raise self._wrong(given)
         if len(given) > _LONGEST:
-            raise Usage(f"{self.name}: {len(given)} characters are more than {_LONGEST}")
+            raise Usage(f"{self.name}: {len(given)} characters exceed the limit of {_LONGEST}")
         return given.replace("\0", "")
 
     def _wrong(self, given: object) -> Usage:

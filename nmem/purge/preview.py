@@ -150,9 +150,9 @@ _DERIVED = {
                          " WHERE t.micro IS NOT NULL AND s.session_id IN ({})",
     "learnings that rest on it": "SELECT count(DISTINCT learning_id) FROM learning_evidence WHERE session_id IN ({})",
     "notes that learnings are made of": "SELECT count(*) FROM learning_findings WHERE session_id IN ({})",
-    "corrections that can be taken back": "SELECT count(*) FROM corrections WHERE"
+    "corrections that can be undone": "SELECT count(*) FROM corrections WHERE"
                                           " iif(json_valid(payload), json_extract(payload, '$.session'), NULL) IN ({})",
-    "things sessions were told": "SELECT count(*) FROM injection_items WHERE item IN"
+    "items told to sessions": "SELECT count(*) FROM injection_items WHERE item IN"
                                  " (SELECT 'episode/' || id FROM work_units WHERE session_id IN ({}))",
 }  # fmt: skip
 

@@ -185,7 +185,7 @@ def _unknown(db: Connection, name: str) -> NmemError:
     """Nothing of this name can go: there is none, or all that there is of it is at work."""
     works = db.execute("SELECT id FROM tasks WHERE project = ? LIMIT 1", (name,)).fetchone()
     if works:
-        return NmemError(f"task/{works[0]} is at work: `nmem task cancel {works[0]}` first")
+        return NmemError(f"task/{works[0]} is running: `nmem task cancel {works[0]}` first")
     return unknown(name)
 
 

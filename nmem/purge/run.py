@@ -223,7 +223,7 @@ def _clean(
             db.execute("UPDATE purges SET cleaned = 1 WHERE id = ?", (number,))
         scrub.fold(db, 1.0)
     elif not folded:
-        left.append(f"{db_path}-wal: another process reads all the time; settling cuts it later")
+        left.append(f"{db_path}-wal: another process keeps reading; settling truncates it later")
     return left, folded and alone
 
 
@@ -250,7 +250,7 @@ def undo(db: Connection, db_path: str, number: int, now: int) -> str:
     files.put_back(taken.files)
     history.again(db, int(db.execute("SELECT at FROM purges WHERE id = ?", (number,)).fetchone()[0]))
     db.execute("UPDATE purges SET state = ?, ended_at = ?, cleaned = 1 WHERE id = ?", (UNDONE, now, number))
-    return f"{said.number(left, 'row')} of it stay gone: what they belong to went since" if left else ""
+    return f"{said.number(left, 'row')} of it are not restored: what they belonged to was removed since" if left else ""
 
 
 def finish(db_path: str, now: int) -> int:

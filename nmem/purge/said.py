@@ -8,22 +8,22 @@ from collections.abc import Mapping, Sequence
 KINDS = {"project": "project", "session": "session", "learning": "learning", "task": "task", "prompt": "prompt",
          "obs": "call", "trace": "swept call"}  # fmt: skip
 """Kind -> its word, in the order in which they are told."""
-NOTHING_ELSE = "what says it elsewhere"
+NOTHING_ELSE = "other texts that contain it"
 """What goes where no row of its own does."""
 _TABLES = {"projects": "project", "sessions": "session", "learnings": "learning", "tasks": "task", "prompts": "prompt",
            "observations": "obs"}  # fmt: skip
 _NAMED_ONLY = {"learning", "task"}
 """Of these others go as what was made of calls: they count where they were named; tasks also where words alone were."""
 _WORDS = {
-    "context": "what the next session is told", "injection": "what sessions were told", "search": "what is searched",
-    "learn": "learnings and what they rest on", "learned": "learnings and what they rest on", "tasks": "tasks",
+    "context": "context for the next session", "injection": "context given to sessions", "search": "search indexes",
+    "learn": "learnings and their evidence", "learned": "learnings and their evidence", "tasks": "tasks",
     "task": "tasks", "work": "stories of episodes", "unit": "stories of episodes", "episode": "stories of episodes",
     "narrations": "stories of episodes", "session": "summaries of sessions", "sessions": "sessions",
-    "threads": "threads", "projects": "projects", "project": "projects", "corrections": "what can be taken back",
-    "recall": "which decisions were read", "llm": "what language models were asked",
-    "hook": "runs of the hooks", "swept": "traces of what was swept", "sweep": "traces of what was swept",
-    "redaction": "redactions that were judged", "learning": "learnings and what they rest on",
-    "learnings": "learnings and what they rest on", "said": "decisions said in passing",
+    "threads": "threads", "projects": "projects", "project": "projects", "corrections": "corrections to undo",
+    "recall": "decisions that were read", "llm": "questions to language models",
+    "hook": "runs of the hooks", "swept": "traces of swept records", "sweep": "traces of swept records",
+    "redaction": "judged redactions", "learning": "learnings and their evidence",
+    "learnings": "learnings and their evidence", "said": "decisions said in passing",
     "decided": "decisions said in passing",
 }  # fmt: skip
 """The first word of a table's name -> what stands in it."""

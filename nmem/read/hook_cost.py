@@ -73,7 +73,7 @@ class HookCost:
         """What the client waits, against the limit, in words."""
         seen = self.measured
         if seen is None:
-            return "what the client waits is not measured yet: `nmem doctor` times it"
+            return "the client's waiting time is not measured yet: `nmem doctor` measures it"
         return (
             f"the client waits {seen.whole:.0f} ms for each event that nmem doctor sends,"
             f" {times(seen.ratio, seen.bare)}"
@@ -137,14 +137,14 @@ def _why(db: Connection, runs: list[_Run], events: tuple[EventCost, ...], seen: 
     waits = percentile([run.wall - run.cpu for run in of], 0.5)
     if waits > usual / 2 and waits > _SLOW_US / 2:
         tried = db.execute("SELECT 1 FROM counters WHERE name IN ('spooled', 'drained') AND value > 0").fetchone()
-        held = "the database is held by another process" if tried else "the disk of the database is slow, or busy"
+        held = "another process locks the database" if tried else "the disk of the database is slow, or busy"
         which = "they wait" if slow else f"the slowest {len(late)} of {len(runs)} wait"
         return f"{which} {waits / 1000:.0f} ms without working: {held}"
     if percentile([run.size for run in of], 0.5) > _LARGE:
         size = percentile([run.size for run in of], 0.5) / 1000
         return f"large events: half of the slow ones hold {size:,.0f} kB or more"
     if sum(run.event in _PROMPTS for run in of) * 2 > len(of):
-        return "prompts: what a session is told is selected while it waits"
+        return "prompts: context is selected while the session waits"
     worst = max(events, key=lambda one: one.p95)
     return f"mostly {worst.event}: 95 in 100 take up to {worst.p95 / 1000:.0f} ms"
 

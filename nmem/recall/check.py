@@ -114,7 +114,7 @@ def _ordered(found: Corpus, index: str) -> list[Finding]:
         section = bisect(starts, entry.number)
         if entry.heading < last.get(section, -1):
             text = f"/{entry.operator} {entry.trigger}"
-            out.append(Finding(ORDER, index, entry.number + 1, text, "stands before the entry above it in the file"))
+            out.append(Finding(ORDER, index, entry.number + 1, text, "comes before the entry above it in the file"))
         last[section] = max(entry.heading, last.get(section, -1))
     return out
 

@@ -138,7 +138,7 @@ def _seen(each: os.DirEntry[str], name: str, real: str, index: str, warnings: li
         warnings.append(f"{name}: {error.strerror}, left out")
         return None
     if not stat.S_ISREG(found.st_mode):
-        warnings.append(f"{name}: no file, left out")
+        warnings.append(f"{name}: not a file, left out")
         return None
     if found.st_size > LARGEST:
         warnings.append(f"{name}: {found.st_size:,} bytes are more than {LARGEST:,}, left out")

@@ -101,7 +101,7 @@ def remarks(index: Index, name: str, text: str, entry: str) -> list[str]:
     ranked, sure = rank(index, name, "", 1)
     if ranked and sure >= FLOOR:
         other = index.docs[ranked[0].doc]
-        out.append(f"/{other[0]} {other[1]} answers to it now ({sure:.2f}): maybe that is the one to edit")
+        out.append(f"/{other[0]} {other[1]} matches it already ({sure:.2f}): perhaps edit that one")
     if ambient(text, entry):
         out.append(
             "its text is hardly longer than its entry: put it into CLAUDE.md or AGENTS.md, where it is always read"

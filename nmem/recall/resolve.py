@@ -58,7 +58,7 @@ class Resolver:
         index = self.recall.index
         found = links.exact(index, operator, text)
         if len(found) > 1:
-            out = Answer(query, SEVERAL, f"{len(found)} entries are called that; ask for one of them:")
+            out = Answer(query, SEVERAL, f"{len(found)} entries have this name; ask for one of them:")
             out.offers = [_offer(index, doc, 1.0) for doc in found[:_LISTED]]
             return out
         if found:
@@ -72,7 +72,7 @@ class Resolver:
             more = "" if index.docs else " yet: write one with `nmem recall remember`"
             return Answer(query, NOTHING, f"no decision answers this{more}.")
         out = Answer(
-            query, UNSURE, "no decision surely answers this. If one of these is meant, ask for it:", confidence=sure
+            query, UNSURE, "no decision clearly answers this. If one of these is meant, ask for it:", confidence=sure
         )
         best = ranked[0].score or 1.0
         out.offers = [_offer(index, each.doc, sure * each.score / best) for each in ranked]
@@ -82,7 +82,7 @@ class Resolver:
         entry = self.recall.index.docs[doc]
         if entry[LINE] < 0:
             return Answer(
-                query, WRONG, f"/{entry[OPERATOR]} {entry[TRIGGER]} stands in the index (line {entry[6] + 1}), but no"
+                query, WRONG, f"/{entry[OPERATOR]} {entry[TRIGGER]} is in the index (line {entry[6] + 1}), but no"
                 f" heading of that name is in {entry[7]}: `nmem recall check` tells more.",
             )  # fmt: skip
         file = self.file(entry[FILE])
@@ -114,7 +114,7 @@ class Resolver:
             if len(found) == 1:
                 return self._told(query, *found[0], 1.0)
             if found:
-                out = Answer(query, SEVERAL, f"{len(found)} headings are called that; ask for one of them:")
+                out = Answer(query, SEVERAL, f"{len(found)} headings have this name; ask for one of them:")
                 out.offers = [
                     Offer(links.section_link(self.recall.index, file, at), file.name) for file, at in found[:_LISTED]
                 ]

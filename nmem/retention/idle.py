@@ -137,7 +137,7 @@ def _checkpoint(db: Connection, db_path: str, _stopped: Callable[[], bool], _res
         busy, _, _ = db.execute(f"PRAGMA wal_checkpoint({how})").fetchone()
     finally:
         db.execute(f"PRAGMA busy_timeout={wait}")
-    said = "somebody reads: the log stays" if busy else f"{size / 1e6:.1f} MB of log folded back"
+    said = "a reader is active: the log stays" if busy else f"{size / 1e6:.1f} MB of log written back"
     return Step("checkpoint", not busy, said)
 
 
@@ -162,13 +162,13 @@ def _vacuum(db: Connection, db_path: str, now: int, stopped: Callable[[], bool],
         db.execute("VACUUM")
     except sqlite3.OperationalError as error:
         if "interrupt" in str(error):
-            return Step("vacuum", False, "given up: somebody came")
+            return Step("vacuum", False, "stopped: a session became active")
         if "locked" in str(error) or "busy" in str(error):
             return Step("vacuum", False, "the database is in use")
         raise
     finally:
         db.set_progress_handler(None, 0)
-    return Step("vacuum", True, f"{empty / 1e6:.0f} MB given back")
+    return Step("vacuum", True, f"{empty / 1e6:.0f} MB freed")
 
 
 def _why_not(db: Connection, db_path: str, now: int, empty: int, share: float, *, wanted: bool) -> str:

@@ -91,7 +91,7 @@ def _life(project_id: int, name: str, type_: str, policy: Policy, shares: Mappin
     written = policy.of(name, type_)
     found = shares.get(type_)
     if found is None or not found.count:
-        reason = "" if not policy.mediation else "nothing is known of its use"
+        reason = "" if not policy.mediation else "its use is unknown"
         return Life(project_id, name, type_, written, written, 1.0, 0.0, 0.0, 0.0, 0, reason)
     used, hot, near = found.used / max(1, found.told), found.hot / found.count, found.near / found.count
     evidence = found.told + found.hot + found.near
@@ -116,7 +116,7 @@ def _reason(found: _Share, factor: float) -> str:
         parts.append(f"{found.hot} of {found.count} are evidence of patterns that matter")
     if found.near:
         parts.append(f"{found.near} of {found.count} lie beside something pinned or marked")
-    said = "; ".join(parts) or "nobody came back to it as far as is known"
+    said = "; ".join(parts) or "no later use is known"
     return f"{said}: {'longer' if factor > 1 else 'shorter' if factor < 1 else 'as written'}"
 
 

@@ -141,7 +141,7 @@ def joined(results: Results, hits: Sequence[Hit]) -> Results:
 
 def only(text: str, now: int, order: str, hits: Sequence[Hit], seconds: float = 0.0) -> Results:
     """Entries as all that was found."""
-    remarks = () if hits else ("nothing is decided under these words: nmem recall list shows what is",)
+    remarks = () if hits else ("no decision matches these words: nmem recall list shows all",)
     facets = Facets((Facet(KIND, len(hits), f"type:{KIND}"),) if hits else ())
     return Results(
         parse(text, now), order, tuple(hits[:MANY]), len(hits), len(hits) >= MANY, facets, remarks, "", seconds

@@ -267,15 +267,15 @@ def _merged(scored: Scored) -> Scored:
 def _remarks(
     query: Query, narrow: Narrowed, gathered: Gathered, scored: Scored, limit: int, *, whole: bool
 ) -> list[str]:
-    out = [*query.mistaken, *(f"nothing stored answers to {one}" for one in narrow.unknown)]
+    out = [*query.mistaken, *(f"nothing stored matches {one}" for one in narrow.unknown)]
     if scored and gathered.tiers and ALL not in gathered.tiers.values() and len(query.wanted) > 1:
-        out.append("nothing has all the words: this has some of them, or words that hold them")
+        out.append("no record has all the words: these have some of them, or words that contain them")
     if not whole and query.wanted and not any(word.tokens for word in query.wanted):
-        out.append("signs are in no index: only the newest texts were looked through")
+        out.append("punctuation is not indexed: only the newest texts were searched")
     elif gathered.cut:
-        out.append("time was over before everything was looked through: the newest were first")
+        out.append("the time limit ended the search before all was searched: the newest came first")
     elif not whole and query.wanted and len(scored) >= limit:
-        out.append(f"there are more: of each kind the newest were ranked, {len(scored)} in all")
+        out.append(f"there are more: the newest of each kind were ranked, {len(scored)} in all")
     return out
 
 
@@ -285,7 +285,7 @@ def _dropped(db: Connection, query: Query, meant: Meaning) -> list[str]:
     little = unasked(query, meant)
     return [
         *([f"no record contains: {', '.join(none)}"] if none else []),
-        *([f"not looked for, for they say little: {', '.join(little)}"] if little else []),
+        *([f"too common to search for: {', '.join(little)}"] if little else []),
     ]
 
 
@@ -294,4 +294,4 @@ def _forgotten(db: Connection) -> list[str]:
     from nmem.retention.read import gone
 
     lost = gone(db)
-    return [f"{lost.said}: their episodes are searched, and `nmem show FILE` tells them"] if lost.said else []
+    return [f"{lost.said}: their episodes are searched, and `nmem show FILE` shows them"] if lost.said else []

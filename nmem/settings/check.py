@@ -63,7 +63,7 @@ def _walk(found: Mapping[str, object], above: Path) -> Iterator[tuple[Path, str]
         elif isinstance(value, Mapping):
             yield from _walk(value, path)
         else:
-            yield path, f"holds settings and no value: they stand below [{dotted(path)}]"
+            yield path, f"is a table, not a value: its settings are under [{dotted(path)}]"
 
 
 def _wrong(setting: Setting, path: Path, value: object) -> str:

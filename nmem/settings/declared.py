@@ -52,7 +52,7 @@ def _theme(value: object) -> str:
 
 def _colour(value: object) -> str:
     """What is wrong with a colour."""
-    return "" if _COLOUR.fullmatch(str(value)) else 'is a colour like "#7cb7ff"'
+    return "" if _COLOUR.fullmatch(str(value)) else 'must be a colour like "#7cb7ff"'
 
 
 REDACTION = (
@@ -168,17 +168,17 @@ def _quiet(value: object) -> str:
     try:
         hours.quiet(str(value))
     except NmemError:
-        return "is hours such as 09:00-18:00 or 22:00-07:00, or none"
+        return "must be hours such as 09:00-18:00 or 22:00-07:00, or none"
     return ""
 
 
 def _called(value: object) -> str:
     fits = isinstance(value, list | tuple) and value and all(value)
-    return "" if fits else 'is a list of words, none of them empty: ["claude", "-p", "{prompt}"]'
+    return "" if fits else 'must be a list of words, none of them empty: ["claude", "-p", "{prompt}"]'
 
 
 def _named(value: object) -> str:
-    return "is a name without : . and /" if any(sign in str(value) for sign in ":./") else ""
+    return "must be a name without : . and /" if any(sign in str(value) for sign in ":./") else ""
 
 
 DISPATCH = (

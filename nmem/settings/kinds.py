@@ -30,16 +30,16 @@ def wrong(setting: Setting, value: object) -> str:
 
 
 def _flag(_: Setting, value: object) -> str:
-    return "" if isinstance(value, bool) else "is true or false"
+    return "" if isinstance(value, bool) else "must be true or false"
 
 
 def _number(setting: Setting, value: object) -> str:
     whole = setting.kind == WHOLE
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-        return f"is a {span(setting)}"
+        return f"must be a {span(setting)}"
     low, high, above = setting.low, setting.high, setting.above
     fits = (low is None or value >= low) and (high is None or value <= high) and (above is None or value > above)
-    return "" if fits else f"is a {span(setting)}"
+    return "" if fits else f"must be a {span(setting)}"
 
 
 def span(setting: Setting) -> str:
@@ -56,22 +56,22 @@ def span(setting: Setting) -> str:
 
 def _text(_: Setting, value: object) -> str:
     if not isinstance(value, str):
-        return "is a text, in quotes"
-    return "is one line of text" if any(ord(char) < 32 for char in value) else ""
+        return "must be a text, in quotes"
+    return "must be one line of text" if any(ord(char) < 32 for char in value) else ""
 
 
 def _choice(setting: Setting, value: object) -> str:
-    return "" if value in setting.choices else f"is one of {', '.join(setting.choices)}"
+    return "" if value in setting.choices else f"must be one of {', '.join(setting.choices)}"
 
 
 def _texts(_: Setting, value: object) -> str:
     fits = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
-    return "" if fits else 'is a list of texts: ["one", "two"]'
+    return "" if fits else 'must be a list of texts: ["one", "two"]'
 
 
 def _words(_: Setting, value: object) -> str:
     fits = isinstance(value, list | tuple) and all(isinstance(word, str) and "\0" not in word for word in value)
-    return "" if fits else 'is a list of words: ["claude", "-p"]'
+    return "" if fits else 'must be a list of words: ["claude", "-p"]'
 
 
 def _url(setting: Setting, value: object) -> str:
@@ -87,12 +87,12 @@ def _url(setting: Setting, value: object) -> str:
         usable = False
     if usable and "@" not in parts.netloc:
         return ""
-    return "looks like http://127.0.0.1:1234/v1, without a password in it"
+    return "must look like http://127.0.0.1:1234/v1, without a password in it"
 
 
 def _patterns(_: Setting, value: object) -> str:
     if not isinstance(value, list | tuple):
-        return "is a list of { name, regex }"
+        return "must be a list of { name, regex }"
     for number, item in enumerate(value):
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -104,7 +104,7 @@ def _patterns(_: Setting, value: object) -> str:
 
 def _allow(_: Setting, value: object) -> str:
     if not isinstance(value, list | tuple):
-        return "is a list of texts, or of { regex }"
+        return "must be a list of texts, or of { regex }"
     for number, item in enumerate(value):
         if isinstance(item, str):
             continue

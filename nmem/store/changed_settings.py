@@ -46,7 +46,7 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:  # noqa: ARG001 --
 
     path = tuple(entry.target.partition("/")[2].split("."))
     if file.value(file.read().document, path) != entry.payload.get("value"):
-        return "it was changed since, and stays so"
+        return "the setting was changed later, and that change is kept"
     if entry.before.get("value") is None:
         file.take_away(path)
     else:

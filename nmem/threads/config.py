@@ -75,7 +75,7 @@ def form(document: dict[str, object], file: str = "config.toml") -> Form:
         trouble.append(f"{file}: [threads.clients] is not a table")
     method = section.get("method", "fitted")
     if method not in METHODS:
-        trouble.append(f"{file}: threads.method is one of {', '.join(METHODS)}")
+        trouble.append(f"{file}: threads.method must be one of {', '.join(METHODS)}")
         method = "fitted"
     return TIMEOUT_MINUTES if minutes is None else minutes, clients, str(method), trouble
 
@@ -83,5 +83,5 @@ def form(document: dict[str, object], file: str = "config.toml") -> Form:
 def _minutes(value: object, where: str, trouble: list[str]) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= LONGEST_MINUTES:
         return float(value)
-    trouble.append(f"{where} is a number of minutes, at most {LONGEST_MINUTES:.0f}")
+    trouble.append(f"{where} must be a number of minutes, at most {LONGEST_MINUTES:.0f}")
     return None

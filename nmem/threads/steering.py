@@ -58,7 +58,7 @@ def undo_next(db: Connection, target: str, payload: dict[str, Any], before: dict
     project_id = int(target.partition("/")[2])
     now = storage.chosen(db, project_id)
     if (now and list(now)) != payload["chosen"]:
-        return "a session has begun since, or something else was said: that stays"
+        return "a session began since, or a later choice was made, which is kept"
     storage.forget_choice(db, project_id)
     if before["chosen"] is not None:
         storage.choose(db, project_id, *before["chosen"])
@@ -108,6 +108,6 @@ def timeout(db: Connection, thread_id: int, minutes: float | None) -> None:
     if material.head(db, thread_id) is None:
         raise NmemError(f"there is no thread {thread_id}: `nmem threads` lists them")
     if minutes is not None and not 0 < minutes <= LONGEST_MINUTES:
-        raise NmemError(f"a timeout is a number of minutes, at most {LONGEST_MINUTES}")
+        raise NmemError(f"a timeout must be a number of minutes, at most {LONGEST_MINUTES}")
     with transaction(db):
         storage.set_timeout(db, thread_id, minutes)

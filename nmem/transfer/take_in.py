@@ -90,4 +90,4 @@ def _refuse(there: sqlite3.Connection, source: str) -> None:
         facts_of, meaning = int(there.execute("PRAGMA user_version").fetchone()[0]), tables.version(there)
     if facts_of > len(MIGRATIONS) or meaning > tables.VERSION:
         known = f"{len(MIGRATIONS)}.{tables.VERSION}"
-        raise NmemError(f"{source} is of version {facts_of}.{meaning}, this nmem knows {known}: upgrade nmem")
+        raise NmemError(f"{source} has version {facts_of}.{meaning}, this nmem knows {known}: upgrade nmem")

@@ -54,13 +54,13 @@ def test_one_figure_in_all_places(record: Recorded, db_path: str) -> None:
 def test_before_doctor_ran_nothing_is_concluded(record: Recorded) -> None:
     ran(record.db, "Stop", [24_000] * 20)
     assert cost(record.db).slow is None
-    assert "`nmem doctor` times it" in cost(record.db).verdict
+    assert "`nmem doctor` measures it" in cost(record.db).verdict
 
 
 @pytest.mark.parametrize(("late", "cpu", "size", "why"), [
     ("PostToolUse", 20_000, 900, "without working: the disk"),
     ("PostToolUse", 190_000, 900_000, "large events"),
-    ("UserPromptSubmit", 190_000, 900, "what a session is told"),
+    ("UserPromptSubmit", 190_000, 900, "context is selected"),
     ("PostToolUse", 190_000, 900, "mostly PostToolUse"),
 ])  # fmt: skip
 def test_the_likeliest_reason_is_named(record: Recorded, late: str, cpu: int, size: int, why: str) -> None:
@@ -74,13 +74,13 @@ def test_a_database_that_others_hold_and_a_start_that_is_not_compiled(record: Re
     tables.ensure(record.db)
     ran(record.db, "Stop", [20_000] * 10 + [200_000] * 10)
     record.db.execute("INSERT OR REPLACE INTO counters VALUES ('drained', 3)")
-    assert "held by another process" in cost(record.db).why
+    assert "another process locks" in cost(record.db).why
     record.db.execute("DELETE FROM hook_runs")
     ran(record.db, "Stop", [20_000] * 20)
     keep(record.db, 90.0, 14.0, 5)
     found = cost(record.db)
     assert found.slow
-    assert "not compiled" in found.why
+    assert "bytecode or the rule cache" in found.why
     assert [one.severity for one in latency.findings(record.db)] == ["note", "ok"]
 
 

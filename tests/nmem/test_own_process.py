@@ -141,7 +141,7 @@ def test_what_fails_in_the_background_is_logged_and_said_by_doctor(db_path: str)
     os.utime(wish, (time.time() - 600, time.time() - 600))
     (finding,) = settling()
     assert finding.severity == NOTE
-    assert "has not begun" in finding.evidence
+    assert "has not started" in finding.evidence
     assert "ModuleNotFoundError" in finding.evidence
     assert finding.evidence.endswith("nmem.commands.gone")
     assert settle.settle(db_path, models=False) is not None

@@ -82,7 +82,7 @@ def test_a_choice_made_for_the_context_comes_back_and_a_later_one_stays(recorded
     assert choices(recorded.db, 1) == {"prompt/1": "exclude"}
     said("pin", "prompt/1")
     recorded.db.execute("UPDATE context_choices SET choice = 'include'")
-    assert "something else was chosen since" in said("undo")
+    assert "a later choice replaced this one" in said("undo")
     assert choices(recorded.db, 1) == {"prompt/1": "include"}
 
 
@@ -192,7 +192,7 @@ def test_what_cannot_be_taken_back_stands_in_nobodys_way(recorded: Recorded) -> 
     recorded.db.execute(
         "INSERT INTO corrections (at, kind, target, payload, before) VALUES (9, 'pin', 'nonsense/x', '{}', '{}')"
     )
-    assert "could not be taken back and stays as it is" in said("undo")
+    assert "could not be undone, and is left as it is" in said("undo")
     assert pinned(recorded) == ["obs/1"]
     assert said("undo") == "undone: obs/1 pinned\n"
     assert pinned(recorded) == []

@@ -143,7 +143,7 @@ def test_a_broken_config_is_said_beside_the_story(nmem: Nmem, record: Recorded, 
     config.write_text("[llm]\nbase_url = 7\n", "utf-8")
     assert "llm.base_url" in nmem("settle")[1]
     told = nmem("narrate")[1]
-    assert "no model told it: " in told and "llm.base_url is a text" in told
+    assert "no model told it: " in told and "llm.base_url must be a text" in told
     config.write_text("[llm\n", "utf-8")
     assert str(config) in nmem("narrate")[1]
 
@@ -174,6 +174,6 @@ def test_screens_are_told_how_things_stand(record: Recorded, config: Path, db_pa
     Book(db_path).record(purpose="episode_narrative", label="qwen", tokens=7, outcome="timeout")
     found = standing(record.db)
     assert (found.backend, found.spent, found.cap, found.last_failure) == ("qwen at models.example", 7, 10, "timeout")
-    assert "over http" in found.problems[0]
+    assert "uses http" in found.problems[0]
     config.write_text("[llm]\nmodel = 3\n", "utf-8")
     assert "llm.model" in standing(record.db).problems[0]

@@ -44,7 +44,7 @@ def test_a_step_that_fails_is_logged_counted_and_passed_over(
     assert result.exit_code == 1 and json.loads(result.stdout)["failed"] == ["learn"]
     assert "the step learn failed, the others are done" in CliRunner().invoke(nmem, ["settle", "--no-model"]).stdout
     said = [one.evidence for one in storage._counts(record.db) if one.check == "settling"]
-    assert said == ["3 steps of settling failed and were passed over"]
+    assert said == ["3 steps of settling failed and were skipped"]
     monkeypatch.setattr(refresh, "refresh", sound)
     report = settle(db_path, 600, models=False)
     assert report is not None and not report.failed and report.learned == 1

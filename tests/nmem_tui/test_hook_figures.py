@@ -30,6 +30,6 @@ async def test_hooks_are_judged_and_the_reason_stands_beside(
         assert "the client waits 90 ms for each event that nmem doctor sends" in shown
         assert "6.4x a bare interpreter's 14 ms (above the limit 3x)" in shown
         assert "the newest 44 runs in sessions; inside: first line to commit" in shown
-        assert "why: starting takes longest" in shown
+        assert "why: start-up takes longest" in shown
         assert "PostToolUse 22 ms 22 ms 40 runs" in shown
         assert "UserPromptSubmit 31 ms 31 ms 4 runs" in shown

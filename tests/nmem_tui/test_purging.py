@@ -234,7 +234,7 @@ async def test_an_undo_after_a_purge_for_good_says_so_before_it_takes_back_what_
         await until(pilot, "for good: nothing brings them back")
         await purged(pilot, "purged for good: ")
         await pilot.press("u")
-        await until(pilot, "nothing was taken back: purge/1: ", "the next undo takes back: pin of episode")
+        await until(pilot, "nothing was undone: purge/1: ", "the next undo reverts: pin of episode")
         assert ask("SELECT count(*) FROM work_units WHERE pinned") == [before + 1]
         await pilot.press("u")
         await until(pilot, "undone: pin of episode")
@@ -357,7 +357,7 @@ async def test_backups_go_too_and_for_good_only_where_asked(
         assert not made.exists()
         assert held() == []
         await pilot.press("u")
-        await until(pilot, "nothing was taken back: purge/1: ", "for good; nothing else is left to undo")
+        await until(pilot, "nothing was undone: purge/1: ", "for good; nothing else is left to undo")
     assert not list(Path("trash").glob("*.age"))
 
 

@@ -17,7 +17,7 @@ from nmem.errors import OlderDatabase
 from nmem.store import schema
 from nmem_tui.model.actions import NUMBERED
 
-OLDER, BROKEN, NOTHING = "was made by an older nmem", "the file is no database", "nothing recorded"
+OLDER, BROKEN, NOTHING = "was made by an older nmem", "the file is not a database", "nothing recorded"
 FOREIGN = "the file is another program's database"
 SCREENS = NUMBERED.split()
 

@@ -58,13 +58,13 @@ def test_of_a_table_whole_columns_go(cells: int, columns: int) -> None:
 
 
 def test_projects_whose_rows_live_alike_are_told_together() -> None:
-    usual = Life(0, "project-0", "file_edit", 365.0, 365.0, 1.0, 0, 0, 0, 0, "nobody came back to it")
+    usual = Life(0, "project-0", "file_edit", 365.0, 365.0, 1.0, 0, 0, 0, 0, "no later use is known")
     lives = (
         replace(usual, in_force=310.0, factor=0.85, reason="17 of 631 are evidence: shorter"),
         *(replace(usual, project_id=number, project=f"project-{number}") for number in range(1, 9)),
     )
     told = plain(health_storage.about(stored(lives), health_storage.TYPE, "file_edit", 60))
-    assert told.count("nobody came back to it") == 1
+    assert told.count("no later use is known") == 1
     assert told.index("310 days instead of 365") < told.index("project-0") < told.index("365 days, as written")
     assert all(f"project-{number}" in told for number in range(9))
 

@@ -75,7 +75,7 @@ async def test_decisions_come_with_every_key_and_show_what_is_answered(
         assert "\x1b[31m" not in text(pilot)
         await pilot.press("escape", "6", *keys("/how zzz"), "enter")
         await settled(pilot)
-        assert "nothing is decided under these words" in " ".join(text(pilot).split())
+        assert "no decision matches these words" in " ".join(text(pilot).split())
 
 
 async def test_a_decision_is_copied_and_neither_pinned_nor_purged(

@@ -12,7 +12,7 @@ from nmem.text import width
 from nmem_tui import dispatcher
 from tests.nmem_tui.gallery import screen_text
 
-LONG = "the folder of a project, /home/dev/src/some-project, is no longer there: run this in a checkout · u undoes"
+LONG = "the folder of a project, /home/dev/src/some-project, no longer exists: run this in a checkout · u undoes"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])

@@ -29,14 +29,14 @@ def waiting(db: sqlite3.Connection) -> str:
     share = past.left(db) if past.stale(db) else 0.0
     if not share:
         return ""
-    return f"the rules of redaction are new, and would change {share:.0%} of what is stored: settling leaves it to you"
+    return f"the redaction rules changed and would alter {share:.0%} of the stored texts: settling leaves that to you"
 
 
 def _waits(db: sqlite3.Connection) -> list[Finding]:
     if said := waiting(db):
         return [Finding("redaction", NOTE, said, MEND)]
     if past.known(db) and past.stale(db):
-        said = "what is stored was not yet gone over by the rules of redaction in force: the next settling does it"
+        said = "stored texts were not yet checked against the current redaction rules: the next settling does it"
         return [Finding("redaction", NOTE, said, "nmem settle")]
     return []
 
@@ -45,5 +45,5 @@ def _withheld(db: sqlite3.Connection) -> list[Finding]:
     number = past.withheld(db, WITHHELD)
     if not number:
         return []
-    said = f"{number} texts were withheld whole: a pattern of yours took too long for them"
+    said = f"{number} texts were withheld whole: one of your patterns took too long on them"
     return [Finding("redaction", NOTE, said, "nmem config check")]

@@ -31,15 +31,15 @@ def labels() -> list[Finding]:
         said = "the table of weights is missing or damaged: nothing is labelled"
         return [Finding("labels", WRONG, said, "install nmem again")]
     if found.passed_over:
-        mend = "as it says; or nmem train labels --reset to do without"
-        return [Finding("labels", WRONG, found.passed_over, mend), _standing(found, "mend your own model first")]
+        mend = "see there; or nmem train labels --reset to do without"
+        return [Finding("labels", WRONG, found.passed_over, mend), _standing(found, "fix your own model first")]
     return [_standing(found), *_own(path, found)]
 
 
 def _standing(found: Standing, mend: str = "nmem backfill") -> Finding:
     said = f"model {found.model} ({found.source}) has labelled {found.by_it:,} of {found.calls:,} calls"
     if found.own:
-        said += f", and you have said a word about {found.own:,}"
+        said += f", and you have labelled {found.own:,}"
     if not found.due:
         return Finding("labels", OK, said)
     lacking = [f"{number:,} carry {what}" for number, what in
@@ -55,6 +55,6 @@ def _own(path: str, found: Standing) -> list[Finding]:
         said = f"the card of your own model {found.model} is missing: nothing explains its labels"
         return [Finding("labels", NOTE, said, "nmem train labels")]
     if cards.outdated(path):
-        said = f"your own model {found.model} was fitted beside an older one of nmem's"
+        said = f"your own model {found.model} was trained beside an older model of nmem's"
         return [Finding("labels", NOTE, said, "nmem train labels, then nmem backfill")]
     return []

@@ -21,10 +21,10 @@ def settling() -> list[Finding]:
     db = paths.database()
     asked, ran = _touched(wanted(db), filled=True), _touched(lock_file(db))
     if asked and time.time() - asked > LOST and not running(db):
-        said = f"settling was asked for at {_when(asked)} and has not begun"
+        said = f"settling was requested at {_when(asked)} and has not started"
         return [Finding("settling", NOTE, f"{said}{_why(db)}", "nmem settle")]
     if ran:
-        return [Finding("settling", OK, f"episodes were last told and sessions summed up at {_when(ran)}")]
+        return [Finding("settling", OK, f"episodes were last written and sessions summed up at {_when(ran)}")]
     return []
 
 

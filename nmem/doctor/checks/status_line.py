@@ -41,7 +41,7 @@ def _init(target: Target) -> str:
 
 def _theirs(target: Target) -> Finding:
     record = installed.load(paths.database(), target.path)
-    said = f"the status line in {target.path} is yours alone: window sizes come from the transcript"
+    said = f"the status line in {target.path} is your own, without nmem's: window sizes come from the transcript"
     if record and record.no_line:
         return Finding("status line", OK, said, "", target.client)
     return Finding("status line", NOTE, said, _init(target), target.client)
@@ -50,8 +50,8 @@ def _theirs(target: Target) -> Finding:
 def _ours(target: Target, ours: Line) -> Finding:
     gone = [path for path in (ours.interpreter, ours.file) if not Path(path).exists()]
     if gone:
-        left = "your own line still runs" if ours.own is not None else "it says nothing"
-        said = f"{' and '.join(gone)} is gone: {left}, but nothing is read along ({target.path})"
+        left = "your own line still runs" if ours.own is not None else "the status line is empty"
+        said = f"{' and '.join(gone)} is gone: {left}, but nmem reads nothing ({target.path})"
         return Finding("status line", NOTE, said, _init(target), target.client)
     if (ours.db or paths.database()) != paths.database():
         said = f"the status line writes to {ours.db}, this shell reads {paths.database()}"
@@ -76,7 +76,7 @@ def _passes(target: Target, ours: Line) -> Finding:
         )
     ms = (time.perf_counter() - before) * 1000
     if (done.stdout, done.stderr, done.returncode) != (_TEXT, b"", 7):
-        told = "what a command of yours prints does not come through unchanged"
+        told = "the output of your command does not arrive unchanged"
         return Finding(
             "status line", WRONG, told, f"nmem init --client {target.client} --no-status-line", target.client
         )

@@ -67,7 +67,7 @@ def _absent(path: str) -> Finding:
 
 
 def _strange(path: str) -> Finding:
-    said = f"{path} is the database of another program"
+    said = f"{path} is another program's database"
     return Finding("database", WRONG, said, f"move it away, or name another file in NMEM_DB: {shlex.quote(path)}")
 
 
@@ -110,7 +110,7 @@ def _writable(path: str) -> list[Finding]:
     folder = Path(path).absolute().parent
     if os.access(folder, os.W_OK | os.X_OK) and os.access(path, os.W_OK):
         return []
-    said = f"{path} can be read but not written: what hooks see waits in {spool.folders(path)[1]}"
+    said = f"{path} can be read but not written: events wait in {spool.folders(path)[1]}"
     return [Finding("database", WRONG, said, _write_to(folder))]
 
 
@@ -153,9 +153,9 @@ def _version(db: sqlite3.Connection, path: str) -> Finding:
         said = f"episodes and threads in {path} were written by a newer nmem (version {meaning})"
         return Finding("database", WRONG, said, "upgrade nmem")
     if version < len(MIGRATIONS):
-        return Finding("database", NOTE, f"{path} is of version {version}: the next hook upgrades it", "nmem settle")
+        return Finding("database", NOTE, f"{path} has version {version}: the next hook upgrades it", "nmem settle")
     if 0 < meaning < tables.VERSION:
-        said = f"episodes and threads in {path} are of version {meaning}: the next hook brings them up"
+        said = f"episodes and threads in {path} have version {meaning}: the next hook upgrades them"
         return Finding("database", NOTE, said, "nmem settle")
     size = Path(path).stat().st_size
     return Finding("database", OK, f"{path}, {size / 1e6:.1f} MB, version {version}")
@@ -177,7 +177,9 @@ def _whole(db: sqlite3.Connection, path: str, deep: bool) -> Finding:
         return Finding("integrity", WRONG, f"the database is damaged: {'; '.join(said)}", _rescue(path), ms=ms)
     if strays:
         tables = ", ".join(sorted({str(row[0]) for row in strays}))
-        return Finding("integrity", NOTE, f"rows of {tables} point at nothing", "nmem backup, then report it", ms=ms)
+        return Finding(
+            "integrity", NOTE, f"rows of {tables} refer to missing rows", "nmem backup, then report it", ms=ms
+        )
     if quick:
         return Finding("integrity", OK, "every page is whole; nmem doctor --deep compares the indexes too", ms=ms)
     return Finding("integrity", OK, "every page and index is whole", ms=ms)
@@ -194,7 +196,7 @@ def _counts(db: sqlite3.Connection) -> list[Finding]:
         said = f"{errors} inputs of hooks could not be understood, or a hook failed"
         out.append(Finding("losses", NOTE, said, f"see {paths.log(paths.database())}"))
     if failed := tally.get("settle errors", 0):
-        said = f"{failed} steps of settling failed and were passed over"
+        said = f"{failed} steps of settling failed and were skipped"
         out.append(Finding("settling", NOTE, said, f"nmem settle says which; see {paths.log(paths.database())}"))
     newest = "SELECT client, at, max(id) FROM hook_runs WHERE result != 'dropped' GROUP BY client"
     for client, at, _ in db.execute(newest).fetchall():
@@ -269,7 +271,7 @@ def _replaceable(folder: Path) -> str:
     if os.name == "nt" or not os.environ.get("NMEM_DB"):
         return ""  # the folder of its own is looked at with the files
     if found.st_uid not in (os.geteuid(), 0):
-        return f"{folder} is another user's: they can replace the memory"
+        return f"{folder} belongs to another user, who can replace the memory"
     if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
         return f"everybody can write to {folder}, and so replace the memory"
     return ""
@@ -289,7 +291,7 @@ def waiting() -> list[Finding]:
     wal = Path(db + "-wal")
     size = wal.stat().st_size if wal.exists() else 0
     if size > _WAL_LIMIT:
-        said = f"the write-ahead log has {size / 1e6:.0f} MB: something keeps the database open for reading"
+        said = f"the write-ahead log is {size / 1e6:.0f} MB long: a program keeps the database open for reading"
         out.append(Finding("wal", NOTE, said, "nmem doctor --fix"))
     return out or [Finding("spool", OK, f"nothing waits; write-ahead log {size / 1e6:.1f} MB")]
 
@@ -298,7 +300,7 @@ def runtime() -> list[Finding]:
     """What makes a hook cheap: bytecode and compiled rules."""
     out = []
     if missing := bytecode.missing():
-        said = f"{len(missing)} modules of the hook are compiled anew on every run"
+        said = f"every run compiles {len(missing)} modules of the hook again"
         out.append(Finding("bytecode", NOTE, said, "nmem doctor --fix"))
     else:
         out.append(Finding("bytecode", OK, "every module of the hook is compiled"))

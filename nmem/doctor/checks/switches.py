@@ -49,7 +49,7 @@ def claude(folder: str) -> list[Finding]:
         settings = _settings(path, comments=False)
         for key in ("disableAllHooks", "allowManagedHooksOnly", "strictPluginOnlyCustomization"):
             if settings.get(key):
-                mend = f"take {key} out of {path}"
+                mend = f"remove {key} from {path}"
                 out.append(Finding("switch", WRONG, f"{path} says {key}: no hook of yours runs", mend, "claude"))
     if os.environ.get("CLAUDE_CODE_SIMPLE"):
         said = "CLAUDE_CODE_SIMPLE is set: sessions started from here run no hooks"

@@ -20,13 +20,13 @@ def run(ask: Ask) -> Answer:
     now = present.read(ask.db, session_id, ask.now, ask.text("about"))
     assert now is not None
     if why := decide.silent(ask.db, now, config.load()):
-        return {"items": [], "note": f"the person wants that nothing is told here: {why}"}
+        return {"items": [], "note": f"the person switched context off here: {why}"}
     now.given = now.given_files = frozenset()
     ask.db.row_factory = None  # as in a hook: rows are compared there
     items = select.select(ask.db, now, ask.number("tokens"))
     shown = [{"id": line(each.id, 240), "text": line(each.text, 1200), "why": line(each.reason, 160)} for each in items]
     if not shown:
-        return {"items": [], "note": "nothing that is recorded bears on it strongly enough: search finds more"}
+        return {"items": [], "note": "no record bears on it strongly enough: search finds more"}
     return {"project": name(now.project, 80), "items": shown}
 
 

@@ -53,7 +53,7 @@ def _told(found: Stance) -> Answer:
                    for each in found.shifts[-_FEW:]],
         "stuck": [f"{quoted(each.key, 120)}: failed {each.failures}x{'' if each.over else ', not over'}"
                   for each in found.stuck[-_FEW:]],
-        "note": "its calls are not labelled yet: no more can be said" if not found.count
+        "note": "its calls are not labelled yet" if not found.count
                 else needs(found) if found.few else "",
     })  # fmt: skip
 

@@ -43,7 +43,7 @@ def test_nothing_changed_is_nothing_said(feed: Feed, db: Connection) -> None:
     fed(feed, lambda one: one)
     assert seen(db) == []
     (finding,) = drift.findings(db, NOW)
-    assert (finding.severity, finding.evidence) == (OK, "of 26 payloads all fields and types are known")
+    assert (finding.severity, finding.evidence) == (OK, "all fields and types of 26 payloads are known")
 
 
 def test_a_field_that_is_gone(feed: Feed, db: Connection) -> None:

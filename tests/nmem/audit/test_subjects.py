@@ -37,7 +37,7 @@ class TestExtraction:
         history(record, "2.1.10", 2, 10)
         (one,) = extraction.findings(record.db, record.at)
         assert (one.severity, one.evidence) == (
-            OK, "70 calls of 7 sessions read as they were before; no share has shifted")  # fmt: skip
+            OK, "70 calls of 7 sessions are read as before; no share has shifted")  # fmt: skip
 
     def test_a_version_whose_calls_come_out_empty(self, record: Recorded) -> None:
         history(record, "2.1.9", 5, 10)

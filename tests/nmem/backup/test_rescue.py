@@ -78,7 +78,7 @@ def test_sessions_whose_rows_are_gone_keep_their_work(filled: str) -> None:
     before = rows(filled)
     destroyed(filled, *pages(filled, "sessions"))
     result = run("restore", "--rescue", "--yes")
-    assert "sessions stand without their names" in result.output
+    assert "sessions lost their names" in result.output
     after = rows(filled)
     assert after["observations"] == before["observations"]
     assert {row[0] for row in after["sessions"]} == {row[0] for row in before["sessions"]}

@@ -238,7 +238,7 @@ def test_prompts_are_redacted_before_they_are_stored(place: Place) -> None:
         ({"needs": (99,)}, "there is no task 99"),
         ({"retries": 21}, "at most 20 times"),
         ({"quiet_hours": "25:00-26:00"}, "invalid quiet hours"),
-        ({"worktree": True, "cwd": "/"}, "is in no git repository"),
+        ({"worktree": True, "cwd": "/"}, "is not in a git repository"),
     ],
 )
 def test_what_cannot_be_queued_is_refused_in_one_line(place: Place, values: dict[str, object], says: str) -> None:

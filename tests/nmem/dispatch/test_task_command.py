@@ -139,8 +139,8 @@ def test_a_file_with_front_matter(place: Place) -> None:
         ("---\n\nafter: whenever\n---\nx", "f.md:3: invalid time 'whenever'"),
         ("---\nworktree: maybe\n---\nx", "f.md:2: worktree cannot be maybe"),
         ("---\nno colon\n---\nx", "f.md:2: no colon is not"),
-        ("---\npriority: 1\nx", "has no end"),
-        ("---\npriority: 1\n---\n  \n", "there is no prompt in it"),
+        ("---\npriority: 1\nx", "has no closing line"),
+        ("---\npriority: 1\n---\n  \n", "no prompt in it"),
     ],
 )
 def test_a_file_that_is_wrong_names_its_line(text: str, says: str) -> None:
@@ -416,10 +416,12 @@ def test_a_task_gets_a_worktree_where_there_is_a_repository_and_says_where_not(p
     plain.mkdir()
     done = place.command("add", "write=new.py", "--cwd", str(plain))
     assert not place.task(2).worktree
-    assert done.stderr == f"no worktree, the task runs in the folder itself: {plain} is in no git repository\n"
+    assert done.stderr == f"no worktree, the task runs in the folder itself: {plain} is not in a git repository\n"
     queue_task(place, prompt="x")
     assert place.task(3).worktree
-    assert "is in no git repository" in place.command("add", "x", "--worktree", "--cwd", str(plain), check=False).stderr
+    assert (
+        "is not in a git repository" in place.command("add", "x", "--worktree", "--cwd", str(plain), check=False).stderr
+    )
     place.run()
     assert not (place.project / "new.py").exists() and (plain / "new.py").exists()
 

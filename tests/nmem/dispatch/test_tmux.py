@@ -139,7 +139,7 @@ def test_an_interactive_client_that_stands_still_needs_a_person_and_goes_on(pane
     number = panes.add("ask me", interactive=True)
     panes.run(once=True)
     one = panes.until(number, lambda one: one.state == "needs-input" and "which one?" in act.output(one))
-    assert one.reason == "its screen has not changed for 5 s: look into its pane"
+    assert one.reason == "its screen has not changed for 5 s: check its pane"
     left = panes.run()  # a runner does not wait for a person
     assert (left.running, left.needs_input) == (0, 1)
     run(socket, "send-keys", "-t", one.pane, "this", "Enter")

@@ -190,7 +190,7 @@ def test_a_model_that_cannot_label_takes_nothing_away(
         raise TypeError("unsupported operand")
 
     monkeypatch.setattr(engine.Model, "label", broken)
-    with pytest.raises(NmemError, match="cannot label observation 1, which keeps what it has: TypeError"):
+    with pytest.raises(NmemError, match="cannot label observation 1, which keeps its labels: TypeError"):
         run(hooks, db_path, everything=True)
     assert hooks.labels() == before
     hooks.bare()

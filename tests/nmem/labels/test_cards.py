@@ -123,7 +123,7 @@ def test_a_model_of_one_s_own_that_is_older_than_nmem_is_told(hooks: Hooks, db_p
     use(db_path, model)
     card = {**json.loads(Path(engine.SHIPPED).with_name("card.json").read_text()), "name": model.name, "beside": "aaaa"}
     cards.personal_file(db_path).write_text(json.dumps(card))
-    assert "beside an older one" in check.labels()[1].evidence
+    assert "beside an older model" in check.labels()[1].evidence
     cards.personal_file(db_path).write_text(json.dumps({**card, "beside": base.name}))
     assert len(check.labels()) == 1
 

@@ -164,10 +164,10 @@ def test_episodes_count_the_person_s_word(hooks: Hooks, number: int) -> None:
     ("words", "message"),
     [
         ({"colour": "red"}, "colour is not a dimension: phase, scope, locus, novelty, friction"),
-        ({"phase": "red"}, "phase is think or act, not red"),
-        ({"phase": "act\x1b[2J"}, "phase is think or act, not act"),
+        ({"phase": "red"}, "phase must be think or act, not red"),
+        ({"phase": "act\x1b[2J"}, "phase must be think or act, not act"),
         ({}, "no label given for observation"),
-        ({"locus": None}, "you have said nothing of locus"),
+        ({"locus": None}, "you have not labelled locus"),
     ],
 )
 def test_what_cannot_be_is_one_line_and_changes_nothing(
@@ -184,7 +184,7 @@ def test_what_cannot_be_is_one_line_and_changes_nothing(
 
 def test_the_same_word_again_a_missing_call_and_what_is_no_call(hooks: Hooks, number: int, db_path: str) -> None:
     corrections.relabel(hooks.db, number, "phase", "act", START)
-    with pytest.raises(NmemError, match="phase is by your word so already"):
+    with pytest.raises(NmemError, match="phase has this label from you already"):
         corrections.relabel(hooks.db, number, "phase", "act", START)
     with pytest.raises(NmemError, match="there is no observation 99999"):
         corrections.relabel(hooks.db, 99_999, "phase", "act", START)
@@ -263,7 +263,7 @@ def test_the_command(hooks: Hooks, number: int) -> None:
         (("1", "phase=act", "phase=think"), 2, "phase is given twice"),
         (("1", "phase=act", "--clear", "phase"), 2, "both set and cleared"),
         (("1", "--list"), 2, "each stand alone"),
-        (("1", "phase=red"), 1, "phase is think or act, not red"),
+        (("1", "phase=red"), 1, "phase must be think or act, not red"),
         (("77777",), 1, "there is no observation 77777"),
     ],
 )

@@ -122,7 +122,7 @@ def test_undo_where_the_file_is_gone_or_the_learning_moved_on(shop: Shop) -> Non
     assert shop.state(number) == "open"
     shop.accept(number)
     shop.db.execute("UPDATE learnings SET state = 'resolved', state_by = 'evidence', state_at = 5")
-    assert "it is resolved since, and stays so" in shop.undo()
+    assert "the learning is resolved by now, and that is kept" in shop.undo()
     assert shop.state(number) == "resolved"
     assert not shop.file().exists()
 
@@ -232,7 +232,7 @@ def test_a_link_that_is_turned_outside_after_the_preview_is_refused(shop: Shop, 
     outside.write_bytes(shop.file().read_bytes())
     shop.file().unlink()
     shop.file().symlink_to(outside)
-    assert "it could not be taken back and stays as it is" in shop.undo()
+    assert "could not be undone, and is left as it is" in shop.undo()
     assert BLOCK in outside.read_bytes()
     assert shop.state(number) == "accepted"
 
@@ -276,7 +276,7 @@ def test_what_is_no_file_for_rules_is_one_clear_line(shop: Shop, make: Callable[
 
 @pytest.mark.parametrize("name", [".git/CLAUDE.md", "package.json", "Makefile", "none/CLAUDE.md"])
 def test_only_markdown_in_a_folder_that_is_there(shop: Shop, name: str) -> None:
-    with pytest.raises(NmemError, match=r"no Markdown file|no folder"):
+    with pytest.raises(NmemError, match=r"not a Markdown file|no folder"):
         shop.plan(shop.learning(), file=name)
 
 

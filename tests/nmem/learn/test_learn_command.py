@@ -205,7 +205,7 @@ def test_the_other_verbs_and_their_undo(told: Shop) -> None:
         (("accept", "1", "--yes", "--text", ""), 2, "--text is empty"),
         (("--project", "none"), 1, "nothing is recorded of project none"),
         (("accept", "1", "--yes", "--file", "../x.md"), 1, "outside the project"),
-        (("accept", "1", "--yes", "--file", "setup.cfg"), 1, "no Markdown file"),
+        (("accept", "1", "--yes", "--file", "setup.cfg"), 1, "not a Markdown file"),
         (("accept", "1", "--yes", "--text", " "), 2, "--text is empty"),
         (("accept", "1"), 2, "--yes"),
         (("accept", "4", "--yes"), 1, "/src/farm, no longer exists"),

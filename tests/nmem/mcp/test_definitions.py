@@ -66,8 +66,8 @@ def test_listing_opens_no_database_and_imports_nothing_that_reads_one(tmp_path: 
         ("get", {"ids": ["obs/1"], "idz": 1}, "get has no idz: it takes ids, chars"),
         ("episodes", {"limit": "many"}, "limit: 'many' is not a whole number"),
         ("episodes", {"limit": True}, "limit: True is not a whole number"),
-        ("mark", {"text": "x", "kind": "poem"}, "kind: poem is none of note, decision, rollback"),
-        ("mark", {"text": "x" * 20_001}, "text: 20001 characters are more than 20000"),
+        ("mark", {"text": "x", "kind": "poem"}, "kind: poem is not one of note, decision, rollback"),
+        ("mark", {"text": "x" * 20_001}, "text: 20001 characters exceed the limit of 20000"),
     ],
 )
 def test_wrong_arguments_are_told_in_words(tool: str, given: dict[str, object], says: str) -> None:

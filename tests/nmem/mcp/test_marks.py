@@ -84,7 +84,7 @@ def test_a_mark_changes_nothing_of_an_open_session(shop: Recorded, db_path: str,
     ("text", "kind", "cwd", "says"),
     [
         ("  ", "note", "/src/shop", "the marker's text is empty"),
-        ("x", "poem", "/src/shop", "a marker is a note, a decision, a rollback"),
+        ("x", "poem", "/src/shop", "a marker must be a note, a decision, a rollback"),
         ("x" * 4_001, "note", "/src/shop", "at most 4000 characters"),
         ("x", "note", "/src/nothing", "no session is recorded of nothing yet"),
     ],

@@ -60,7 +60,7 @@ def test_a_task_is_found_by_its_words_and_given_in_full(client: Client, shop: Re
     (told,) = client.get("get", ids=[hit["id"]])["found"]
     assert (told["state"], told["prompt"], told["said_last"]) == ("failed", "publish the release", "no tag")
     assert told["session"] == "session/coupon"
-    assert "get task/1 names the session" in client.refused("timeline", around="task/1")
+    assert "get task/1 names its session" in client.refused("timeline", around="task/1")
     assert "there is no task/9" in client.refused("get", ids="task/9")
 
 

@@ -39,7 +39,7 @@ def test_it_is_passed_over_by_name_and_once(planted: str, cleaned_later: bool) -
         (newest, *_) = undo.history(db)
         assert undo.describe(newest).endswith(", for good")
         assert TOKEN not in str(newest.payload)
-    assert tried(planted).startswith("refused: nothing was taken back: purge/1: ")
+    assert tried(planted).startswith("refused: nothing was undone: purge/1: ")
     said = tried(planted)
     assert "pin" in said and not said.startswith("refused"), said
     assert tried(planted) == "refused: nothing to undo"

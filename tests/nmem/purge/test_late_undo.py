@@ -47,7 +47,7 @@ def purged(db_path: str, *ids: str, now: int = NOW, window: int | None = None) -
 
 def undo_past(db: Connection, final: str) -> str:
     """Take back what was done before a purge for good, which is said first."""
-    with pytest.raises(NmemError, match=f"nothing was taken back: {final}: .* for good; the next undo takes back: "):
+    with pytest.raises(NmemError, match=f"nothing was undone: {final}: .* for good; the next undo reverts: "):
         undo(db, NOW + 2)
     return undo(db, NOW + 2)
 
@@ -68,7 +68,7 @@ def test_another_purge_took_what_it_refers_to(three: Connection, db_path: str) -
     purged(db_path, f"prompt/{second}")
     purged(db_path, f"prompt/{third}", now=NOW + 1, window=0)
     said = undo_past(three, "purge/2")
-    assert "of it stay gone: what they belong to went since" in said
+    assert "of it are not restored: what they belonged to was removed since" in said
     assert prompts(three) == [first, second]
     assert three.execute("SELECT count(*) FROM observations WHERE prompt_id IS NULL").fetchone() == (0,)
     sound(three, db_path)
@@ -80,7 +80,7 @@ def test_the_whole_session_is_gone(three: Connection, db_path: str, settled: boo
     if settled:
         settle(db_path, 600, models=False)
     purged(db_path, "session/s1", now=NOW + 1, window=0)
-    assert "stay gone" in undo_past(three, "purge/2")
+    assert "are not restored" in undo_past(three, "purge/2")
     assert three.execute("SELECT count(*) FROM prompts").fetchone() == (0,)
     sound(three, db_path)
 

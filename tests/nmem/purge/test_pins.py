@@ -28,7 +28,7 @@ def test_a_pin_of_what_stays_is_still_undone_after_a_purge_for_good(planted: str
         pins.pin(db, "obs", stays[0], True, _NOW)
     purge(planted, Selection(texts=(TOKEN,)), _NOW + 1, window=0)
     with closing(store.connect(planted, timeout=5)) as db:
-        with pytest.raises(NmemError, match=f"for good; the next undo takes back: obs/{stays[0]} pinned"):
+        with pytest.raises(NmemError, match=f"for good; the next undo reverts: obs/{stays[0]} pinned"):
             undo(db, _NOW + 2)
         assert undo(db, _NOW + 2) == f"obs/{stays[0]} pinned"
         assert undo(db, _NOW + 2) == f"thread/{other[1]} pinned"

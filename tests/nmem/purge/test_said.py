@@ -12,7 +12,7 @@ from nmem.purge import journal, said, sweep
 def test_numbers_are_told_by_what_they_are() -> None:
     assert said.goes({"obs": 14, "prompt": 1, "session": 1}) == "1 session, 1 prompt, 14 calls"
     assert said.goes({"trace": 2_000}) == "2,000 swept calls"
-    assert said.goes({}) == "what says it elsewhere"
+    assert said.goes({}) == "other texts that contain it"
     assert said.of_tables({"observations": 1, "learnings": 2, "work_units": 3}, ["id obs"]) == {"obs": 1}
     assert said.of_tables({"learnings": 2}, ["id learning"]) == {"learning": 2}
     assert said.of_tables({"learnings": 2, "tasks": 1}, ["text"]) == {"task": 1}
@@ -31,4 +31,4 @@ def test_every_table_that_is_looked_through_has_words(tmp_path: Path) -> None:
     found = said.elsewhere({f"{name}.data": 1 for name in names})
     assert sum(found.values()) == len(names)
     assert not [word for word in found if "_" in word or "." in word]
-    assert said.elsewhere({"learning_findings.data": 2, "learnings.title": 1}) == {"learnings and what they rest on": 3}
+    assert said.elsewhere({"learning_findings.data": 2, "learnings.title": 1}) == {"learnings and their evidence": 3}

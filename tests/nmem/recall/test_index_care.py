@@ -246,7 +246,7 @@ def test_what_an_episode_learned_becomes_a_decision(project: Path, record: Recor
     assert "- The invoice test still fails, because rounding happens before the coupon.\n" in told
     assert "Source: garden.md" in told
     assert run("recall", "check").return_value == 0
-    assert "says too little" in str(run("recall", "remember", "coupon", "--episode", "1", "--yes").exception)
+    assert "is too vague" in str(run("recall", "remember", "coupon", "--episode", "1", "--yes").exception)
     assert run("undo").exit_code == 0
     assert image(project) == before
 
@@ -312,7 +312,7 @@ def test_the_first_decision_begins_folder_and_index(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("trigger", "text", "says"),
     [
-        ("roses", "x", "says too little"),
+        ("roses", "x", "is too vague"),
         ("prune roses", "x", "exists already"),
         ("when " + "word " * 9 + "other", "x", "at most 8 words"),
         ("storing bulbs", "", "text is empty"),

@@ -196,7 +196,7 @@ def test_filters_narrow(stored: Stored) -> None:
     assert find(stored, "login !pytest type:obs").found == 2
     nobody = find(stored, "login project:nobody")
     assert not nobody.hits
-    assert nobody.remarks == ("nothing stored answers to project:nobody",)
+    assert nobody.remarks == ("nothing stored matches project:nobody",)
 
 
 def test_an_index_of_time_orders_what_was_imported_late(stored: Stored) -> None:
@@ -255,10 +255,10 @@ def test_words_without_a_part_in_what_was_found_are_named(stored: Stored) -> Non
     stored.say("something fresh")
 
     def told(text: str) -> tuple[str, ...]:
-        return tuple(one for one in find(stored, text).remarks if "contains" in one or "say little" in one)
+        return tuple(one for one in find(stored, text).remarks if "contains" in one or "too common" in one)
 
     assert told("zebra token gnu cache") == ("no record contains: zebra, gnu",)
-    assert told("gnu the") == ("no record contains: gnu", "not looked for, for they say little: the")
+    assert told("gnu the") == ("no record contains: gnu", "too common to search for: the")
     assert told("tokens") == told("cach") == told("oken") == (), "forms, beginnings and parts are there"
     assert told("fresh token") == told("1234567 token") == (), "what no vocabulary counts is in the indexes"
     assert told("the") == ()
@@ -338,9 +338,9 @@ def test_time_that_is_over_is_said_and_what_was_found_is_shown(stored: Stored) -
         stored.do(f"widget {n}")
     stored.settle()
     found = search(stored.db, "widget", NOW, seconds=0.0)
-    assert any("time was over" in remark for remark in found.remarks)
+    assert any("the time limit" in remark for remark in found.remarks)
     stopped = search(stored.db, "widget", NOW, stopped=lambda: True)
-    assert any("time was over" in remark for remark in stopped.remarks)
+    assert any("the time limit" in remark for remark in stopped.remarks)
     clock = Clock(0.0)
     with clock.watching(stored.db), pytest.raises(sqlite3.OperationalError, match="interrupted"):
         stored.db.execute(

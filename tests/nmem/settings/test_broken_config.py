@@ -97,7 +97,7 @@ def test_every_command_works_or_says_in_one_line_what_is_wrong(
 
 @pytest.mark.parametrize(("text", "said"), [
     (b"[tui]\ntheme = 'a\xff'\n", "is not UTF-8 (at line 2, byte 17): save it as UTF-8"),
-    (b"tui = 5\n", "tui holds settings and no value: they stand below [tui]"),
+    (b"tui = 5\n", "tui is a table, not a value: its settings are under [tui]"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said_in_words(own_home: Path, text: bytes, said: str) -> None:
     config = Path(paths.config())

@@ -84,14 +84,14 @@ def test_set_and_unset_keep_comments_and_order(mine: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("context.start_tokens", "9000"), "context.start_tokens is a number of tokens from 0 to 2400"),
-        (("context.start_tokens", "many"), "context.start_tokens is a number of tokens from 0 to 2400"),
-        (("context.enabled", "maybe"), "context.enabled is true or false"),
+        (("context.start_tokens", "9000"), "context.start_tokens must be a number of tokens from 0 to 2400"),
+        (("context.start_tokens", "many"), "context.start_tokens must be a number of tokens from 0 to 2400"),
+        (("context.enabled", "maybe"), "context.enabled must be true or false"),
         (("context.holdot", "0.1"), "context.holdot is not known: did you mean holdout?"),
         (("contxt.holdout", "0.1"), "contxt.holdout is not known: did you mean context.holdout?"),
         (("llm.timeout_minutes", "1"), "llm.timeout_minutes is not known: did you mean threads.timeout_minutes?"),
         (("threads.clients.clade", "5"), "threads.clients.clade is not known: did you mean claude?"),
-        (("threads.method", "best"), "threads.method is one of fitted, seed"),
+        (("threads.method", "best"), "threads.method must be one of fitted, seed"),
         (
             ("redaction.patterns", '[{name = "t", regex = "("}]'),
             "redaction.patterns[0] is not a regular expression: missing",
@@ -132,10 +132,10 @@ def test_every_fault_is_named_with_its_line(mine: Path) -> None:
     assert [line.removeprefix(str(mine)) for line in result.stdout.splitlines()] == [
         ":1: contxt is not known: did you mean context?",
         ":4: threads.methd is not known: did you mean method?",
-        ":5: threads.method is one of fitted, seed",
+        ":5: threads.method must be one of fitted, seed",
         ":6: threads.list is not known: did you mean clients?",
         ":10: threads.clients.clade is not known: did you mean claude?",
-        ":11: threads.clients.claude is a number of minutes above 0, at most 10080",
+        ":11: threads.clients.claude must be a number of minutes above 0, at most 10080",
         ":12: redaction.patterns[0] is not a regular expression: missing ), unterminated subpattern at position 0",
     ]
     told = json.loads(run("check", "--json").stdout)
@@ -183,7 +183,7 @@ def test_edit_checks_what_was_written(mine: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", shlex.quote(str(editor)))
     result = run("edit")
-    assert "context.enabled is true or false" in result.stdout
+    assert "context.enabled must be true or false" in result.stdout
     assert isinstance(result.exception, NmemError)
     editor.write_text("#!/bin/sh\nprintf '[context]\\nenabled = false\\n' > \"$1\"\n")
     assert "no errors" in ok("edit")

@@ -278,7 +278,7 @@ def test_what_is_no_export_is_refused_in_one_line(full: str, other: str, tmp_pat
         db.execute("UPDATE nmem_export SET value = '99' WHERE name = 'meaning'")
         db.commit()
     assert "upgrade nmem" in refused("import", "--from-export", str(tmp_path / "new.db"), db=other)
-    assert "is an export, no backup" in refused("restore", str(tmp_path / "new.db"), "--yes", db=other)
+    assert "is an export, not a backup" in refused("restore", str(tmp_path / "new.db"), "--yes", db=other)
     assert "exists already" in refused("export", str(file), db=full)
 
 
