@@ -1,4 +1,4 @@
-"""A person's choices on a project's items, and learnings that match a prompt. On the path of every prompt.
+"""Applies a person's pins and exclusions to what a session is told, and drops repeats. On the path of every prompt.
 
 Nothing here ranks: most prompts load this and no more.
 """

@@ -1,4 +1,4 @@
-"""Logs corrections of episodes with the previous rows (SQL): the only module that writes and reads them."""
+"""Logs every correction a person makes, of any kind, with the rows as they were before (SQL): undo reads it."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def test_the_rule_can_be_worded_by_the_person(shop: Shop) -> None:
     )
     assert shop.stored()[0]["rule"] == "Run the tests with `@pnpm` `<!-` x"
     other = shop.learning("yarn build")
-    with pytest.raises(NmemError, match="at most 160 characters, this one 161"):
+    with pytest.raises(NmemError, match="at most 160 characters, this one has 161"):
         shop.plan(other, text="x" * 161)
     with pytest.raises(NmemError, match="the rule is empty"):
         shop.plan(other, text="\x1b[31m --- ")

@@ -86,7 +86,7 @@ def test_a_mark_changes_nothing_of_an_open_session(shop: Recorded, db_path: str,
         ("  ", "note", "/src/shop", "the marker's text is empty"),
         ("x", "poem", "/src/shop", "a marker must be a note, a decision, a rollback"),
         ("x" * 4_001, "note", "/src/shop", "at most 4000 characters"),
-        ("x", "note", "/src/nothing", "no session is recorded of nothing yet"),
+        ("x", "note", "/src/nothing", "no session of nothing is recorded yet"),
     ],
 )
 def test_what_cannot_be_kept_is_said(shop: Recorded, db_path: str, text: str, kind: str, cwd: str, says: str) -> None:

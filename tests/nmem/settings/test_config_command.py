@@ -97,7 +97,7 @@ def test_set_and_unset_keep_comments_and_order(mine: Path) -> None:
             "redaction.patterns[0] is not a regular expression: missing",
         ),
         (("redaction.allow", "[1]"), "redaction.allow[0] needs a regex"),
-        (("llm.base_url", "http://u:pw@host/v1"), "llm.base_url looks like"),
+        (("llm.base_url", "http://u:pw@host/v1"), "llm.base_url must look like"),
         (("a b", "1"), "a b is not a setting"),
         (("context.off", "[x"), "context.off: not a list in TOML"),
         (("tui.theme", "dark", "light"), "tui.theme takes one value"),
