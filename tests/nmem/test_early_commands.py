@@ -201,7 +201,7 @@ def test_another_programs_database_is_refused_in_one_line(words: list[str], samp
     was = Path(db_path).read_bytes()
     (Path.home() / ".claude").mkdir()
     done = CliRunner().invoke(nmem, words)
-    assert "belongs to another program" in f"{done.output}{done.exception}"
+    assert "another program's database" in f"{done.output}{done.exception}"
     assert (Path(db_path).read_bytes(), Path(db_path).stat().st_mode & 0o777) == (was, 0o644)
 
 

@@ -105,5 +105,5 @@ def test_one_that_is_left_behind_is_said_and_mended(stored: Stored) -> None:
     path = str(stored.db.execute("PRAGMA database_list").fetchone()[2])
     said = [found.evidence for found in integrity.findings(stored.db, path) if found.check == "orphans"]
     assert said == ["1 searchable task that is gone"]
-    assert integrity.fix(stored.db) == ["1 searchable task that is gone: taken away"]
+    assert integrity.fix(stored.db) == ["1 searchable task that is gone: removed"]
     assert stored.db.execute("SELECT 1 FROM search_docs").fetchone() is None
