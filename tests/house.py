@@ -293,7 +293,7 @@ def knotted(graph: dict[str, set[str]]) -> int:
 
 TABLE = (
     Figure("lines of product Python", size, 125_700, 85_000),
-    Figure("modules", lambda house: len(house.modules), 859, 600),
+    Figure("modules", lambda house: len(house.modules), 861, 600),
     Figure("modules under 40 lines", each(lambda m: 0 < len(m.lines) < FRAGMENT), 98, 40),
     Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 8, 40),
     Figure("longest module", lambda house: max(len(m.lines) for m in modules(house)), 600, 600),
