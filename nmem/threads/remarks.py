@@ -6,7 +6,7 @@ there should be one. In the languages that nmem's other cues know.
 
 from __future__ import annotations
 
-from nmem.decisions.cues import Cue
+from nmem.conversation.cues import Cue
 
 LONGEST = 300
 """Characters at the beginning of a prompt in which a remark is looked for: further on a text quotes or reports."""
