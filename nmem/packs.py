@@ -155,7 +155,7 @@ def _loaded(above: str, folder: str, event: str, payload: dict[str, object]) -> 
 
 
 _BASH: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}
-_WORDED = ("nmem.context.budget", "nmem.context.marks", "nmem.context.compose")
+_WORDED = ("nmem.context.budget", "nmem.context.compose")
 """What only a session with a past loads: the scratch database has none."""
 _PROMPT = "Make the parser of the settings keep all comments, please."
 _TURN: tuple[tuple[str, dict[str, object]], ...] = (

@@ -19,19 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.audit import (
-    drift,
-    extraction,
-    future,
-    integrity,
-    labels,
-    latency,
-    losses,
-    models,
-    redaction,
-    retrieval,
-    shift,
-)
+from nmem import tables
+from nmem.audit import drift, extraction, future, integrity, labels, latency, losses, redaction, retrieval, shift
 from nmem.audit.drift import Change
 from nmem.audit.extraction import Quality
 from nmem.audit.finding import WRONG, Finding
@@ -77,7 +66,7 @@ _SUBJECTS: tuple[tuple[str, Subject], ...] = (
     ("labels", lambda db, path, now, _: labels.findings(db, path, now)),
     ("retrieval", lambda db, _, now, deep: retrieval.findings(db, now, deep)),
     ("latency", lambda db, *_: latency.findings(db)),
-    ("model", lambda db, *_: models.findings(db)),
+    ("model", lambda db, *_: labels.model_findings(db)),
 )
 SUBJECTS = tuple(name for name, _ in _SUBJECTS)
 Share = shift.Share
@@ -128,3 +117,20 @@ def overview(db: Connection, path: str, now: int) -> Overview:
         labels=labels.dimensions(db, path, now),
         latencies=latency.latencies(db),
     )
+
+
+def fix(path: str) -> list[str]:
+    """Mend what can be; what was done, one line each, and why something could not be."""
+    from capture.storage import store
+
+    try:
+        db = store.connect(path, timeout=5)
+    except (sqlite3.Error, OSError) as error:
+        return [f"the audit's mends need the database: {error}"]
+    try:
+        tables.ensure(db)
+        return future.fix(db, future.now()) + integrity.fix(db)
+    except sqlite3.Error as error:
+        return [f"not everything could be mended: {error}"]
+    finally:
+        db.close()

@@ -13,8 +13,7 @@ from sqlite3 import Connection
 
 from nmem.context.history import Past, Turn
 from nmem.context.places import Places
-from nmem.context.postings import Postings, pack, unpack
-from nmem.context.scale import LONG, PLAIN, SHORT
+from nmem.context.postings import LONG, PLAIN, SHORT, Postings, pack, unpack
 from nmem.retrieval.terms import base, branch_terms, name_terms, terms
 
 RULES = "2"

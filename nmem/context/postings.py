@@ -5,8 +5,6 @@ from __future__ import annotations
 from array import array
 from sqlite3 import Connection
 
-from nmem.context.scale import POSTINGS
-
 
 def pack(numbers: list[int]) -> bytes:
     """Numbers as 32-bit machine integers."""
@@ -56,3 +54,11 @@ class Postings:
             row = self._db.execute(self._read, (self._project_id, word)).fetchone()
             held = self._held[word] = (row[0], unpack(row[1])) if row else (0, [])
         return held
+
+
+POSTINGS = 128
+"""Turns, and files, remembered a word: the newest."""
+SHORT, LONG = 5.0, 20.0
+"""Half-lives of heat, in sessions."""
+PLAIN = frozenset(("main", "master", "next", "develop", "dev", "trunk", "head", ""))
+"""Branches whose name says nothing of the work, in lower case."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import exp, log
 
-from nmem.context.scale import LONG, PLAIN, SHORT
+from nmem.context.postings import LONG, PLAIN, SHORT
 from nmem.context.weights import PROMPT, START
 from nmem.retrieval.terms import base, branch_terms, mentions, terms
 from nmem.retrieval.words import CHAT

@@ -19,8 +19,8 @@ from capture.text import clean
 from nmem.database import garbled
 from nmem.episodes import material, narrations, reading
 from nmem.episodes.narrate import narrator
+from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.narrations import EXTRACTIVE, Story
-from nmem.episodes.narrative import Narrative
 from nmem.episodes.overrule import overrule
 from nmem.llm.ask import Desk
 from nmem.llm.backend import Cancel, Failure

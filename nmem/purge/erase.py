@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from sqlite3 import Connection
 
-from nmem.episodes import annotate, removal, units
+from nmem.episodes import annotate, arrange, units
 from nmem.episodes.titles import of_prompt
 from nmem.errors import NmemError
 from nmem.learn import purge as learned
@@ -50,7 +50,7 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
         )
     ]
     for session_id in sorted(reach.sessions):
-        removal.forget_session(db, session_id)
+        arrange.forget_session(db, session_id)
     heirs = _heirs(db)
     _facts(db)
     _swept(db, reach, heirs)

@@ -6,14 +6,19 @@ Takes a connection of `nmem.database.reader`. Text is as stored: whoever prints 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from sqlite3 import Connection
 
 from nmem.episodes import open_ends
-from nmem.read import stream
+from nmem.errors import NmemError
+from nmem.read import stream, views
 from nmem.read.episodes import EpisodeRow, present, rows
 from nmem.read.views import StreamRow
+from nmem.store.project import named, unknown
 from nmem.tables import NOW
+from nmem.text import ELLIPSIS, fit, printable, width
 
 _CHUNK = 400
 
@@ -164,3 +169,59 @@ def _done(db: Connection, prompt_id: int) -> tuple[StreamRow, ...]:
     for begin in range(0, len(keys), _CHUNK):
         known |= stream.rows(db, keys[begin : begin + _CHUNK])
     return tuple(known[key] for key in keys if key in known)
+
+
+_WAY = re.compile(r"""(?:cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|"']+)\s*(?:&&|;)\s*)+(?=\S)""")
+
+
+def fitted(command: str, cells: int) -> str:
+    """A printable command in at most `cells` cells; one that begins by going to a folder loses that first."""
+    if command.startswith("cd ") and width(command) > cells and (way := _WAY.match(command)):
+        command = f"{ELLIPSIS} {command[way.end() :]}"
+    return fit(command, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a session stands in the list."""
+
+    session_id: str
+    last_at: int
+    number: int
+    """Its row: tells two of the same moment apart."""
+
+
+def summary_page(db: Connection, project_id: int | None, before: tuple[int, int] | None, limit: int) -> list[Slot]:
+    """The newest `limit` sessions before (last_at, number), of a project or of all."""
+    where, values = ("s.project_id = ? AND", [project_id]) if project_id is not None else ("", list[int]())
+    found = db.execute(
+        f"SELECT s.id, s.last_at, s.rowid FROM sessions s WHERE {where} (s.last_at, s.rowid) < (?, ?)"  # noqa: S608 -- our words
+        " AND EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = s.id AND p.source = 'user')"
+        " ORDER BY s.last_at DESC, s.rowid DESC LIMIT ?",
+        (*values, *(before or (2**62, 2**62)), limit),
+    )
+    return [Slot(*row) for row in found.fetchall()]
+
+
+def session_of(db: Connection, beginning: str = "", project: str = "") -> str:
+    """The whole id. Without a beginning the newest of the project, or of the folder's, or of all. Raises NmemError."""
+    if beginning:
+        return _named(db, beginning)
+    from capture.project import resolve
+
+    key = named(db, project).key if project else resolve(str(Path.cwd())).key
+    found = views.sessions(db, 1, key) or ([] if project else views.sessions(db, 1))
+    if not found:
+        raise unknown(key) if project else NmemError("no session is recorded yet")
+    return found[0].id
+
+
+def _named(db: Connection, beginning: str) -> str:
+    from nmem.read.listing import sessions_like
+
+    found = sessions_like(db, beginning)
+    if not found:
+        raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")
+    if len(found) > 1:
+        raise NmemError(f"{printable(beginning)} is the beginning of several: {', '.join(map(printable, found))}")
+    return found[0]

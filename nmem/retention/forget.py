@@ -16,7 +16,7 @@ from nmem.episodes import annotate, units
 from nmem.retention import exempt, journal
 from nmem.retention.pace import Pace
 from nmem.retention.plan import Lives, Plan
-from nmem.settings.lifetimes import PROMPT
+from nmem.settings.kinds import PROMPT
 from nmem.store import trace
 
 _AT, _TYPE, _PATH = 1, 3, 4

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from nmem import config
 from nmem.errors import NmemError
-from nmem.settings.lifetimes import DAYS, FOREVER, LEAST_DAYS, TYPES
+from nmem.settings.kinds import DAYS, FOREVER, LEAST_DAYS, TYPES
 
 ALL = "all"
 

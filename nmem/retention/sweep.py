@@ -18,7 +18,7 @@ from nmem.retention.mediation import Life
 from nmem.retention.pace import Pace
 from nmem.retention.plan import DAY, Lives, plan
 from nmem.retention.policy import Policy
-from nmem.settings.lifetimes import LEAST_DAYS
+from nmem.settings.kinds import LEAST_DAYS
 
 NOTICED = "first look"
 GRACE = 7 * DAY

@@ -12,9 +12,8 @@ from nmem import tables
 from nmem.stance import history, rows, telling, usual
 from nmem.stance.guidance import Scene, advise
 from nmem.stance.model import Advice, Call, Compared, SessionStance, Stance
-from nmem.stance.path import sections
 from nmem.stance.scene import Background, Session
-from nmem.stance.trajectory import LONG, SCOPE_BASE, SHORT, shares
+from nmem.stance.trajectory import LONG, SCOPE_BASE, SHORT, sections, shares
 from nmem.store.project import meant
 from nmem.tables import NOW
 

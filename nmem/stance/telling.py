@@ -8,14 +8,13 @@ from sqlite3 import Connection, Row
 
 from nmem import tables
 from nmem.stance.model import QUADRANTS, Point, Shift, Strip
-from nmem.stance.path import path
-from nmem.stance.trajectory import SIDES, Crossing, Trajectory, shares
+from nmem.stance.trajectory import SIDES, Crossing, Trajectory, path, shares
 
 _TEXT = 200
 _CHUNK = 400
 
 Parts = Sequence[tuple[int, str]]
-"""From which number on the lines stand in which quadrant: nmem.stance.path.sections."""
+"""From which number on the lines stand in which quadrant: nmem.stance.trajectory.sections."""
 Kept = tuple[tuple[object, ...], Strip]
 """A strip, and what it was made of."""
 

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 from nmem.episodes import titles
 from nmem.episodes.narrate import cues, facts
-from nmem.episodes.narrate.adopt import adopt
 from nmem.episodes.narrate.checks import Struggle, once, struggles, told
 from nmem.episodes.narrate.completed import REPORTED, completed
 from nmem.episodes.narrate.corrections import Correction, confirmed, corrections, objection, refusals
 from nmem.episodes.narrate.ending import call, marks, obstacle, outcome, said_to_pass, unseen
+from nmem.episodes.narrate.facts import adopt
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
-from nmem.episodes.narrate.records import OK, Action, Episode
+from nmem.episodes.narrate.records import OK, Action, Episode, Narrative
 from nmem.episodes.narrate.remaining import next_steps
 from nmem.episodes.narrate.turns import (
     Superseded,
@@ -32,7 +32,6 @@ from nmem.episodes.narrate.turns import (
     unanswered,
 )
 from nmem.episodes.narrate.words import size, words
-from nmem.episodes.narrative import Narrative
 
 _NOTES = 7
 ANSWER = "Answer: "

@@ -1,1 +1,1 @@
-"""One module a tool, each with its definition as TOOL; nmem.mcp.registry finds it by that."""
+"""One module a tool, each with its definition as TOOL; nmem.mcp.server finds it by that."""

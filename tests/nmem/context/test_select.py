@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from capture.clients.said import BEGIN, END
 from nmem.context import keep, present, preview
 from nmem.context.alike import alike
+from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
 from nmem.context.choose import choose, echo
 from nmem.context.compose import compose
 from nmem.context.episodes import last_work
 from nmem.context.items import Item
-from nmem.context.marks import BEGIN, END
 from nmem.context.present import Present
 from nmem.context.rank import Ranking
-from nmem.context.select import PROMPT_TOKENS, START_TOKENS, select
 from nmem.settle import settle
 from tests.nmem.conftest import MINUTE
 

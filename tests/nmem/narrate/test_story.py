@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmem.episodes.narrate.narrator import narrate
-from nmem.episodes.narrate.records import Action, Episode, Saying
-from nmem.episodes.narrative import Narrative
+from nmem.episodes.narrate.records import Action, Episode, Narrative, Saying
 
 if TYPE_CHECKING:
     from tests.nmem.narrate.conftest import Story

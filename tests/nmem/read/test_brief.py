@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmem.read.brief import fitted
+from nmem.read.listing import fitted
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from nmem.read.which import session_of
 
 from nmem.errors import NmemError
-from nmem.read.which import session_of
 
 
 def test_by_the_beginning_of_its_id(db: sqlite3.Connection) -> None:
