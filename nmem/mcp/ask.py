@@ -126,7 +126,7 @@ class Ask:
         return int(found[0]), int(found[1])
 
     def session_named(self) -> str:
-        """The session that the client named; empty without one, or where it is in another by now: clearing makes one."""
+        """The session that the client named; empty without one, or where that has ended: clearing makes another."""
         from nmem.read import views
 
         db, own = self.db, os.environ.get(_SESSION, "")
