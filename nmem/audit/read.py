@@ -35,11 +35,9 @@ Subject = Callable[[Connection, str, int, bool], list[Finding]]
 def _redaction(db: Connection, path: str, now: int, deep: bool) -> list[Finding]:
     out = redaction.findings(db, now)
     if deep:
-        from nmem.audit import rescan
-
         writer = _writer(path)
         try:
-            out += rescan.findings(db, writer, now)
+            out += redaction.second_opinion(db, writer, now)
         finally:
             if writer is not None:
                 writer.close()

@@ -104,12 +104,12 @@ def _transcripts(
 def _spare(db: sqlite3.Connection) -> str:
     """Old history shall not be forgotten right after it came; in words how much of it will be, and from when on."""
     from nmem.commands.terminal import day, now
-    from nmem.retention import grace, policy
+    from nmem.retention import policy, sweep
 
     at = now()
-    grace.anew(db, at)
+    sweep.anew(db, at)
     wanted = policy.load()
-    found = grace.aged(db, at, wanted) if wanted.enabled else grace.Aged()
+    found = sweep.aged(db, at, wanted) if wanted.enabled else sweep.Aged()
     if not found.count:
         return ""
     return (
@@ -196,10 +196,10 @@ def _nothing(where: tuple[Path, ...], client: str | None, since: str | None) -> 
 
 def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Report:
     from nmem import tables
-    from nmem.purge import due, history
+    from nmem.purge import history, run
 
     tables.ensure(db)
-    history.begin(db, due.milliseconds())
+    history.begin(db, run.milliseconds())
     importer = Importer(db)
     try:
         with _progress(importer, _new(db, chosen), quiet):

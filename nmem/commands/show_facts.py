@@ -21,7 +21,7 @@ _NAMES = 6
 
 def observation(db: Connection, number: int, *, whole: bool) -> Told:
     """One observation: what was done, and what came of it. Raises NmemError."""
-    from nmem.read.facts import observation as read
+    from nmem.read.listing import observation as read
 
     found = read(db, number)
     if found is None:

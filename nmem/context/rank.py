@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from math import exp, log
 
-from nmem.context.postings import LONG, PLAIN, SHORT
 from nmem.context.weights import PROMPT, START
 from nmem.retrieval.terms import base, branch_terms, mentions, terms
 from nmem.retrieval.words import CHAT
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
     Named = tuple[str, int, bytes]
     """A word, files whose base name has it, the newest of these packed."""
 
+SHORT, LONG = 5.0, 20.0
+"""Half-lives of heat, in sessions."""
+PLAIN = frozenset(("main", "master", "next", "develop", "dev", "trunk", "head", ""))
+"""Branches whose name says nothing of the work, in lower case."""
 FEATURES = ("named", "text", "name", "branch", "recent", "long", "read")
 TERMS = 32
 """Words of a prompt that are followed: the rarest."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from nmem.context import asof, decide, episodes, history, keep, warm
+from nmem.context import asof, decide, episodes, history, keep
 from nmem.context.beginning import goes_on
 from nmem.context.budget import packed
 from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
@@ -161,7 +161,7 @@ def as_it_was(db: Connection, moment: Moment) -> list[Past]:
     pasts = list(history.sessions(db, moment.project_id, moment.at, partly=True, without=moment.session_id))
     db.execute("BEGIN")
     keep.fold_into(db, pasts, moment.project_id, moment.project)
-    warm.keep(db, moment.at, moment.project_id)
+    keep.keep_learnings(db, moment.at, moment.project_id)
     db.execute("COMMIT")
     return pasts
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
+from nmem import tables
 from nmem.episodes import open_ends
 from nmem.errors import NmemError
 from nmem.read import stream, views
 from nmem.read.episodes import EpisodeRow, present, rows
-from nmem.read.views import StreamRow
+from nmem.read.views import StreamRow, metadata, outcome_words
 from nmem.store.project import named, unknown
 from nmem.tables import NOW
 from nmem.text import ELLIPSIS, fit, printable, width
@@ -225,3 +226,45 @@ def _named(db: Connection, beginning: str) -> str:
     if len(found) > 1:
         raise NmemError(f"{printable(beginning)} is the beginning of several: {', '.join(map(printable, found))}")
     return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What was done, and what came of it. Text is as stored; times are milliseconds."""
+
+    id: int
+    at: int
+    session_id: str
+    prompt_id: int | None
+    unit_id: int | None
+    type: str
+    mark: str
+    """Of a marker: note, decision or rollback."""
+    tool: str
+    path: str
+    text: str
+    answer: str
+    """What a failing call answered."""
+    outcome: str
+    added: int | None
+    removed: int | None
+    repeats: int
+    pinned: bool
+
+
+def observation(db: Connection, number: int) -> Observation | None:
+    """The observation of an id, on a connection whose rows answer to names."""
+    row = db.execute("SELECT * FROM observations WHERE id = ?", (number,)).fetchone()
+    if row is None:
+        return None
+    unit = None
+    if row["prompt_id"] and tables.version(db):
+        unit = db.execute("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", (row["prompt_id"],)).fetchone()
+    meta = metadata(row["metadata"])
+    return Observation(
+        row["id"], row["at"], row["session_id"], row["prompt_id"], unit[0] if unit else None, row["obs_type"],
+        str(meta.get("kind") or "") if row["obs_type"] == "marker" else "", row["tool_name"] or "",
+        row["file_path"] or "", row["content"], str(meta.get("response") or ""),
+        outcome_words(row["outcome"], row["exit_code"], meta), row["lines_added"], row["lines_removed"],
+        row["repeats"], bool(row["pinned"]),
+    )  # fmt: skip

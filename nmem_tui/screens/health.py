@@ -16,8 +16,8 @@ from nmem.audit.finding import Finding
 from nmem.doctor import registrations
 from nmem.read.health import HealthView
 from nmem.read.health import health as vital_signs
-from nmem.read.pace import Pace
-from nmem.read.pace import pace as pace_of
+from nmem.read.hook_cost import Pace
+from nmem.read.hook_cost import pace as pace_of
 from nmem_tui.model import health, health_cards, health_storage
 from nmem_tui.model import health as reading
 from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, SECRETS, STORAGE
