@@ -20,6 +20,7 @@ from types import CodeType
 from capture.compiled import stamp
 from capture.files import replace
 from capture.settle import OFF
+from capture.storage.schema import fold
 from nmem import preload
 from nmem.preload import KINDS, LATER, TELLING, head, pack, source
 
@@ -140,7 +141,7 @@ def _traced(above: str) -> dict[str, list[str]]:
 def _fold(db_path: str) -> None:
     """Fold the log back: after the tables were made it is so large that each hook would look after it."""
     with closing(sqlite3.connect(db_path)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        fold(db, 5000)
 
 
 def _loaded(above: str, folder: str, event: str, payload: dict[str, object]) -> list[str]:

@@ -20,7 +20,19 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem import tables
-from nmem.audit import drift, extraction, future, integrity, labels, latency, losses, redaction, retrieval, shift
+from nmem.audit import (
+    drift,
+    extraction,
+    future,
+    integrity,
+    labels,
+    latency,
+    losses,
+    redaction,
+    retrieval,
+    review,
+    shift,
+)
 from nmem.audit.drift import Change
 from nmem.audit.extraction import Quality
 from nmem.audit.finding import WRONG, Finding
@@ -104,7 +116,7 @@ def findings(
 
 def overview(db: Connection, path: str, now: int) -> Overview:
     """The figures now. Raises sqlite3.Error."""
-    waiting = db.execute("SELECT count(*) FROM redaction_reviews WHERE verdict IS NULL").fetchone()[0]
+    waiting = review.waiting(db)
     return Overview(
         quality=extraction.quality(db),
         drift=tuple(drift.changes(db)),

@@ -130,8 +130,7 @@ def _drain(db_path: str) -> list[str]:
 
 def _older(db_path: str) -> bool:
     with closing(copying.opened(db_path)) as db:
-        facts = int(db.execute("PRAGMA user_version").fetchone()[0])
-        return (facts, tables.version(db)) != (len(MIGRATIONS), tables.VERSION)
+        return (copying.facts_version(db), tables.version(db)) != (len(MIGRATIONS), tables.VERSION)
 
 
 def _make(

@@ -14,7 +14,7 @@ import click
 
 from capture import paths
 from capture.storage import store
-from capture.storage.schema import NewerDatabase
+from capture.storage.schema import NewerDatabase, fold
 from capture.transcript.cursor import load
 from nmem.commands.terminal import LIMIT, when, wrapped
 from nmem.database import worded
@@ -82,7 +82,7 @@ def _transcripts(
         report = _run(db, chosen, quiet=as_json)
         told = _spare(db) if report.prompts or report.observations else ""
         _hollow(db)
-        _fold(db)
+        fold(db)
     except sqlite3.Error as error:
         raise NmemError(f"{database}: {worded(error)}; run `nmem import` again to go on") from None
     finally:
@@ -125,12 +125,6 @@ def _hollow(db: sqlite3.Connection) -> None:
 
     with store.transaction(db):
         keys.hollow(db)
-
-
-def _fold(db: sqlite3.Connection) -> None:
-    """Fold the write-ahead log back and cut it, as long as no reader is in its midst."""
-    db.execute("PRAGMA busy_timeout=500")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 
 def summary(report: Report) -> str:

@@ -116,10 +116,7 @@ def _index(path: str) -> list[str]:
 
     try:
         with closing(store.connect(path, timeout=5)) as db:
-            missing = storage.unindexed(db)
-            for name in missing:
-                index = storage.INDEXED[name]
-                db.execute(f"INSERT INTO {index}({index}) VALUES ('rebuild')")  # noqa: S608 -- our names
+            missing = storage.index(db)
     except (sqlite3.Error, OSError) as error:
         return [f"the text indexes could not be filled: {error}"]
     return [f"the text index of {name} filled" for name in missing]

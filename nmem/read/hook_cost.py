@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -259,3 +259,8 @@ def _weeks(db: Connection, now: int) -> tuple[int, ...]:
     ):
         counts[WEEKS - 1 - int(back)] = int(rows or 0)
     return tuple(counts)
+
+
+def walls_of(db: Connection) -> Iterator[tuple[str, str, int]]:
+    """Client, event and microseconds of each run that is kept, the oldest first."""
+    yield from db.execute("SELECT client, event, wall_us FROM hook_runs ORDER BY id")

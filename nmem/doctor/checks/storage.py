@@ -88,7 +88,15 @@ def unindexed(db: sqlite3.Connection) -> dict[str, int]:
         held = tables.table(f"{index}_docsize").count
         if tables.table(name).count != held:
             missing[name] = tables.table(name).count - held
-    return missing
+    return list(missing)
+
+
+def index(db: sqlite3.Connection) -> list[str]:
+    """Fill the text indexes that do not hold all rows; the tables whose they are."""
+    missing = unindexed(db)
+    for name in missing:
+        db.execute(f"INSERT INTO {INDEXED[name]}({INDEXED[name]}) VALUES ('rebuild')")  # noqa: S608 -- our names
+    return list(missing)
 
 
 def _searchable(db: sqlite3.Connection) -> Finding:
