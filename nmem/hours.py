@@ -39,7 +39,7 @@ def when(text: str, now: int) -> int:
     try:
         return _milliseconds(datetime.fromisoformat(text.strip()))
     except (ValueError, OverflowError):
-        raise NmemError(f"{_shown(text)} is no time: {TAKES}") from None
+        raise NmemError(f"invalid time {_shown(text)!r}: use {TAKES}") from None
 
 
 def span(text: str) -> int:
@@ -48,7 +48,7 @@ def span(text: str) -> int:
     found = _SPAN.fullmatch(word if not word.isdecimal() else f"{word}s")
     seconds = int(float(found[1]) * _UNITS[found[2]]) if found else -1
     if not 0 <= seconds <= _MOST:
-        raise NmemError(f"{_shown(text)} is no span of time: 90s, 10m, 2h or 1d")
+        raise NmemError(f"invalid duration {_shown(text)!r}: use 90s, 10m, 2h or 1d")
     return seconds
 
 
@@ -60,7 +60,7 @@ def quiet(text: str) -> str:
     begin, dash, end = (part.strip() for part in word.partition("-"))
     first, last = _CLOCK.fullmatch(begin), _CLOCK.fullmatch(end)
     if not (dash and first and last) or first.groups() == last.groups():
-        raise NmemError(f"{_shown(text)} are no quiet hours: 09:00-18:00, 22:00-07:00, or none")
+        raise NmemError(f"invalid quiet hours {_shown(text)!r}: use 09:00-18:00, 22:00-07:00, or none")
     return "-".join(f"{int(hour):02d}:{minute}" for hour, minute in (first.groups(), last.groups()))
 
 

@@ -43,7 +43,7 @@ class Keys:
 def form(path: str | Path) -> str:
     """How a file is sealed. Raises NmemError for what is no backup or no file, OSError."""
     if Path(path).exists() and not Path(path).is_file():
-        raise NmemError(f"{path} is no file")  # a pipe would wait until somebody writes
+        raise NmemError(f"{path} is not a file")  # a pipe would wait until somebody writes
     with Path(path).open("rb") as file:
         head = file.read(64)
     if head.startswith(_HEADER):
@@ -52,7 +52,7 @@ def form(path: str | Path) -> str:
         return BY_PASSPHRASE
     if head.startswith(AGE):
         return TO_KEYS
-    raise NmemError(f"{path} is no backup of nmem: neither a database nor an age file")
+    raise NmemError(f"{path} is not a backup of nmem: neither a database nor an age file")
 
 
 def seal(source: str | Path, target: BinaryIO, keys: Keys) -> None:
@@ -127,7 +127,7 @@ def _recipient(line: str) -> Recipient:
     except RecipientError:
         if line.startswith("AGE-SECRET-KEY-"):
             raise NmemError("that is a secret key: encrypt to the public one, age1...") from None
-        raise NmemError(f"{line[:40]} is no public key: age1... or ssh-ed25519 ...") from None
+        raise NmemError(f"{line[:40]} is not a public key: age1... or ssh-ed25519 ...") from None
 
 
 def identities(names: Sequence[str]) -> list[Identity]:
@@ -156,6 +156,6 @@ def _lines(name: str, what: str) -> list[str]:
     try:
         text = Path(name).expanduser().read_text("utf-8")
     except (OSError, ValueError) as error:
-        said = os.strerror(error.errno or 0) if isinstance(error, OSError) else "is no text"
+        said = os.strerror(error.errno or 0) if isinstance(error, OSError) else "is not text"
         raise NmemError(f"{name[:80]} is neither a key nor a file of {what}: {said}") from None
     return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]

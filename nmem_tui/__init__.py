@@ -1,1 +1,1 @@
-"""Shows and steers: the cockpit that runs beside a coding session."""
+"""The cockpit that runs beside a coding session: shows what is recorded, and changes it."""

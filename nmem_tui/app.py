@@ -1,4 +1,4 @@
-"""The cockpit: its screens, what they share, and how keys become actions."""
+"""The cockpit app: its screens, the services they share, and how keys become actions."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
         self.session = session
         if (name := self.home.unrecorded) and not self.chosen and not self._said_elsewhere:
             self._said_elsewhere = True
-            self.say(f"nothing recorded of project {printable(name)} yet: showing {printable(session.project)}")
+            self.say(f"project {printable(name)} has no recorded session yet: showing {printable(session.project)}")
         if other and (view := self.standing):
             view.call_after_refresh(view.count_hot)
         if self._watch is not None:
@@ -317,7 +317,7 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
 
     def may_upgrade(self) -> str | None:
         """Only where one lies there."""
-        return None if self.feed.older else "no older nmem made this database"
+        return None if self.feed.older else "this database is already up to date"
 
     def do_upgrade(self) -> None:
         """Say what is done, then bring it up to date."""

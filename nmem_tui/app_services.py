@@ -20,7 +20,7 @@ from nmem_tui.messages import Changed, Finished, Progress
 from nmem_tui.model import actions
 from nmem_tui.operations.jobs import Do, Job, Stopped
 
-NO_TERMINAL = "an editor needs the terminal for itself: there is none here, as in a browser; {copy} copies the text"
+NO_TERMINAL = "an editor needs a terminal of its own, and a browser has none; {copy} copies the text"
 
 
 class Exporter(Dispatcher):
@@ -35,7 +35,7 @@ class Exporter(Dispatcher):
 
         text = clean(text)
         if not text:
-            self.say("there is nothing to copy", severity="warning")
+            self.say("nothing to copy", severity="warning")
         elif not self.is_web and (words := output.helper(self.environ)):
             self.aside(lambda: self._by_helper(words, text))
         else:
@@ -78,7 +78,7 @@ class Exporter(Dispatcher):
         if take is not None:
             take(left)
         elif left.rstrip() != text.rstrip():
-            self.say("it was a copy: what you changed there is not kept", severity="warning")
+            self.say("that was a copy: your changes to it are not kept", severity="warning")
 
     def export_out(self, view: str, content: str, form: str, place: str) -> None:
         """A whole view: its form and where it goes, as screens.exporting offers them."""

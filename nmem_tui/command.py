@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("place", default="")
 @click.option("--demo", is_flag=True, help="Play a recorded session into a temporary database.")
-@click.option("--or-demo", is_flag=True, help="As --demo, but only while nothing is recorded yet.")
-@click.option("--db", type=click.Path(dir_okay=False), help="Another database file.")
+@click.option("--or-demo", is_flag=True, help="Like --demo, but only while nothing is recorded yet.")
+@click.option("--db", type=click.Path(dir_okay=False), help="Open another database file.")
 @click.option(
     "--project",
     default="",
@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     "first, else the newest of all.",
 )
 @click.option("--theme", default="", help="dark, light, ansi, or any theme by its name.")
-@click.option("--read-only", is_flag=True, help="Look at everything, change nothing: what writes is refused.")
+@click.option("--read-only", is_flag=True, help="Look at everything, change nothing: every change is refused.")
 @click.option("--keys", "list_keys", is_flag=True, help="List every action with its id and keys instead of opening.")
-@click.option("--json", "as_json", is_flag=True, help="With --keys: as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="With --keys: list them as JSON.")
 @click.option("--serve", is_flag=True, help="Show it in a browser on this machine, at an address that is printed.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="With --serve: without, any that is free.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=0, help="With --serve: this port. Default: any free one."
+)
 def command(
     *, place: str, demo: bool, or_demo: bool, db: str | None, project: str, theme: str, read_only: bool,
     list_keys: bool, as_json: bool, serve: bool, port: int,
@@ -59,7 +61,7 @@ def command(
     path = db or paths.database()
     demo = demo or (or_demo and not database.recorded(path))
     if db and not demo and not os.path.exists(db):  # noqa: PTH110 -- pathlib is not loaded yet here
-        raise NmemError(f"there is no database {printable(db)}")
+        raise NmemError(f"no such database: {printable(db)}")
     if path == paths.database() and not (demo or read_only):
         _current(path)  # another file that is named, a backup perhaps, is left as it is
     if serve:
@@ -116,7 +118,7 @@ def _current(path: str) -> None:
     except OlderDatabase:
         from nmem import upgrade  # on use: start-up stays short
 
-        click.echo("bringing the memory up to this version ...", err=True)
+        click.echo("upgrading the memory to this version ...", err=True)
         upgrade.ready(path)
     except NmemError:
         return

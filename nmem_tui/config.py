@@ -1,4 +1,4 @@
-"""What the cockpit takes from the config file: theme and symbols in `[tui]`, `[tui.colours]`, `[tui.keys]`."""
+"""Reads the cockpit's part of the config file: theme and symbols in `[tui]`, `[tui.colours]`, `[tui.keys]`."""
 
 from __future__ import annotations
 

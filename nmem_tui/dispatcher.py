@@ -1,4 +1,4 @@
-"""Turns keys into actions: whether one applies, who carries it out, what the toast says."""
+"""Turns keys into actions: checks whether one applies, calls its handler, shows the toast."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def toast_lines(text: str, cells: int) -> str:
 _SHOWS = {f"show_{mode}": mode for mode in MODES}
 _EMPTY_TOO = ("new_task", "later", "before", "again", "reload")
 """What can be done where nothing is recorded yet, beside what every screen has."""
-OPENING = "the screen is being opened"
+OPENING = "the screen is opening"
 _WALKS = ("tab", "shift+tab")
 """Lead on to the next screen out of any box."""
 _PATIENCE_S = 1.0

@@ -1,4 +1,4 @@
-"""The person's own keys from `[tui.keys]`, and the listing of all keys for `nmem tui --keys` and docs/keys.md.
+"""Reads the person's own keys from `[tui.keys]`; lists all keys for `nmem tui --keys` and docs/keys.md.
 
 What cannot be is said in one line each, and the default stands there. Dialogs and boxes have keys of their own, which
 are not in the registry: nothing here reaches them. Esc always goes back, and ctrl+q always leaves.
@@ -48,7 +48,7 @@ def read(given: Mapping[str, object]) -> tuple[Keys, list[Fault]]:
     faults: list[Fault] = []
     for action, value in given.items():
         if action not in BY_ID:
-            faults.append(Fault(action, f"is no action{_meant(action)}"))
+            faults.append(Fault(action, f"is not an action{_meant(action)}"))
             continue
         try:
             wanted[action] = _keys(action, value)
@@ -77,12 +77,12 @@ def _keys(action: str, value: object) -> tuple[str, ...]:
     """Raises ValueError with the rest of the sentence."""
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list | tuple) or not all(isinstance(each, str) for each in listed):
-        raise ValueError('is a key or a list of keys: "x" or ["x", "ctrl+x"]; "" takes its keys away')
+        raise ValueError('must be a key or a list of keys: "x" or ["x", "ctrl+x"]; "" removes its keys')
     found = [_key(each) for each in listed if each.strip() or each == " "]
     for key in found:
         for owner, kept in ALWAYS.items():
             if key == kept and owner != action:
-                raise ValueError(f"cannot have {key_name(key)}: that is {owner}, always")
+                raise ValueError(f"cannot have {key_name(key)}: that key is always {owner}")
     if action in ALWAYS and ALWAYS[action] not in found:
         found.append(ALWAYS[action])
     return tuple(dict.fromkeys(found))
@@ -109,7 +109,7 @@ def _key(given: str) -> str:
     if key in _SAME:
         raise ValueError(f"cannot have {given}: a terminal sends it as {_SAME[key]}")
     if key == "ctrl+c":
-        raise ValueError("cannot have ctrl+c: it copies what is marked")
+        raise ValueError("cannot have ctrl+c: ctrl+c copies marked text")
     return key
 
 
@@ -177,7 +177,7 @@ def say(own: Keys, faults: Iterable[str], *, as_json: bool) -> None:
         (one.id, f"{_listed_keys(one) or '–'}{' (yours)' if one.id in own else ''}  {_places(one)}: {one.help}")
         for one in (each.with_keys(own) for each in ACTIONS)
     ]
-    terminal.say("Actions of the cockpit: [tui.keys] in config.toml gives them other keys", [("", rows)])
+    terminal.say("Actions of the cockpit: change their keys under [tui.keys] in config.toml", [("", rows)])
 
 
 def _object(one: Action, keys: Keys) -> dict[str, object]:
@@ -219,5 +219,5 @@ def renewed(text: str) -> str:
     before, mark, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not mark or not end:
-        raise ValueError("the marks between which the keys stand are gone")
+        raise ValueError("the markers around the list of keys are missing")
     return f"{before}{BEGIN}\n{markdown()}\n{END}{after}"

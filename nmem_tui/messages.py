@@ -1,4 +1,4 @@
-"""What the parts of the cockpit tell each other. Workers post these; handlers alone change state."""
+"""Messages between the parts of the cockpit. Workers post them; only handlers change state."""
 
 from __future__ import annotations
 

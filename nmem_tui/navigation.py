@@ -1,4 +1,4 @@
-"""Navigation between screens: to a screen, an episode, a learning, a moment, and back the same way."""
+"""Navigation between screens: to a screen, an episode, a learning, a moment, and back again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Navigator(JobRunner):
 
     def may_previous(self) -> str | None:
         """Only where one came from somewhere."""
-        return None if self.places.leads(self.here()) else "there is nowhere to go back to yet"
+        return None if self.places.leads(self.here()) else "no earlier place to go back to"
 
     def do_previous(self) -> None:
         """Back to where one was."""

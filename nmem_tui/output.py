@@ -1,4 +1,4 @@
-"""Where copied text goes: the clipboard, an editor, a new file."""
+"""Sends text to the clipboard, to an editor, or to a new file."""
 
 from __future__ import annotations
 
@@ -131,11 +131,11 @@ def edit(text: str, editor: list[str], environ: Mapping[str, str], *, read_only:
         with uninterrupted():
             done = subprocess.run([*editor, str(file)], env=dict(environ), check=False)
         if done.returncode:
-            raise NmemError(f"{printable(editor[0])} ended with {done.returncode}: nothing is taken from it")
+            raise NmemError(f"{printable(editor[0])} exited with {done.returncode}: its text is not used")
         with file.open("rb") as back:
             left = back.read(MOST + 1)
         if len(left) > MOST:
-            raise NmemError(f"more than {MOST:,} bytes were left in the editor: nothing is taken from it")
+            raise NmemError(f"more than {MOST:,} bytes were left in the editor: the text is not used")
         return clean(left.decode("utf-8", "replace"))
     except OSError as error:
         raise NmemError(f"{printable(editor[0])} cannot be used: {error.strerror or error}; {UNSET}") from None
@@ -160,4 +160,4 @@ def write(stem: str, ending: str, content: str, at: int) -> str:
         except OSError as error:
             raise NmemError(f"{printable(path)} cannot be written here: {error.strerror or error}") from None
         return path
-    raise NmemError(f"{name}.{ending} is there {_MOST} times over")
+    raise NmemError(f"{name}.{ending} exists already, with {_MOST} numbered copies")

@@ -116,7 +116,7 @@ _SPECIAL = {"git": _git, "go": _go, "esphome": _device, "rsync": _copy, "uv": _u
 
 def _elsewhere(words: list[str]) -> bool:
     """Whether a program is given the address of another machine."""
-    return any("://" in word and not _at_home(word) for word in words[1:])
+    return "://" in " ".join(words) and any("://" in word and not _at_home(word) for word in words[1:])
 
 
 def _has_host(words: list[str], text: str) -> bool:
@@ -143,5 +143,5 @@ def _script(words: list[str]) -> str:
 
 def _outward(name: str, words: list[str]) -> bool:
     """Whether a script or a task is called after something that reaches other people or machines."""
-    tokens = set(name.lower().translate(_CUT).split())
-    return bool(tokens & OUTWARD) and not tokens & TAME and not any(word in _TRIED for word in words)
+    tokens = name.lower().translate(_CUT).split()
+    return not OUTWARD.isdisjoint(tokens) and TAME.isdisjoint(tokens) and not any(word in _TRIED for word in words)

@@ -87,4 +87,4 @@ def asked(prompt: str) -> Asked:
 
 
 def _first(text: str, stems: tuple[str, ...]) -> int:
-    return min([place for place in map(text.find, stems) if place >= 0], default=-1)
+    return min([text.find(stem) for stem in stems if stem in text], default=-1)

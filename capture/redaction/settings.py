@@ -167,7 +167,7 @@ def _compiles(regex: object, where: str, trouble: list[str]) -> bool:
     try:
         matches_nothing = re.compile(regex).match("") is None
     except (re.error, RecursionError, OverflowError) as error:
-        trouble.append(f"{where} is no regular expression: {_what(error)}")
+        trouble.append(f"{where} is not a regular expression: {_what(error)}")
         return False
     if not matches_nothing:
         trouble.append(f"{where} matches the empty text")

@@ -1,1 +1,1 @@
-"""One module a command; each is imported when it is called."""
+"""The commands of `nmem`, one module each, imported only when called."""

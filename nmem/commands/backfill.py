@@ -1,4 +1,4 @@
-"""`nmem backfill`: labels history by the model in force."""
+"""`nmem backfill`: labels past calls with the current model."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _EVERY = 5.0
 
 
 @click.command()
-@click.option("--dimension", type=click.Choice(DIMENSIONS), help="Only this one; the others stay as they are.")
+@click.option("--dimension", type=click.Choice(DIMENSIONS), help="Only this dimension; the others do not change.")
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
-@click.option("--all", "everything", is_flag=True, help="Also calls that this very model has labelled.")
+@click.option("--all", "everything", is_flag=True, help="Also calls that the current model labelled already.")
 @click.option("--limit", type=terminal.LIMIT, metavar="N", help="At most N calls, of the newest sessions.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(dimension: str | None, project: str, everything: bool, limit: int | None, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`nmem backup`: a consistent copy of the memory, while sessions go on."""
+"""`nmem backup`: makes a consistent copy of the memory while sessions go on."""
 
 from __future__ import annotations
 
@@ -27,10 +27,16 @@ _LARGE = 5_000
 
 @click.command()
 @click.argument("file", required=False, default="", metavar="[FILE]")
-@click.option("--encrypt", "recipients", multiple=True, metavar="KEY", help="To an age or SSH public key, or a file.")
-@click.option("--passphrase", is_flag=True, help=f"Seal it by a passphrase: asked for, or in {VARIABLE}.")
+@click.option(
+    "--encrypt",
+    "recipients",
+    multiple=True,
+    metavar="KEY",
+    help="Encrypt to an age or SSH public key, or a file of keys.",
+)
+@click.option("--passphrase", is_flag=True, help=f"Encrypt with a passphrase: asked for, or in {VARIABLE}.")
 @click.option("--keep", type=click.IntRange(0, 10_000), metavar="N", help="Keep the newest N of the folder; 0: all.")
-@click.option("--list", "listing", is_flag=True, help="Show the backups in the folder, and make none.")
+@click.option("--list", "listing", is_flag=True, help="List the backups in the folder, and make none.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     file: str, recipients: tuple[str, ...], passphrase: bool, keep: int | None, listing: bool, as_json: bool
@@ -73,10 +79,10 @@ def asked(*, confirm: bool) -> str:
     """The passphrase, from the environment or the person."""
     given = os.environ.get(VARIABLE, "")
     if not given and not sys.stdin.isatty():
-        raise click.UsageError(f"nobody is there to ask for the passphrase: put it in {VARIABLE}")
+        raise click.UsageError(f"no terminal to ask for the passphrase: put it in {VARIABLE}")
     found = given or str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=confirm, err=True))
     if not found:
-        raise click.UsageError("an empty passphrase seals nothing")
+        raise click.UsageError("the passphrase must not be empty")
     return found
 
 
@@ -106,4 +112,4 @@ def _list(*, as_json: bool) -> None:
         what = "before a restore" if one.before_restore else "encrypted" if one.encrypted else ""
         click.echo("\t".join((printable(one.path), f"{one.bytes / 1e6:,.1f} MB", what)).rstrip())
     if not found:
-        click.echo(f"there is no backup in {printable(str(place))}")
+        click.echo(f"no backup in {printable(str(place))}")

@@ -1,4 +1,4 @@
-"""`nmem config`: what can be set, what is set, and setting it."""
+"""`nmem config`: lists, gets, sets and checks settings."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on
 @_JSON
 @click.pass_context
 def command(context: click.Context, *, as_json: bool) -> None:
-    """What can be set, and what is set: in one file, config.toml."""
+    """Settings, all in one file: config.toml."""
     if context.invoked_subcommand is None:
         _list(as_json=as_json)
     elif as_json:
-        raise click.UsageError("--json goes after the name of what you ask for")
+        raise click.UsageError("--json goes after the subcommand")
 
 
 @command.command("list")
 @_JSON
-@click.option("--yours", is_flag=True, help="Only what you set yourself.")
+@click.option("--yours", is_flag=True, help="Only settings that you changed.")
 def list_(*, as_json: bool, yours: bool) -> None:
-    """Every setting: its name, its value, whether it is yours, and what it means."""
+    """List every setting: name, value, whether you changed it, and its meaning."""
     _list(as_json=as_json, yours=yours)
 
 
@@ -55,7 +55,7 @@ def get(name: str, *, as_json: bool) -> None:
     own = file.value(config.document, path)
     told = next((fault for fault in config.faults() if fault.name in ("", dotted(path))), None)
     if told is not None:
-        click.echo(f"nmem: {config.told(told)}; the default stands", err=True)
+        click.echo(f"nmem: {config.told(told)}; using the default", err=True)
     yours = own is not None and told is None
     value = own if yours else setting.default
     if as_json:
@@ -84,7 +84,7 @@ def unset(name: str) -> None:
     path = given.path(name)
     _others(file.take_away(path))
     setting = find(path)
-    click.echo(f"{dotted(path)} is no longer set" + (f": {_shown(setting.default)}" if setting else ""))
+    click.echo(f"{dotted(path)} is unset" + (f": {_shown(setting.default)}" if setting else ""))
 
 
 @command.command()
@@ -104,9 +104,7 @@ def check(*, as_json: bool) -> None:
         for one in (each.fault for each in strange if not each.nearest):
             click.echo(config.told(one))
         if not found:
-            click.echo(
-                f"{printable(config.path)}: " + ("nothing is wrong" if config.exists else "not there: all defaults")
-            )
+            click.echo(f"{printable(config.path)}: " + ("no errors" if config.exists else "no file: all defaults"))
     if found:
         raise click.exceptions.Exit(1)
 
@@ -130,7 +128,7 @@ def edit() -> None:
     except OSError as error:
         raise NmemError(f"{words[0]} cannot be started ({error.strerror}): set EDITOR, or edit {config.path}") from None
     if done.returncode:
-        raise NmemError(f"{words[0]} ended with {done.returncode}")
+        raise NmemError(f"{words[0]} exited with {done.returncode}")
     if Path(config.path).is_file() and not Path(config.path).is_symlink():
         Path(config.path).chmod(0o600)
     config = file.read()
@@ -138,8 +136,8 @@ def edit() -> None:
     for one in found:
         click.echo(config.told(one))
     if found:
-        raise NmemError("what is wrong counts as not said; redaction goes on: nmem config edit")
-    click.echo("nothing is wrong")
+        raise NmemError("faulty settings are ignored, redaction stays on: nmem config edit")
+    click.echo("no errors")
 
 
 def _known(name: str) -> tuple[tuple[str, ...], Setting]:

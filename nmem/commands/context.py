@@ -1,4 +1,4 @@
-"""`nmem context`: the exact text that a session would be told now, or would have been told, and why."""
+"""`nmem context`: prints the exact text that a session would be told now, or at a past time, and why."""
 
 from __future__ import annotations
 
@@ -15,41 +15,50 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--preview", is_flag=True, help="As if the prompt were sent now; the same without it.")
-@click.option("--prompt", default="", metavar="TEXT", help="What is asked, after the start; else what a start is told.")
-@click.option("--recovery", is_flag=True, help="What a session is told once its conversation was compacted.")
-@click.option("--explain", is_flag=True, help="Each thing with its score, reason and tokens, and what was left out.")
-@click.option("--past", is_flag=True, help="What sessions were told, the newest first, and what became of it.")
-@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, metavar="N", help="Of --past: how many.")
-@click.option("--as-of", "as_of", metavar="TIME", help="As it was then, and no later: 2026-01-31T10:00, 7d, 12h.")
-@click.option("--session", default="", metavar="ID", help="In this session: without what it has been told already.")
-@click.option("--project", default="", help="Of this project (name, key or root); else of the folder you are in.")
+@click.option("--preview", is_flag=True, help="Preview for --prompt TEXT; without it nothing changes.")
+@click.option(
+    "--prompt",
+    default="",
+    metavar="TEXT",
+    help="Show what this prompt would be told; else what a session's start is told.",
+)
+@click.option("--recovery", is_flag=True, help="Show what a session is told after compaction.")
+@click.option("--explain", is_flag=True, help="Show each item with score, reason and tokens, and the items left out.")
+@click.option("--past", is_flag=True, help="Show past injections, newest first, and whether they were used.")
+@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, metavar="N", help="With --past: how many.")
+@click.option("--as-of", "as_of", metavar="TIME", help="Use the memory as of this time: 2026-01-31T10:00, 7d, 12h.")
+@click.option("--session", default="", metavar="ID", help="In this session: omits items it was told already.")
+@click.option("--project", default="", help="Use this project (name, key or root); default: the current folder's.")
 @click.option(
     "--branch",
     default="",
-    help="On this branch; else on the one that is checked out, or of the project's newest session.",
+    help="Use this branch; default: the one checked out, or of the project's newest session.",
 )
-@click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS", help="At most so long; else as configured.")
+@click.option(
+    "--budget", type=click.IntRange(min=1), metavar="TOKENS", help="At most this many tokens; default: as configured."
+)
 @click.option("--include", metavar="ITEM", help="Always tell this item to the project's sessions: file/src/a.py.")
-@click.option("--exclude", metavar="ITEM", help="Never tell it. --explain lists the ids of items.")
-@click.option("--neither", metavar="ITEM", help="Choose it by its score again.")
-@click.option("--report", is_flag=True, help="Whether telling helps: sessions told beside those kept without.")
-@click.option("--off", is_flag=True, help="From now on, tell the sessions of this project nothing.")
-@click.option("--on", "again", is_flag=True, help="Tell them something again.")
+@click.option("--exclude", metavar="ITEM", help="Never tell this item. --explain lists the ids of items.")
+@click.option("--neither", metavar="ITEM", help="Select this item by its score again.")
+@click.option(
+    "--report", is_flag=True, help="Show whether telling helps: sessions told compared with sessions told nothing."
+)
+@click.option("--off", is_flag=True, help="Tell sessions of this project nothing from now on.")
+@click.option("--on", "again", is_flag=True, help="Tell sessions of this project context again.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     *, preview: bool, prompt: str, recovery: bool, explain: bool, past: bool, limit: int, as_of: str | None,
     session: str, project: str, branch: str, budget: int | None, include: str | None, exclude: str | None,
     neither: str | None, report: bool, off: bool, again: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """What the next session is told, exactly.
+    """Print the exact text that the next session is told.
 
     What became of what sessions were told is shown by --past, and whether it helps by --report.
     """
     from nmem.commands import context_told
 
     if preview and not prompt:
-        raise click.UsageError("--preview asks what a prompt would bring: give it with --prompt TEXT")
+        raise click.UsageError("--preview needs --prompt TEXT")
     chosen = {"include": include, "exclude": exclude, "": neither}
     if report:
         context_told.report(project, as_json=as_json)
@@ -80,7 +89,7 @@ def _made(
     now = terminal.now()
     then = terminal.when(as_of, "--as-of") if as_of else None
     if then is not None and then > now:
-        raise click.UsageError("--as-of: what is not yet cannot be shown; without it you see what is told now")
+        raise click.UsageError("--as-of must not lie in the future; leave it out to see what is told now")
     asked = Asked(project, session, prompt, branch, now, then)
     return preview(paths.database(), asked, budget or _budget("prompt" if prompt else "start"))
 
@@ -128,7 +137,7 @@ def _say(found: Preview, *, explain: bool, as_json: bool) -> None:
         if found.why_silent:
             click.echo(f"nothing{' else' if found.text else ''}: {found.why_silent}", err=True)
         if found.why_silent and not found.prompt and not found.session_id:
-            click.echo("what a prompt would bring: nmem context --prompt TEXT", err=True)
+            click.echo("to preview a prompt: nmem context --prompt TEXT", err=True)
 
 
 def _object(found: Preview) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""`nmem context --past`, `--report`, `--include` ...: what was told, what it is worth, what a person chose."""
+"""`nmem context --past`, `--report`, `--include` ...: past injections, their use, and a person's choices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nmem decisions`: what was settled in conversation, what holds no more, and a person's word on each."""
+"""`nmem decisions`: lists decisions made in conversation; keeps, dismisses and rewords them."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _QUESTION, _TEXT = 300, 1_000
 
 @click.group(cls=Default)
 def command() -> None:
-    """What was settled in conversation: list, show, keep, dismiss, word; `nmem recall remember` takes one."""
+    """Decisions made in conversation: list, show, keep, dismiss, word; `nmem recall remember` writes one down."""
 
 
 @command.command("list")
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
 @click.option("--since", metavar="WHEN", help="Only decisions since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to list.")
-@click.option("--dismissed", is_flag=True, help="Also those that you dismissed.")
+@click.option("--dismissed", is_flag=True, help="Include dismissed decisions.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json: bool) -> None:
-    """Decisions said in passing, the newest first; a superseded one names what replaced it."""
+    """List decisions made in passing, newest first; a superseded one names its successor."""
     from nmem.decisions import read
 
     after = terminal.when(since) if since else 0
@@ -43,7 +43,7 @@ def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json:
     if as_json:
         click.echo(to_json({"decisions": [asdict(one) for one in found]}))
     elif not found:
-        click.echo("no decisions: they are found in conversations that are over")
+        click.echo("no decisions yet: nmem finds them in finished conversations")
     elif not terminal.is_terminal():
         click.echo("\n".join(["# Decisions", *map(_tabs, found)]))
     else:
@@ -99,7 +99,7 @@ def word(decision: int, text: tuple[str, ...]) -> None:
 
     with terminal.writing() as db:
         change.word(db, decision, " ".join(text), terminal.now())
-    click.echo(f"decision/{decision} is worded anew ({_UNDO})")
+    click.echo(f"decision/{decision} is reworded ({_UNDO})")
 
 
 def rows(one: Decision) -> list[tuple[str, str]]:

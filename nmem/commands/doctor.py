@@ -1,4 +1,4 @@
-"""`nmem doctor`: what is wrong, how it shows, and the command that mends it."""
+"""`nmem doctor`: reports problems, their symptoms, and the command that fixes each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _SIGNS = {OK: ("ok", "green"), NOTE: ("note", "yellow")}
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: {ok, findings: [...]}.")
-@click.option("--fix", is_flag=True, help="First mend what needs no decision: modes, bytecode, spool, indexes, hooks.")
+@click.option(
+    "--fix", is_flag=True, help="First fix problems that need no decision: modes, bytecode, spool, indexes, hooks."
+)
 @click.option("--deep", is_flag=True, help="Read everything: every index, many transcripts, a second secret scanner.")
 def command(as_json: bool, fix: bool, deep: bool) -> None:
     """Send an event through every registered hook, read it back, look whether the memory does its job, and say what is
@@ -39,7 +41,7 @@ def command(as_json: bool, fix: bool, deep: bool) -> None:
         click.echo(to_json(data, indent=1))
     else:
         for line in mended:
-            click.echo(f"mended: {printable(line)}")
+            click.echo(f"fixed: {printable(line)}")
         _table(findings) if sys.stdout.isatty() else _plain(findings)
         _summary(findings, healthy)
     if not healthy:
@@ -64,7 +66,7 @@ def _plain(findings: list[Finding]) -> None:
     for finding in findings:
         click.echo(printable(f"{finding.severity:5}  {_subject(finding)}: {finding.evidence}"))
         if finding.mend:
-            click.echo(printable(f"       mend: {finding.mend}"))
+            click.echo(printable(f"       fix: {finding.mend}"))
 
 
 def _table(findings: list[Finding]) -> None:

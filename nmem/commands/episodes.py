@@ -1,4 +1,4 @@
-"""`nmem episodes`: the list of what was worked on, and a person's corrections of where a task begins and ends."""
+"""`nmem episodes`: lists episodes; splits, merges, renames and moves them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NARROWEST = 20
 
 @click.group(cls=Default)
 def command() -> None:
-    """What was worked on, task by task: list, show, split, merge, rename, resume, move, pin."""
+    """Episodes of work: list, show, split, merge, rename, resume, move, pin."""
 
 
 @command.command("list")
@@ -32,7 +32,7 @@ def command() -> None:
 @click.option("--limit", type=terminal.LIMIT, default=30, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, thread: int | None, since: str | None, limit: int, as_json: bool) -> None:
-    """Episodes, the most recently active first."""
+    """List episodes, the most recently active first."""
     from nmem.read import listing
 
     after = terminal.when(since) if since else 0
@@ -43,7 +43,7 @@ def list_(project: str, thread: int | None, since: str | None, limit: int, as_js
     elif not terminal.is_terminal():
         click.echo("\n".join(["# Episodes", *(_tabs(each) for each in found)]))
     elif not found:
-        click.echo("no episodes: they begin with the next session, or with `nmem import`")
+        click.echo("no episodes yet: the next session begins one; `nmem import` loads past sessions")
     else:
         _print(found)
 
@@ -101,7 +101,7 @@ def _marks(row: EpisodeRow) -> str:
 @command.command()
 @click.argument("episode", type=EPISODE)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-@click.option("--all", "whole", is_flag=True, help="Everything that was said and done, thinking included.")
+@click.option("--all", "whole", is_flag=True, help="Show everything said and done, including thinking.")
 @click.pass_context
 def show(ctx: click.Context, episode: int, as_json: bool, whole: bool) -> None:
     """The story of one episode."""
@@ -112,7 +112,9 @@ def show(ctx: click.Context, episode: int, as_json: bool, whole: bool) -> None:
 
 @command.command()
 @click.argument("episode", type=EPISODE)
-@click.option("--at", "prompt", type=PROMPT, required=True, metavar="PROMPT", help="The prompt that begins a new one.")
+@click.option(
+    "--at", "prompt", type=PROMPT, required=True, metavar="PROMPT", help="The prompt that begins the new episode."
+)
 def split(episode: int, prompt: int) -> None:
     """Begin a new episode at a prompt, with all that follow it."""
     from nmem.episodes import corrections, storytelling
@@ -133,7 +135,7 @@ def merge(episode: int, into: int) -> None:
     with terminal.writing() as db:
         corrections.merge(db, episode, into, terminal.now())
         storytelling.retell(db, (into,), terminal.now())
-    click.echo(f"episode {episode} is part of episode {into} now ({_UNDO})")
+    click.echo(f"episode {episode} is now part of episode {into} ({_UNDO})")
 
 
 @command.command()
@@ -160,7 +162,7 @@ def resume(episode: int, earlier: int) -> None:
 
     with terminal.writing() as db:
         corrections.resume(db, episode, earlier, terminal.now())
-    click.echo(f"episode {episode} goes on with episode {earlier} ({_UNDO})")
+    click.echo(f"episode {episode} continues episode {earlier} ({_UNDO})")
 
 
 @command.command()
@@ -171,7 +173,7 @@ def unresume(episode: int) -> None:
 
     with terminal.writing() as db:
         corrections.unresume(db, episode, terminal.now())
-    click.echo(f"episode {episode} stands for itself ({_UNDO})")
+    click.echo(f"episode {episode} continues no other episode ({_UNDO})")
 
 
 @command.command()
@@ -185,7 +187,7 @@ def move(prompt: int, episode: int) -> None:
         left = units.of_prompt(db, prompt)
         corrections.move(db, prompt, episode, terminal.now())
         storytelling.retell(db, (episode, left or 0), terminal.now())
-    click.echo(f"prompt {prompt} is in episode {episode} now ({_UNDO})")
+    click.echo(f"prompt {prompt} is now in episode {episode} ({_UNDO})")
 
 
 @command.command()
@@ -199,7 +201,7 @@ def keep(prompt: int) -> None:
 
     with terminal.writing() as db:
         corrections.keep(db, prompt, terminal.now())
-    click.echo(f"prompt {prompt} stays where it is, whatever is decided later ({_UNDO})")
+    click.echo(f"prompt {prompt} keeps its place in all later detection ({_UNDO})")
 
 
 @command.command()

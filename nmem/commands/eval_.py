@@ -1,4 +1,4 @@
-"""`nmem eval SUBJECT`: figures next to a named baseline. Each subject is imported only when it is asked for."""
+"""`nmem eval SUBJECT`: prints figures next to a named baseline; imports only the subject asked for."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def secrets(files: tuple[Path, ...], *, as_json: bool) -> None:
 @command.command(help=SUBJECTS["boundaries"])
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--method", type=click.Choice(["default", "jaccard", "llm"]), default="default", show_default=True)
-@click.option("--online", is_flag=True, help="Decide when the prompt arrives, without what its turn did.")
+@click.option("--online", is_flag=True, help="Decide at the prompt, before its turn.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def boundaries(files: tuple[Path, ...], *, method: str, online: bool, as_json: bool) -> None:
     """Evaluate detection on JSONL records {prompts, labels} or {utterances, boundaries}."""
@@ -124,7 +124,9 @@ def titles(files: tuple[Path, ...], *, as_json: bool) -> None:
 @command.command(help=SUBJECTS["linking"])
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--method", type=click.Choice(["fitted", "seed"]), default="fitted", show_default=True)
-@click.option("--folds", is_flag=True, help="Fit anew for each project, on the others: for the files it was fitted on.")
+@click.option(
+    "--folds", is_flag=True, help="Refit for each project on the others: for files that the formula was fitted on."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def linking(files: tuple[Path, ...], *, method: str, folds: bool, as_json: bool) -> None:
     """Evaluate linking on JSONL records {linked, gap_minutes, earlier, later}."""
@@ -140,7 +142,7 @@ def linking(files: tuple[Path, ...], *, method: str, folds: bool, as_json: bool)
 
 @command.command(help=SUBJECTS["labels"])
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--by", type=click.Choice(["tool", "repo"]), help="Accuracy by tool or by repository instead.")
+@click.option("--by", type=click.Choice(["tool", "repo"]), help="Print accuracy by tool or by repository instead.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def labels(files: tuple[Path, ...], *, by: str | None, as_json: bool) -> None:
     """Evaluate the classifiers on JSONL records {prompt, previous, tool, arg, error, phase, scope, ...}."""
@@ -190,7 +192,9 @@ def retrieval(database: Path, files: tuple[Path, ...], *, as_json: bool) -> None
 
 @command.command(help=SUBJECTS["context"])
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
-@click.option("--budget", type=click.IntRange(min=50), help="Whole texts within so many tokens; else names alone.")
+@click.option(
+    "--budget", type=click.IntRange(min=50), help="Compare whole texts within this many tokens; default: names only."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def context(project: str, budget: int | None, *, as_json: bool) -> None:
     """Replay every session of the database with only what came before it."""
@@ -210,8 +214,10 @@ def context(project: str, budget: int | None, *, as_json: bool) -> None:
 @command.command(help=SUBJECTS["told"])
 @click.argument("folder", required=False, type=click.Path(exists=True, path_type=Path))
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
-@click.option("--count", type=click.IntRange(min=1), default=48, show_default=True, help="Sessions to replay at most.")
-@click.option("--seed", type=int, default=11, show_default=True, help="Which sessions these are.")
+@click.option(
+    "--count", type=click.IntRange(min=1), default=48, show_default=True, help="Replay at most this many sessions."
+)
+@click.option("--seed", type=int, default=11, show_default=True, help="Which sessions to replay.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def told(folder: Path | None, project: str, count: int, seed: int, *, as_json: bool) -> None:
     """Replay first prompts of the database, or of the transcripts in FOLDER, with only what came before each."""

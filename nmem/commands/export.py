@@ -1,4 +1,4 @@
-"""`nmem export`: sessions for another machine, or for whatever reads lines of JSON."""
+"""`nmem export`: writes sessions for another machine, or as lines of JSON."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ FORMATS = ("jsonl", "sqlite")
 
 @click.command()
 @click.argument("file", required=False, default="", metavar="[FILE|-]")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="By FILE's ending, else jsonl.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by FILE's ending, else jsonl.")
 @click.option("--project", default="", help="Only sessions of this project (name, key or root folder).")
 @click.option("--since", metavar="WHEN", help="Only sessions active since: 2026-01-31, 7d, 12h, 4w.")
-@click.option("--json", "as_json", is_flag=True, help="What was written, as one JSON object; FILE must be named.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as one JSON object; needs FILE.")
 def command(file: str, form: str | None, project: str, since: str | None, as_json: bool) -> None:
     """Write sessions as lines of JSON (facts, pins, markers), or as a file of tables (episodes, threads, learnings and
     your corrections as well). `nmem import --from-export` takes both in.
@@ -37,11 +37,11 @@ def command(file: str, form: str | None, project: str, since: str | None, as_jso
     form = form or ("sqlite" if Path(file).suffix in (".db", ".sqlite") else "jsonl")
     to_output = file in ("", "-")
     if to_output and form == "sqlite":
-        raise click.UsageError("tables go into a file: name one")
+        raise click.UsageError("--format sqlite needs FILE")
     if to_output and as_json:
-        raise click.UsageError("--json says what was written to a file: name one")
+        raise click.UsageError("--json needs FILE")
     if not to_output and Path(file).exists():
-        raise NmemError(f"{file} is there already: name another file")
+        raise NmemError(f"{file} exists already: name another file")
     at = terminal.when(since) if since else None
     begun = time.monotonic()
     try:
@@ -90,7 +90,7 @@ def _warn(db: sqlite3.Connection, sessions: Sequence[str]) -> None:
     calls, of = traces(db, sessions)
     if calls:
         click.echo(
-            f"{calls:,} older calls of {of:,} sessions are known by their trace only: lines do not carry them,"
-            " a file of tables does (--format sqlite)",
+            f"{calls:,} older calls of {of:,} sessions are kept only as traces: lines of JSON omit them,"
+            " --format sqlite includes them",
             err=True,
         )

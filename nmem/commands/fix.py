@@ -1,4 +1,4 @@
-"""`nmem fix`: what put an error right before, by its text."""
+"""`nmem fix`: finds what fixed an error before, by the error's text."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _MOST = 1_000_000
 
 @click.command()
 @click.argument("error", nargs=-1)
-@click.option("--project", default="", help="Of this project (name, key or root); else of the folder you are in.")
-@click.option("--all-projects", is_flag=True, help="Of every project.")
+@click.option("--project", default="", help="Use this project (name, key or root); default: the current folder's.")
+@click.option("--all-projects", is_flag=True, help="Search every project.")
 @click.option("--limit", type=terminal.LIMIT, default=5, show_default=True, metavar="N", help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(error: tuple[str, ...], project: str, all_projects: bool, limit: int, as_json: bool) -> int:
@@ -49,10 +49,10 @@ def _given(error: tuple[str, ...]) -> str:
     if error and error != ("-",):
         return " ".join(error)
     if not error and sys.stdin.isatty():
-        raise click.UsageError('what is the error? nmem fix "its text", or pipe it in')
+        raise click.UsageError('no error given: nmem fix "its text", or pipe it in')
     text = sys.stdin.read(_MOST)
     if not text.strip():
-        raise click.UsageError('nothing was given: nmem fix "text of the error"')
+        raise click.UsageError('no error given: nmem fix "text of the error"')
     return text
 
 
@@ -82,7 +82,7 @@ def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[An
 def _say(found: Answer, *, elsewhere: bool) -> None:
     if not found.fixes:
         what = f"{printable(found.errors[0])}: " if found.errors else ""
-        click.echo(f'{what}nothing is known that put it right; nmem search "words of it" is:failed', err=True)
+        click.echo(f'{what}no known fix; try nmem search "words of it" is:failed', err=True)
         return
     for each in found.fixes:
         times = terminal.count(each.sessions, "session")

@@ -1,4 +1,4 @@
-"""`nmem how`: the decision for a procedure; as `nmem when`, with the other word."""
+"""`nmem how`: prints the decision for a procedure, as `nmem when` does for a situation."""
 
 from __future__ import annotations
 

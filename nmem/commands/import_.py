@@ -1,4 +1,4 @@
-"""`nmem import`: past sessions, from the clients' own transcripts."""
+"""`nmem import`: loads past sessions from the clients' own transcripts."""
 
 from __future__ import annotations
 
@@ -33,12 +33,16 @@ _KINDS = 4
 
 @click.command()
 @click.argument("where", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--client", type=click.Choice(CLIENTS), help="Only this client's sessions; with PATH, who wrote it.")
+@click.option(
+    "--client", type=click.Choice(CLIENTS), help="Only this client's sessions; with PATH, the client that wrote it."
+)
 @click.option("--since", metavar="WHEN", help="Only sessions active since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=LIMIT, metavar="N", help="Only the N newest sessions.")
-@click.option("--from-export", "export", metavar="FILE", help="What `nmem export` wrote, or another memory's database.")
 @click.option(
-    "--folder", "moved", multiple=True, metavar="OLD=NEW", help="With it: a folder there, and what it is here."
+    "--from-export", "export", metavar="FILE", help="Import a file of `nmem export`, or another memory's database."
+)
+@click.option(
+    "--folder", "moved", multiple=True, metavar="OLD=NEW", help="With --from-export: a folder there, and its path here."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
@@ -52,7 +56,7 @@ def command(
     """
     if export or moved:
         if where or client or since or limit or not export:
-            raise click.UsageError("--from-export FILE stands alone, or with --folder OLD=NEW")
+            raise click.UsageError("--from-export FILE takes only --folder OLD=NEW")
         from nmem.commands.import_export import take_in
 
         take_in(export, moved, as_json=as_json)
@@ -84,7 +88,7 @@ def _transcripts(
         _hollow(db)
         fold(db)
     except sqlite3.Error as error:
-        raise NmemError(f"{database}: {worded(error)}; run `nmem import` again to go on") from None
+        raise NmemError(f"{database}: {worded(error)}; run `nmem import` again to continue") from None
     finally:
         db.close()
     begun = start(database)
@@ -98,7 +102,7 @@ def _transcripts(
     if told:
         click.echo(wrapped(told))
     if begun:
-        click.echo(wrapped("Stories, threads and learnings follow in the background: `nmem settle` waits for them"))
+        click.echo(wrapped("Stories, threads and learnings follow in the background; `nmem settle` waits for them"))
 
 
 def _spare(db: sqlite3.Connection) -> str:
@@ -200,7 +204,7 @@ def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Repor
             report = importer.run(chosen)
         _episodes(db, importer.changed)
     except KeyboardInterrupt:
-        click.echo(f"{summary(importer.report)}\nstopped; run `nmem import` again to go on", err=True)
+        click.echo(f"{summary(importer.report)}\nstopped; run `nmem import` again to continue", err=True)
         sys.exit(130)
     return report
 

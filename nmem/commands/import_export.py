@@ -1,4 +1,4 @@
-"""`nmem import --from-export`: what another memory knows, merged with what is known here."""
+"""`nmem import --from-export`: merges another memory's export into this one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def take_in(source: str, moved: tuple[str, ...], *, as_json: bool) -> None:
     for line in summary(report).split("\n"):
         click.echo(wrapped(line))
     if begun:
-        click.echo(wrapped("Stories, threads and learnings follow in the background: `nmem settle` waits for them"))
+        click.echo(wrapped("Stories, threads and learnings follow in the background; `nmem settle` waits for them"))
 
 
 def summary(report: Report) -> str:

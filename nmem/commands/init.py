@@ -1,4 +1,4 @@
-"""`nmem init`: nmem's hooks, and its tools, into the settings of the coding clients, shown before they are written."""
+"""`nmem init`: adds nmem's hooks and tools to the clients' settings, after showing the change."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def chosen(named: tuple[str, ...]) -> tuple[str, ...]:
 
 @click.command(
     "init",
-    epilog=f"Experimental, written after the documentation alone: {EXPERIMENTAL}.",
+    epilog=f"Experimental, written from documentation only: {EXPERIMENTAL}.",
 )
 @click.option("--client", "clients", multiple=True, type=click.Choice(CLIENTS), metavar="NAME",
               help=f"One of {', '.join(CLIENTS)}; may be given several times. Default: every client that is found. "
@@ -57,10 +57,10 @@ def chosen(named: tuple[str, ...]) -> tuple[str, ...]:
               help="Settings of the user, of the project in this folder, "
                    "or of this project for you alone (local).")  # fmt: skip
 @click.option("--status-line", "line", flag_value=status_line.ADD,
-              help="A status line of nmem's in Claude Code where you have none: window, use and cost.")  # fmt: skip
+              help="Add a status line to Claude Code if you have none: window, use and cost.")  # fmt: skip
 @click.option("--no-status-line", "line", flag_value=status_line.OFF,
-              help="Leave your status line alone. Default: it runs as ever, and nmem reads along.")  # fmt: skip
-@click.option("--no-mcp", is_flag=True, help="Hooks only: no tools for the agent, and no skill that tells of them.")
+              help="Leave your status line alone. Default: it keeps running, and nmem reads its input.")  # fmt: skip
+@click.option("--no-mcp", is_flag=True, help="Hooks only: no tools for the agent, and no skill.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool, yes: bool, dry_run: bool) -> None:
@@ -92,13 +92,12 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
     _offer_model(asked=asks and bool(wanted))
     if setup.fleeting(registered.entry()):
         click.echo(
-            f"note: {registered.entry()} is in a temporary place; install nmem for good, then init again", err=True
+            f"note: {registered.entry()} is in a temporary folder; install nmem elsewhere, then init again",
+            err=True,
         )
     if not dry_run and any(plan.changes for plan in wanted):
         click.echo(f"The memory is {db}.")
-        click.echo(
-            "Next: nmem doctor sends an event through every hook; nmem import loads the sessions you had before."
-        )
+        click.echo("Next: nmem doctor sends an event through every hook; nmem import loads past sessions.")
     _refuse(refused)
 
 
@@ -113,10 +112,10 @@ def _offer_model(*, asked: bool) -> None:
         return
     for one in found:
         name = " ".join((*one.command, one.model)).strip()
-        click.echo(f"{name} could tell what a session was about: {costs(chosen.ESTIMATED)}.")
-        if click.confirm(f"Ask {one.name} for stories? Without it they are told from the records alone", default=False):
+        click.echo(f"{name} could write the stories of sessions: {costs(chosen.ESTIMATED)}.")
+        if click.confirm(f"Ask {one.name} for stories? Otherwise nmem writes them from the records", default=False):
             change(partial(chosen.use, one=one))
-            click.echo("`nmem model off` ends it.")
+            click.echo("`nmem model off` stops that.")
             return
 
 
@@ -170,7 +169,7 @@ def _write(wanted: list[Plan], db: str) -> list[str]:
         what = f"the {target.holds} is" if isinstance(target, Beside) else "hooks are"
         click.echo(f"{targets.title(target.client)}: {what} in {target.path}")
         if plan.before is not None and not isinstance(target, Beside):
-            click.echo(f"  a copy of what it was is in {installed.folder(db)}")
+            click.echo(f"  a copy of the original is in {installed.folder(db)}")
     return refused
 
 

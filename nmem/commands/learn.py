@@ -1,4 +1,4 @@
-"""`nmem learn`: what goes wrong or is asked again across sessions, and what a person makes of it."""
+"""`nmem learn`: lists failures and requests that recur across sessions; accepts or dismisses them."""
 
 from __future__ import annotations
 
@@ -40,29 +40,31 @@ class Learn(Default):
 
 @click.group(
     cls=Learn,
-    epilog="`nmem learn` alone is `nmem learn list`, with the options that `nmem learn list --help` "
-    "tells: --project, --all-projects, --across, --state, --since, --markdown. `nmem learn 12` is `show 12`.",
+    epilog="`nmem learn` alone is `nmem learn list`, with the options of `nmem learn list --help`: "
+    "--project, --all-projects, --across, --state, --since, --markdown. `nmem learn 12` is `show 12`.",
 )
 def command() -> None:
-    """What recurs across sessions: list, show, accept, dismiss, snooze, resolve, reopen."""
+    """Patterns that recur across sessions: list, show, accept, dismiss, snooze, resolve, reopen."""
 
 
 @command.command("list")
-@click.option("--project", default="", help="This project (name, key or root folder), not the current folder's.")
+@click.option(
+    "--project", default="", help="Use this project (name, key or root folder); default: the current folder's."
+)
 @click.option("--all-projects", "everywhere", is_flag=True, help="Of every project.")
-@click.option("--across", is_flag=True, help="Only what was met in two projects or more.")
+@click.option("--across", is_flag=True, help="Only patterns found in two or more projects.")
 @click.option(
     "--state",
     default="open",
     show_default=True,
     type=click.Choice([*_STATES, _ALL]),
-    help="weak: met in one session less than makes a pattern.",
+    help="weak: found in one session too few for a pattern.",
 )
-@click.option("--since", metavar="WHEN", help="Only what was met since: 2026-01-31, 7d, 12h, 4w.")
+@click.option("--since", metavar="WHEN", help="Only patterns found since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-@click.option("--markdown", is_flag=True, help="A report to go through, with evidence.")
-@click.option("-o", "--output", metavar="FILE", help="Write the report into a file.")
+@click.option("--markdown", is_flag=True, help="Print a report with evidence, as Markdown.")
+@click.option("-o", "--output", metavar="FILE", help="Write the report to a file.")
 def list_(
     project: str, everywhere: bool, across: bool, state: str, since: str | None, limit: int, as_json: bool,
     markdown: bool, output: str | None,
@@ -74,7 +76,7 @@ def list_(
     if as_json and (markdown or output):
         raise click.UsageError("--json and --markdown exclude each other")
     if across and project:
-        raise click.UsageError("--across is about several projects: leave --project away")
+        raise click.UsageError("--across covers several projects: leave out --project")
     after, now = (terminal.when(since) if since else 0), terminal.now()
     states = _STATES if state == _ALL else (state,)
     left = learn_list.refreshed()
@@ -135,13 +137,13 @@ def show(learning: int, limit: int, as_json: bool) -> None:
         _json({**learn_list.shape(one), "proposed_rule": proposed, "evidence": [asdict(each) for each in evidence]})
         return
     facts = learn_list.facts(one, file)
-    terminal.say(f"Learning {one.id}: {one.title}", [("", facts), ("Where it was met", learn_list.met(evidence))])
+    terminal.say(f"Learning {one.id}: {one.title}", [("", facts), ("Evidence", learn_list.met(evidence))])
 
 
 @command.command()
 @click.argument("learning", type=LEARNING, metavar="ID")
 @click.option("--file", default="", metavar="PATH",
-              help="CLAUDE.md, AGENTS.md, GEMINI.md or another Markdown file of the project, also by its whole path. "
+              help="CLAUDE.md, AGENTS.md, GEMINI.md or another Markdown file of the project, by name or full path. "
                    "Default: the one that its clients read.")  # fmt: skip
 @click.option("--text", help="Your own wording of the rule.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
@@ -162,7 +164,7 @@ def accept(learning: int, file: str, text: str | None, dry_run: bool, yes: bool)
     if dry_run:
         click.echo(f"in {path}" + ("" if planned.helps or text else f"; {_NO_HELP}"))
     if not planned.wrote:
-        click.echo(f"{path} says so already: {printable(planned.rule)}")
+        click.echo(f"{path} has this rule already: {printable(planned.rule)}")
     if dry_run or not agreed(f"Write {path}?" if planned.wrote else "Accept it?", yes):
         return
     with terminal.writing() as db:
@@ -208,8 +210,8 @@ def resolve(learning: int) -> None:
 
 @command.command()
 @click.argument("learning", type=LEARNING, metavar="ID")
-@click.option("--dry-run", is_flag=True, help="Show what would be taken out, and change nothing.")
-@click.option("--yes", is_flag=True, help="Take the rule out without asking.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and change nothing.")
+@click.option("--yes", is_flag=True, help="Remove the rule without asking.")
 def reopen(learning: int, dry_run: bool, yes: bool) -> None:
     """Make it open again; the rule of an accepted one is taken out of the project's instructions."""
     from nmem.learn import accept as accepting
@@ -238,7 +240,7 @@ def agreed(question: str, yes: bool) -> bool:
     if yes:
         return True
     if not _interactive():
-        raise click.UsageError("nobody is there to be asked: --yes writes without asking")
+        raise click.UsageError("no terminal to ask on: --yes writes without asking")
     return click.confirm(question, default=False)
 
 
@@ -259,7 +261,7 @@ def _span(text: str) -> int:
     except (KeyError, ValueError, OverflowError):
         span = 0
     if not 0 < span <= _LONGEST:
-        raise click.UsageError(f"--for: {printable(text)} is no span of time: 12h, 7d or 4w, at most five years")
+        raise click.UsageError(f"--for: invalid duration {printable(text)!r}: use 12h, 7d or 4w, at most five years")
     return span
 
 

@@ -1,4 +1,4 @@
-"""How `nmem learn` shows learnings: two lines each on a terminal, tabs in a pipe, JSON, a report in a file."""
+"""Formats learnings for `nmem learn`: two lines each on a terminal, tabs in a pipe, JSON, or a report file."""
 
 from __future__ import annotations
 
@@ -111,7 +111,9 @@ def write(db: Connection, found: Sequence[Learning], about: str, now: int, outpu
     path = Path(str(output))
     try:
         if path.exists() and not path.read_bytes().startswith(report.TITLE.encode()):
-            raise NmemError(f"{printable(str(path))} is there already and is no report of learnings: name another file")
+            raise NmemError(
+                f"{printable(str(path))} exists already and is not a report of learnings: name another file"
+            )
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise NmemError(f"{printable(str(path))} cannot be written: {error.strerror or error}") from None

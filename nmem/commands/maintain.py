@@ -1,4 +1,4 @@
-"""`nmem maintain`: look after the database's file."""
+"""`nmem maintain`: optimizes and compacts the database file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nmem.text import to_json
 
 
 @click.command()
-@click.option("--vacuum/--no-vacuum", default=None, help="Write the file anew; by default only where that pays.")
+@click.option("--vacuum/--no-vacuum", default=None, help="Rewrite the file; default: only if that saves space.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=300.0, show_default=True, help="At most this long.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(vacuum: bool | None, seconds: float, as_json: bool) -> None:
@@ -32,4 +32,4 @@ def command(vacuum: bool | None, seconds: float, as_json: bool) -> None:
         click.echo(to_json([asdict(one) for one in steps]))
         return
     rows = [(one.name, f"{one.told}{f' ({one.seconds:.1f} s)' if one.done else ''}") for one in steps]
-    terminal.say("looked after the file", [("", rows)])
+    terminal.say("maintained the file", [("", rows)])

@@ -1,4 +1,4 @@
-"""`nmem mark`: a person's note, decision or point to come back to, in the session that is going on here."""
+"""`nmem mark`: adds a note, a decision or a rollback point to the current session."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from nmem.text import printable, to_json
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
-@click.option("--kind", type=click.Choice(KINDS), default=NOTE, show_default=True, help="What it is.")
-@click.option("--session", "session_id", default="", metavar="ID", help="Of this session, not of this folder's newest.")
+@click.option("--kind", type=click.Choice(KINDS), default=NOTE, show_default=True, help="The kind of marker.")
+@click.option(
+    "--session", "session_id", default="", metavar="ID", help="Mark this session; default: this folder's newest."
+)
 @click.option("--everywhere", is_flag=True, help="Pin it, and tell it to sessions of every project.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(text: tuple[str, ...], kind: str, session_id: str, everywhere: bool, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`nmem mcp`: what is remembered, as tools for a coding agent, over standard input and output."""
+"""`nmem mcp`: serves the memory to a coding agent as tools over standard input and output."""
 
 from __future__ import annotations
 

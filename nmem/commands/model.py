@@ -1,4 +1,4 @@
-"""`nmem model`: which language model tells what is over, what it costs; choosing one, and doing without."""
+"""`nmem model`: shows which language model writes stories, and its cost; selects one, or none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nmem.text import printable, to_json
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @click.pass_context
 def command(context: click.Context, *, as_json: bool) -> None:
-    """Which way stories are told: without a model, or by which one, and what that costs."""
+    """Show who writes the stories, a model or none, and the cost."""
     if context.invoked_subcommand is not None:
         return
     from nmem.llm.chosen import installed, standing
@@ -40,7 +40,7 @@ def command(context: click.Context, *, as_json: bool) -> None:
     for problem in found.problems:
         click.echo(printable(problem))
     if found.used:
-        click.echo(f"the day's cap covers {found.sessions_a_day} sessions; `nmem model off` asks none")
+        click.echo(f"the day's cap covers {found.sessions_a_day} sessions; `nmem model off` stops asking")
     else:
         for one in offers:
             click.echo(f"nmem model use {one.name}: {costs(found.session_tokens)}")
@@ -53,7 +53,7 @@ def costs(tokens: int) -> str:
 
 @command.command()
 @click.argument("client", metavar="CLIENT", type=click.Choice(["claude", "codex", "gemini"]))
-@click.option("--model", default="", help="Another than its small one.")
+@click.option("--model", default="", help="Use this model; default: the client's small one.")
 def use(client: str, model: str) -> None:
     """Ask your own client from now on, with a small model."""
     from nmem.llm import chosen
@@ -61,7 +61,7 @@ def use(client: str, model: str) -> None:
     one = chosen.offer(client)
     change(partial(chosen.use, one=one, model=model))
     name = " ".join((*one.command, model or one.model)).strip()
-    click.echo(f"{printable(name)} is asked from now on: {costs(chosen.ESTIMATED)}; `nmem model off` ends it")
+    click.echo(f"{printable(name)} is asked from now on: {costs(chosen.ESTIMATED)}; `nmem model off` stops it")
 
 
 def change(made: Callable[[Connection | None, int], None]) -> None:
@@ -72,7 +72,7 @@ def change(made: Callable[[Connection | None, int], None]) -> None:
         except NmemError as error:
             db = None
             if not isinstance(error, NoDatabase):
-                click.echo(f"note: `nmem undo` will not know of it: {error}", err=True)
+                click.echo(f"note: `nmem undo` cannot undo this: {error}", err=True)
         made(db, terminal.now())
 
 
@@ -91,4 +91,4 @@ def on() -> None:
     from nmem.llm.chosen import switch
 
     change(partial(switch, on=True))
-    click.echo("a model may be asked again: `nmem model` says which")
+    click.echo("a model may be asked again: `nmem model` shows which")

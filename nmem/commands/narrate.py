@@ -1,4 +1,4 @@
-"""`nmem narrate`: tell episodes, again or for the first time, and show what is told."""
+"""`nmem narrate`: writes or rewrites the stories of episodes, and prints them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _LISTS = ("learned", "completed", "next_steps", "notes", "files_edited")
 
 @click.command()
 @click.argument("episodes", metavar="[EPISODE]...", nargs=-1, type=EPISODE)
-@click.option("--session", default="", metavar="ID", help="All episodes of a session that are over.")
-@click.option("--extractive", is_flag=True, help="From the records alone, even where a model has told it.")
+@click.option("--session", default="", metavar="ID", help="Narrate all finished episodes of a session.")
+@click.option("--extractive", is_flag=True, help="Write from the records only, even over a model's story.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(episodes: tuple[int, ...], session: str, extractive: bool, as_json: bool) -> None:
     """Tell episodes anew: by a language model where there is one, else from the records.
@@ -54,9 +54,9 @@ def _chosen(db: sqlite3.Connection, episodes: tuple[int, ...], session: str) -> 
     if not episodes and not session:
         chosen = narrations.newest(db)
     if session and not chosen:
-        raise NmemError(f"session {session} has no episode that is over: `nmem status` lists sessions")
+        raise NmemError(f"session {session} has no finished episode: `nmem status` lists sessions")
     if not chosen:
-        raise NmemError("there are no episodes yet: `nmem settle` cuts what is recorded into episodes")
+        raise NmemError("there are no episodes yet: `nmem settle` divides recorded sessions into episodes")
     for unit_id in chosen:
         if units.get(db, unit_id) is None:
             raise NmemError(f"there is no episode {unit_id}: `nmem episodes` lists them")
@@ -70,7 +70,7 @@ def _tell(db: sqlite3.Connection, unit_id: int, found: Connected, *, extractive:
         teller.ask(unit_id)
     unit, known = units.get(db, unit_id), narrations.known(db, unit_id)
     if unit is None or known is None:
-        raise NmemError(f"episode {unit_id} has just gone")
+        raise NmemError(f"episode {unit_id} no longer exists")
     lists = {name: list(texts(getattr(unit, name))) for name in _LISTS}
     return {
         "id": unit_id, "session": unit.session_id, "summary": unit.summary, **lists, "outcome": known.outcome,

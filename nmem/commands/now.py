@@ -21,9 +21,17 @@ _NOTHING = "nothing tested or committed"
 
 @click.command()
 @click.argument("session", required=False)
-@click.option("--project", default="", help="Its newest session: name, key or root; the current folder's if absent.")
-@click.option("--filter", "words", default="", metavar="WORDS", help="Of the stream only rows such as is:failed.")
-@click.option("--limit", type=terminal.LIMIT, default=15, show_default=True, metavar="N", help="Rows of the stream.")
+@click.option(
+    "--project",
+    default="",
+    help="Show this project's newest session (name, key or root); default: the current folder's.",
+)
+@click.option(
+    "--filter", "words", default="", metavar="WORDS", help="Only rows of the stream that match, such as is:failed."
+)
+@click.option(
+    "--limit", type=terminal.LIMIT, default=15, show_default=True, metavar="N", help="How many rows of the stream."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(session: str | None, project: str, words: str, limit: int, as_json: bool) -> None:
     """Where a session stands: its work unit, what went wrong, its stance, what it is told next, its newest rows.
@@ -34,7 +42,7 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
     from nmem.read.stream import Query
 
     if session and project:
-        raise click.UsageError("either SESSION or --project: a session is of one project")
+        raise click.UsageError("give either SESSION or --project: a session belongs to one project")
     with terminal.reading("episodes") as db:
         from nmem.llm.chosen import standing as models
         from nmem.read.listing import session_of
@@ -42,7 +50,7 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
         told_by = models(db).sentence()
         found = standing(db, session_of(db, session or "", project), terminal.now(), limit, Query(words), whole=as_json)
     if found is None:
-        raise NmemError("this session is gone: it was purged meanwhile")
+        raise NmemError("this session was purged in the meantime")
     if as_json:
         click.echo(to_json({**as_dict(found), "told_by": told_by}, default=str))
     else:

@@ -1,4 +1,4 @@
-"""`nmem pin` and `nmem unpin`: what shall come first, and always be told."""
+"""`nmem pin` and `nmem unpin`: make an item come first in searches and always be told, or stop that."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _UNDO = "`nmem undo` takes it back"
 
 @click.command()
 @click.argument("id_", metavar="ID")
-@click.option("--everywhere", "where", flag_value="everywhere", help="Tell it to sessions of every project.")
-@click.option("--here", "where", flag_value="here", help="Tell it to sessions of its own project alone again.")
+@click.option("--everywhere", "where", flag_value="everywhere", help="Tell this item to sessions of every project.")
+@click.option("--here", "where", flag_value="here", help="Tell this item only to sessions of its own project again.")
 def command(id_: str, where: str | None) -> None:
     """Pin what ID names: obs/12, prompt/5, episode/3, thread/4 or learning/2.
 
@@ -38,7 +38,7 @@ def set_everywhere(id_: str, *, on: bool) -> None:
     with terminal.writing() as db:
         ref = ids.parse(db, id_)
         pins.everywhere(db, ref.kind, ref.number, on, terminal.now())
-    click.echo(f"{ref} is {'pinned, and told in every project' if on else 'told in its own project alone'} ({_UNDO})")
+    click.echo(f"{ref} is {'pinned, and told in every project' if on else 'told only in its own project'} ({_UNDO})")
 
 
 def set_pin(id_: str, *, pinned: bool) -> None:
@@ -53,7 +53,7 @@ def set_pin(id_: str, *, pinned: bool) -> None:
         spread = pinned and pins.told_everywhere(db, str(ref))
     click.echo(f"{ref} is {'pinned' if pinned else 'no longer pinned'} ({_UNDO})")
     if spread:
-        click.echo(f"it is told in every project, as before: `nmem pin {ref} --here` tells it in its own alone")
+        click.echo(f"still told in every project: `nmem pin {ref} --here` limits it to its own")
     if left:
         click.echo(f"no room for all pins when a session starts; left out: {', '.join(left)} (`nmem unpin` makes room)")
 

@@ -1,4 +1,4 @@
-"""`nmem purge`: what a person names is forgotten wholly; shown first, undone within a window, then gone."""
+"""`nmem purge`: forgets selected records completely, after a preview and with an undo window."""
 
 from __future__ import annotations
 
@@ -23,19 +23,21 @@ if TYPE_CHECKING:
 @click.option("--id", "ids", multiple=True, metavar="ID", help="obs/12, prompt/5, episode/3, session/ID, thread/4 ...")
 @click.option("--session", "sessions", multiple=True, metavar="ID", help="A session, by the beginning of its id.")
 @click.option("--project", "projects", multiple=True, metavar="NAME", help="A project, by its name or folder.")
-@click.option("--file", "files", multiple=True, metavar="PATH", help="What was done to a file, by its path in lists.")
-@click.option("--text", "texts", multiple=True, help="All that says it, in whatever case; afterwards it is nowhere.")
-@click.option("--regex", "regexes", multiple=True, help="All that this regular expression finds.")
-@click.option("--before", metavar="TIME", help="All that is older: 2026-01-31, 7d, 12h or 4w.")
-@click.option("--since", metavar="TIME", help="All that is not older.")
-@click.option("--backups", is_flag=True, help="Backups that hold it go too; of whole sessions, all backups.")
-@click.option("--dry-run", is_flag=True, help="Show what would go, and do nothing.")
+@click.option("--file", "files", multiple=True, metavar="PATH", help="Calls on a file, by its path as listed.")
+@click.option(
+    "--text", "texts", multiple=True, help="Everything that contains this text, in any case; no copy remains."
+)
+@click.option("--regex", "regexes", multiple=True, help="Everything that matches this regular expression.")
+@click.option("--before", metavar="TIME", help="Everything older: 2026-01-31, 7d, 12h or 4w.")
+@click.option("--since", metavar="TIME", help="Everything not older.")
+@click.option("--backups", is_flag=True, help="Delete backups that contain it, too; for whole sessions, all backups.")
+@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--now", "at_once", is_flag=True, help="No window for an undo: gone at once.")
-@click.option("--whole", is_flag=True, help="Write the database file anew, however large it is.")
+@click.option("--now", "at_once", is_flag=True, help="Delete at once, without an undo window.")
+@click.option("--whole", is_flag=True, help="Rewrite the database file, however large it is.")
 @click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many rows to show.")
-@click.option("--list", "listing", is_flag=True, help="Past purges, in numbers.")
-@click.option("--empty", is_flag=True, help="Destroy what is kept for an undo, now.")
+@click.option("--list", "listing", is_flag=True, help="Show past purges, in numbers.")
+@click.option("--empty", is_flag=True, help="Destroy the data kept for undo, now.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output; with --yes or --dry-run.")
 def command(
     ids: tuple[str, ...], sessions: tuple[str, ...], projects: tuple[str, ...], files: tuple[str, ...],
@@ -57,7 +59,7 @@ def command(
     given = (ids, sessions, projects, files, texts, regexes, before, since)
     if not any(given):
         said = "--id, --session, --project, --file, --text, --regex, --before or --since"
-        raise click.UsageError(f"nothing is chosen: {said}")
+        raise click.UsageError(f"nothing selected: use {said}")
     if as_json and not (yes or dry_run):
         raise click.UsageError("--json goes with --yes or --dry-run")
     chosen = Selection(
@@ -104,8 +106,8 @@ def _show(shown: Preview, backups: bool) -> None:
     beyond = [(name, str(number)) for name, number in said.elsewhere(shown.elsewhere).items()]
     terminal.say("What would go", [
         ("", [("These go", said.goes(shown.rows))]), (f"The first {len(rows)}" if more > 0 else "Each", rows),
-        ("Made of them: goes, or is made anew of what is left", made),
-        ("Said elsewhere: blanked, counted over all tables", beyond),
+        ("Derived from them: deleted, or rebuilt from the rest", made),
+        ("Mentioned elsewhere: blanked, counted over all tables", beyond),
         ("Files", beside),
     ])  # fmt: skip
 
@@ -126,7 +128,7 @@ def _purge(chosen: Selection, backups: bool, at_once: bool, whole: bool, as_json
     try:
         done = run.purge(path, chosen, terminal.now(), window=0 if at_once else None, backups=backups, say=say,
                          whole=True if whole else None)  # fmt: skip
-        say("telling anew what is left")
+        say("rewriting the remaining stories")
         settle.at_once(path)
     except (sqlite3.Error, NewerDatabase) as error:
         raise NmemError(f"{path}: {worded(error)}") from None
@@ -136,23 +138,23 @@ def _purge(chosen: Selection, backups: bool, at_once: bool, whole: bool, as_json
     else:
         _told(done)
     if done.left:
-        raise NmemError("it is still in: " + "; ".join(done.left))
+        raise NmemError("copies remain in: " + "; ".join(done.left))
 
 
 def _told(done: Purged) -> None:
     from nmem.purge import said
 
-    click.echo(f"purged: {said.goes(done.rows)}; nobody else could write for {done.locked:.1f} s")
+    click.echo(f"purged: {said.goes(done.rows)}; other writers waited {done.locked:.1f} s")
     if done.backups:
         click.echo(f"backups gone: {len(done.backups)}")
     for path in done.stays:
-        sealed = "may hold it, encrypted" if path.endswith(".age") else "has it still"
-        click.echo(f"a backup {sealed}: {printable(path)} (--backups takes these away, too)")
+        sealed = "may contain it, encrypted" if path.endswith(".age") else "still contains it"
+        click.echo(f"a backup {sealed}: {printable(path)} (--backups deletes these, too)")
     for path in done.transcripts:
         click.echo(f"the client's own file stays: {printable(path)}")
     if done.keep_until > terminal.now():
         until = f"{terminal.day(done.keep_until, terminal.now())} {terminal.clock(done.keep_until)}"
-        click.echo(f"`nmem undo` puts it back until {until}; what is kept for it is encrypted")
+        click.echo(f"`nmem undo` restores it until {until}; the data kept for that is encrypted")
 
 
 def _past(empty: bool, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`nmem recall`: looks after the written decisions that `nmem when` and `nmem how` answer with."""
+"""`nmem recall`: maintains the written decisions that `nmem when` and `nmem how` answer from."""
 
 from __future__ import annotations
 
@@ -24,16 +24,20 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Written decisions: check and mend their index, write one, name one, see what is asked for."""
+    """Written decisions: check and fix their index, write one, name one, report use."""
 
 
 def _placed(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say which decisions are meant."""
     for option in (
-        click.option("--decisions", default="", metavar="DIR", help="This folder of decisions."),
-        click.option("--index", default="", metavar="FILE", help="With --decisions: the index."),
+        click.option("--decisions", default="", metavar="DIR", help="Use this folder of decisions."),
+        click.option("--index", default="", metavar="FILE", help="With --decisions: use this index."),
         click.option(
-            "--project", "folder", default="", metavar="DIR", help="The project of this folder, not of this one."
+            "--project",
+            "folder",
+            default="",
+            metavar="DIR",
+            help="Use the project of this folder; default: of the current one.",
         ),
     ):
         function = option(function)
@@ -67,7 +71,9 @@ def _writing() -> Iterator[sqlite3.Connection]:
         try:
             store.connect(paths.database(), timeout=5).close()
         except (sqlite3.Error, OSError) as error:
-            raise NmemError(f"{paths.database()} cannot be made, so the change could not be undone: {error}") from None
+            raise NmemError(
+                f"{paths.database()} cannot be created, so the change could not be undone: {error}"
+            ) from None
     with terminal.writing() as db:
         yield db
 
@@ -79,7 +85,7 @@ def _apply(change: Change, *, yes: bool, dry_run: bool, ask: str) -> bool:
     if dry_run:
         return False
     if not yes and not (sys.stdin.isatty() and click.confirm(ask, default=False)):
-        raise NmemError("nothing is written: say --yes, or --dry-run to only look")
+        raise NmemError("nothing is written: add --yes to write, or --dry-run to preview")
     with _writing() as db:
         count = changes.apply(db, change, terminal.now())
     click.echo(f"{terminal.count(count, 'file')} written (`nmem undo` takes it back)")
@@ -87,7 +93,7 @@ def _apply(change: Change, *, yes: bool, dry_run: bool, ask: str) -> bool:
 
 
 @command.command()
-@click.option("--fix", is_flag=True, help="Move and add entries so that the index fits; no line is taken away.")
+@click.option("--fix", is_flag=True, help="Move and add entries so that the index fits; no line is removed.")
 @_DRY
 @_placed
 @_JSON
@@ -99,9 +105,11 @@ def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_
 
     found = _corpus(folder, index, decisions)
     if migrate.is_passive(found):
-        raise NmemError(f"{found.place.index} is an older index: `nmem recall migrate --dry-run` shows what it becomes")
+        raise NmemError(
+            f"{found.place.index} is an older index: `nmem recall migrate --dry-run` shows the migrated form"
+        )
     if fix and found.index_lines:
-        change = Change("mended the index", found.place.root)
+        change = Change("fixed the index", found.place.root)
         lines = change.text(found.place.index).split("\n")
         change.put(found.place.index, "\n".join(mend.mended(found, lines)))
         if change.changed:
@@ -157,7 +165,7 @@ def compress(heading: tuple[str, ...], folder: str, index: str, decisions: str, 
             else f"leads to {one.rival or 'nothing'}")  # fmt: skip
         click.echo(printable(f"{one.trigger}  # {told}"))
     if best is None:
-        click.echo("no shorter name is its own: use the whole heading")
+        click.echo("no shorter name is unique: use the whole heading")
     return int(best is None)
 
 
@@ -173,19 +181,21 @@ def migrate(dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -
     from nmem.recall import migrate as migrating
 
     plan = migrating.plan(_corpus(folder, index, decisions))
-    click.echo(f"{plan.entries} lines become entries, {len(plan.renamed)} headings get another name")
+    click.echo(f"{plan.entries} lines become entries, {len(plan.renamed)} headings are renamed")
     for one in plan.renamed:
         click.echo(printable(f"  {one.file}:{one.line}  {one.before}  ->  {one.after}"))
         for place in one.references:
-            click.echo(printable(f"      spoken of in {place}"))
+            click.echo(printable(f"      mentioned in {place}"))
     if plan.rewritten:
-        click.echo("references that follow them:")
+        click.echo("references to update:")
         for ref in plan.rewritten:
             click.echo(printable(f"  {ref.file}:{ref.line}  {ref.before}  ->  {ref.after}"))
     if plan.unread:
-        click.echo(f"{terminal.count(plan.unread, 'file')} of the project were not looked through: that took too long")
+        click.echo(
+            f"{terminal.count(plan.unread, 'file')} of the project were not searched: the time limit was reached"
+        )
     if plan.kept:
-        click.echo("no decision was found for these lines; they stay, above the sections:")
+        click.echo("no decision found for these lines; they stay above the sections:")
         for line in plan.kept:
             click.echo(f"  {printable(line)}")
     _apply(plan.change, yes=yes, dry_run=dry_run, ask="Write this?")
@@ -195,12 +205,12 @@ def migrate(dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -
 @click.argument("trigger", nargs=-1, required=True)
 @click.option("--how", "operator", flag_value="how", help="A procedure: how to TRIGGER.")
 @click.option("--when", "operator", flag_value="when", help="A situation: when TRIGGER (the default).")
-@click.option("--text", default="", help="What was decided; else from standard input.")
-@click.option("--episode", default="", metavar="ID", help="What this episode learned and noted.")
-@click.option("--decision", default="", metavar="ID", help="What was decided there: see `nmem decisions`.")
-@click.option("--extra", "extras", multiple=True, help="Another trigger for it; may be given several times.")
-@click.option("--file", default="", help="The decision file; else the one with the nearest decision.")
-@click.option("--under", default="", metavar="HEADING", help="Below this heading of the file.")
+@click.option("--text", default="", help="The decision; default: from standard input.")
+@click.option("--episode", default="", metavar="ID", help="Use what this episode learned and noted.")
+@click.option("--decision", default="", metavar="ID", help="Use this decision: see `nmem decisions`.")
+@click.option("--extra", "extras", multiple=True, help="Another trigger; may be given several times.")
+@click.option("--file", default="", help="The decision file; default: the one with the nearest decision.")
+@click.option("--under", default="", metavar="HEADING", help="Write below this heading of the file.")
 @_DRY
 @_YES
 @_placed
@@ -258,7 +268,7 @@ def _learned(episode: str) -> str:
         found = story(db, ids.parse(db, f"episode/{episode.removeprefix('episode/')}").number)
     told = found.narrative if found else None
     if told is None:
-        raise NmemError(f"episode {printable(episode)} is not told yet: `nmem settle` tells it, or give the text")
+        raise NmemError(f"episode {printable(episode)} has no story yet: run `nmem settle`, or give the text")
     text = learned({"learned": told.learned, "notes": told.notes})
     if not text:
         raise NmemError(f"episode {printable(episode)} learned and noted nothing: give the text with --text")
@@ -297,9 +307,9 @@ def report(since: str, limit: int, folder: str, index: str, decisions: str, as_j
         (use.entry, f"answered {use.answered}, offered {use.offered}, used {use.used}") for use in found.entries[:limit]
     ]
     unanswered = [(query, f"{count} times") for query, count in found.unanswered]
-    terminal.say("Recall", [("", told), ("Entries", uses), ("Asked, and nothing answered", unanswered),
+    terminal.say("Recall", [("", told), ("Entries", uses), ("Asked, without an answer", unanswered),
                             ("Never needed", [(link, "") for link in found.dead[:limit]]),
-                            ("Hardly longer than their entries: better in CLAUDE.md or AGENTS.md, always read",
+                            ("Hardly longer than their entries: better in CLAUDE.md or AGENTS.md",
                              [(link, "") for link in short[:limit]])])  # fmt: skip
 
 

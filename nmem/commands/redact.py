@@ -1,4 +1,4 @@
-"""`nmem redact`: standard input to standard output, without its secrets; or history, in place."""
+"""`nmem redact`: removes secrets from standard input, or from stored history in place."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ class Filter:
 
 
 @click.command()
-@click.option("--stats", is_flag=True, help="How many secrets of each kind, as JSON on stderr.")
-@click.option("--history", is_flag=True, help="Go over all that is stored, by the rules in force now; no undo.")
-@click.option("--dry-run", is_flag=True, help="With --history: say what would be taken out, and change nothing.")
+@click.option("--stats", is_flag=True, help="Print the number of secrets by kind, as JSON on stderr.")
+@click.option("--history", is_flag=True, help="Redact everything stored, by the current rules; no undo.")
+@click.option("--dry-run", is_flag=True, help="With --history: show what would be removed, and change nothing.")
 @click.option("--yes", is_flag=True, help="With --history: do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="With --history: one JSON object; with --yes or --dry-run.")
 def command(*, stats: bool, history: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
@@ -126,8 +126,8 @@ def _history(dry_run: bool, yes: bool, as_json: bool) -> None:
         _told(done, True, as_json)
         if dry_run:
             return
-        click.echo("This cannot be undone: what it takes out is kept nowhere. `nmem backup` first keeps a way back.")
-        if not click.confirm("Take it out?", err=True):
+        click.echo("This cannot be undone: no copy is kept. Run `nmem backup` first to be able to go back.")
+        if not click.confirm("Remove these secrets?", err=True):
             raise NmemError("nothing was changed")
     with terminal.writing() as db:
         done = history.over(db, terminal.now())
@@ -151,4 +151,4 @@ def _told(done: Pass, dry_run: bool, as_json: bool) -> None:
     looked = f"{terminal.count(done.strings, 'text')} looked at"
     if done.unchecked:
         looked += f", {done.unchecked} left as they are: a pattern of yours takes too long for them"
-    terminal.say(f"{said}; {looked}", [("By kind", secrets), ("Rows by what they are", places)])
+    terminal.say(f"{said}; {looked}", [("By kind", secrets), ("Rows by type", places)])

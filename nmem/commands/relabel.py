@@ -1,4 +1,4 @@
-"""`nmem relabel`: what the classifiers say of a call and why, and a person's own words for it."""
+"""`nmem relabel`: shows why the classifiers label a call so, and records a person's correction."""
 
 from __future__ import annotations
 
@@ -24,12 +24,10 @@ _MODEL = (" (the model is not sure)", " (the model)")
 @click.command()
 @click.argument("observation", required=False, type=OBSERVATION)
 @click.argument("words", nargs=-1, metavar="[DIMENSION=WORD]...")
-@click.option(
-    "--clear", multiple=True, metavar="DIMENSION", help="Take your word back to the model's; may be repeated."
-)
-@click.option("--list", "listing", is_flag=True, help="Show what you have said, the newest first.")
-@click.option("--recent", is_flag=True, help="Show the newest calls, with their numbers and words.")
-@click.option("--unsure", is_flag=True, help="Show those of which the model cannot tell a word: yours teach it most.")
+@click.option("--clear", multiple=True, metavar="DIMENSION", help="Restore the model's label; may be repeated.")
+@click.option("--list", "listing", is_flag=True, help="List your corrections, newest first.")
+@click.option("--recent", is_flag=True, help="List the newest calls, with their numbers and labels.")
+@click.option("--unsure", is_flag=True, help="List calls that the model cannot label: correcting these helps it most.")
 @click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many calls to show.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
@@ -79,11 +77,11 @@ def _asked(words: tuple[str, ...], clear: tuple[str, ...]) -> dict[str, str | No
         if not (name and equals and word):
             raise click.UsageError(f"{printable(text)[:60]} is not DIMENSION=WORD, such as phase=act")
         if name in out:
-            raise click.UsageError(f"{printable(name)[:40]} is said twice")
+            raise click.UsageError(f"{printable(name)[:40]} is given twice")
         out[name] = word
     for name in clear:
         if out.get(name):
-            raise click.UsageError(f"{printable(name)[:40]} is both said and cleared")
+            raise click.UsageError(f"{printable(name)[:40]} is both set and cleared")
         out[name] = None
     return out
 
@@ -134,9 +132,7 @@ def _list(limit: int, as_json: bool, *, own: bool, unsure: bool) -> None:
     if as_json:
         click.echo(to_json({"observations": [asdict(each) for each in found]}))
     elif not found:
-        click.echo(
-            "you have said nothing of any call: `nmem relabel OBSERVATION phase=act`" if own else "no such calls"
-        )
+        click.echo("no corrections yet: `nmem relabel OBSERVATION phase=act` makes one" if own else "no such calls")
     else:
         title = (
             "Your words, the newest first"

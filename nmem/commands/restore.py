@@ -1,4 +1,4 @@
-"""`nmem restore`: makes the memory what a backup says, and keeps what was there."""
+"""`nmem restore`: replaces the memory by a backup, and keeps the replaced one."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from nmem.text import printable, to_json
 
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False), required=False)
-@click.option("--rescue", is_flag=True, help="No FILE: what can still be read of the damaged database itself.")
-@click.option("--dry-run", is_flag=True, help="Check the backup and say what it holds; change nothing.")
-@click.option("--identity", "identities", multiple=True, metavar="FILE", help="Your secret key: age's, or an SSH key.")
-@click.option("--passphrase", is_flag=True, help="It is sealed by a passphrase; asked for anyway where it is needed.")
-@click.option("--with-settings", is_flag=True, help="Take config.toml of the backup as well.")
+@click.option("--rescue", is_flag=True, help="Without FILE: recover what is readable in the damaged database.")
+@click.option("--dry-run", is_flag=True, help="Check the backup and show its contents; change nothing.")
+@click.option(
+    "--identity", "identities", multiple=True, metavar="FILE", help="Your secret key: an age key, or an SSH key."
+)
+@click.option("--passphrase", is_flag=True, help="The backup has a passphrase; asked for anyway if needed.")
+@click.option("--with-settings", is_flag=True, help="Restore config.toml from the backup, too.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
@@ -33,7 +35,7 @@ def command(
     and is stored afterwards.
     """
     if rescue != (file is None):
-        raise click.UsageError("name a backup, or --rescue: one of the two")
+        raise click.UsageError("give either a backup or --rescue")
     if rescue:
         _rescued(identities, passphrase, with_settings, dry_run, yes, as_json)
     else:
@@ -53,13 +55,13 @@ def _rescued(
 
     path = paths.database()
     if not database.exists(path):
-        raise NmemError(f"nothing is recorded yet at {path}: there is nothing to rescue")
+        raise NmemError(f"nothing is recorded yet at {path}: nothing to rescue")
     with take.scratch(path) as folder:
         work = folder / "rescued.db"
         try:
             said = rescue(path, work).told()
         except (sqlite3.Error, OSError) as error:
-            raise NmemError(f"{path} could not be rescued, and is what it was: {error}") from None
+            raise NmemError(f"{path} could not be rescued, and is unchanged: {error}") from None
         click.echo(said, err=as_json)
         _restored(str(work), identities, passphrase, with_settings, dry_run, yes, as_json)
 
@@ -80,7 +82,7 @@ def _restored(
         click.echo(f"The backup holds {rows(seen.rows)}")
         click.echo(f"Now there are    {rows(seen.before)}")
         if not terminal.is_terminal():
-            raise NmemError("nothing was changed: --yes restores it, --dry-run only looks")
+            raise NmemError("nothing was changed: --yes restores it, --dry-run previews")
         click.confirm("Restore it?", abort=True)
     with progress("Restoring") as told:
         done = restore(paths.database(), file, keys, dry=dry_run, with_settings=with_settings, progress=told)
@@ -96,7 +98,7 @@ def _restored(
     for note in done.notes:
         click.echo(printable(note))
     if done.kept:
-        click.echo(f"the database before is kept as {printable(done.kept)}: nmem restore takes it back")
+        click.echo(f"the previous database is kept as {printable(done.kept)}: nmem restore brings it back")
     from nmem.settle_start import start
 
     start(paths.database())

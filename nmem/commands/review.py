@@ -1,4 +1,4 @@
-"""`nmem review`: what redaction took out, in samples; say what was a secret and what was none."""
+"""`nmem review`: shows samples of redacted texts, and records whether each was a secret."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _WORDS = {"real": "real", "secret": "real", "false": "false", "alarm": "false"}
 @click.command()
 @click.argument("what", default="")
 @click.argument("verdict", default="", metavar="[real|false]")
-@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to draw or to show.")
-@click.option("--judged", is_flag=True, help="Show those that you have judged, the newest first.")
+@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to draw or to list.")
+@click.option("--judged", is_flag=True, help="List those that you have judged, newest first.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(what: str, verdict: str, limit: int, judged: bool, as_json: bool) -> None:
     """Judge samples of what redaction found: `nmem review draw`, `nmem review`, `nmem review 3 false`.
@@ -37,16 +37,14 @@ def _draw(limit: int) -> None:
 
     with terminal.writing() as db:
         drawn = review.draw(db, terminal.now(), limit)
-    click.echo(
-        f"{drawn} to judge: nmem review" if drawn else "nothing new to judge: no redaction that was not drawn yet"
-    )
+    click.echo(f"{drawn} to judge: nmem review" if drawn else "nothing new to judge: every redaction was drawn already")
 
 
 def _judge(what: str, verdict: str) -> None:
     from nmem.audit import review
 
     if not what.isdigit() or verdict not in _WORDS:
-        raise click.UsageError("say `nmem review NUMBER real` or `nmem review NUMBER false`; `nmem review` lists them")
+        raise click.UsageError("use `nmem review NUMBER real` or `nmem review NUMBER false`; `nmem review` lists them")
     said = "real" if _WORDS[verdict] == "real" else "false"
     with terminal.writing() as db:
         review.judge(db, int(what), "real" if said == "real" else "false", terminal.now())

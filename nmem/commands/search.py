@@ -1,4 +1,4 @@
-"""`nmem search`: one box over everything that is recorded, for a terminal, a pipe, or as JSON."""
+"""`nmem search`: searches everything recorded; prints for a terminal, a pipe, or as JSON."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ _SESSION = len("session/") + 8
 @click.command()
 @click.argument("query", nargs=-1)
 @click.option("--project", multiple=True, help="Only this project; a part of its name is enough.")
-@click.option("--type", "type_", multiple=True, help="Only these: prompt, episode, learning, git_commit, test ...")
+@click.option(
+    "--type", "type_", multiple=True, help="Only these types: prompt, episode, learning, git_commit, test ..."
+)
 @click.option("--since", multiple=True, metavar="WHEN", help="Only since then: 30m, 12h, 7d, 4w, today, 2026-01-31.")
 @click.option("--client", multiple=True, help="Only from this client: claude, codex, gemini ...")
 @click.option("--limit", type=click.IntRange(1, _MOST), default=20, show_default=True, help="How many to list.")
-@click.option("--newest", is_flag=True, help="The newest first, not the best.")
-@click.option("--cursor", default="", metavar="NEXT", help="The page after one: what its JSON has as `next`.")
+@click.option("--newest", is_flag=True, help="Sort by newest, not by best match.")
+@click.option("--cursor", default="", metavar="NEXT", help="The next page: the value of `next` in the JSON of a page.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     query: tuple[str, ...], project: tuple[str, ...], type_: tuple[str, ...], since: tuple[str, ...],
@@ -47,9 +49,7 @@ def command(
     given = {"project": project, "type": type_, "since": since, "client": client}
     text = _typed(query, given, now)
     if not text.strip():
-        raise click.UsageError(
-            'say what to look for: nmem search "coupon rounding", or nmem search type:test is:failed'
-        )
+        raise click.UsageError('no query: nmem search "coupon rounding", or nmem search type:test is:failed')
     found = _found(text, now, NEWEST if newest else RELEVANCE, limit, cursor)
     if as_json:
         from nmem.search.shapes import index
@@ -72,7 +72,7 @@ def _typed(query: tuple[str, ...], given: dict[str, tuple[str, ...]], now: int) 
             out += typed.filters(name, values, now)
         except ValueError as error:
             meant = MEANT.get(name, "any name without quotation marks")
-            raise click.UsageError(f"--{name}: {printable(str(error))} is none; there is {meant}") from None
+            raise click.UsageError(f"--{name}: invalid value {printable(str(error))!r}: use {meant}") from None
     return " ".join([*out, typed.words(query)])
 
 

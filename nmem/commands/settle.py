@@ -1,4 +1,4 @@
-"""`nmem settle`: close, tell, sum up, link and condense what is due; hooks start it in the background."""
+"""`nmem settle`: closes, narrates, summarizes and links finished sessions; hooks start it in the background."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _LOOK = 0.1
     "--seconds", type=click.FloatRange(min=0.1), default=SECONDS, show_default=True, help="At most this long."
 )
 @click.option("--no-model", is_flag=True, help="Ask no language model.")
-@click.option("--db", "db_path", default="", help="The database, if it is not the usual one.")
-@click.option("--quiet", is_flag=True, help="In the background: say nothing, yield to others, log what goes wrong.")
+@click.option("--db", "db_path", default="", help="Use another database file.")
+@click.option("--quiet", is_flag=True, help="In the background: print nothing, yield to others, log errors.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: bool) -> None:
     """Close what is over, tell it, sum it up, link it.
@@ -55,7 +55,7 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
         with _progress(quiet or as_json) as step:
             report = settle(path, seconds, models=not no_model, cancel=cancel, step=step)
         if report is None and not quiet:
-            click.echo("another process is settling just now, as after every import: waiting for it to end", err=True)
+            click.echo("another settle process is running, as after every import: waiting for it to end", err=True)
             _wait(path, seconds, cancel)
             with _progress(as_json) as step:
                 report = settle(path, seconds, models=not no_model, cancel=cancel, step=step)
@@ -66,7 +66,7 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
     if quiet:
         return
     if report is None:
-        raise NmemError("another process is settling this database still: it goes on without you")
+        raise NmemError("another settle process is still running: it continues in the background")
     click.echo(to_json(asdict(report)) if as_json else summary(report, path))
     if report.failed:
         raise SystemExit(1)

@@ -1,4 +1,4 @@
-"""`nmem show`: the plain story of an episode, a session, a prompt or a thread; a call, a task, a file's history."""
+"""`nmem show`: prints the story of an episode, session, prompt or thread; a call, a task, a file's history."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Told = tuple[str, list[Section], dict[str, Any]]
 @click.argument("what", metavar="WHAT")
 @click.argument("path", default="")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-@click.option("--all", "whole", is_flag=True, help="Everything that was said and done, thinking included.")
+@click.option("--all", "whole", is_flag=True, help="Show everything said and done, including thinking.")
 @click.pass_context
 def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool) -> None:
     """The story of WHAT: episode/12, session/ID, prompt/5, obs/12, thread/3, theme/6, learning/2, task/7, decision/4,
@@ -55,7 +55,7 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
     tells who touched a file: episodes, what came of them, what was decided; the newest first.
     """
     if path and what != "file":
-        raise click.UsageError(f"{printable(path)} is too much: only `nmem show file PATH` takes a second word")
+        raise click.UsageError(f"{printable(path)} is not expected: only `nmem show file PATH` takes a second word")
     kind, number = _parsed(f"file/{path}" if what == "file" and path else what)
     if kind == "learning":
         from nmem.commands import learn
@@ -98,7 +98,7 @@ def _parsed(what: str) -> tuple[str, str]:
     if not slash or kind not in KINDS:
         kind, rest = ("episode" if what.isascii() and what.isdigit() else "session"), what
     if not rest or (kind not in ("session", "file") and not (rest.isascii() and rest.isdigit() and len(rest) < 19)):
-        raise click.UsageError(f"{printable(what)} is nothing to show: {_FORMS}")
+        raise click.UsageError(f"{printable(what)} cannot be shown: {_FORMS}")
     return kind, rest
 
 
@@ -294,7 +294,7 @@ def _session(db: Connection, beginning: str) -> Told:
     if not ids:
         raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")
     if len(ids) > 1:
-        raise NmemError(f"{printable(beginning)} is the beginning of several: {', '.join(map(printable, ids))}")
+        raise NmemError(f"{printable(beginning)} matches several sessions: {', '.join(map(printable, ids))}")
     row = views.session(db, ids[0])
     assert row is not None
     episodes, summary = listing.of_session(db, row.id), listing.summary(db, row.id)

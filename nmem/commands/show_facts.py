@@ -1,4 +1,4 @@
-"""What `nmem show` tells of facts: one observation in full, a file's history."""
+"""Formats facts for `nmem show`: one observation in full, a file's history."""
 
 from __future__ import annotations
 
@@ -64,9 +64,7 @@ def file(db: Connection, path: str, *, whole: bool) -> Told:
     if not found.total:
         found = file_history.history(db, name, None, limit)
     if not found.total:
-        raise NmemError(
-            f"nothing is recorded of {path}: `nmem search file:{Path(path).name}` looks for a part of a name"
-        )
+        raise NmemError(f"nothing is recorded of {path}: `nmem search file:{Path(path).name}` finds a part of a name")
     return f"file/{name}", _history(found), {"file": name, **asdict(found)}
 
 

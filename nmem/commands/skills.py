@@ -1,4 +1,4 @@
-"""`nmem skills`: what goes together in a project, in which order and when; and what a person makes of it."""
+"""`nmem skills`: lists recurring sequences of commands in a project, and promotes them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,15 @@ class Skills(Default):
 
 @click.group(cls=Skills, epilog="`nmem skills` alone is `nmem skills list`; `nmem skills 12` is `show 12`.")
 def command() -> None:
-    """What goes well in a project, step by step: list, show, promote."""
+    """Recurring procedures of a project, step by step: list, show, promote."""
 
 
 @command.command("list")
-@click.option("--project", default="", help="This project (name, key or root folder), not the current folder's.")
+@click.option(
+    "--project", default="", help="Use this project (name, key or root folder); default: the current folder's."
+)
 @click.option("--all-projects", "everywhere", is_flag=True, help="Of every project.")
-@click.option("--since", metavar="WHEN", help="Only what was done since: 2026-01-31, 7d, 12h, 4w.")
+@click.option("--since", metavar="WHEN", help="Only skills seen since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json: bool) -> None:
@@ -60,7 +62,7 @@ def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json
     if as_json:
         click.echo(to_json({"skills": found}))
     elif not found:
-        click.echo(f"no skill is known of {printable(about)} yet: three sessions must have gone the same way")
+        click.echo(f"no skill of {printable(about)} yet: needs three sessions with the same steps")
     else:
         for one in found:
             promoted = ", promoted" if one["state"] == ACCEPTED else ""
@@ -100,15 +102,15 @@ def show(skill: int, as_json: bool) -> None:
         facts.append(("since then", since))
     steps = [(f"{number}.", each) for number, each in enumerate(shaped["steps"], 1)]
     where = [(f"{terminal.local(each.at):%Y-%m-%d %H:%M}", f"session {each.session_id[:8]}") for each in met]
-    terminal.say(f"Skill {one.id}: {shaped['name']}", [("", facts), ("Steps", steps), ("Where it was met", where)])
+    terminal.say(f"Skill {one.id}: {shaped['name']}", [("", facts), ("Steps", steps), ("Evidence", where)])
 
 
 @command.command()
 @click.argument("skill", type=SKILL_ID, metavar="ID")
 @click.option("--to", "target", type=click.Choice(["claude", "when"]), default="claude", show_default=True,
-              help="claude: .claude/skills/NAME/SKILL.md of the project; when: an entry /how of it.")  # fmt: skip
+              help="claude: .claude/skills/NAME/SKILL.md of the project; when: a /how entry.")  # fmt: skip
 @click.option(
-    "--as", "trigger", default="", help="With --to when: what the entry answers to, in plain words; else its situation."
+    "--as", "trigger", default="", help="With --to when: the question that the entry answers; default: its situation."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("--yes", is_flag=True, help="Write without asking.")

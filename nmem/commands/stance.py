@@ -1,4 +1,4 @@
-"""`nmem stance`: how a session moves between thinking and acting, and what is worth knowing about it now."""
+"""`nmem stance`: shows how a session moves between thinking and acting, with advice on it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,14 @@ UNLABELLED = "none of its {number} carries labels yet: `nmem backfill` gives the
 
 @click.command()
 @click.argument("session", required=False)
-@click.option("--episode", type=EPISODE, metavar="EPISODE", help="Only this episode of it.")
-@click.option("--project", default="", help="Its newest session: name, key or root; the current folder's if absent.")
+@click.option("--episode", type=EPISODE, metavar="EPISODE", help="Only this episode.")
+@click.option(
+    "--project",
+    default="",
+    help="Show this project's newest session (name, key or root); default: the current folder's.",
+)
 @click.option("--limit", type=terminal.LIMIT_OR_NONE, default=5, show_default=True,
-              help="Shifts, episodes, and sessions of the project to list, the newest.")  # fmt: skip
+              help="How many shifts, episodes and sessions to list, newest first.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(session: str | None, episode: int | None, project: str, limit: int, as_json: bool) -> None:
     """How SESSION moves between thinking and acting, widening and narrowing; what went wrong in it, and what is usual.
@@ -35,11 +39,11 @@ def command(session: str | None, episode: int | None, project: str, limit: int, 
     Of the id the beginning is enough. Without one: the newest session of the project.
     """
     if session == "":
-        raise click.UsageError("SESSION is empty: leave it out for the newest one")
+        raise click.UsageError("SESSION is empty: leave it out to see the newest")
     if session and project:
-        raise click.UsageError("either SESSION or --project: a session is of one project")
+        raise click.UsageError("give either SESSION or --project: a session belongs to one project")
     if episode is not None and (session or project):
-        raise click.UsageError("--episode goes alone: an episode is of one session")
+        raise click.UsageError("--episode goes alone: an episode belongs to one session")
     now = terminal.now()
     with terminal.reading() as db:
         found = _found(db, session, episode, project, now)
@@ -82,7 +86,7 @@ def _session(db: Connection, beginning: str) -> str:
     if not found:
         raise NmemError(f"there is no session {printable(beginning)}: {_LISTED}")
     if len(found) > 1:
-        raise NmemError(f"{printable(beginning)} is the beginning of several: {', '.join(map(printable, found))}")
+        raise NmemError(f"{printable(beginning)} matches several sessions: {', '.join(map(printable, found))}")
     return found[0]
 
 

@@ -1,4 +1,4 @@
-"""A stance in words, bars and JSON: what `nmem stance` prints."""
+"""Formats a stance for `nmem stance`: words, bars and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `nmem` command's first step: a plain `when` or `how` is answered at once, all else by the command line proper.
+"""The entry point of `nmem`: answers a plain `when` or `how` at once, and hands the rest to the command line.
 
 An agent asks many times in a session; what reads options and draws tables takes longer to load than an answer.
 """

@@ -1,4 +1,4 @@
-"""`nmem status`: the Health screen's figures on the command line."""
+"""`nmem status`: prints the figures of the Health screen."""
 
 from __future__ import annotations
 

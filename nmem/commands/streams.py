@@ -1,4 +1,4 @@
-"""Standard input, output and error as the command line finds them: closed ones, full disks, readers that went away."""
+"""Standard streams of the command line: handles closed streams, full disks and readers that quit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nmem sweep`: forget what is past its lifetime, see first what would go, and what went and why."""
+"""`nmem sweep`: forgets records past their lifetime; previews and explains what goes."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _LISTED = 20
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Only say what would go, and why.")
-@click.option("--policy", "show_policy", is_flag=True, help="Only show the lifetimes in force, and why they are so.")
+@click.option("--dry-run", is_flag=True, help="Only show what would go, and why.")
+@click.option("--policy", "show_policy", is_flag=True, help="Only show the current lifetimes, and their reasons.")
 @click.option("--journal", "show_journal", is_flag=True, help="Only show what earlier sweeps took.")
 @click.option("--project", default="", help="Only this project: name, key or root.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--clock-is-right", "trusted", is_flag=True, help="The date is right although nmem saw the clock leap.")
+@click.option("--clock-is-right", "trusted", is_flag=True, help="Trust the date although the clock jumped.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=600.0, show_default=True, help="At most this long.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
@@ -42,7 +42,7 @@ def command(
     cannot be undone. It can be stopped at any time and goes on where it was.
     """
     if sum((dry_run, show_policy, show_journal)) > 1:
-        raise click.UsageError("one of --dry-run, --policy and --journal at a time")
+        raise click.UsageError("give only one of --dry-run, --policy and --journal")
     if show_policy or show_journal:
         _show(project, as_json, journal=show_journal)
         return
@@ -76,8 +76,8 @@ def _doubt(done: Swept, ahead: int, as_json: bool) -> None:
     said = f"the clock says {terminal.local(terminal.now()):%Y-%m-%d}, {days} after nmem last saw it"
     if as_json or not terminal.is_terminal():
         raise NmemError(
-            f"{said}: by that date {done.count:,} records would go, for good; where the date is right, add"
-            " --clock-is-right, else set the clock"
+            f"{said}: by that date {done.count:,} records would go, for good; if the date is right, add"
+            " --clock-is-right, otherwise set the clock"
         )
     click.echo(f"{said}.")
     click.confirm("Is the date right", abort=True)
@@ -85,9 +85,9 @@ def _doubt(done: Swept, ahead: int, as_json: bool) -> None:
 
 def _ask(done: Swept, as_json: bool) -> None:
     if as_json or not terminal.is_terminal():
-        raise click.UsageError(f"{done.count:,} records would go, for good: say --yes, or --dry-run to see which")
+        raise click.UsageError(f"{done.count:,} records would go, for good: add --yes, or --dry-run to see which")
     _say(done, False)
-    click.confirm("Forget them? It cannot be undone", abort=True)
+    click.confirm("Forget them? This cannot be undone", abort=True)
 
 
 def _dry(wanted: Policy, project: str) -> Swept:
@@ -110,7 +110,7 @@ def _swept(wanted: Policy, project: str, seconds: float) -> Swept:
 
     with terminal.writing() as db, alone(paths.database()) as mine:
         if not mine:
-            raise NmemError("a sweep is going on just now: see `nmem sweep --journal`")
+            raise NmemError("another sweep is running: see `nmem sweep --journal`")
         project = key_of(db, project)
         with _steps() as stopped:
             return sweep(db, wanted, terminal.now(), project=project, stopped=within(seconds, stopped))
@@ -187,7 +187,7 @@ def _show(project: str, as_json: bool, *, journal: bool) -> None:
             if as_json:
                 click.echo(to_json([asdict(one) for one in found]))
             else:
-                terminal.say("sweeps, the newest first" if found else "nothing was swept yet", [("", _rows(found))])
+                terminal.say("sweeps, the newest first" if found else "no sweep yet", [("", _rows(found))])
             return
         wanted = policy.load()
         lives = read.lives(db, project, terminal.now(), wanted)

@@ -1,4 +1,4 @@
-"""`nmem task`: things for a coding client to do, queued, run in panes of tmux, and accounted for."""
+"""`nmem task`: queues work for a coding client, runs it in panes of tmux, and tracks it."""
 
 from __future__ import annotations
 
@@ -71,8 +71,10 @@ def command() -> None:
 
 @command.command()
 @click.argument("prompt", nargs=-1)
-@click.option("--file", "file", metavar="FILE", help="From a markdown file, with front matter; - is standard input.")
-@click.option("--learning", type=_LEARNING, metavar="ID", help="About what keeps going wrong: see `nmem learn`.")
+@click.option(
+    "--file", "file", metavar="FILE", help="Read the task from a Markdown file with front matter; - is standard input."
+)
+@click.option("--learning", type=_LEARNING, metavar="ID", help="Make the task from a learning: see `nmem learn`.")
 @options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json: bool, **said: object) -> None:
@@ -85,7 +87,7 @@ def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json
     from nmem.dispatch.task import stands
 
     if sum((bool(prompt), file is not None, learning is not None)) != 1:
-        raise click.UsageError("a PROMPT, or --file, or --learning: one of them")
+        raise click.UsageError("give one of PROMPT, --file and --learning")
     with queue.writing(paths.database()) as db:
         base, named = _base(db, " ".join(prompt), file, learning, load().client)
         new = replace(base, **given(db, said, named))
@@ -100,12 +102,14 @@ def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json
         tail = f" ({printable(standing)})" if standing else ""
         click.echo(f"task/{made.id} {stands(made.state)}{tail}: {fit(printable(made.title), 70)}")
     if not made.worktree and new.worktree is None:
-        click.echo(f"it runs in its folder itself: {worktrees.why_not(made.cwd)}", err=True)
+        click.echo(f"no worktree, the task runs in the folder itself: {worktrees.why_not(made.cwd)}", err=True)
     if made.worktree and (left := worktrees.uncommitted(made.cwd)):
         files = terminal.count(left, "file")
-        click.echo(f"{files} changed since the last commit: its worktree will be without; commit first?", err=True)
+        click.echo(
+            f"{files} changed since the last commit: the worktree will not have these changes; commit first?", err=True
+        )
     if hidden:
-        click.echo(f"{terminal.count(hidden, 'secret')} in it: the client is given a placeholder instead", err=True)
+        click.echo(f"{terminal.count(hidden, 'secret')} in the prompt: the client gets a placeholder instead", err=True)
 
 
 def _base(
@@ -134,8 +138,8 @@ def _base(
 
 @command.command()
 @click.argument("task", type=TASK, metavar="ID")
-@click.option("--prompt", help="Another prompt.")
-@click.option("--editor", is_flag=True, help="Change the prompt in your editor.")
+@click.option("--prompt", help="A new prompt.")
+@click.option("--editor", is_flag=True, help="Edit the prompt in your editor.")
 @options
 def edit(task: int, prompt: str | None, editor: bool, **said: object) -> None:
     """Change a task that is not running."""
@@ -147,7 +151,7 @@ def edit(task: int, prompt: str | None, editor: bool, **said: object) -> None:
             one = read.task(db, task)
             prompt = click.edit(one.prompt if one else "", extension=".md")
             if prompt is None and not values:
-                click.echo("nothing is changed")
+                click.echo("nothing changed")
                 return
         if prompt is not None:
             values["prompt"] = prompt
@@ -196,7 +200,7 @@ def retry(task: int) -> None:
 
 @command.command()
 @click.argument("tasks", type=TASK, nargs=-1, required=True, metavar="ID...")
-@click.option("--worktree", is_flag=True, help="Its worktree and branch too, with all that is in them.")
+@click.option("--worktree", is_flag=True, help="Delete the worktree and branch, too, with everything in them.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove(tasks: tuple[int, ...], worktree: bool, yes: bool) -> None:
     """Forget tasks that are not running. Work in a worktree stays, unless --worktree says otherwise."""
@@ -208,7 +212,7 @@ def remove(tasks: tuple[int, ...], worktree: bool, yes: bool) -> None:
         place = printable(one.worktree_path) if one and worktree else ""
         question = f"Remove task/{task}{f' and all work in {place}' if place else ''}?"
         if not yes and not (sys.stdin.isatty() and click.confirm(question)):
-            raise NmemError(f"task/{task} stays: --yes removes it without asking")
+            raise NmemError(f"task/{task} is not removed: --yes removes it without asking")
         left = act.remove(paths.database(), task)
         if one and worktree and one.worktree_path:
             worktrees.discard(one.cwd, one.worktree_path, one.branch)

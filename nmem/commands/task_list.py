@@ -1,4 +1,4 @@
-"""`nmem task list`, `show` and `output`: where tasks stand, and what they said."""
+"""`nmem task list`, `show` and `output`: print the state and the output of tasks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def fresh() -> None:
 
 @click.command("list")
 @click.option(
-    "--state", "states", type=click.Choice(_STATES), multiple=True, help="Only in this state; again for more."
+    "--state", "states", type=click.Choice(_STATES), multiple=True, help="Only tasks in this state; may be repeated."
 )
 @click.option("--project", default="", help="Only of this project, by its name.")
 @click.option("--limit", type=terminal.LIMIT, default=40, show_default=True, help="How many to list.")
@@ -137,7 +137,7 @@ def show_(task: int, as_json: bool) -> None:
     said = [("", line) for line in lines(one.output)[-20:]] if one.output else []
     asked = [("", line) for line in lines(one.prompt)]
     terminal.say(f"Task {one.id}: {fit(one.title, 100)}", [
-        ("", _facts(one)), ("Asked", asked), ("What happened", [_row(each) for each in events]), ("Said last", said),
+        ("", _facts(one)), ("Asked", asked), ("Events", [_row(each) for each in events]), ("Latest output", said),
     ])  # fmt: skip
 
 
@@ -194,7 +194,7 @@ def _row(each: TaskEvent) -> tuple[str, str]:
 
 @click.command("output")
 @click.argument("task", type=TASK, metavar="ID")
-@click.option("--follow", "-f", is_flag=True, help="Until it is over.")
+@click.option("--follow", "-f", is_flag=True, help="Follow the output until the task ends.")
 def output_(task: int, follow: bool) -> None:
     """What a task said last; of one that runs, what its pane shows now."""
     from nmem.dispatch import act, read
@@ -215,7 +215,7 @@ def output_(task: int, follow: bool) -> None:
         _pause()
         fresh()
     if not shown:
-        click.echo(f"task/{task} {stands(one.state)} and has said nothing", err=True)
+        click.echo(f"task/{task} {stands(one.state)} and has no output", err=True)
     sys.stdout.flush()
 
 

@@ -1,4 +1,4 @@
-"""The options that say how a task is run, for `nmem task add` and `nmem task edit`."""
+"""Options on how a task runs, shared by `nmem task add` and `nmem task edit`."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def _need(value: str) -> int:
 _F = TypeVar("_F", bound=Callable[..., Any])
 _CLIENTS = ("claude", "codex", "gemini")
 _OPTIONS = (
-    click.option("--project", help="In this project's folder (name, key or root), not in the current one."),
-    click.option("--cwd", metavar="FOLDER", help="In this folder."),
-    click.option("--client", type=click.Choice(_CLIENTS), help="Who does it; by default as configured."),
-    click.option("--interactive/--no-interactive", default=None, help="The client stays open, for you to go on."),
-    click.option("--priority", type=int, metavar="N", help="Higher first; 0 is usual."),
+    click.option("--project", help="Run in this project's folder (name, key or root); default: the current one."),
+    click.option("--cwd", metavar="FOLDER", help="Run in this folder."),
+    click.option("--client", type=click.Choice(_CLIENTS), help="The client to run; default: as configured."),
+    click.option("--interactive/--no-interactive", default=None, help="Keep the client open, for you to continue."),
+    click.option("--priority", type=int, metavar="N", help="Higher runs first; default: 0."),
     click.option("--after", "--at", "not_before", metavar="WHEN",
-                 help="Not before: 30m, 2h, 22:30, tonight, tomorrow, 2026-01-31 08:00; now takes it back."),
-    click.option("--quiet-hours", metavar="HOURS", help="Not started then: 09:00-18:00; none: at any hour."),
+                 help="Start after: 30m, 2h, 22:30, tonight, tomorrow, 2026-01-31 08:00; now clears it."),
+    click.option("--quiet-hours", metavar="HOURS", help="Do not start during: 09:00-18:00; none: start at any hour."),
     click.option("--depends-on", "needs", type=_need, multiple=True, metavar="ID",
-                 help="Only when this one succeeded; none takes it back."),
-    click.option("--retries", type=int, metavar="N", help="Tries after the first one."),
-    click.option("--time-limit", metavar="SPAN", help="Ended after 30m, 2h; by default as configured."),
+                 help="Start only after this task succeeded; none clears it."),
+    click.option("--retries", type=int, metavar="N", help="Retries after a failure."),
+    click.option("--time-limit", metavar="SPAN", help="Stop after 30m, 2h; default: as configured."),
     click.option("--worktree/--no-worktree", default=None,
-                 help="In a checkout of its own, on a branch nmem/task-N; the default in a git repository."),
-    click.option("--target", metavar="PANE", help="In this pane of tmux, once it is idle: %3, session:window.pane."),
+                 help="Run in a separate checkout, on a branch nmem/task-N; default in a git repository."),
+    click.option("--target", metavar="PANE", help="Run in this pane of tmux once idle: %3, session:window.pane."),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`nmem task run` and `attach`: start what is due, and be in a task's pane."""
+"""`nmem task run` and `attach`: start due tasks, and attach to a task's pane."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("tasks", type=TASK, nargs=-1, metavar="[ID]...")
-@click.option("--watch", is_flag=True, help="Go on, also when nothing is due, until you stop it.")
-@click.option("--no-wait", is_flag=True, help="Start what is due, and leave: it runs on by itself.")
-@click.option("--jobs", type=click.IntRange(1, 64), metavar="N", help="At once; by default as configured.")
-@click.option("--headless", "how", flag_value="headless", help="Without tmux.")
-@click.option("--tmux", "how", flag_value="tmux", help="In panes of tmux.")
-@click.option("--dry-run", is_flag=True, help="Say what would come next, and start nothing.")
-@click.option("--quiet", is_flag=True, help="Say only what goes wrong.")
+@click.option("--watch", is_flag=True, help="Keep running, also when nothing is due, until you stop it.")
+@click.option("--no-wait", is_flag=True, help="Start due tasks and exit; they keep running.")
+@click.option("--jobs", type=click.IntRange(1, 64), metavar="N", help="How many at once; default: as configured.")
+@click.option("--headless", "how", flag_value="headless", help="Run without tmux.")
+@click.option("--tmux", "how", flag_value="tmux", help="Run in panes of tmux.")
+@click.option("--dry-run", is_flag=True, help="Show what would come next, and start nothing.")
+@click.option("--quiet", is_flag=True, help="Print errors only.")
 def run_(
     tasks: tuple[int, ...], watch: bool, no_wait: bool, jobs: int | None, how: str | None, dry_run: bool, quiet: bool
 ) -> None:
@@ -124,7 +124,7 @@ def _say_next(path: str, quiet: str) -> None:
 
 @click.command("attach")
 @click.argument("task", type=TASK, metavar="ID")
-@click.option("--print", "only_print", is_flag=True, help="Print the command, and do not run it.")
+@click.option("--print", "only_print", is_flag=True, help="Print the command without running it.")
 def attach_(task: int, only_print: bool) -> None:
     """Be in the pane of a task that runs; take up the session of one that is over."""
     import shlex
@@ -143,7 +143,7 @@ def attach_(task: int, only_print: bool) -> None:
         click.echo(shlex.join(words) if one.live else f"cd {shlex.quote(folder)} && {shlex.join(words)}")
         return
     if not sys.stdin.isatty():
-        raise NmemError(f"there is no terminal here: `nmem task attach --print {task}` says the command")
+        raise NmemError(f"there is no terminal here: `nmem task attach --print {task}` prints the command")
     if not one.live and Path(folder).is_dir():
         os.chdir(folder)
     os.execvp(words[0], words)  # noqa: S606 - a list of words: no shell

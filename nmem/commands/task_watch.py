@@ -1,4 +1,4 @@
-"""`nmem task watch`: the queue as it changes, one line a change, until nothing runs or you have seen enough."""
+"""`nmem task watch`: prints each change of the queue on a line, until no task runs or you stop it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands about episodes share: the database, times as people say them, sections on a terminal or a pipe."""
+"""Helpers of all commands: opening the database, parsing times, printing sections to a terminal or a pipe."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def reading(what: str = "episodes") -> Iterator[sqlite3.Connection]:
     except sqlite3.OperationalError as error:
         if "no such table" not in str(error):
             raise NmemError(f"{paths.database()}: {database.worded(error)}") from None
-        raise NmemError(f"no {what} are known yet: they begin with the next session, or `nmem settle`") from None
+        raise NmemError(f"no {what} yet: the next session or `nmem settle` makes the first") from None
     finally:
         db.close()
 
@@ -107,7 +107,7 @@ def when(text: str, option: str = "--since") -> int:
         return int(datetime.fromisoformat(text).astimezone(UTC).timestamp() * 1000)
     except (ValueError, OverflowError):
         raise click.UsageError(
-            f"{option}: {printable(text)} is no time: 2026-01-31, 2026-01-31T10:00, 7d, 12h or 4w"
+            f"{option}: invalid time {printable(text)!r}: use 2026-01-31, 2026-01-31T10:00, 7d, 12h or 4w"
         ) from None
 
 

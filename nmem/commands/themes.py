@@ -1,4 +1,4 @@
-"""`nmem themes`: what a project's episodes are about, across sessions and threads."""
+"""`nmem themes`: lists subjects of a project's episodes across sessions and threads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ THEME = number_of("theme")
 def command(theme: int | None, project: str, since: str | None, limit: int, as_json: bool) -> None:
     """What the work is about, the most recently active first; with THEME its episodes."""
     if theme is not None and (project or since):
-        raise click.UsageError("THEME goes without --project and --since: it is of one project")
+        raise click.UsageError("THEME excludes --project and --since: a theme belongs to one project")
     if theme is None:
         _listed(project, when(since) if since else 0, limit, as_json=as_json)
     else:
@@ -40,7 +40,7 @@ def _listed(project: str, since: int, limit: int, *, as_json: bool) -> None:
         click.echo(to_json({"themes": [asdict(each) for each in found]}))
         return
     if not found:
-        click.echo("no themes: settling groups episodes that are about the same")
+        click.echo("no themes yet: `nmem settle` groups episodes on the same subject")
     table("Themes", ("id", "project", "last", "episodes", "sessions", "about"), [
         (str(each.id), each.project, day_and_time(each.last_at), str(each.episodes), str(each.sessions), each.label)
         for each in found

@@ -1,4 +1,4 @@
-"""`nmem threads`: lines of work across sessions and clients, what belongs together, what is continued."""
+"""`nmem threads`: lists lines of work across sessions and clients; links, moves and continues them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def command() -> None:
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
 @click.option("--since", metavar="WHEN", help="Only threads active since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=LIMIT, default=30, show_default=True, help="How many to list.")
-@click.option("--all", "all_", is_flag=True, help="Also those of one session.")
+@click.option("--all", "all_", is_flag=True, help="Include threads of one session.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool) -> None:
     """Threads of two or more sessions, the most recently active first."""
@@ -62,7 +62,7 @@ def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool
     ]  # fmt: skip
     table("Threads", ("id", "project", "last", "turns", "sessions", "clients", "state", "links", "about"), rows)
     if not (rows or single):
-        click.echo("no threads: the first begins with a session's first prompt")
+        click.echo("no threads yet: a session's first prompt begins one")
     _singles(single, listed=all_)
 
 
@@ -84,7 +84,7 @@ def _block(one: Thread) -> Section:
 @command.command()
 @click.argument("thread", type=THREAD)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-@click.option("--turns", "limit", type=LIMIT_OR_NONE, default=20, show_default=True, help="Raw turns to show.")
+@click.option("--turns", "limit", type=LIMIT_OR_NONE, default=20, show_default=True, help="How many raw turns to show.")
 def show(thread: int, as_json: bool, limit: int) -> None:
     """One thread: summaries, skills, sessions, links with the scores behind them, raw turns."""
     from nmem.threads import read
@@ -106,16 +106,18 @@ def show(thread: int, as_json: bool, limit: int) -> None:
 @click.argument("thread", metavar="THREAD|new", required=False)
 @click.option("--session", help="Put this session into the thread; without it, the project's next session.")
 @click.option(
-    "--project", default="", help="For `new` and --forget: its name, key or root; the current folder's if absent."
+    "--project",
+    default="",
+    help="For `new` and --forget: this project (name, key or root); default: the current folder's.",
 )
-@click.option("--timeout", type=float, metavar="MINUTES", help="Also give the thread this timeout of its own.")
-@click.option("--forget", is_flag=True, help="Take the choice for the next session back.")
+@click.option("--timeout", type=float, metavar="MINUTES", help="Also set a timeout for this thread.")
+@click.option("--forget", is_flag=True, help="Cancel the choice for the next session.")
 def continue_(thread: str | None, session: str | None, project: str, timeout: float | None, forget: bool) -> None:
     """Say which thread the next session, or a given one, continues."""
     from nmem.threads import steering
 
     if thread is None and not forget:
-        raise click.UsageError("say which: a number of `nmem threads`, or `new`; --forget takes a choice back")
+        raise click.UsageError("give a number of `nmem threads`, or `new`; --forget cancels a choice")
     number = _number(thread or "new")
     at = now()
     with writing() as db:
@@ -124,7 +126,7 @@ def continue_(thread: str | None, session: str | None, project: str, timeout: fl
             steering.timeout(db, number, timeout)
         if forget:
             steering.forget(db, project_id, at)
-            click.echo("the next session is decided by the timeout")
+            click.echo("the timeout decides for the next session")
         elif session:
             click.echo(f"session {printable(session)} is in thread {steering.move(db, session, number, at)}")
         elif number is None:
@@ -184,7 +186,7 @@ def compact(thread: int, as_json: bool) -> None:
 
 
 @command.command()
-@click.option("--now", "force", is_flag=True, help="Re-fit now, however few outcomes there are.")
+@click.option("--now", "force", is_flag=True, help="Refit now, however few outcomes there are.")
 @click.option("--limit", type=LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def tuning(force: bool, limit: int, as_json: bool) -> None:
@@ -232,7 +234,7 @@ def _number(thread: str) -> int | None:
     if thread == "new":
         return None
     if not thread.isascii() or not thread.isdigit():
-        raise click.UsageError(f"{printable(thread)} is no thread: a number of `nmem threads`, or `new`")
+        raise click.UsageError(f"{printable(thread)} is not a thread: use a number of `nmem threads`, or `new`")
     return int(thread)
 
 

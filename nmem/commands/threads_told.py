@@ -1,4 +1,4 @@
-"""What `nmem threads show` tells of one line of work: its summaries, sessions, what it belongs with, what was asked."""
+"""Formats one thread for `nmem threads show`: summaries, sessions, links, prompts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nmem train`: learns from a person's corrections, keeps what is better, and says what has changed."""
+"""`nmem train`: fits models on a person's corrections, keeps those that improve, and reports the change."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
-@click.option("--reset", is_flag=True, help="Go back to the weights that nmem comes with.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--reset", is_flag=True, help="Restore the built-in weights.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def boundaries(dry_run: bool, reset: bool, as_json: bool) -> None:
     """Re-fit where one task ends and the next begins, on your splits, merges, moves and answers.
@@ -53,9 +53,9 @@ def boundaries(dry_run: bool, reset: bool, as_json: bool) -> None:
 
 
 @command.command()
-@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
-@click.option("--reset", is_flag=True, help="Go back to the weights that nmem comes with.")
-@click.option("--card", is_flag=True, help="Show what is known of the classifiers in force, and fit nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--reset", is_flag=True, help="Restore the built-in weights.")
+@click.option("--card", is_flag=True, help="Show the model cards of the current classifiers, and fit nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def labels(dry_run: bool, reset: bool, card: bool, as_json: bool) -> None:
     """Re-fit the classifiers on the corpus that nmem comes with and on what you said with `nmem relabel`.
@@ -76,8 +76,8 @@ def labels(dry_run: bool, reset: bool, card: bool, as_json: bool) -> None:
 
 
 @command.command()
-@click.option("--dry-run", is_flag=True, help="Ask, say what would change, and change nothing.")
-@click.option("--reset", is_flag=True, help="Show the model no examples any more.")
+@click.option("--dry-run", is_flag=True, help="Ask the model, show what would change, and change nothing.")
+@click.option("--reset", is_flag=True, help="Stop showing the model examples.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def question(dry_run: bool, reset: bool, as_json: bool) -> None:
     """Show the model examples of your splits, merges and names, where its answers get better by them.
@@ -110,7 +110,7 @@ def _say_question(report: QuestionReport, dry: bool) -> None:
     from nmem.training.question import said
 
     if not report.enough:
-        click.echo(f"nothing is learned yet: {report.reason}")
+        click.echo(f"nothing to learn from yet: {report.reason}")
         return
     basis = f"{count(report.questions, 'question')} about {count(report.sessions, 'session')}, {report.tokens:,} tokens"
     click.echo(f"{basis}; {count(report.decisions, 'decision')} of yours")
@@ -123,12 +123,12 @@ def _reset(was: bool, as_json: bool) -> None:
     if as_json:
         click.echo(to_json({"reset": was}))
         return
-    click.echo("the weights that nmem comes with decide again" if was else "there were no weights of your own")
+    click.echo("the built-in weights are in use again" if was else "there were no weights of your own")
 
 
 def _say(report: Report, dry: bool) -> None:
     if not report.enough:
-        click.echo(f"nothing is learned yet: {report.reason}")
+        click.echo(f"nothing to learn from yet: {report.reason}")
         click.echo("split, merge, move and keep in `nmem episodes` or in the cockpit's review are decisions")
         return
     own = f"{count(report.decisions, 'decision')} of yours in {count(report.sessions, 'session')}"

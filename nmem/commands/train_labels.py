@@ -1,4 +1,4 @@
-"""What `nmem train labels` does and says."""
+"""`nmem train labels`: fits and reports the label classifiers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def reset(as_json: bool) -> None:
     if as_json:
         click.echo(to_json({"reset": was}))
     elif was:
-        click.echo("the weights that nmem comes with label again; `nmem backfill` labels past calls by them")
+        click.echo("the built-in weights are in use again; `nmem backfill` labels past calls with them")
     else:
         click.echo("there were no weights of your own")
 
@@ -69,8 +69,8 @@ def _adding(package: str) -> str:
 
 def _say(report: Report, dry: bool) -> None:
     if not report.enough:
-        click.echo(f"nothing is learned yet: {report.reason}")
-        click.echo("`nmem relabel OBSERVATION phase=act`, or the cockpit, says what a call was")
+        click.echo(f"nothing to learn from yet: {report.reason}")
+        click.echo("`nmem relabel OBSERVATION phase=act`, or the cockpit, corrects a call's labels")
         return
     basis = [("", f"{count(report.calls, 'call')} of yours in {count(report.sessions, 'session')}, and the corpus")]
     basis += [("", each) for each in report.lacking]
@@ -114,7 +114,7 @@ def cards(as_json: bool) -> None:
 
     found = read.cards()
     if not found:
-        raise NmemError("there is no card of the model that labels: `nmem train labels`, or install nmem again")
+        raise NmemError("the model card is missing: run `nmem train labels`, or install nmem again")
     if as_json:
         click.echo(to_json({"cards": [asdict(each) for each in found]}))
         return

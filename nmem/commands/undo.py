@@ -1,4 +1,4 @@
-"""`nmem undo`: takes a correction back, the newest first."""
+"""`nmem undo`: takes back the newest correction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nmem.text import to_json
 
 
 @click.command()
-@click.option("--list", "listing", is_flag=True, help="Show what was corrected, and undo nothing.")
+@click.option("--list", "listing", is_flag=True, help="List corrections, and undo nothing.")
 @click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="With --list: one JSON object on standard output.")
 def command(listing: bool, limit: int, as_json: bool) -> None:
@@ -40,7 +40,7 @@ def command(listing: bool, limit: int, as_json: bool) -> None:
         click.echo(to_json({"corrections": each}))
         return
     if not found:
-        click.echo("nothing was corrected")
+        click.echo("no corrections")
         return
     today = terminal.now()
     rows = [

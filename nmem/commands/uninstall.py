@@ -1,4 +1,4 @@
-"""`nmem uninstall`: nmem's hooks and tools out of the settings again; the memory stays."""
+"""`nmem uninstall`: removes nmem's hooks and tools from the settings; the memory stays."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _plans(found: list[Target], db: str, refused: list[str], dry_run: bool) -> l
             continue
         home = installed.elsewhere(db, target.path)
         if home and plan.changes:
-            click.echo(f"{target.path} is of the home {home}, of which this one is a copy: left as it is")
+            click.echo(f"{target.path} belongs to the home {home}, which this one is a copy of: left unchanged")
         elif plan.changes:
             plans.append(plan)
         elif not home and not dry_run:

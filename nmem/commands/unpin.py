@@ -1,4 +1,4 @@
-"""`nmem unpin`: takes a pin away."""
+"""`nmem unpin`: removes a pin."""
 
 from __future__ import annotations
 

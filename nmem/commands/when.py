@@ -1,4 +1,4 @@
-"""`nmem when`: the decision for a situation. A plain question is answered by nmem.commands.start already."""
+"""`nmem when`: prints the decision for a situation; nmem.commands.start answers plain questions before this."""
 
 from __future__ import annotations
 
@@ -30,10 +30,18 @@ def made(operator: str, example: str) -> click.Command:
     @click.command(operator, help=_HELP.format(operator, example))
     @click.argument("query", nargs=-1)
     @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-    @click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="How many to suggest.")
-    @click.option("--project", "folder", default="", metavar="DIR", help="The project of this folder, not of this one.")
-    @click.option("--index", default="", metavar="FILE", help="With --decisions: the index.")
-    @click.option("--decisions", default="", metavar="DIR", help="This folder of decisions.")
+    @click.option(
+        "--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="How many decisions to suggest."
+    )
+    @click.option(
+        "--project",
+        "folder",
+        default="",
+        metavar="DIR",
+        help="Use the project of this folder; default: of the current one.",
+    )
+    @click.option("--index", default="", metavar="FILE", help="With --decisions: use this index.")
+    @click.option("--decisions", default="", metavar="DIR", help="Use this folder of decisions.")
     def command(query: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - click's options
         return _asked(operator, list(query), options)
 
@@ -44,11 +52,11 @@ def _asked(operator: str, given: list[str], options: dict[str, Any]) -> int:
     from nmem.recall import asked
 
     if not given and sys.stdin.isatty():
-        raise click.UsageError(f"what is asked? nmem {operator} WORDS, or nmem recall list")
+        raise click.UsageError(f"no question: nmem {operator} WORDS, or nmem recall list")
     if not given or given == ["-"]:
         queries = [line.strip() for line in sys.stdin.read(_MOST).splitlines() if line.strip()]
         if not queries:
-            raise click.UsageError(f"nothing is asked: nmem {operator} WORDS, or nmem recall list")
+            raise click.UsageError(f"no question: nmem {operator} WORDS, or nmem recall list")
     else:
         queries = asked.queries(given)
     return asked.run(

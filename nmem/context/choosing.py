@@ -66,7 +66,7 @@ def pin(db: Connection, project_id: int, item: str, pinned: bool, now: int) -> s
 def _check(item: str, choice: str) -> None:
     kind, _, rest = item.partition("/")
     if kind not in _KINDS or not rest or (kind not in ("file", "recall") and not _number(rest)):
-        raise NmemError(f"{item} is no item of a context: `nmem context --explain` lists their ids")
+        raise NmemError(f"{item} is not an item of a context: `nmem context --explain` lists their ids")
     if choice in (INCLUDE, PINNED) and kind == "recall":
         raise NmemError(f"{item} is offered where a prompt speaks of it: what is always to be read stands in AGENTS.md")
     if choice in (INCLUDE, PINNED) and kind == "next":

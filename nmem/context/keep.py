@@ -121,9 +121,12 @@ def _take_over(db: Connection, project_id: int) -> None:
 
 def _standing(db: Connection, project_id: int) -> tuple[str, int, int]:
     """By which rules the tables were made, how often something was taken away since ever, and until then."""
-    db.execute("INSERT OR IGNORE INTO context_projects (project_id, told_of) VALUES (?, ?)", (project_id, RULES))
-    row = db.execute("SELECT told_of, taken, known FROM context_projects WHERE project_id = ?", (project_id,))
-    told_of, taken, known = row.fetchone()
+    asked = "SELECT told_of, taken, known FROM context_projects WHERE project_id = ?"
+    row = db.execute(asked, (project_id,)).fetchone()
+    if row is None:
+        db.execute("INSERT OR IGNORE INTO context_projects (project_id, told_of) VALUES (?, ?)", (project_id, RULES))
+        row = db.execute(asked, (project_id,)).fetchone()
+    told_of, taken, known = row
     return told_of, taken, known
 
 

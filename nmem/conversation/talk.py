@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from nmem.conversation import cues
 
@@ -21,6 +21,8 @@ _TAIL = 700
 """Characters at the end of an agent's turn where a question waits for an answer."""
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)*`]*\s+(?=[\"'“‘(*`@\[]*[^\s.,;:])|(?<=[。！？])|\n+", re.UNICODE)
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|z\.B|bzw|p\.ex|approx|cf|no|nr)\.|(?<!\w)\w\.)$", re.IGNORECASE)
+_LONGEST = 10
+"""Characters of an abbreviation, and more than one before it."""
 _FENCE = re.compile(r"```.*?(?:```|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
 _QUOTED = re.compile(
     r"^[ \t]*(?:[>|❯$#+]|={3}|diff |@@|at \S+\(|\d+[:|] |\[\d|[\w.-]+/[\w./-]+:\d+|https?://\S+$).*$", re.MULTILINE
@@ -63,18 +65,20 @@ class Span:
         return text[self.begin : self.end]
 
 
-def sentences(text: str) -> list[tuple[int, int]]:
+@lru_cache(maxsize=16)
+def sentences(text: str) -> tuple[tuple[int, int], ...]:
     """Where each sentence of a text begins and ends; code and quotations are left out."""
     blank = _blanked(text)
     out: list[tuple[int, int]] = []
     start = 0
     for cut in _SENTENCE.finditer(blank):
-        if "\n" not in cut.group() and _ABBREVIATION.search(blank[start : cut.start()]):
+        end = cut.start()
+        if "\n" not in cut.group() and _ABBREVIATION.search(blank[max(start, end - _LONGEST) : end]):
             continue
-        out.append((start, cut.start()))
+        out.append((start, end))
         start = cut.end()
     out.append((start, len(blank)))
-    return [spot for begin, end in out if (spot := _trimmed(blank, begin, end)) is not None]
+    return tuple([spot for begin, end in out if (spot := _trimmed(blank, begin, end)) is not None])
 
 
 def _blanked(text: str) -> str:

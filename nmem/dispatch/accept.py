@@ -65,9 +65,9 @@ def folder(cwd: str) -> str:
         str(path).encode()
     except (OSError, ValueError, RuntimeError) as error:
         why = "its name is not UTF-8" if isinstance(error, UnicodeEncodeError) else str(error).partition(":")[0]
-        raise NmemError(f"{_shown(cwd)} is no folder that a task can run in: {printable(why)}") from None
+        raise NmemError(f"{_shown(cwd)} is not a folder that a task can run in: {printable(why)}") from None
     if not found:
-        raise NmemError(f"{_shown(cwd)} is no folder: a task runs in one")
+        raise NmemError(f"{_shown(cwd)} is not a folder: a task needs one")
     return str(path)
 
 

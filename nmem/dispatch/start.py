@@ -44,7 +44,7 @@ def _start(db: Connection, db_path: str, one: Task, config: Dispatch, folder: Fo
     if one.target:
         tmux.idle(config.tmux_socket, one.target)
     if not Path(one.cwd).is_dir():
-        raise NmemError(f"{one.cwd} is no folder any more")
+        raise NmemError(f"{one.cwd} is no longer a folder")
     cwd = _worktree(db, db_path, one, config, now) if one.worktree else one.cwd
     call = clients.call(one, config, folder)
     _there(call.argv[0], cwd)

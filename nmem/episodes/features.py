@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Weighed = Mapping[str, Mapping[str, float]]
     Spoken = tuple[frozenset[str], frozenset[str]]
     """A turn as `ahead` compares it: the words asked, and all of its words."""
+    Turn = tuple[list[str], list[str], list[tuple[str, str]], list[str], Spoken]
 
 DECAY = 0.8
 """DECAY ** 18 < FADED: after REMEMBERED turns nothing is left."""
@@ -82,6 +83,10 @@ _wide: dict[frozenset[str], tuple[str, ...]] = {}
 _split: dict[str, list[str]] = {}
 _SPLIT = 6
 """Texts whose words are remembered: those of one prompt, which are asked for again and again."""
+_turns: dict[tuple[str, str, tuple[str, ...]], Turn] = {}
+_TURNS = 8
+"""Turns that are remembered as they were read: each is compared as the newest one, as one ahead and as one behind."""
+_rarities: dict[int, list[float]] = {}
 
 
 def _words(text: str) -> list[str]:
@@ -225,17 +230,16 @@ class Past:
         """Fade what was, add one finished turn."""
         for bag in (self.prompts, self.saids, self.files, self.dirs, self.names):
             bag.later()
-        tokens, said, ends = _read(prompt, agent)
+        tokens, said, ends, named, words = _read(prompt, agent)
         self.prompts.name(tokens)
         self.saids.name(said)
         self.dirs.name([folder for _, folder in ends])
         self.files.name([key for key, _ in ends])
-        named = _named(ends)
         self.saids.name(named)
         self.names.name([_base(key) for key, _ in ends])
-        self.turns.append(_spoken(tokens, said, named))
+        self.turns.append(words)
         if self._used is not None:
-            _count_in(self._used, self.turns[-1][1])
+            _count_in(self._used, words[1])
         if len(self.turns) > REMEMBERED:
             self._drop(self.turns.pop(0)[1])
         if "." in prompt[:FORM_CHARS]:
@@ -261,30 +265,30 @@ class Past:
                 del used[word]
 
 
-def _read(prompt: str, agent: Agent) -> tuple[list[str], list[str], list[tuple[str, str]]]:
-    """The tokens of a turn's prompt and of its closing text, and the ends of the paths of its files."""
-    ends = [tx.path_ends(path) for path in agent.get("files") or ()]
-    return tx.tokens(prompt)[:MAX_TOKENS], tx.tokens(str(agent.get("said") or ""))[:MAX_TOKENS], ends
+def _read(prompt: str, agent: Agent) -> Turn:
+    """The tokens of a turn's prompt and of its closing text, the ends of the paths of its files, the words in their
+    names, and what `ahead` compares; not to be changed.
+    """
+    key = prompt, str(agent.get("said") or ""), tuple(agent.get("files") or ())
+    found = _turns.get(key)
+    if found is None:
+        if len(_turns) >= _TURNS:
+            _turns.clear()
+        tokens, said = tx.tokens(prompt)[:MAX_TOKENS], tx.tokens(key[1])[:MAX_TOKENS]
+        ends = [tx.path_ends(path) for path in key[2]]
+        named = [token for path, _ in ends for token in tx.tokens(_base(path))]
+        asked = frozenset(tokens[:_HEAD_TOKENS])
+        found = _turns[key] = tokens, said, ends, named, (asked, asked.union(said, named))
+    return found
 
 
 def _base(key: str) -> str:
     return key.rsplit("/", 1)[-1]
 
 
-def _named(ends: list[tuple[str, str]]) -> list[str]:
-    """The words in the names of files."""
-    return [token for key, _ in ends for token in tx.tokens(_base(key))]
-
-
-def _spoken(tokens: list[str], said: list[str], named: list[str]) -> Spoken:
-    asked = frozenset(tokens[:_HEAD_TOKENS])
-    return asked, asked.union(said, named)
-
-
 def spoken(prompt: str, agent: Agent) -> Spoken:
     """One turn as `ahead` compares it."""
-    tokens, said, ends = _read(prompt, agent)
-    return _spoken(tokens, said, _named(ends))
+    return _read(prompt, agent)[4]
 
 
 def pasted(prompt: str) -> float:
@@ -376,12 +380,12 @@ def near(tokens: set[str], weights: Sequence[float], *bags: Fading) -> float:
     return fsum([weights[age] for age in newest if age < len(weights)]) / (len(tokens) + _FEW)
 
 
-def turn(agent: Agent, past: Past) -> Features:
+def turn(agent: Agent, past: Past, prompt: str = "") -> Features:
     """What the turn after the prompt did, against the same past. Known only when it ends."""
-    ends = [tx.path_ends(path) for path in agent.get("files") or ()]
+    _, tokens, ends, _, _ = _read(prompt, agent)
     files = {key for key, _ in ends}
     dirs = {folder for _, folder in ends}
-    said = set(tx.tokens(str(agent.get("said") or ""))[:MAX_TOKENS])
+    said = set(tokens)
     both = {t: max(past.prompts.get(t, 0.0), past.saids.get(t, 0.0)) for t in said}
     fresh = 1.0 - near(said, _WEIGHTS, past.prompts, past.saids)
     return {
@@ -404,7 +408,7 @@ def turn(agent: Agent, past: Past) -> Features:
 def turned(prompt: str, agent: Agent, past: Past, after: Sequence[Mapping[str, Any]] = ()) -> Features:
     """What is known of a prompt once its turn has ended; `after`: the turns that have followed, the next one first."""
     following = [spoken(str(each.get("text") or ""), each.get("agent") or {}) for each in after[:AHEAD]]
-    return {**turn(agent, past), **ahead(spoken(prompt, agent), following, past)}
+    return {**turn(agent, past, prompt), **ahead(spoken(prompt, agent), following, past)}
 
 
 def _calls(agent: Agent, kinds: tuple[str, ...]) -> int:
@@ -440,16 +444,27 @@ def _like(these: Sequence[Spoken], those: Sequence[Spoken], past: Past) -> float
     """The cosine of the words of two runs of turns; each word by how few of the turns use it."""
     here, there = _counts(these), _counts(those)
     turns, common, used = len(past.turns) + len(these), past.common, past.used
-    rarity = [log((turns + 1.5) / (many + 0.5)) for many in range(turns + 1)]
-
-    def rare(word: str) -> float:
-        return rarity[used.get(word, 0) + here.get(word, 0)] * (_DULL if word in common else 1.0)
-
-    left = {word: (1.0 + log(many)) * rare(word) for word, many in here.items()}
-    right = {word: (1.0 + log(many)) * rare(word) for word, many in there.items()}
+    rarity = _rarity(turns)
+    often = [1.0 + log(many or 1) for many in range(max(len(these), len(those)) + 1)]
+    left = {
+        word: often[many] * (rarity[used.get(word, 0) + many] * (_DULL if word in common else 1.0))
+        for word, many in here.items()
+    }
+    right = {
+        word: often[many] * (rarity[used.get(word, 0) + here.get(word, 0)] * (_DULL if word in common else 1.0))
+        for word, many in there.items()
+    }
     size = sqrt(fsum([value**2 for value in left.values()]) * fsum([value**2 for value in right.values()]))
     both = fsum([value * right[word] for word, value in left.items() if word in right])
     return round(both / size, 6) if size else 0.0
+
+
+def _rarity(turns: int) -> list[float]:
+    """What a word says that so many of all turns use, by how many these are."""
+    found = _rarities.get(turns)
+    if found is None:
+        found = _rarities[turns] = [log((turns + 1.5) / (many + 0.5)) for many in range(turns + 1)]
+    return found
 
 
 def _counts(run: Iterable[Spoken]) -> dict[str, int]:

@@ -196,7 +196,26 @@ def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, forc
         (unit_id, of, int(story.by_model), story.fallback, told.outcome, told.obstacle, _json(told.marks),
          story.dropped),
     )  # fmt: skip
+    _settle_end(db, unit_id, frozenset(told.marks))
     return True
+
+
+def _settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
+    """How an episode ended, counted call by call, where its story found otherwise: a trial that failed says nothing of
+    the tests, a plan that was put to the person or a turn that was broken off leaves nothing abandoned.
+    """
+    if "tests_passed" in marks:
+        db.execute(
+            "UPDATE work_units SET outcomes = json_set(outcomes, '$.tests', 'passed')"
+            " WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.tests') = 'failed'",
+            (unit_id,),
+        )
+    if not marks & {"abandoned", "tests_failed"}:
+        db.execute(
+            "UPDATE work_units SET outcomes = json_set(outcomes, '$.abandoned', json('false'))"
+            " WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.abandoned')",
+            (unit_id,),
+        )
 
 
 def say_fallback(db: Connection, unit_id: int, reason: str) -> None:

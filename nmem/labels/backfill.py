@@ -84,7 +84,7 @@ def backfill(
     """
     wanted = wanted or Wanted()
     if wanted.dimension and wanted.dimension not in DIMENSIONS:
-        raise NmemError(f"{wanted.dimension} is no dimension: {', '.join(DIMENSIONS)}")
+        raise NmemError(f"{wanted.dimension} is not a dimension: {', '.join(DIMENSIONS)}")
     model = in_force(db_path)
     store.met(db, db_path, model, now)
     dimensions = (wanted.dimension,) if wanted.dimension else DIMENSIONS

@@ -56,7 +56,7 @@ def relabel_many(db: Connection, observation_id: int, words: Mapping[str, str | 
 def score_of(dimension: str, word: str | None) -> float | None:
     """-1 or +1. Raises NmemError for what is no dimension, or no word of it."""
     if dimension not in DIMENSIONS:
-        raise NmemError(f"{printable(dimension)[:40]} is no dimension: {', '.join(DIMENSIONS)}")
+        raise NmemError(f"{printable(dimension)[:40]} is not a dimension: {', '.join(DIMENSIONS)}")
     pair = WORDS[DIMENSIONS.index(dimension)]
     if word is not None and word not in pair:
         raise NmemError(f"{dimension} is {pair[0]} or {pair[1]}, not {printable(word)[:40]}")
@@ -113,7 +113,7 @@ class _Row:
     def check(self, asked: Mapping[str, float | None]) -> None:
         """Raise NmemError when this row takes no words, or when these would change nothing."""
         if self.obs_type in NOT_CALLS:
-            raise NmemError(f"observation {self.id} ({printable(self.obs_type)}) is no call: it has no labels")
+            raise NmemError(f"observation {self.id} ({printable(self.obs_type)}) is not a call: it has no labels")
         own = {name: self.scores[name] for name in self.origin.own}
         if all(own.get(name) == score for name, score in asked.items()):
             what = ", ".join(asked)

@@ -96,7 +96,7 @@ def labelled(db: Connection, db_path: str, observation_id: int) -> Labelled:
     session_id, at, kind, tool, path, content, outcome, prompt, origin, *scores = tuple(row)
     found, model = walk.one(db, observation_id), current(db_path)
     if found is None:
-        raise NmemError(f"observation {observation_id} ({printable(kind)}) is no call: it has no labels")
+        raise NmemError(f"observation {observation_id} ({printable(kind)}) is not a call: it has no labels")
     words = _words(origin, dict(zip(DIMENSIONS, scores, strict=True)), found[1], model)
     named = model.name if model else ""
     return Labelled(observation_id, session_id, at, kind, tool, path, content, outcome, prompt, words, named)

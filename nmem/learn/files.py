@@ -165,7 +165,7 @@ def _read(real: str, shown: str) -> bytes | None:
     if not (known.st_mode & _WRITABLE and os.access(real, os.W_OK)):
         raise NmemError(f"{shown} is read-only: make it writable, or name another one")
     if known.st_size > _LARGEST:
-        raise NmemError(f"{shown} is larger than {_LARGEST // 1_000_000} MB: that is no file of instructions")
+        raise NmemError(f"{shown} is larger than {_LARGEST // 1_000_000} MB: that is not a file of instructions")
     try:
         data = atomic.read(real)
     except OSError as error:

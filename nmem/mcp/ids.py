@@ -43,11 +43,11 @@ def parse(db: Connection, text: str) -> Ref:
     if kind == "file" and rest:
         raise Usage(f"{line(text, 80)} is a file: file_history tells of it")
     if kind not in KINDS or not slash or not rest:
-        raise Usage(f"{line(text, 80) or 'nothing'} is no id: {_FORMS}")
+        raise Usage(f"{line(text, 80) or 'nothing'} is not an id: {_FORMS}")
     if kind == SESSION:
         return Ref(SESSION, key=_session(db, rest))
     if not (rest.isascii() and rest.isdecimal() and len(rest) < 19):
-        raise Usage(f"{line(text, 80)} is no id: {kind}/ and a number")
+        raise Usage(f"{line(text, 80)} is not an id: {kind}/ and a number")
     ref = Ref(kind, int(rest))
     if not _there(db, ref):
         raise unknown(db, ref)
@@ -62,7 +62,7 @@ def _session(db: Connection, beginning: str) -> str:
         return found[0]
     if found:
         named = ", ".join(f"session/{line(each, 60)}" for each in found)
-        raise Unknown(f"session/{line(beginning, 60)} is the beginning of several: {named}")
+        raise Unknown(f"session/{line(beginning, 60)} matches several sessions: {named}")
     newest = db.execute("SELECT id FROM sessions ORDER BY last_at DESC LIMIT ?", (_FEW,)).fetchall()
     there = ", ".join(f"session/{line(row[0], 60)}" for row in newest)
     raise Unknown(f"there is no session/{line(beginning, 60)}: the newest are {there or 'none at all'}")

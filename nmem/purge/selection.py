@@ -92,7 +92,7 @@ def parse(written: str) -> tuple[str, str]:
     kind = "obs" if kind == "observation" else kind
     if not slash or kind not in KINDS or not rest or (kind != "session" and not rest.isdecimal()):
         said = "obs/12, prompt/5, episode/3, session/ID, thread/4, learning/2 or task/7"
-        raise NmemError(f"{printable(written)} is no id: {said}")
+        raise NmemError(f"{printable(written)} is not an id: {said}")
     return kind, rest
 
 
@@ -100,7 +100,7 @@ def _compiled(source: str) -> re.Pattern[str]:
     try:
         found = re.compile(source)
     except (re.error, RecursionError, OverflowError) as error:
-        raise NmemError(f"--regex is no regular expression: {error}") from None
+        raise NmemError(f"--regex is not a regular expression: {error}") from None
     if found.match(""):
         raise NmemError("--regex matches the empty text, so everything")
     return found

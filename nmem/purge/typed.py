@@ -57,5 +57,5 @@ def _moment(name: str, said: list[str], now: int, zone: tzinfo | None) -> int | 
         return int((when if when.tzinfo else when.replace(tzinfo=zone)).timestamp() * 1000)
     except (ValueError, OverflowError):
         raise NmemError(
-            f"{name}: {printable(text)} is no time: 7d, 12h, 30m, 14:20, 2026-01-31 or 2026-01-31T10:00"
+            f"{name}: invalid time {printable(text)!r}: use 7d, 12h, 30m, 14:20, 2026-01-31 or 2026-01-31T10:00"
         ) from None

@@ -224,7 +224,7 @@ def _named(db: Connection, beginning: str) -> str:
     if not found:
         raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")
     if len(found) > 1:
-        raise NmemError(f"{printable(beginning)} is the beginning of several: {', '.join(map(printable, found))}")
+        raise NmemError(f"{printable(beginning)} matches several sessions: {', '.join(map(printable, found))}")
     return found[0]
 
 

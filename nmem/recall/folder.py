@@ -64,9 +64,9 @@ def find(cwd: str, folders: tuple[str, ...] = (), index: str = "") -> Place:
 def named(index: str, folder: str) -> Place:
     """The decisions that a person points at. Raises NmemError where they are not."""
     if not os.path.isdir(folder):
-        raise NmemError(f"{folder} is no folder: --decisions names the one that holds the decision files")
+        raise NmemError(f"{folder} is not a folder: --decisions names the one that holds the decision files")
     if index and not os.path.isfile(index):
-        raise NmemError(f"{index} is no file: --index names the index of the decisions")
+        raise NmemError(f"{index} is not a file: --index names the index of the decisions")
     beside = [os.path.dirname(os.path.abspath(each)) for each in (folder, index) if each]
     return Place(os.path.commonpath(beside), os.path.abspath(folder), index and os.path.abspath(index))
 

@@ -47,7 +47,7 @@ def _theme(value: object) -> str:
     from difflib import get_close_matches
 
     found = get_close_matches(str(value).lower(), THEMES, 1, 0.5)
-    return f"is no theme: did you mean {found[0]}?" if found else "is no theme: try dark, light, ansi, nord"
+    return f"is not a theme: did you mean {found[0]}?" if found else "is not a theme: try dark, light, ansi, nord"
 
 
 def _colour(value: object) -> str:

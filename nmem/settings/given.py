@@ -18,7 +18,7 @@ def path(name: str) -> tuple[str, ...]:
     try:
         found: object = tomllib.loads(f"{name} = 0")
     except tomllib.TOMLDecodeError:
-        raise NmemError(f"{name} is no name of a setting: nmem config lists them") from None
+        raise NmemError(f"{name} is not a setting: nmem config lists them") from None
     out: tuple[str, ...] = ()
     while isinstance(found, dict) and len(found) == 1:
         ((part, found),) = found.items()
@@ -58,4 +58,4 @@ def _listed(setting: Setting, words: tuple[str, ...]) -> object:
     try:
         return tomllib.loads(f"value = {words[0]}")["value"]
     except tomllib.TOMLDecodeError as error:
-        raise NmemError(f"{setting.name}: that is no list as TOML writes it: {error}") from None
+        raise NmemError(f"{setting.name}: not a list in TOML: {error}") from None

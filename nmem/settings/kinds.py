@@ -115,7 +115,7 @@ def _allow(_: Setting, value: object) -> str:
 
 def _keys(_: Setting, value: object) -> str:
     fits = isinstance(value, str) or (isinstance(value, list | tuple) and all(isinstance(key, str) for key in value))
-    return "" if fits else 'is a key or a list of keys: "x" or ["x", "ctrl+x"]; "" takes its keys away'
+    return "" if fits else 'must be a key or a list of keys: "x" or ["x", "ctrl+x"]; "" removes its keys'
 
 
 def regex(value: object) -> str:
@@ -127,7 +127,7 @@ def regex(value: object) -> str:
     except (re.error, RecursionError, OverflowError) as error:
         said = str(getattr(error, "msg", "") or type(error).__name__).partition(" '")[0]
         at = getattr(error, "pos", None)
-        return f"is no regular expression: {said}{'' if at is None else f' at position {at}'}"
+        return f"is not a regular expression: {said}{'' if at is None else f' at position {at}'}"
     return "matches the empty text" if empty else trial.slow(value)
 
 

@@ -153,7 +153,9 @@ class Linker:
             return []
         earlier = {each.id: each for each in material.candidates(self.db, later, CANDIDATES)}
         earlier |= {each.id: each for each in material.linked_at_prompt(self.db, later)}
-        found = self.scores(later, [each for each in earlier.values() if self._open(each, later)])
+        if not (left := [each for each in earlier.values() if self._open(each, later)]):
+            return []
+        found = self.scores(later, left)
         with transaction(self.db):
             stored = [self._store(each, later, now) for each in found]
         return [each for each in (decisions.get(self.db, number) for number in stored if number) if each is not None]

@@ -67,13 +67,25 @@ _CLOSED = "source = 'agent' AND agent_id IS NULL AND kind = 'closing'"
 class About:
     """A line of work as far as a prompt can be about it."""
 
-    __slots__ = ("entities", "words")
+    __slots__ = ("_named", "_said", "words")
 
     def __init__(self, said: Sequence[str], files: Iterable[str]) -> None:
         names = {path_key(path).rpartition("/")[2] for path in files}
         stems = {name.rpartition(".")[0] or name for name in names}
         self.words = {word for text in [*said, *stems] for word in tokens(text[:_EACH])}
-        self.entities = names | stems | {entity for text in said for entity in _entities(text[:_EACH])}
+        self._named = names | stems
+        self._said = said
+
+    def named(self, entities: set[str]) -> set[str]:
+        """Those of the files, symbols and issue numbers that its files and its texts name."""
+        found = entities & self._named
+        for text in self._said:
+            left = entities - found
+            if not left:
+                break
+            if _may_name(text[:_EACH].lower(), left):
+                found |= left & _entities(text[:_EACH])
+        return found
 
 
 class Prompt:
@@ -112,7 +124,7 @@ class Prompt:
             return says * (SAYS if word in GENERAL else 1.0)
 
         said = _most(map(rare, self.words & about.words), WORDS)
-        named = _most((rare(one.lstrip("#")) for one in self.entities & about.entities), _ENTITIES)
+        named = _most((rare(one.lstrip("#")) for one in about.named(self.entities)), _ENTITIES)
         all_of = max(FEWEST, _most((SAYS if word in GENERAL else 1.0 for word in self.words), WORDS))
         return said / all_of + ENTITIES * named / _ENTITIES
 
@@ -257,6 +269,11 @@ def _plain(text: str, *, numbers: bool = False) -> str:
         word if "://" not in word else " ".join(f"#{one}" for one in issue_refs(word)) if numbers else ""
         for word in text.split()
     )
+
+
+def _may_name(lower: str, entities: set[str]) -> bool:
+    """Whether a text in lower case has one of the entities at all: reading its names costs a hundred times as much."""
+    return any(not entity.isascii() or entity.lstrip("#") in lower for entity in entities)
 
 
 _named: dict[str, set[str]] = {}

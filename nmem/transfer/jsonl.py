@@ -38,7 +38,7 @@ def read(lines: BinaryIO, name: str, report: Report) -> Iterator[Record]:
     """The records of an export; lines that are none are counted. Raises NmemError for what is no export at all."""
     head = _record(lines.readline(_LONGEST))
     if head is None or head.get("type") != "export":
-        raise NmemError(f"{name} is no export of nmem: its first line says none")
+        raise NmemError(f"{name} is not an export of nmem: its first line says none")
     form = head.get("format")
     if not isinstance(form, int) or form > FORMAT:
         raise NmemError(f"{name} was exported by a newer nmem (format {form}): upgrade nmem")

@@ -1,4 +1,4 @@
-"""The dark and light theme of the cockpit, the choice between them, and our colours in a foreign theme.
+"""The dark and light themes, the choice between them, and our colours in a foreign theme.
 
 Colours repeat what glyphs and words already say. Blue and orange carry good and bad, so that red and green need not
 be told apart. Style sheets use these variables only.

@@ -1,1 +1,1 @@
-"""What the screens show, as text and tones; knows nothing of the terminal library."""
+"""The contents of the screens as text and tones; knows nothing of the terminal library."""

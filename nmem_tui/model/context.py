@@ -97,10 +97,10 @@ def items(found: Preview, mode: str) -> list[Item]:
     """Told, weighed but left out, excluded: each with a heading."""
     out = [_row(one, found, "told") for one in found.items]
     if found.before:
-        out += [*_gap(out), _say([("Told before the prompt comes, when the session starts", "title")])]
+        out += [*_gap(out), _say([("Told when the session starts, before the first prompt", "title")])]
         out += [_row(one, found, "before") for one in found.before]
     for why, left in _left(found, mode):
-        out += [*_gap(out), _say([(f"Weighed, but not told: {why}", "title")])]
+        out += [*_gap(out), _say([(f"Considered, but not told: {why}", "title")])]
         out += [_row(one, found, "left") for one in left]
     if found.held:
         out += [*_gap(out), _say([("Not told: it quotes what you excluded", "title")])]
@@ -118,13 +118,13 @@ def _left(found: Preview, mode: str) -> list[tuple[str, list[Thing]]]:
     """What is left out, by the reason that is true of it."""
     every = list(found.left_out)
     if found.why_silent and found.why_silent != UNKNOWN:
-        waits = "it waits until what was taken away is out of it" if found.why_silent == WAITS else "nothing is told"
+        waits = "being rebuilt after a purge" if found.why_silent == WAITS else "nothing is told"
         return [(waits, every)] if every else []
     if mode != START or found.occasion:
-        return [("too little room, or too little worth", every)] if every else []
+        return [("too little room, or too low a score", every)] if every else []
     own = [one for one in every if found.choices.get(subject(one.id)) in (PINNED, INCLUDE)]
     rest = [one for one in every if one not in own]
-    said = (("too little room", own), ("nothing says yet what a new session works on", rest))
+    said = (("too little room", own), ("the work of a new session is not known yet", rest))
     return [(why, left) for why, left in said if left]
 
 
@@ -135,7 +135,7 @@ def silence(found: Preview, mode: str, cells: int) -> list[Line]:
     head, colon, rest = rows[0].partition(":")
     lines[0][1:] = [(head + colon, "strong"), (rest, "text")]
     if mode == START:
-        lines += [[(f" {actions.key_of('ask')}", "key"), (" shows what a prompt would bring", "quiet")]]
+        lines += [[(f" {actions.key_of('ask')}", "key"), (" shows what a prompt would add", "quiet")]]
     elif mode == PROMPT:
         lines += [[(f" {actions.key_of('ask')}", "key"), (" asks something else; naming a file helps most", "quiet")]]
     return lines
@@ -215,7 +215,7 @@ def about(one: Thing | None, found: Preview | None, mode: str, cells: int, rows:
     if left > 0:
         lines += [[(row, "quiet")] for row in wrap(printable(one.text), cells, left)]
     if one.kind == "file" and mode != RESET and choice != EXCLUDE and rows - len(lines) > 1:
-        row = f"{actions.key_of('exclude')} keeps it off lists of files; notes and stories may still speak of it"
+        row = f"{actions.key_of('exclude')} keeps it out of lists of files; notes and stories may still name it"
         lines += [[(row, "quiet")] for row in wrap(row, cells, rows - len(lines))]
     return lines
 
@@ -361,7 +361,7 @@ def past_about(one: Told | None, cells: int, at: int, zone: tzinfo | None) -> li
     """One telling: when, to whom, why then."""
     if one is None:
         return [[("nothing was told yet", "quiet")]]
-    kept: Line = [("kept back, to see what difference it makes", "warn")] if one.withheld else []
+    kept: Line = [("withheld, to measure the difference", "warn")] if one.withheld else []
     lines: list[Line] = [
         fitting([
             (0, [(day(one.at, zone)[:16], "strong"), (f"  {ago(at - one.at)}", "quiet")]),

@@ -1,4 +1,4 @@
-"""Queries of the screen Context: what would be told, what was told, and whether telling helps."""
+"""Queries of the screen Context: what would be told, what was told, and whether it helps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a screen says when there is nothing to show: what this is, why it is empty, the exact next command."""
+"""Texts of empty screens: what the screen shows, why it is empty, and the exact next command."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _EPISODES: Text = (
     ("No episode yet", "", "title"),
     ("", "", ""),
     ("An episode is one piece of work: from the prompt that opens it to the next", "", "text"),
-    ("new intent. Here they stand by day and thread, each with its whole story.", "", "text"),
+    ("new intent. This screen lists them by day and thread, each with its story.", "", "text"),
     ("", "", ""),
     ("nmem import", "find the episodes of the sessions that you already had", "key"),
     ("nmem init", "connect a client: its next prompt opens the first one", "key"),
@@ -50,7 +50,7 @@ _EPISODES: Text = (
 _STANCE: Text = (
     ("No stance yet", "", "title"),
     ("", "", ""),
-    ("A stance says where a session stands: does it think or act, does it widen", "", "text"),
+    ("The stance shows how a session works: does it think or act, does it widen", "", "text"),
     ("or narrow its search, does it meet friction? It is drawn call by call.", "", "text"),
     ("", "", ""),
     ("nmem import", "draw the sessions that you already had", "key"),
@@ -64,12 +64,12 @@ _STANCE: Text = (
 _LEARNINGS: Text = (
     ("No learning yet", "", "title"),
     ("", "", ""),
-    ("A learning is what comes back: a command that fails again, an error met in", "", "text"),
-    ("other sessions, something asked twice, work that goes round in circles.", "", "text"),
-    ("The hottest stand on top, with what made them pass and where they were met.", "", "text"),
+    ("A learning is a pattern that recurs: a command that fails again, an error of", "", "text"),
+    ("earlier sessions, a question asked twice, work that goes round in circles.", "", "text"),
+    ("The hottest come first, each with its fix and its evidence.", "", "text"),
     ("", "", ""),
     ("nmem import", "find them in the sessions that you already had", "key"),
-    ("nmem init", "connect a client: they are looked for when a session ends", "key"),
+    ("nmem init", "connect a client: learnings are found when a session ends", "key"),
     ("", "", ""),
     ("A pattern needs at least two sessions.", "", "quiet"),
     ("", "", ""),
@@ -81,7 +81,7 @@ _LEARNINGS: Text = (
 _CONTEXT: Text = (
     ("Nothing to tell yet", "", "title"),
     ("", "", ""),
-    ("Here stands, word by word, what the next session of a project will be told:", "", "text"),
+    ("This screen shows the exact text that a project's next session will be told:", "", "text"),
     ("earlier work on the same files, what often fails and what fixes it, what you", "", "text"),
     ("pinned, and which files it will likely edit. Nothing is recorded yet.", "", "text"),
     ("", "", ""),
@@ -96,12 +96,12 @@ _CONTEXT: Text = (
 _TASKS: Text = (
     ("No task yet", "", "title"),
     ("", "", ""),
-    ("A task is work for a coding client that need not be done now, or by you:", "", "text"),
-    ("written down here, run in a pane of tmux, accounted for with all it said.", "", "text"),
+    ("A task is work for a coding client to do later, without you:", "", "text"),
+    ("written here, run in a pane of tmux, kept with its output and result.", "", "text"),
     ("", "", ""),
     ("{new_task}", "write the first one", "key"),
-    ("nmem task add", '"..." does the same; --learning 3 makes one of a learning', "key"),
-    ("{dispatch}", "on Learnings and Episodes: a task of what is under the cursor", "key"),
+    ("nmem task add", '"..." does the same; --learning 3 makes one from a learning', "key"),
+    ("{dispatch}", "on Learnings and Episodes: a task from the selected row", "key"),
     ("", "", ""),
     ("Nothing starts by itself: {run_task} starts one, `nmem task run` all that is due.", "", "quiet"),
     ("", "", ""),
@@ -112,13 +112,13 @@ _TASKS: Text = (
 _SEARCH: Text = (
     ("Nothing to search yet", "", "title"),
     ("", "", ""),
-    ("One box over all that is recorded: what you asked, what the agent thought", "", "text"),
-    ("and did, what failing calls answered, episodes, summaries, learnings.", "", "text"),
+    ("One box searches everything recorded: your prompts, the agent's thoughts", "", "text"),
+    ("and calls, output of failures, episodes, summaries, learnings.", "", "text"),
     ("", "", ""),
     ("nmem import", "bring in the sessions that you already had", "key"),
-    ("nmem init", "connect a client: what it does is found at once", "key"),
+    ("nmem init", "connect a client: its work can be found at once", "key"),
     ("", "", ""),
-    ("Then words find it, and filters narrow it: type:test is:failed since:7d", "", "quiet"),
+    ("Type words to search, filters to narrow: type:test is:failed since:7d", "", "quiet"),
     ("", "", ""),
     ("{show_now}", "the session that runs now", "key"),
     ("{help}", "every key", "key"),
@@ -144,8 +144,8 @@ _NO_LABELS: Text = (
 _HEALTH: Text = (
     ("Nothing to look after yet", "", "title"),
     ("", "", ""),
-    ("Here stands whether the memory is whole and does its job: findings with", "", "text"),
-    ("their mends, what hooks cost, secrets taken out, storage, backups, purges.", "", "text"),
+    ("This screen shows whether the memory is intact and does its job: findings", "", "text"),
+    ("with fixes, cost of hooks, redacted secrets, storage, backups, purges.", "", "text"),
     ("", "", ""),
     ("nmem init", "connect a client: its first event begins the record", "key"),
     ("nmem import", "or load the sessions that you already had", "key"),

@@ -105,7 +105,7 @@ def now(session_id: str, query: Query, at: int, zone: tzinfo | None) -> Gather:
 
         found = standing(db, session_id, at, MOST, query, whole=True)
         if found is None:
-            raise NmemError("nothing is recorded yet: there is nothing to export")
+            raise NmemError("nothing is recorded yet: nothing to export")
         view = found.view
         count = several(len(found.rows), "row") + (f", the newest {MOST:,}" if found.more else "")
         lines = all_lines(
@@ -182,7 +182,7 @@ def stance(found: Reading | None, at: int, zone: tzinfo | None) -> Gather:
         from nmem_tui.model.stance import sessions
 
         if found is None:
-            raise NmemError("nothing is recorded yet: there is nothing to export")
+            raise NmemError("nothing is recorded yet: nothing to export")
         row = found.session
         others = sessions(db, row.root or row.project)
         lines = all_lines(
@@ -232,17 +232,17 @@ def context(wanted: WantedContext, zone: tzinfo | None) -> Gather:
         if wanted.mode == reading.PAST:
             before = reading.told(db, wanted)
             if before is None:
-                raise NmemError("nothing is recorded yet: there is nothing to export")
+                raise NmemError("nothing is recorded yet: nothing to export")
             lines = all_lines(_drawn(drawn.past_items(before.past, CELLS, wanted.at, zone)))
             told = [with_id("told", each.id, each) for each in before.past.found]
             return Exported("context", drawn.past_title(before.past, wanted.at), lines, {"told": told})
         shown = reading.shown(db, wanted)
         found = shown.found if shown else None
         if found is None:
-            raise NmemError("nothing is shown yet: there is nothing to export")
+            raise NmemError("nothing is shown yet: nothing to export")
         lines = all_lines(
             ([(row, "text")] for row in found.text.splitlines()),
-            heading("What it is made of"), [drawn.columns(CELLS)], _drawn(drawn.items(found, wanted.mode)),
+            heading("Its parts"), [drawn.columns(CELLS)], _drawn(drawn.items(found, wanted.mode)),
         )  # fmt: skip
         title = f"Told {drawn.NAMES[wanted.mode]} ─ {several(found.tokens, 'token')}"
         return Exported("context", title, lines, {"mode": wanted.mode, "context": data(found)})
@@ -258,9 +258,7 @@ def search(wanted: WantedHits, zone: tzinfo | None) -> Gather:
         from nmem_tui.model import search_queries as reading
 
         if not wanted.text:
-            return Exported(
-                "search", "Search ─ what can be typed", all_lines(_drawn(drawn.manual(CELLS))), {"hits": []}
-            )
+            return Exported("search", "Search ─ query syntax", all_lines(_drawn(drawn.manual(CELLS))), {"hits": []})
         found = reading.find(db, wanted, "", lambda: False).results
         hits = list(found.hits)
         following = found.next

@@ -1,4 +1,4 @@
-"""Figures as people read them: ages, durations, tokens, sizes, bars and sparklines."""
+"""Formats figures for people: ages, durations, tokens, sizes, bars and sparklines."""
 
 from __future__ import annotations
 

@@ -150,10 +150,10 @@ def findings(found: tuple[Finding, ...], deep_at: int, now: int, zone: tzinfo | 
     """The worst first."""
     out = [_finding(one, key) for key, one in keyed(found).items()]
     if not found:
-        out = [say([("nothing is concluded yet that could be audited: `nmem settle` does", "quiet")])]
+        out = [say([("nothing to audit yet: run `nmem settle` first", "quiet")])]
     if deep_at:
         told: Line = [(f"everything was read at {date(deep_at, now, zone)}; ", "quiet"), (key_of("reload"), "key"),
-                      (" what is seen quickly", "quiet")]  # fmt: skip
+                      (" the quick checks", "quiet")]  # fmt: skip
     else:
         told = [
             ("seen quickly; ", "quiet"),
@@ -216,7 +216,7 @@ def secrets(found: Secrets, second: Finding | None, cells: int) -> list[Item]:
     """By kind over time, with what was judged of each."""
     out: list[Item] = []
     if not found.daily:
-        out.append(say([("✓ ", "good"), ("no secret has come by; what does is replaced before it is stored", "quiet")]))
+        out.append(say([("✓ ", "good"), ("no secret found so far; each is replaced before storing", "quiet")]))
     else:
         out.append(Item(lambda cells: _kinds_head(found, cells)))
         out += [_kind(found, number) for number in range(len(found.daily))]
@@ -271,7 +271,7 @@ def about_kind(found: Secrets | None, kind: str, cells: int) -> list[Line]:
     """One kind: how often in the texts, this week and before, and what was judged."""
     one = next((each for each in found.daily if each.kind == kind), None) if found else None
     if found is None or one is None:
-        return [[("what nmem took out before it stored anything; the secrets are gone", "quiet")]]
+        return [[("removed before anything was stored; the secrets are gone", "quiet")]]
     lines: list[Line] = [[(printable(one.kind), "strong"), (f"  found {several(one.total, 'time')}", "text")]]
     for rate in found.rates:
         if rate.kind == one.kind:
@@ -305,7 +305,7 @@ def kept(found: Keeping, now: int, zone: tzinfo | None) -> list[Item]:
                 ]
             )
         )
-    out += [say([]), say([("Purges ", "title"), ("what was taken away, and until when it can be undone", "quiet")])]
+    out += [say([]), say([("Purges ", "title"), ("removed records, and until when that can be undone", "quiet")])]
     out += [_purge(one, now, zone) for one in found.purges]
     if not found.purges:
         where = " here, or on a row, an episode, a learning"

@@ -49,7 +49,7 @@ def _pace_words(found: Pace, zone: tzinfo | None) -> Line:
             (f"{micro(newest.p50)}, before {micro(found.usual)}", "text"),
         ]  # fmt: skip
     if len(known) < 2:
-        return [("not long enough yet to say whether they become slower", "quiet")]
+        return [("too little history to say whether hooks become slower", "quiet")]
     worst = max(one.worst for one in known)
     said = f"no slower than before: {micro(found.usual)}, {micro(worst)} at worst"
     return [(f"{symbols.now().ok} ", "good"), (said, "text")]
@@ -135,10 +135,10 @@ def _percentiles(name: str, what: Latency) -> Line:
 _EVENTS = (
     ("stored", "rows written by hooks", "text"),
     ("duplicate", "seen before, kept once", "text"),
-    ("dropped", "not ours to keep", "text"),
-    ("spooled", "put aside while the database was busy", "text"),
-    ("drained", "brought in from the spool", "text"),
-    ("lost", "could not be kept", "bad"),
+    ("dropped", "not kept by design", "text"),
+    ("spooled", "saved aside while the database was busy", "text"),
+    ("drained", "stored from the spool", "text"),
+    ("lost", "could not be stored", "bad"),
     ("errors", "events that could not be understood; see the log", "bad"),
 )
 
@@ -193,7 +193,7 @@ def storage(view: HealthView, cells: int) -> list[Line]:
 def redactions(view: HealthView, cells: int) -> list[Line]:
     """Secrets that were taken out before anything was stored."""
     if not view.redactions:
-        return [[("✓ no secret has come by; what does is replaced before it is stored", "quiet")]]
+        return [[("✓ no secret found so far; each is replaced before storing", "quiet")]]
     top = max(view.redactions.values())
     room = max(4, min(20, cells - 34))
     return [
@@ -226,7 +226,7 @@ def clients(view: HealthView, at: int, cells: int) -> list[Line]:
 def drift(view: HealthView, cells: int) -> list[Line]:
     """Fields that clients send and no adapter knows."""
     if not view.drift:
-        return [[("✓ every field that came was known", "quiet")]]
+        return [[("✓ every received field was known", "quiet")]]
     return [
         [
             (pad(printable(row.client), 13), "text"),

@@ -1,4 +1,4 @@
-"""Storage by type as the screen Health shows it: what there is, how long it lives and why, what went."""
+"""Storage by type on the screen Health: amounts, lifetimes and their reasons, past sweeps."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def sums(rows: tuple[Due, ...]) -> list[Sum]:
 def items(found: Stored | None, at: int, zone: tzinfo | None) -> list[Item]:
     """Types, what mediation changes, sweeps."""
     if found is None:
-        return [say([("nothing is concluded yet: after `nmem settle` it is told here what goes when", "quiet")])]
+        return [say([("no lifetimes yet: `nmem settle` works out what goes when", "quiet")])]
     return [*_state(found, at, zone), say([]), *_types(found), say([]), *_mediated(found), say([]),
             *_sweeps(found, at, zone)]  # fmt: skip
 
@@ -65,14 +65,14 @@ def _state(found: Stored, at: int, zone: tzinfo | None) -> Iterator[Item]:
     most: Line = [(f" of at most {size(state.max_bytes)}", "text")] if state.max_bytes else []
     yield say([(size(state.bytes_used), "strong"), (" in use", "text"), *most,
                (f", {size(state.bytes_empty)} of empty pages" if state.bytes_empty else "", "quiet"),
-               (f" · {gone} known by their trace only" if state.gone else "", "quiet")])  # fmt: skip
+               (f" · {gone} known only by their trace" if state.gone else "", "quiet")])  # fmt: skip
     if not state.enabled:
-        yield say([("! ", "warn"), ("nothing goes by itself: retention.enabled is false", "warn")])
+        yield say([("! ", "warn"), ("automatic sweeps are off: retention.enabled is false", "warn")])
     elif state.next_at > at:
-        yield say([("forgets by itself once a day, after a session; next from ", "quiet"),
+        yield say([("sweeps automatically once a day, after a session; next from ", "quiet"),
                    (date(state.next_at, at, zone), "text")])  # fmt: skip
     else:
-        yield say([("forgets by itself once a day: after the next session", "quiet")])
+        yield say([("sweeps automatically once a day: after the next session", "quiet")])
 
 
 def _types(found: Stored) -> Iterator[Item]:
@@ -141,7 +141,7 @@ def _mediated(found: Stored) -> Iterator[Item]:
 def _balance(found: Stored, changed: int) -> str:
     if not found.standing.mediation:
         return "off: every lifetime is as written"
-    return f"{changed:,} changed: what is used lives longer, what is not goes sooner" if changed else "all as written"
+    return f"{changed:,} changed: used records live longer, unused ones go sooner" if changed else "all as written"
 
 
 def _life(one: Life) -> Item:
@@ -159,11 +159,11 @@ def _life(one: Life) -> Item:
 
 
 def _sweeps(found: Stored, at: int, zone: tzinfo | None) -> Iterator[Item]:
-    yield say([("Sweeps ", "title"), ("the newest first; s sees what one would take", "quiet")])
+    yield say([("Sweeps ", "title"), ("newest first; s sees what one would take", "quiet")])
     for one in found.standing.journal:
         yield _sweep(one, at, zone)
     if not found.standing.journal:
-        yield say([("nothing was swept yet", "quiet")])
+        yield say([("no sweep yet", "quiet")])
     for what, when, came in found.standing.upkeep:
         told = f"{printable(what)} {ago(at - when)}" + (f": {printable(came)}" if came else "")
         yield say([("  " + told, "quiet")])

@@ -238,11 +238,11 @@ def _remedy(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     if remedy is None:
         yield from plain_items([[], section("What made it pass", cells)])
         if found.learning.kind in (REPEATED_INTENT, UNRESOLVED_READ, CORRECTION):
-            said = "nothing passes or fails here: say yourself when it is settled, with v"
+            said = "nothing passes or fails here: press v when it is settled"
         elif mended := fixes(found.evidence):
-            said = f"put right {mended}×, see ✓ below: not by one thing in most sessions yet, so nothing is sure"
+            said = f"put right {mended}×, see ✓ below; no single fix in most sessions yet, so none is sure"
         else:
-            said = "not known yet: the first passing run after a failing one tells it"
+            said = "not known yet: shown after the first passing run that follows a failure"
         yield from plain_items([[(row, "quiet")] for row in wrap(said, cells, 3)])
         return
     yield from plain_items([[], section("What made it pass", cells, _sure(remedy))])
@@ -301,7 +301,7 @@ def _evidence(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
         ]
     )
     if not shown:
-        yield from plain_items([[("what it was met in is forgotten: only the figures above are kept", "quiet")]])
+        yield from plain_items([[("its evidence is forgotten: only the figures above are kept", "quiet")]])
     number = 0
     for session_id, proofs in grouped(shown):
         yield from plain_items([_session(found.sessions.get(session_id), session_id, proofs, cells, zone)])

@@ -1,4 +1,4 @@
-"""What lists share: items, marked rows, and the words of a filter."""
+"""Parts that all lists share: items, marked rows, and the words of a filter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locations in the cockpit: the history for the way back, and the links that `nmem tui` is opened with."""
+"""Locations in the cockpit: the history for going back, and the links that `nmem tui` opens."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def parse(text: str, path: str) -> Link:
         return Link(text)
     kind, slash, rest = text.partition("/")
     if not slash or kind not in _KINDS:
-        raise NmemError(f"{printable(text)} is no place in the cockpit: {_FORMS}")
+        raise NmemError(f"{printable(text)} is not a place in the cockpit: {_FORMS}")
     from nmem import database  # on use: start-up stays short
 
     with closing(database.reader(path)) as db:
@@ -135,7 +135,7 @@ def _task(db: Connection, rest: str) -> Link:
     from nmem.dispatch import read
 
     if not (rest.isascii() and rest.isdecimal() and len(rest) < 19):
-        raise NmemError(f"task/{printable(rest)} is no id: task/ and a number")
+        raise NmemError(f"task/{printable(rest)} is not an id: use task/ and a number")
     if not tables.version(db) or read.task(db, int(rest)) is None:
         raise NmemError(f"there is no task/{int(rest)}: `nmem task` lists them")
     return Link("tasks", task=int(rest))

@@ -1,4 +1,4 @@
-"""Which way stories are told: one line for the screen Now, and what the dialog says before that is changed."""
+"""Who writes the stories, a model or none: a line for the screen Now, and the dialog that changes it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nmem.text import printable
 from nmem_tui.model import actions
 from nmem_tui.model.line import Line, cut, wrap
 
-_NONE = "no client that can be asked is installed (claude, codex, gemini), and no endpoint is set: docs/llm.md"
+_NONE = "no usable client is installed (claude, codex, gemini), and no endpoint is set: docs/llm.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Plan:
         """Who is asked."""
         if self.offer is not None:
             return " ".join((*self.offer.command, self.offer.model)).strip()
-        return self.found.backend or self.found.answered or "a model that is found on this machine"
+        return self.found.backend or self.found.answered or "a model found on this machine"
 
 
 def read(db: Connection) -> Standing | None:
@@ -76,9 +76,9 @@ def head(told: Plan, cells: int) -> list[Line]:
     if told.reason:
         return _said("✗ ", "bad", told.reason, cells)
     if not told.on:
-        rest = "Stories, titles and boundaries come from the built-in rules; what the model told stays."
+        rest = "Stories, titles and boundaries come from the built-in rules; stories from the model stay."
         spent = f"{found.spent:,} of {found.cap:,} tokens were used today, {found.asked_today} questions."
-        return [*_said("", "strong", f"{told.name} is asked no more.", cells), *_said("", "text", rest, cells),
+        return [*_said("", "strong", f"{told.name} is no longer asked.", cells), *_said("", "text", rest, cells),
                 *_said("", "quiet", spent, cells)]  # fmt: skip
     known = "measured on your sessions" if found.measured else "measured on 198 real sessions"
     costs = f"It costs about {found.session_tokens:,} tokens a session of your account there ({known})."

@@ -117,7 +117,7 @@ def prompt(view: NowView, cells: int, rows: int) -> list[Line]:
         said = wrap(printable(" ".join(view.prompt.split())), cells, room)
         lines: list[Line] = [[(text, "strong")] for text in said]
     else:
-        lines = [[("no prompt yet: the next one that you type shows here", "quiet")]]
+        lines = [[("no prompt yet: your next one appears here", "quiet")]]
     return [*lines, effort("prompt   ", view.turn, cells), effort("session  ", view.total, cells)][: max(3, rows)]
 
 
@@ -187,7 +187,7 @@ def narrow(
     """All cards in their first lines, for a screen of one column; `stance` and `warned` are lines of their own."""
     about = unit.name if unit else view.prompt
     since = unit.started_at if unit else view.prompt_at
-    said = printable(" ".join(about.split())) or "no prompt yet: the next one that you type shows here"
+    said = printable(" ".join(about.split())) or "no prompt yet: your next one appears here"
     when: Line = [(age(at - since), "quiet")] if since is not None else []
     lines = [
         spread([(said, "strong" if about else "quiet")], when, cells),
@@ -218,8 +218,8 @@ def _hot_short(files: Sequence[HotFile], cells: int) -> Line:
 
 
 _BY = {
-    "first": "the session's first prompt", "online": "decided when the prompt came",
-    "revised": "decided by what the turn did",
+    "first": "the session's first prompt", "online": "decided when the prompt arrived",
+    "revised": "decided after the turn",
     "llm": "decided by a model", "agent": "named by the agent", "person": "cut by you",
 }  # fmt: skip
 _LABEL = 8

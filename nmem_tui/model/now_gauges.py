@@ -74,11 +74,13 @@ def _filled(window: ContextWindow | None, at: int, cells: int) -> list[Line]:
         size = f"window of {tokens(window.size)}: " if window and window.size else ""
         return [
             fitting(
-                [(0, [(f"{size}use not known yet", "quiet")]), (1, [(": the transcript tells it", "quiet")])], cells, ""
+                [(0, [(f"{size}use not known yet", "quiet")]), (1, [(": read from the transcript", "quiet")])],
+                cells,
+                "",
             )
         ]
     if window.tokens is None:
-        said: Line = [("just compacted", "good"), (": the next answer tells how full it is", "quiet")]
+        said: Line = [("just compacted", "good"), (": known after the next answer", "quiet")]
         return [cut(said, cells), spread([], _spent(window), cells)]
     if not window.size:
         used: Line = [(f"{tokens(window.tokens)} tokens", "strong"), ("  of an unknown window", "quiet")]
@@ -94,7 +96,7 @@ def _words(window: ContextWindow, at: int, cells: int) -> Line:
     word, tone = level(window)
     parts: list[tuple[int, Line]] = [(1, [(word, tone)])]
     if window.compacts_at and (window.tokens or 0) >= window.compacts_at:
-        parts.append((0, [("it compacts any moment", "bad")]))
+        parts.append((0, [("compaction is imminent", "bad")]))
     elif window.forecast:
         parts.append((0, [(left(window.forecast), "warn" if window.forecast.turns <= _SOON else "text")]))
     else:

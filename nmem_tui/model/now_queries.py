@@ -1,4 +1,4 @@
-"""Queries of the screen Now: which session, its newest rows, what a commit brought."""
+"""Queries of the screen Now: which session to show, its newest rows, and the rows a commit added."""
 
 from __future__ import annotations
 

@@ -141,10 +141,10 @@ def _lines(found: Preview, at: int, zone: tzinfo | None, *, backups: bool) -> It
         *found.derived.items(), *([(_ANEW, len(found.sessions))] if found.sessions else []),
     ])  # fmt: skip
     yield from _pairs("Said elsewhere: blanked", list(said.elsewhere(found.elsewhere).items()))
-    yield from _paths("Files of nmem that say it: cleaned", found.files)
+    yield from _paths("Files of nmem that contain it: cleaned", found.files)
     held = "Backups that hold it, or may: "
-    yield from _paths(held + ("they go as well" if backups else "they stay; b takes them as well"), found.backups)
-    yield from _paths("The client's own transcripts: they stay, they are not nmem's", found.transcripts)
+    yield from _paths(held + ("they go, too" if backups else "they stay; b takes them as well"), found.backups)
+    yield from _paths("The client's own transcripts stay: they are not nmem's", found.transcripts)
 
 
 def _heading(number: int, word: str, mine: list[Gone]) -> Line:

@@ -125,11 +125,11 @@ def because(word: Word, cells: int, rows: int) -> list[str]:
 WORDS = {BOUNDARIES: "boundaries", LINKS: "links", LEARNINGS: "learnings", LABELS: "labels", REDACTIONS: "redactions"}
 """Queue -> its name."""
 _ABOUT = {
-    BOUNDARIES: "Where a task nearly changed it is asked here: what is unsure is never cut without you.",
-    LINKS: "Where two threads look alike without being certain, it is asked here.",
-    LEARNINGS: "Recurring failures and their fixes: accepted, its rule goes into the project's instructions.",
-    LABELS: "Calls whose labels the model cannot tell. {draw} asks about ten more.",
-    REDACTIONS: "What was redacted, a secret or a false alarm: five verdicts tell the audit. d draws a sample.",
+    BOUNDARIES: "Prompts where a new task may begin: nmem never splits there without your answer.",
+    LINKS: "Pairs of threads that look alike, but not enough to link them.",
+    LEARNINGS: "Recurring failures and their fixes; accepting one adds its rule to the project's instructions.",
+    LABELS: "Calls that the model cannot label. {draw} asks about ten more.",
+    REDACTIONS: "Redacted texts: a secret, or a false alarm? Five verdicts are enough for the audit. d draws a sample.",
 }
 _WIDE = 9
 

@@ -1,4 +1,4 @@
-"""The numbered screens. One that is not listed here is a module of nmem_tui.screens with a style sheet of its name.
+"""The numbered screens. Every other module of nmem_tui.screens with a style sheet of its name is one, too.
 
 The first line of such a module says its name and what it shows: `Ghosts: files that are gone`.
 """
@@ -32,8 +32,8 @@ _LISTED = (
     Tab("2", "Episodes", "episodes", "history by thread and day, their stories"),
     Tab("3", "Stance", "stance", "thinking and acting, widening and narrowing"),
     Tab("4", "Learnings", "learnings", "recurring failures, their fixes; ▲ counts the hot ones"),
-    Tab("5", "Context", "context", "what a session is told, and what that is worth"),
-    Tab("6", "Search", "search", "one box over everything that is recorded"),
+    Tab("5", "Context", "context", "what a session is told, and whether it helps"),
+    Tab("6", "Search", "search", "search everything that is recorded"),
     Tab("7", "Tasks", "tasks", "work for coding clients, queued and run; · counts"),
     Tab("8", "Health", "health", "findings, hooks, redactions, storage, backups"),
 )

@@ -1,4 +1,4 @@
-"""The screen Search as lines: the chips of filters, what was found in figures, each hit, and what can be typed."""
+"""The screen Search as lines: filter chips, counts of hits, each hit, and the help on the query syntax."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def nothing(results: Results, cells: int) -> list[Line]:
         )
     if query.unwanted:
         out.append([(" !word leaves out whatever holds the word", "quiet")])
-    out.append([(f" {actions.key_of('manual')}", "key"), (" says what can be typed", "quiet")])
+    out.append([(f" {actions.key_of('manual')}", "key"), (" shows the query syntax", "quiet")])
     return [cut(line, cells) for line in out]
 
 
@@ -250,8 +250,8 @@ def guide(asked: Sequence[str], examples: Sequence[Example] | None, cells: int) 
 def _guide(asked: Sequence[str], examples: Sequence[Example] | None, cells: int) -> Iterator[Item]:
     yield _still([])
     lines = wrap(
-        "One box over all that is recorded: what you asked, what the agent thought and did, what failing calls"
-        " answered, paths, episodes, summaries, markers, learnings and tasks.", max(8, cells - 2), 4,
+        "One box searches everything recorded: your prompts, the agent's thoughts and calls, output of failures,"
+        " paths, episodes, summaries, markers, learnings and tasks.", max(8, cells - 2), 4,
     )  # fmt: skip
     yield from (_still([(" ", "text"), (row, "text")]) for row in lines)
     if asked:
@@ -263,7 +263,7 @@ def _guide(asked: Sequence[str], examples: Sequence[Example] | None, cells: int)
         yield from (_still([]), _still([(" Try", "title"), (symbols.keys("   ↓ and enter, or a click"), "quiet")]))
         for one in examples:
             yield _query(one.text, f"{one.words} · {one.found}{'+' if one.more else ''}", cells)
-    yield from (_still([]), _still([(f" {actions.key_of('manual')}", "key"), (" all that can be typed", "quiet")]))
+    yield from (_still([]), _still([(f" {actions.key_of('manual')}", "key"), (" the query syntax", "quiet")]))
 
 
 def _still(line: Line) -> Item:
@@ -280,12 +280,12 @@ def _query(text: str, words: str, cells: int) -> Item:
 
 MANUAL: tuple[tuple[str, str], ...] = (
     ("coupon rounding", "both words in any form; with few of those, parts of words"),
-    ("pars", "words that begin so: the last word may go on"),
+    ("pars", "words that begin so; only as the last word"),
     ('"the test file"', "the phrase, in this order"),
     ("!legacy", "without that word"),
     ("type:test", "calls that ran tests"),
     ("type:prompt", "what you asked; also reasoning, episode, session, learning, marker, task"),
-    ("type:recall", "written decisions alone; so does /when or /how before words"),
+    ("type:recall", "only written decisions; so does /when or /how before words"),
     ("type:git", "commits, pushes and other git: the beginning of a type is enough"),
     ("type:file_edit,file_write", "several, with commas"),
     ("is:failed", "calls that failed, episodes whose last tests did, tasks that failed or timed out"),

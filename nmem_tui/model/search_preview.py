@@ -157,7 +157,7 @@ def _paragraphs(value: str, cells: int, limit: int) -> Iterator[Line]:
     for row in lines(value.strip("\n"), limit + 1):
         for piece in _kept(row, cells):
             if made == limit:
-                yield [(f"…  the rest stands where it was said: {actions.key_of('go')} goes there", "quiet")]
+                yield [(f"…  the rest is at its place in the stream: {actions.key_of('go')} goes there", "quiet")]
                 return
             made += 1
             yield [(piece, "text")]

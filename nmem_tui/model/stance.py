@@ -167,7 +167,7 @@ def unread(stance: Stance) -> str:
     """Which calls are not among the quadrants, and why."""
     unsure = stance.observations - stance.bare - stance.count
     bare = f"; {several(stance.bare, 'call')} without labels: nmem backfill" if stance.bare > 0 else ""
-    return bare + (f"; of {several(unsure, 'call')} the model is not sure" if unsure > 0 else "")
+    return bare + (f"; the model is not sure of {several(unsure, 'call')}" if unsure > 0 else "")
 
 
 def shares_short(quadrants: Mapping[str, Share], cells: int) -> Line:

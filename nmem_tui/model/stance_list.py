@@ -45,7 +45,7 @@ def lines(found: Models, cells: int) -> list[Line]:
     cells = min(cells, _MOST)
     out = [cut(line, cells) for line in _standing(found.standing, cells)]
     if not found.cards:
-        out += [[], [("✗ no card lies beside the table of weights: install nmem again", "bad")]]
+        out += [[], [("✗ the model card is missing: install nmem again", "bad")]]
     for card in found.cards:
         out += [cut(line, cells) for line in _card(card, cells)]
     return out

@@ -1,4 +1,4 @@
-"""An episode's story as lines: what it was about, how it ended, what was told of it, and all that was said and done."""
+"""An episode's story as lines: its goal, its outcome, its narrative, and everything said and done in it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class StoryText:
             _section("Dialogue and actions", f"{several(len(story.said_and_done) + story.left_out, 'row')}", cells)
         )
         if not story.said_and_done:
-            self._put([("nothing was recorded in it", "quiet")])
+            self._put([("nothing was recorded here", "quiet")])
         for number, row in enumerate(story.said_and_done):
             if story.left_out and number == 400:
                 self._put(
@@ -195,7 +195,7 @@ def _head(
     yield []
     if told:
         yield from _field("intent", flat(story.intent), cells, 8)
-    none = "open: told once it is over" if story.row.state == "open" else "nothing tested or committed"
+    none = "open: written when it ends" if story.row.state == "open" else "nothing tested or committed"
     yield [(pad("outcome", _LABEL), "quiet"), *(now_cards.outcome(story.row.outcome) or [(none, "quiet")])]
     yield from _obstacle(story, cells)
     yield from _warned(warned, cells)
@@ -351,13 +351,13 @@ def _narrated(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:
     if told is None:
         yield _section("Narrative", "none yet", cells)
         now: Line = [(actions.key_of("narrate"), "key"), (" writes one now; otherwise ", "quiet")] if keys else []
-        yield [("no narrative yet: ", "quiet"), *now, ("it comes at the session's end", "quiet")]
+        yield [("no narrative yet: ", "quiet"), *now, ("it is written at the session's end", "quiet")]
     else:
         yield _section("Narrative", _narrator(told, at), cells)
         yield from _narrative(told, cells, keys)
     if story.client_summary:
         yield []
-        yield _section("What the client kept when it compacted", "", cells)
+        yield _section("The client's summary at compaction", "", cells)
         for text in _paragraphs(story.client_summary, cells, 8):
             yield [(text, "quiet")]
 

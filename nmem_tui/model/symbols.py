@@ -1,4 +1,4 @@
-"""Every glyph that is drawn, by what it means, in three sets: blocks, braille, ascii. Each is one cell wide.
+"""Every glyph by its meaning, in three sets: blocks, braille, ascii. Each is one cell wide.
 
 Drawings take their glyphs from `now()`. What stands as a literal in a text (`✓`, `·`, `─`) is made its ASCII twin on
 the way to the screen (`nmem_tui.appearance.theming`), so that both ways lead to the same screen.

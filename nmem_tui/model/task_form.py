@@ -1,4 +1,4 @@
-"""The fields of the task form: what was typed, what it means, and errors by field."""
+"""The fields of the task form: typed text, parsed values, and errors by field."""
 
 from __future__ import annotations
 
@@ -131,13 +131,13 @@ def meant(draft: Draft, now: int, before: Draft | None = None) -> Meant:
 
 def _prompt(text: str, _now: int) -> tuple[str, Any]:
     if not text.strip():
-        raise ValueError("say what shall be done")
+        raise ValueError("describe what to do")
     return "prompt", text
 
 
 def _folder(text: str, _now: int) -> tuple[str, Any]:
     if not text.strip():
-        raise ValueError("a task runs in a folder: name one, or a project")
+        raise ValueError("name a folder or a project to run in")
     return "cwd", text.strip()
 
 
@@ -152,7 +152,7 @@ def _number(name: str, low: int, high: int) -> Any:  # noqa: ANN401 -- a functio
         except ValueError:
             number = high + 1
         if not low <= number <= high:
-            raise ValueError(f"a whole number from {low} to {high}")
+            raise ValueError(f"use a whole number from {low} to {high}")
         return name, number
 
     return read
@@ -162,7 +162,7 @@ def _needs(text: str, _now: int) -> tuple[str, Any]:
     words = text.replace(",", " ").split()
     ids = [word.removeprefix("task/") for word in words]
     if not all(each.isdecimal() and each.isascii() and len(each) < 12 for each in ids):
-        raise ValueError("the numbers of tasks: 3, 4")
+        raise ValueError("use numbers of tasks: 3, 4")
     return "needs", tuple(dict.fromkeys(int(each) for each in ids))
 
 
@@ -201,7 +201,7 @@ def folder(db: Connection, text: str) -> str:
     try:
         return places.root(db, places.named(db, text)[0])
     except NmemError as error:
-        raise NmemError(f"{fit(printable(text), 40)} is no folder, and {error}") from None
+        raise NmemError(f"{fit(printable(text), 40)} is not a folder, and {error}") from None
 
 
 def instead(db: Connection, gone: str, here: str) -> tuple[str, str]:

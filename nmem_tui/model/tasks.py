@@ -46,7 +46,7 @@ def state(one: Task) -> tuple[str, str]:
 
 def none_here() -> str:
     """Why nothing can be made of a task where there is none."""
-    return f"there is no task here: {actions.key_of('new_task')} writes one"
+    return f"no task here: {actions.key_of('new_task')} writes one"
 
 
 def names(ids: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""What fitting the built-in detector on a person's corrections comes to: lines for the dialog, a line for the toast."""
+"""Results of fitting the built-in detector on a person's corrections, for the dialog and the toast."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = {"online": "when a prompt arrives", "revised": "when its turn has ended
 def head(done: Report, cells: int) -> list[Line]:
     """On what it was fitted, or why it cannot be."""
     if not done.enough:
-        said = f"Nothing is learned yet: {done.reason}."
+        said = f"Nothing to learn from yet: {done.reason}."
         hint = "Split, merge, move, and the answers in the review are decisions."
         return [*_rows(said, "text", cells), *_rows(hint, "quiet", cells)]
     own = f"{several(done.decisions, 'decision')} of yours in {several(done.sessions, 'session')}"

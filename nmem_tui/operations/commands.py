@@ -64,7 +64,7 @@ def undecide(decision_id: int) -> Change:
         from nmem.decisions import change as decided  # on use: start-up stays short
 
         decided.dismiss(db, decision_id, now)
-        return f"no decision: listed and told nowhere any more{_back()}"
+        return f"no decision: never listed or told again{_back()}"
 
     return change
 
@@ -76,7 +76,7 @@ def reword(decision_id: int, text: str) -> Change:
         from nmem.decisions import change as decided  # on use: start-up stays short
 
         decided.word(db, decision_id, text, now)
-        return f"the decision is worded anew{_back()}"
+        return f"decision reworded{_back()}"
 
     return change
 
@@ -113,9 +113,9 @@ def resume(unit_id: int, earlier_id: int | None) -> Change:
 
         if earlier_id is None:
             corrections.unresume(db, unit_id, now)
-            return f"it stands for itself now{_back()}"
+            return f"now separate from earlier episodes{_back()}"
         corrections.resume(db, unit_id, earlier_id, now)
-        return f"it goes on with the earlier episode{_back()}"
+        return f"now continues the earlier episode{_back()}"
 
     return change
 
@@ -141,7 +141,7 @@ def belongs(prompt_id: int) -> Change:
         from nmem.episodes import corrections  # on use: start-up stays short
 
         corrections.keep(db, prompt_id, now)
-        return f"kept: it goes on with the task before{_back()}"
+        return f"kept: the prompt continues the task before{_back()}"
 
     return change
 
@@ -189,7 +189,7 @@ def forget_next(project_id: int) -> Change:
         from nmem.threads import steering  # on use: start-up stays short
 
         steering.forget(db, project_id, now)
-        return f"the next session continues what was left last, or begins something new{_back()}"
+        return f"the next session continues the last work, or starts new{_back()}"
 
     return change
 
@@ -288,7 +288,7 @@ def choose(project_id: int, item: str, choice: str) -> Change:
 
         own = choosing.choose(db, project_id, item, choice, now)
         if not choice:
-            return f"{own} is chosen by its score again{_back()}"
+            return f"{own} is selected by its score again{_back()}"
         return f"from now on {own} is {choosing.promised(own, choice)}{_back()}"
 
     return change
@@ -356,7 +356,7 @@ def ask_model(on: bool, offer: Offer | None = None) -> Change:
         else:
             chosen.use(db, now, one=offer)
         if not on:
-            return f"no model is asked any more; what one told stays{_back()}"
+            return f"no model is asked any more; its stories stay{_back()}"
         return f"{offer.name if offer else 'a model'} is asked from the next session's end on{_back()}"
 
     return change
@@ -376,7 +376,7 @@ def purge(chosen: Selection, path: str, zone: tzinfo | None, *, backups: bool = 
         also = f" and {several(len(done.backups), 'backup')}" if done.backups else ""
         held = f" · {held}" if (held := stays(len(done.stays), len(done.transcripts))) else ""
         if done.keep_until <= now:
-            return f"purged for good: {gone}{also}{held} · nothing brings them back"
+            return f"purged for good: {gone}{also}{held} · cannot be undone"
         back = f"{actions.key_of('undo')} brings them back until {moment(done.keep_until, now, zone)}"
         return f"purged: {gone}{also}{held} · {back}"
 
@@ -404,7 +404,7 @@ def draw(limit: int, *, more: bool = True) -> Change:
         if not more and (waiting := review.waiting(db)):
             return f"{waiting} wait to be judged"
         drawn = review.draw(db, now, limit)
-        return f"{drawn} drawn to be judged" if drawn else "there is no redaction that was not drawn yet"
+        return f"{drawn} drawn to be judged" if drawn else "every redaction was drawn already"
 
     return change
 
@@ -433,7 +433,7 @@ def each(changes: Sequence[Change], done: str) -> Change:
                     wrong.append(database.worded(error))
         number = len(changes) - len(wrong)
         if not number:
-            raise NmemError(wrong[0] if wrong else "there is nothing to change")
+            raise NmemError(wrong[0] if wrong else "nothing to change")
         more = "takes all of them back" if number > 1 else "undoes"
         failed = f" · {len(wrong)} could not be: {wrong[0]}" if wrong else ""
         return f"{several(number, 'row')} {done} · {actions.key_of('undo')} {more}{failed}"

@@ -129,10 +129,10 @@ def sweep(job: Job, path: str, now: int) -> tuple[str, object]:
     wanted = policy.load()
     with alone(path) as mine, _writer(path) as db:
         if not mine:
-            raise NmemError("a sweep is going on just now: the journal tells of it")
+            raise NmemError("another sweep is running: see the journal")
         if ahead := clock.ahead_by(db, now):
-            said = f"the clock is {duration(ahead)} ahead of when it was last seen: set it"
-            raise NmemError(f"{said}, or sweep by `nmem sweep --clock-is-right`")
+            said = f"the clock is {duration(ahead)} ahead of the last recorded time: set it"
+            raise NmemError(f"{said}, or run `nmem sweep --clock-is-right`")
         done = forget(
             db, wanted, now, stopped=within(SWEEP_S, job.stopped),
             step=lambda _session: job.tell(job.done + 1, 0, several(job.done + 1, "session")),
@@ -164,8 +164,8 @@ def mend(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001 -
     job.tell(0, 0, "spool, text indexes, rows left behind")
     done = doctor.fix_database(path)
     if troubles := [line for line in done if " could not be " in line]:  # it goes on with the rest, and says so
-        raise NmemError(f"mending: {'; '.join(troubles)}")
-    return f"mended: {'; '.join(done)}" if done else "there was nothing to mend", tuple(done)
+        raise NmemError(f"fixing: {'; '.join(troubles)}")
+    return f"fixed: {'; '.join(done)}" if done else "nothing to fix", tuple(done)
 
 
 def retrain(job: Job, path: str, now: int) -> tuple[str, object]:

@@ -1,4 +1,4 @@
-"""Work that `nmem` does in a process of its own: running and cancelling tasks, writing a narrative."""
+"""Runs `nmem` as processes of their own: to run and cancel tasks, and to write a narrative."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def retry(ids: Sequence[int]) -> Change:
             except NmemError as error:
                 wrong.append(str(error))
         if not queued:
-            raise NmemError(wrong[0] if wrong else "there is nothing to queue again")
+            raise NmemError(wrong[0] if wrong else "nothing to queue again")
         return f"{several(len(queued), 'task')} queued again" + _but(wrong)
 
     return change

@@ -1,1 +1,1 @@
-"""One module a screen: what it asks for, how its parts are arranged, what its keys do."""
+"""One module per screen: its reads, its layout, its keys."""

@@ -1,4 +1,4 @@
-"""What every screen of the cockpit has: header, tabs, a body, the key bar, reads, and an error told in place."""
+"""The base of all screens: header, tabs, body, key bar, reads, and errors shown in place."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class View(PaintScheduler, inherit_bindings=False):
     def action_copy_text(self) -> None:
         """Copy what the mouse has marked; where nothing is, say what leaves, which ctrl+c does elsewhere."""
         if self.get_selected_text() is None:
-            self.cockpit.say(f"{actions.key_of('quit')} leaves; ctrl+c copies what the mouse has marked")
+            self.cockpit.say(f"{actions.key_of('quit')} quits; ctrl+c copies text marked with the mouse")
         else:
             super().action_copy_text()
 
@@ -334,7 +334,7 @@ class View(PaintScheduler, inherit_bindings=False):
         if self.cockpit.why_not("upgrade") is None:
             return f"{actions.key_of('upgrade')} brings it up to date"
         old = "" if self.is_blank() else "what is below may be old; "
-        return f"{old}this is tried again by itself"
+        return f"{old}nmem keeps retrying"
 
     def is_blank(self) -> bool:
         """Whether nothing stands below the notice."""
@@ -389,7 +389,7 @@ class View(PaintScheduler, inherit_bindings=False):
 
     def may_copy_id(self) -> str | None:
         """Only of what has one."""
-        return None if self.id_here() else "there is nothing with an id under the cursor"
+        return None if self.id_here() else "nothing with an id is under the cursor"
 
     def do_copy_id(self) -> None:
         """The id to the clipboard."""

@@ -1,4 +1,4 @@
-"""Confirmation dialogs that first show what would be done: `y` does it, and nothing else does.
+"""Confirmation dialogs that first show the change: `y` applies it, and no other key does.
 
 Neither the key that opened the dialog nor enter confirms: a key that is pressed twice destroys nothing, and enter is
 cancel, which has the keyboard.
@@ -70,7 +70,7 @@ class ConfirmDialog(Modal[bool]):
 
     def on_mount(self) -> None:
         """Look what there is to do."""
-        self.told.show(lambda _cells, _rows: [[("looking what goes …", "quiet")]])
+        self.told.show(lambda _cells, _rows: [[("finding what goes …", "quiet")]])
         self._end(able=False)
         self.set_focus(self.ends)
         self.look()

@@ -1,4 +1,4 @@
-"""The screen Context: the exact text of what a session would be told, each thing in it, and what was told before."""
+"""The screen Context: the exact text that a session would be told, each item in it, and past injections."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ class ContextView(ContextNav):
         if found is None or not (text or before):
             self._drawn = None
             self.pane.tell(lambda _cells: [], keep=False)
-            self.pane.hint = "  nothing is told" if found else "  the exact text stands here"
+            self.pane.hint = "  nothing is told" if found else "  the exact text appears here"
         elif self._drawn != (text, before):
             self._drawn = (text, before)
             self.pane.tell(lambda cells: context_text.items(text, before, lambda: self._chosen, cells), keep=True)
@@ -271,7 +271,7 @@ class ContextView(ContextNav):
         self.query_one("#columns", Panel).show(
             lambda cells, _: [[(" ", "text"), *context.past_columns(cells - 2)]] if past.found else [[]]
         )
-        self.index.hint = "  nothing was told in this project yet: hooks tell a session at its start"
+        self.index.hint = "  no session of this project was told anything yet: hooks do so at its start"
         self.index.tell(lambda cells: context.past_items(past, cells, at, zone), keep=not first, free=False)
         self._tell_past()
 
@@ -281,7 +281,7 @@ class ContextView(ContextNav):
         panel.border_title = Content("Told")
         panel.show(lambda cells, _rows: context.past_about(one, cells, at, zone))
         if one is None:
-            self.pane.hint = "  what was told stands here, with what came of it"
+            self.pane.hint = "  past injections appear here, with their use"
             self.pane.tell(lambda _cells: [], keep=False)
             self.pane.border_title, self.pane.border_subtitle = Content("Text"), Content("")
         else:

@@ -13,10 +13,10 @@ from nmem_tui.operations import commands
 from nmem_tui.screens.list_screen import FilterableList
 from nmem_tui.store.access import Change
 
-NOT_CHOSEN = "what is told after a reset is what went on: it is not chosen"
+NOT_CHOSEN = "after a reset the current work is told: nothing to choose"
 """Why nothing can be made of it."""
-_ALWAYS = "this line stands at each start: `[context] ask = false` in config.toml leaves it out"
-_OFFERED = "a written decision is told where a prompt speaks of it: what is always to be read stands in AGENTS.md"
+_ALWAYS = "this line is told at every start: `[context] ask = false` in config.toml omits it"
+_OFFERED = "a written decision is told when a prompt mentions it: put permanent rules into AGENTS.md"
 _RECORDED = ("obs", "prompt", "episode", "thread", "learning")
 
 
@@ -67,9 +67,9 @@ class ContextActions(FilterableList):
     def may_exclude(self) -> str | None:
         """Only what is chosen at all."""
         if self.mode == PAST:
-            return f"what was told stays told: {actions.key_of('next_view')} shows what will be"
+            return f"past injections cannot change: {actions.key_of('next_view')} shows what will be told"
         if self.mode == RESET:
-            return f"{NOT_CHOSEN}; what is excluded at the start stays out of it"
+            return f"{NOT_CHOSEN}; items excluded at the start stay excluded"
         if self.one and self.one.kind == ASK and not self.marked:
             return _ALWAYS
         return None if self.chosen() else "select an item first"
@@ -79,10 +79,10 @@ class ContextActions(FilterableList):
         if (reason := self.may_exclude()) or self.marked:
             return reason
         if self.one and self.one.kind == "next":
-            return "it is told while it is open: pin its episode instead"
+            return "open work is always told: pin its episode instead"
         if self.one and self.one.kind == "recall":
             return _OFFERED
-        return "it is pinned: that is always told" if self._choice() == PINNED else None
+        return "already always told: the item is pinned" if self._choice() == PINNED else None
 
     def may_pin_item(self) -> str | None:
         """Not what shall never be told."""
@@ -90,18 +90,18 @@ class ContextActions(FilterableList):
             return reason
         if self.one and self.one.kind == "recall":
             return _OFFERED
-        return (
-            f"it is excluded: {actions.key_of('exclude')} brings it back first" if self._choice() == EXCLUDE else None
-        )
+        return f"excluded: {actions.key_of('exclude')} brings it back first" if self._choice() == EXCLUDE else None
 
     def may_pin_everywhere(self) -> str | None:
         """One thing at a time, that a pin of its own can be put on."""
         if self.marked:
-            return "one at a time: take the marks off"
+            return "only one at a time: clear the marks"
         if reason := self.may_pin_item():
             return reason
         kind = subject(self.one.id).partition("/")[0] if self.one else ""
-        return None if kind in ("obs", "prompt", "episode", "thread", "learning") else f"a {kind} is of one project"
+        return (
+            None if kind in ("obs", "prompt", "episode", "thread", "learning") else f"a {kind} belongs to one project"
+        )
 
     def do_exclude(self) -> None:
         """Never tell it; or choose it by its score again."""
@@ -149,11 +149,7 @@ class ContextActions(FilterableList):
         """Only what something recorded stands behind."""
         if reason := self.may_exclude():
             return reason
-        return (
-            None
-            if self._recorded()
-            else f"nothing recorded is behind it alone: {actions.key_of('exclude')} keeps it from being told"
-        )
+        return None if self._recorded() else f"no single record is behind this: {actions.key_of('exclude')} excludes it"
 
     def _recorded(self) -> list[str]:
         """The ids of what the chosen things stand for, where a purge knows them."""
@@ -176,19 +172,19 @@ class ContextActions(FilterableList):
     def may_more(self) -> str | None:
         """Only of what will be told."""
         if self.mode == PAST:
-            return f"what was told had its budget then: {actions.key_of('next_view')} shows what will be"
+            return f"past injections keep their budget: {actions.key_of('next_view')} shows what will be told"
         return None if self.shown and self.shown.found else "nothing is shown yet"
 
     may_less = may_more
 
     def may_configured(self) -> str | None:
         """Only where another one is looked at."""
-        return None if self.mode in self.budgets else "the configured budget is shown"
+        return None if self.mode in self.budgets else "the configured budget is shown already"
 
     def may_keep(self) -> str | None:
         """Only where another one is looked at; the configuration is the person's own, also while the demo plays."""
         if self.cockpit.demo:
-            return "the demo writes nothing of yours: the budget would go into your config.toml"
+            return "not in the demo: the budget would go into your config.toml"
         return (
             None
             if self.mode in self.budgets

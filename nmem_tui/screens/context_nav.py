@@ -1,4 +1,4 @@
-"""Navigation on the screen Context: list, text, mode, and where an item leads."""
+"""Navigation on the screen Context: list, text, mode, and from an item to its source."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class ContextNav(ContextActions):
     def may_copy(self) -> str | None:
         """Only where something is told."""
         if self.mode == PAST:
-            return None if self.telling else "there is nothing to copy"
+            return None if self.telling else "nothing to copy"
         return None if self.shown and self.shown.found and self.shown.found.text else "nothing is told"
 
     def do_sessions(self) -> None:
@@ -222,7 +222,7 @@ class ContextNav(ContextActions):
     def may_mark(self) -> str | None:
         """What was told stays told."""
         return (
-            f"what was told stays told: {actions.key_of('next_view')} shows what will be"
+            f"past injections cannot change: {actions.key_of('next_view')} shows what will be told"
             if self.mode == PAST
             else super().may_mark()
         )
@@ -230,7 +230,7 @@ class ContextNav(ContextActions):
     def may_mark_all(self) -> str | None:
         """What was told stays told."""
         return (
-            f"what was told stays told: {actions.key_of('next_view')} shows what will be"
+            f"past injections cannot change: {actions.key_of('next_view')} shows what will be told"
             if self.mode == PAST
             else super().may_mark_all()
         )

@@ -103,7 +103,7 @@ class DiffDialog(Modal[Any]):
     def refuse(self, reason: str) -> None:
         """Say why it cannot be done."""
         if self.is_attached:
-            self.trouble = printable(reason) or "nothing is recorded any more"
+            self.trouble = printable(reason) or "the record no longer exists"
             self.told.show(lambda cells, _rows: previews.trouble(self.trouble, cells))
             self.pane.tell(lambda _cells: [], keep=False)
 
@@ -143,7 +143,7 @@ class Withdraw(DiffDialog):
         self.planned = found
         planned = found[0]
         head = previews.into(planned.file.name, planned.file.root, "out of") if planned else []
-        self.show([head], planned.diff if planned else (), "no rule of it stands in a file: it is only opened again")
+        self.show([head], planned.diff if planned else (), "no file has its rule: it is only reopened")
 
     planned: tuple[Withdrawal | None] | None = None
 
@@ -202,7 +202,7 @@ class Accept(DiffDialog):
         else:
             there = "a new file in" if found.plan.file.data is None else "in"
             head = [previews.into(found.plan.file.name, found.plan.file.root, "into", there)]
-            self.show(head, found.plan.diff, "the rule stands in this file already: accepting only notes that")
+            self.show(head, found.plan.diff, "this file has the rule already: accepting only records that")
         self.hint()
 
     def on_descendant_focus(self) -> None:

@@ -68,7 +68,7 @@ class EpisodeActions(EpisodeWarnings, FilterableList):
 
     def may_pin(self) -> str | None:
         """Only an episode can be changed."""
-        return None if self.marked or self.unit_id is not None else "there is no episode here"
+        return None if self.marked or self.unit_id is not None else "no episode here"
 
     may_pin_everywhere = may_pin
     may_rename = may_pin
@@ -175,9 +175,7 @@ class EpisodeActions(EpisodeWarnings, FilterableList):
         """Only with an episode before it."""
         if reason := self.may_pin():
             return reason
-        return (
-            None if not self.told or (self.story and self.story.previous) else "it is the first episode of its session"
-        )
+        return None if not self.told or (self.story and self.story.previous) else "the first episode of its session"
 
     def do_merge(self) -> None:
         """The episode becomes a part of the one before it."""
@@ -277,7 +275,7 @@ class EpisodeActions(EpisodeWarnings, FilterableList):
         """Only where a link is proposed."""
         if reason := self.may_pin():
             return reason
-        return None if not self.told or self._open_links() else "no link of its thread waits for an answer"
+        return None if not self.told or self._open_links() else "its thread has no link to confirm"
 
     def do_link(self) -> None:
         """Answer the links of this thread, one card each."""

@@ -63,7 +63,7 @@ class EpisodeWarnings(View):
 
     def may_warning(self) -> str | None:
         """Only where there is one."""
-        return None if self.warned else "nothing warns here: no hot learning matches this episode"
+        return None if self.warned else "no warning here: no hot learning matches this episode"
 
     def do_warning(self) -> None:
         """The hottest of them, on the screen Learnings."""

@@ -1,4 +1,4 @@
-"""The screen Episodes: the history by day and thread, and beside it the story of the one under the cursor."""
+"""The screen Episodes: the history by day and thread, with the story of the selected episode beside it."""
 
 from __future__ import annotations
 

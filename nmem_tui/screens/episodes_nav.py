@@ -90,12 +90,12 @@ class EpisodesNav(EpisodeActions):
     def may_open(self) -> str | None:
         """An episode can be opened, and what was said and done in it."""
         if self.pane.has_focus:
-            return None if self.pane.row else "put the cursor on something said or done: its moment can be opened"
+            return None if self.pane.row else "put the cursor on a prompt or a call to open its moment"
         return self.may_copy()
 
     def may_copy(self) -> str | None:
         """Only an episode."""
-        return None if self.unit_id is not None else "there is no episode here"
+        return None if self.unit_id is not None else "no episode here"
 
     def do_open(self) -> None:
         """Into the story; from there to the moment of what was said or done."""

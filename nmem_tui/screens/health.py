@@ -31,7 +31,7 @@ _EVERY_S = 1.0
 _OFTEN = {FINDINGS: 60.0, HOOKS: 10.0, SECRETS: 20.0, STORAGE: 300.0, KEPT: 2.0}
 """Seconds after which a view is read again when something was stored: each looks at more or at fewer rows."""
 _NEVER = float("-inf")
-_TITLES = {SECRETS: "Secrets taken out before anything was stored", STORAGE: "Storage by type",
+_TITLES = {SECRETS: "Secrets removed before anything was stored", STORAGE: "Storage by type",
            KEPT: "Backups and purges"}  # fmt: skip
 
 

@@ -110,8 +110,8 @@ class HealthActions(HealthNav):
     def may_stop(self) -> str | None:
         """Only what goes on can be stopped."""
         if self.cockpit.job and not self.cockpit.job.stops:
-            return f"{self.cockpit.job.name} goes on to its end: half of it would be worse"
-        return None if self.cockpit.job else "nothing is going on"
+            return f"{self.cockpit.job.name} cannot be stopped halfway"
+        return None if self.cockpit.job else "no job is running"
 
     def do_stop(self) -> None:
         """It ends at its next step."""

@@ -75,7 +75,7 @@ class HealthNav(ItemListScreen):
     def may_open(self) -> str | None:
         """Some findings have their figures in another view."""
         one = self.finding
-        return None if one and one.check in _ABOUT else "no other view tells more of it"
+        return None if one and one.check in _ABOUT else "no other view has more on it"
 
     def do_open(self) -> None:
         """The view with the figures of the finding."""
@@ -108,9 +108,7 @@ class HealthNav(ItemListScreen):
         if self.is_blank():
             return "nothing is recorded yet"
         return (
-            f"these are cards without rows: {actions.key_of('next_check')} goes on to a list"
-            if self.mode == HOOKS
-            else None
+            f"these cards have no rows: {actions.key_of('next_check')} goes to a list" if self.mode == HOOKS else None
         )
 
     def spot(self) -> tuple[str, str, str]:
@@ -170,7 +168,7 @@ class HealthNav(ItemListScreen):
         """Only what mends or tells something."""
         if self.mode == FINDINGS and not self._text():
             return "this finding has no fix" if self.finding else "put the cursor on a finding"
-        return None if self._text() else "there is nothing to copy here"
+        return None if self._text() else "nothing to copy here"
 
     def give_text(self, take: Take) -> None:
         """The command, or the list as text."""

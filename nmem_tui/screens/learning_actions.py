@@ -56,9 +56,9 @@ class LearningActions(FilterableList):
         if self.marked:
             return None if self._able(verb) else f"none of the {len(self.marked)} marked ones allows that"
         if one is None:
-            return "there is no learning here"
+            return "no learning here"
         if one.members:
-            return f"it stands for several projects: {actions.key_of('projects')} shows each project's own"
+            return f"this covers several projects: {actions.key_of('projects')} lists each project's own"
         from nmem.learn import lifecycle  # on use: start-up stays short
 
         return None if verb in lifecycle.able(one.state, one.rule) else f"it is {one.state}{_help(one.state)}"
@@ -110,7 +110,7 @@ class LearningActions(FilterableList):
     def may_write_how(self) -> str | None:
         """Only a skill is written down."""
         one = self.one
-        return None if one is not None and one.kind == SKILL and not one.members else "there is no skill here"
+        return None if one is not None and one.kind == SKILL and not one.members else "no skill here"
 
     def do_write_how(self) -> None:
         """See the entry /how that the skill becomes; nothing is written before that is confirmed."""
@@ -135,11 +135,9 @@ class LearningActions(FilterableList):
     def may_purge(self) -> str | None:
         """Only what is one learning."""
         if not self.chosen():
-            return "there is no learning here"
+            return "no learning here"
         whole = any(not one.members for one in self.chosen())
-        return (
-            None if whole else f"it stands for several projects: {actions.key_of('projects')} shows each project's own"
-        )
+        return None if whole else f"this covers several projects: {actions.key_of('projects')} lists each project's own"
 
     def do_purge(self) -> None:
         """See what goes with the learning, or with all marked ones, then let it go."""

@@ -1,4 +1,4 @@
-"""The screen Learnings: what comes back, the hottest first; beside it what it is, what mended it, where it was met."""
+"""The screen Learnings: recurring patterns, the hottest first; beside them details, fix and evidence."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ class Learnings(DebouncedReload, LearningsNav):
         if found.scope.kind == reading.ACROSS:
             return f"  no pattern that two projects share · {actions.key_of('projects')} shows each project's own"
         more = f"{actions.key_of('projects')} shows all projects, with {found.elsewhere}"
-        return f"  nothing came back in this project yet · {more}"
+        return f"  no recurring pattern in this project yet · {more}"
 
     def _show_detail(self, found: Detail) -> None:
         one = self.one

@@ -108,7 +108,7 @@ class LearningsNav(LearningActions):
         item = self.pane.item
         if item is None or not item.kind:
             return "put the cursor on a piece of evidence: ] goes to the next one"
-        return None if self._place() else "it is forgotten: only this line is kept"
+        return None if self._place() else "its record is forgotten: only this line is kept"
 
     def _place(self) -> tuple[str, int, int] | None:
         """Session, time and key of the stream's row that is under the cursor."""
@@ -153,7 +153,7 @@ class LearningsNav(LearningActions):
             return _NOTHING
         if self.proof is None:
             return "put the cursor on a piece of evidence: ] goes to the next one"
-        return None if self.proof.unit_id else "it is in no episode"
+        return None if self.proof.unit_id else "it belongs to no episode"
 
     def do_story(self) -> None:
         """The story of the episode that it was met in."""
@@ -193,9 +193,9 @@ class LearningsNav(LearningActions):
     def may_map(self) -> str | None:
         """Not under what lies over it."""
         if self.one is None:
-            return "no learning is listed here: there are no weeks to show"
+            return "no learning is listed: the map would be empty"
         hidden = self.has_class("-narrow") and self.query_one("#about").has_class("-open")
-        return "the heat map is under this: esc closes it" if hidden else None
+        return "close this first with esc: the heat map is behind it" if hidden else None
 
     def do_map(self) -> None:
         """Show the heat map, or hide it."""

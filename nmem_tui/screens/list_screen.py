@@ -1,4 +1,4 @@
-"""What screens with a list share: cursor keys, marks, the filter, debounced reload.
+"""The base of screens with a list: cursor keys, marks, the filter, debounced reload.
 
 What lies over the list is what the keys are about: marks that nobody can see are kept, and rest until they show again.
 """
@@ -21,7 +21,7 @@ from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.stream import Stream
 
-_COVERED = "the list is behind this: esc goes back to it"
+_COVERED = "the list is behind this: esc returns to it"
 
 
 class MarkableList(View):
@@ -97,7 +97,7 @@ class MarkableList(View):
         """Mark the row, or take its mark off, and go on."""
         key = self.row_key
         if key not in self.all_marked and len(self.all_marked) >= MOST:
-            self.cockpit.say(f"{MOST:,} are marked: no more at once", severity="warning")
+            self.cockpit.say(f"{MOST:,} rows are marked: that is the limit", severity="warning")
             return
         self.all_marked.flip(key)
         self.to_next()
@@ -109,9 +109,9 @@ class MarkableList(View):
             return _COVERED
         keys = self.row_keys()
         if keys is None:
-            return "not all rows are read yet: / lists fewer"
+            return "not all rows are loaded yet: filter with /"
         if len(keys) > MOST:
-            return f"{len(keys):,} are listed, {MOST:,} can be marked at once: / lists fewer"
+            return f"{len(keys):,} rows are listed, at most {MOST:,} can be marked: filter with /"
         return None if keys else "nothing is listed"
 
     def do_mark_all(self) -> None:
@@ -134,10 +134,10 @@ class MarkableList(View):
     def may_alone(self, action_id: str) -> str | None:
         """Why an action cannot be about several rows; None where one is meant, or it can."""
         if self.marked and action_id in self.TOGETHER and not self.meant:
-            return "none of the marked rows is listed: esc takes the marks off"
+            return "no marked row is listed: esc clears the marks"
         if action_id not in self.ALONE or not self.marked:
             return None
-        return f"{len(self.marked)} are marked, and this is done with one at a time: esc takes the marks off"
+        return f"{len(self.marked)} rows are marked, this works on one: esc clears the marks"
 
     # The cursor, in whichever list has the keyboard
 
@@ -214,7 +214,7 @@ class FilterableList(MarkableList):
     def may_filter(self) -> str | None:
         """Only rows can be filtered, or a filter be changed."""
         _, whole, more = self.tally()
-        return None if whole or more or self.filtered else "nothing is listed that could be filtered"
+        return None if whole or more or self.filtered else "no list here to filter"
 
     def do_filter(self) -> None:
         """Type a filter."""

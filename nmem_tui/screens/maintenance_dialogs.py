@@ -63,8 +63,8 @@ class Fix(ConfirmDialog):
 
 
 def _mends(cells: int) -> list[Line]:
-    said = ("What waits in the spool is stored, text indexes that are damaged or incomplete are made anew, rows left"
-            " behind are taken away. Nothing of what was recorded is changed.")  # fmt: skip
+    said = ("Stores spooled rows, rebuilds damaged or incomplete text indexes, removes orphaned rows."
+            " Recorded facts do not change.")  # fmt: skip
     return [[(row, "text")] for row in wrap(said, cells, 4)]
 
 
@@ -80,7 +80,7 @@ class Upgrade(ConfirmDialog):
     def look(self) -> None:
         """Nothing has to be read for that."""
         said = (
-            f"{printable(self.path)} was made by an older nmem. The tables and columns that are new since then are "
-            "added; no row is lost. An older nmem cannot read the file after that."
+            f"{printable(self.path)} was made by an older nmem. Upgrading adds new tables and columns; "
+            "no row is lost. An older nmem cannot read the file afterwards."
         )
         self.show(lambda cells: [[(row, "text")] for row in wrap(said, cells - 2, 6)], lambda _cells: [], able=True)

@@ -273,7 +273,7 @@ class Now(NowStream, EpisodeWarnings):
 
     def may_pin(self) -> str | None:
         """Only a work unit can be pinned."""
-        return None if self.unit else "no work unit is known yet"
+        return None if self.unit else "no work unit yet"
 
     may_story = may_pin
     may_pin_everywhere = may_pin

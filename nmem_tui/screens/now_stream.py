@@ -50,7 +50,7 @@ class RowDetails(FilterableList):
 
     def may_open(self) -> str | None:
         """Only a row can be opened."""
-        return None if len(self.stream.window) else "there is no row yet"
+        return None if len(self.stream.window) else "no row yet"
 
     may_copy = may_open
     may_purge = may_open
@@ -88,7 +88,7 @@ class RowDetails(FilterableList):
     def may_relabel(self) -> str | None:
         """Only a call has labels."""
         row = self.stream.row
-        return None if row is not None and row.outcome and row.word not in UNLABELLED else "only a call has labels"
+        return None if row is not None and row.outcome and row.word not in UNLABELLED else "only calls have labels"
 
     def do_relabel(self) -> None:
         """Its labels, and why; one key each says them better."""
@@ -341,7 +341,7 @@ class NowStream(RowDetails):
     def may_follow(self) -> str | None:
         """Only where it does not yet."""
         here = self.stream.following and self.stream.cursor >= len(self.stream.window) - 1
-        return "it follows already: new rows come in at the bottom" if here else None
+        return "already following: new rows appear at the bottom" if here else None
 
     do_follow = do_bottom
 

@@ -1,4 +1,4 @@
-"""Schedules layout and painting of a screen: no more often than it changes."""
+"""Schedules layout and painting of a screen: never more often than the screen changes."""
 
 from __future__ import annotations
 

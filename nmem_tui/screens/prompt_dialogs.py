@@ -1,4 +1,4 @@
-"""Small dialogs that ask for one thing: a name, an episode, a session, an export format, a search filter."""
+"""Small dialogs that ask for one value: a name, an episode, a session, an export format, a search filter."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ _CELLS = 26
 class Manual(Dialog):
     """The language of the box."""
 
-    TITLE_TEXT = "What can be typed ─"
+    TITLE_TEXT = "Query syntax ─"
     HINT = "enter puts it into the box · esc leaves"
 
     def on_mount(self) -> None:

@@ -1,4 +1,4 @@
-"""The purge dialog: exactly what goes, grouped and counted; `y` purges, `u` undoes.
+"""The purge dialog: lists exactly what would go, grouped and counted; `y` purges, `u` undoes.
 
 purging.ask(cockpit, ["obs/12", "obs/13"])
 """
@@ -172,7 +172,7 @@ class Purge(ConfirmDialog):
             return
         self.kind, self.chosen, self.name_text, self._found = one.kind, one.chosen, one.name, None
         self.query_one("#dialog").border_title = Content(f"Purge {one.name}")
-        self.show(lambda _cells: [[("looking what goes …", "quiet")]], lambda _cells: [], able=False)
+        self.show(lambda _cells: [[("finding what goes …", "quiet")]], lambda _cells: [], able=False)
         self._tell_reaches()
         self.look()
 
@@ -237,7 +237,7 @@ class Choose(Modal["Selection | None"]):
 
 
 _MEANS = (
-    ("words", "rows that say them, wherever they stand"),
+    ("words", "rows that contain them, anywhere"),
     ("re:PATTERN", "rows where a regular expression matches"),
     ("file:PATH", "calls that touched a file"),
     ("since:7d before:14:20", "what was then; also 2026-01-31"),

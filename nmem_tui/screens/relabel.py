@@ -1,4 +1,4 @@
-"""The dialog over a row of the stream: its five labels, and one key each to say them better."""
+"""The dialog that corrects the five labels of a stream row, with one key per word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The review deck: five queues of open questions, one a card, one key an answer, and how many are left."""
+"""The review deck: five queues of open questions, one card per question, one key per answer."""
 
 from __future__ import annotations
 
@@ -200,13 +200,13 @@ class Review(View):
 
     def may_draw(self) -> str | None:
         """Only of what there is always more."""
-        return None if self.queue in (LABELS, REDACTIONS) else "nothing is drawn here: what waits is asked"
+        return None if self.queue in (LABELS, REDACTIONS) else "this queue already shows every open question"
 
     def may_read(self) -> str | None:
         """Only what stands somewhere else in full."""
         if isinstance(self.question, Link) and (self._only is not None or not self.question.unit_id):
-            return "the thread that these links are of is behind this: esc leads there"
-        return "it stands here in full" if isinstance(self.question, Redaction) else self.may_yes()
+            return "the thread of these links is behind this: esc goes there"
+        return "the text is here in full" if isinstance(self.question, Redaction) else self.may_yes()
 
     def do_yes(self) -> None:
         """A new task begins here; one line of work; a rule; what the model leans to; a secret."""
@@ -263,7 +263,7 @@ class Review(View):
         """Whether what a dialog was opened for is still asked; each commit beside reads the deck as other objects."""
         if self.question is not None and review.key(self.question) == review.key(one):
             return True
-        self.cockpit.say("this question was answered elsewhere meanwhile: nothing is changed", severity="warning")
+        self.cockpit.say("this question was answered elsewhere in the meantime: nothing changed", severity="warning")
         return False
 
     def do_resolved(self) -> None:
@@ -292,7 +292,7 @@ class Review(View):
 
     def _turn(self, queue: str) -> None:
         if self._only is not None:
-            self.cockpit.say("only the links of this thread are asked here: esc leaves", severity="warning")
+            self.cockpit.say("only links of this thread are reviewed here: esc leaves", severity="warning")
             return
         self.queue, self.place = queue, 0
         self._draw()

@@ -1,4 +1,4 @@
-"""The screen Search: one box over everything; results come with every key, the hit under the cursor stands beside."""
+"""The screen Search: one box over everything, results with every key, the selected hit beside them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Search(SearchActions):
     def may_order(self) -> str | None:
         """Only by words can one hit be better than another."""
         alone = self.results is not None and not self.results.query.wanted
-        said = "no word is looked for: the newest come first anyway" if alone else None
+        said = "no words to search for: the newest come first anyway" if alone else None
         return super().may_order() or said
 
     def _is_marked(self, place: int) -> bool:
@@ -310,10 +310,10 @@ class Search(SearchActions):
         one, at = self.one, self.cockpit.clock()
         if one is None:
             self.shown = None
-            self.pane.hint = "  the hit under the cursor stands here in full"
+            self.pane.hint = "  the selected hit appears here in full"
             self.pane.tell(lambda cells: [] if self.asking else search.manual(cells), keep=False)
             self.side.border_subtitle = Content("")
-            self.side.border_title = Content("Preview" if self.asking else "What can be typed")
+            self.side.border_title = Content("Preview" if self.asking else "Query syntax")
         elif self.known is None:
             self.reads.ask("hit", lambda db: reading.shown(db, one, at), self._show_hit)
 

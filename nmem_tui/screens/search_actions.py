@@ -64,7 +64,7 @@ def open_file(app: Host, path: str, line: int) -> None:
         return
     app.refresh(layout=True)
     if done.returncode:
-        app.say(f"{printable(own[0])} ended with {done.returncode}", severity="warning")
+        app.say(f"{printable(own[0])} exited with {done.returncode}", severity="warning")
 
 
 def _open_copy(app: Host, path: str) -> None:
@@ -77,7 +77,7 @@ def _open_copy(app: Host, path: str) -> None:
     app.edit_out(text)
 
 
-_NOTHING = "there is no hit here"
+_NOTHING = "no hit here"
 
 
 class SearchActions(SearchBox):
@@ -164,7 +164,7 @@ class SearchActions(SearchBox):
 
     def may_order(self) -> str | None:
         """Only hits have an order."""
-        return None if self.asking else "type what to look for first: hits have an order"
+        return None if self.asking else "type a query first: only hits are sorted"
 
     def do_order(self) -> None:
         """The newest first, or the best."""
@@ -200,7 +200,7 @@ class SearchActions(SearchBox):
             return self.may_mark()
         if not self.asking:
             item = self.guide.item
-            return None if item and item.kind == search.QUERY else "type what to look for"
+            return None if item and item.kind == search.QUERY else "type a query"
         return None if self.one else _NOTHING
 
     def do_open(self) -> None:
@@ -235,7 +235,7 @@ class SearchActions(SearchBox):
         """A hit that is still there."""
         if self.one is None:
             return _NOTHING
-        return "it is gone" if self.known and self.known.thing is None else None
+        return "it no longer exists" if self.known and self.known.thing is None else None
 
     def do_go(self) -> None:
         """To the thing itself."""
@@ -261,8 +261,8 @@ class SearchActions(SearchBox):
         if self.one is None:
             return _NOTHING
         if self.known is None:
-            return "it is being read"
-        return None if reading.episode_of(self.known) else "it is in no episode"
+            return "it is still loading"
+        return None if reading.episode_of(self.known) else "it belongs to no episode"
 
     def do_story(self) -> None:
         """The story of the episode that it is in."""
@@ -274,7 +274,7 @@ class SearchActions(SearchBox):
     def may_pin_hit(self) -> str | None:
         """Not everything can be pinned."""
         if self.marked:
-            return None if self._pinnable() else "nothing that is marked can be pinned"
+            return None if self._pinnable() else "none of the marked rows can be pinned"
         if self.one is None:
             return _NOTHING
         return search.unpinned(self.one)
@@ -296,7 +296,7 @@ class SearchActions(SearchBox):
 
     def may_pin_everywhere(self) -> str | None:
         """One hit at a time: what is told in every project is chosen with care."""
-        return "one at a time: take the marks off" if self.marked else self.may_pin_hit()
+        return "only one at a time: clear the marks" if self.marked else self.may_pin_hit()
 
     def do_pin_everywhere(self) -> None:
         """Pin it and tell it in every project, or in its own alone."""
@@ -309,10 +309,10 @@ class SearchActions(SearchBox):
         if self.one is None:
             return _NOTHING
         if self.marked and not self._purgeable():
-            return "only decisions are marked: they are files of the project, and not purged here"
+            return "decisions are project files: purging does not touch them"
         if self.one.kind == decisions.KIND and not self.marked:
-            return "a decision is a file of the project: it is not purged here"
-        return "it is gone" if self.known and self.known.thing is None else None
+            return "a decision is a project file: purging does not touch it"
+        return "it no longer exists" if self.known and self.known.thing is None else None
 
     def do_purge(self) -> None:
         """See what goes with the hit, or with what it lies in, then let it go."""

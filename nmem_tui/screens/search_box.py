@@ -1,4 +1,4 @@
-"""The box of the screen Search: the query, its history, focus."""
+"""The query box of the screen Search: its text, its history, its focus."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class StanceNav(ItemListScreen):
 
     def may_copy(self) -> str | None:
         """Only where something stands."""
-        return None if self.pane.count else "there is nothing to copy"
+        return None if self.pane.count else "nothing to copy"
 
     def give_text(self, take: Take) -> None:
         """The list as text."""
@@ -181,7 +181,7 @@ class StanceNav(ItemListScreen):
     def may_filter(self) -> str | None:
         """Only what is a list."""
         if self.mode == MODELS:
-            return f"the model cards are to be read: {actions.key_of('models')} goes back to the session"
+            return f"not on the model cards: {actions.key_of('models')} goes back to the session"
         return None if self.found else "no session is recorded yet"
 
     def spot(self) -> tuple[str, str, str]:
@@ -382,7 +382,7 @@ class StanceView(StanceNav):
         self.remove_class("-unlabelled")
         self.add_class("-over")
         self.pane.tell(lambda cells: stance_list.of_models(found, cells), free=True, keep=False)
-        self._called = "Model cards", "what labels a call, and how far to trust it"
+        self._called = "Model cards", "what labels calls, and how reliably"
         self.name_list()
         self.frame.border_subtitle = Content("")
         self.check_keys()

@@ -1,4 +1,4 @@
-"""Actions on tasks: new, edit, run, cancel, retry, remove. Nothing runs without being asked."""
+"""Actions on tasks: new, edit, run, cancel, retry, remove. Nothing runs unasked."""
 
 from __future__ import annotations
 
@@ -80,7 +80,9 @@ class TaskActions(FilterableList):
 
     def may_edit_task(self) -> str | None:
         """Not while it runs."""
-        return self._able("edit", lambda one: f"it is {one.state}: {actions.key_of('cancel_task')} cancels it first")
+        return self._able(
+            "edit", lambda one: f"the task is {one.state}: {actions.key_of('cancel_task')} cancels it first"
+        )
 
     def do_edit_task(self) -> None:
         """The form with what it says."""
@@ -115,7 +117,7 @@ class TaskActions(FilterableList):
 
     def _edited(self, one: Task, before: Draft, left: Draft | int | None) -> None:
         if not isinstance(left, int) and left not in (None, before):
-            self.cockpit.say(f"task {one.id} stays as it is: what was typed is dropped")
+            self.cockpit.say(f"task {one.id} is unchanged: your text was dropped")
         self.look_again()
 
     def look_again(self) -> None:
@@ -133,7 +135,9 @@ class TaskActions(FilterableList):
     def _why_not_run(self, one: Task) -> str:
         if one.waits_for:
             return f"it waits for {tasks.names(one.waits_for)}"
-        return f"it is {one.state}" + (f": {actions.key_of('retry_task')} queues it again" if one.over else " already")
+        return f"the task is {one.state}" + (
+            f": {actions.key_of('retry_task')} queues it again" if one.over else " already"
+        )
 
     def do_run_task(self) -> None:
         """Ask, then start it in a process of its own."""
@@ -190,7 +194,7 @@ class TaskActions(FilterableList):
 
     def may_approve_task(self) -> str | None:
         """Only what an agent queued and nobody has let run yet."""
-        return self._able("approve", lambda one: f"it waits for no approval: it is {one.state}")
+        return self._able("approve", lambda one: f"the task needs no approval: it is {one.state}")
 
     def do_approve_task(self) -> None:
         """Let it run: the key is the answer, and what it asks for stands beside it."""
@@ -207,7 +211,7 @@ class TaskActions(FilterableList):
 
     def may_cancel_task(self) -> str | None:
         """Only what is not over."""
-        return self._able("cancel", lambda one: f"it is over: it {_was(one)}")
+        return self._able("cancel", lambda one: f"already over: the task {_was(one)}")
 
     def do_cancel_task(self) -> None:
         """Ask, then end it and all that it started."""
@@ -230,7 +234,7 @@ class TaskActions(FilterableList):
 
     def may_retry_task(self) -> str | None:
         """Only what is over."""
-        return self._able("retry", lambda one: f"it is {one.state}: there is nothing to try again yet")
+        return self._able("retry", lambda one: f"the task is {one.state}: only finished tasks can be retried")
 
     def do_retry_task(self) -> None:
         """Queue it once more, with what was cancelled because of it."""
@@ -251,7 +255,9 @@ class TaskActions(FilterableList):
 
     def may_purge(self) -> str | None:
         """Only what does not run."""
-        return self._able("remove", lambda one: f"it is {one.state}: {actions.key_of('cancel_task')} cancels it first")
+        return self._able(
+            "remove", lambda one: f"the task is {one.state}: {actions.key_of('cancel_task')} cancels it first"
+        )
 
     def do_purge(self) -> None:
         """See what goes with it, then forget it with its history; u brings it back for a while."""
@@ -278,7 +284,7 @@ class TaskActions(FilterableList):
         if self.one:
             self.cockpit.copy_out(f"nmem task attach {self.one.id}")
             what = "its pane" if self.one.live else "its session"
-            self.cockpit.say(f"copied: nmem task attach {self.one.id} · in another terminal it brings you into {what}")
+            self.cockpit.say(f"copied: nmem task attach {self.one.id} · run it in another terminal to enter {what}")
 
 
 def _was(one: Task) -> str:
@@ -287,5 +293,5 @@ def _was(one: Task) -> str:
 
 def _no_pane(one: Task) -> str:
     if one.live:
-        return f"it runs without a terminal: {actions.key_of('output')} shows what it says"
-    return "it has no session to go on with" if one.over else f"it is queued: {actions.key_of('run_task')} starts it"
+        return f"the task runs without a terminal: {actions.key_of('output')} shows what it says"
+    return "it has no session to attach to" if one.over else f"it is queued: {actions.key_of('run_task')} starts it"

@@ -1,4 +1,4 @@
-"""The form of a task, empty or filled in from a learning or an episode; saving queues, and starts nothing."""
+"""The task form, empty or filled in from a learning or an episode; saving queues the task, and starts nothing."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TaskForm(Modal[Draft | int | None]):
             begun = self.first.prompt if self.edited_prompt is None else self.edited_prompt[:LONGEST]
             yield Prompt(
                 clean(begun), id="prompt", compact=True, highlight_cursor_line=False,
-                placeholder="What shall be done? It is given to the client as it stands here.",
+                placeholder="What is to be done? The client gets exactly this text.",
             )  # fmt: skip
             for name in _ROWS:
                 with Horizontal(classes="field"):
@@ -280,7 +280,7 @@ class TaskForm(Modal[Draft | int | None]):
         if self.instead[1] and self.query_one("#folder", Input).value == self.instead[0]:
             rows = wrap(self.instead[1], cells - 2, 3)
             return [[("! " if not place else "  ", "warn"), (row, "text")] for place, row in enumerate(rows)]
-        return [cut([("it is queued only: nothing starts by itself", "quiet")], cells)]
+        return [cut([("saving only queues it: nothing starts by itself", "quiet")], cells)]
 
     # How it ends
 
@@ -343,7 +343,7 @@ class TaskForm(Modal[Draft | int | None]):
                 return
             left = clean(text).rstrip("\n")
             if len(left) > LONGEST:
-                self.app.say(f"a prompt has at most {LONGEST:,} characters: the rest is cut off", severity="warning")  # type: ignore[attr-defined]
+                self.app.say(f"a prompt has at most {LONGEST:,} characters: the rest was cut", severity="warning")  # type: ignore[attr-defined]
             self.prompt.load_text(left[:LONGEST])
             self.prompt.move_cursor(self.prompt.document.end)
             self.set_focus(self.prompt)
@@ -395,7 +395,7 @@ def _open(app: Host, title: str, draft: Draft, begin: Begin | None, gone: str = 
         elif begin is None:
             app.draft = made if made and made.prompt.strip() else None
             if app.draft not in (None, draft):
-                app.say(f"what was written is kept: {actions.key_of('new_task')} goes on with it")
+                app.say(f"your text is kept: {actions.key_of('new_task')} continues it")
 
     app.push_screen(TaskForm(title, draft, begin=begin, gone=gone), take)
 

@@ -1,4 +1,4 @@
-"""The screen Tasks: what is at work, what comes next, what became of the rest; beside it one in full."""
+"""The screen Tasks: running, waiting and finished tasks, with the selected one in full beside them."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Tasks(DebouncedReload, TasksNav):
         self.pane.border_title = Content(tasks.title(found.task, 60))
         self.pane.tell(lambda cells: tasks.detail_items(found, cells, at, zone), keep=same)
         self.set_class(bool(found.output.strip()) or found.task.live, "-says")
-        self.tail.hint = "  it has said nothing yet" if found.task.live else "  it has said nothing"
+        self.tail.hint = "  no output yet" if found.task.live else "  no output"
         if old is None or old.output != found.output:
             self.tail.grow(lambda cells: tasks.output(found.output, cells), fresh=not same)
         self.name_output()

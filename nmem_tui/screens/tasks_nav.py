@@ -1,4 +1,4 @@
-"""Navigation on the screen Tasks: list, detail, output, and where a task leads."""
+"""Navigation on the screen Tasks: list, detail, output, and from a task to its session or learning."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TasksNav(TaskActions):
         if self.one is None:
             return tasks.none_here()
         if self.tail.has_focus:
-            return "this is its output: esc closes it"
+            return "this is the output: esc closes it"
         if not self.pane.has_focus:
             return None
         item = self.pane.item
@@ -78,7 +78,7 @@ class TasksNav(TaskActions):
         return (
             None
             if said
-            else "it has said nothing" + ("" if self.one.over else f" yet: {actions.key_of('run_task')} starts it")
+            else "it has no output" + ("" if self.one.over else f" yet: {actions.key_of('run_task')} starts it")
         )
 
     def name_output(self) -> None:

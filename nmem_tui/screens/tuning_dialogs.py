@@ -1,4 +1,4 @@
-"""Confirmations on the screen Health of how episodes are judged: the model on or off, a detector fitted anew."""
+"""Confirmations on the screen Health for story telling and detection: the model on or off, retraining."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SwitchModel(ConfirmDialog):
     VERB = "changes that"
 
     def __init__(self) -> None:
-        super().__init__("Model ─ who tells the stories")
+        super().__init__("Model ─ who writes the stories")
         self.plan: model_path.Plan | None = None
 
     def look(self) -> None:
@@ -29,7 +29,7 @@ class SwitchModel(ConfirmDialog):
     def _show(self, found: model_path.Plan | None) -> None:
         self.plan = found
         if found is None:
-            self.show(lambda _cells: [[("nothing was concluded yet: there is nothing to tell", "quiet")]],
+            self.show(lambda _cells: [[("no episodes yet: there is nothing to write", "quiet")]],
                       lambda _cells: [], able=False)  # fmt: skip
             return
         self.show(

@@ -1,4 +1,4 @@
-"""How a cockpit behind a page draws; it leaves when its server is gone, however that ended."""
+"""The terminal driver of a cockpit in a browser; exits when its server is gone, for whatever reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page with the cockpit and its websocket on 127.0.0.1: who may open it, one process behind each tab.
+"""The web server on 127.0.0.1: the page, its websocket, who may open it, one process per tab.
 
 Any page on the web may send a browser to 127.0.0.1, and may point a name of its own there (DNS rebinding). So the
 token stands in the path, the Host must be a loopback name, and a page that asks must be the cockpit's own.
@@ -324,9 +324,9 @@ async def _serve(words: list[str], port: int) -> None:
         try:
             await site.start()
         except OSError as error:
-            raise NmemError(f"port {port} cannot be had: {os.strerror(error.errno or 0)}") from error
+            raise NmemError(f"cannot listen on port {port}: {os.strerror(error.errno or 0)}") from error
         click.echo(f"The cockpit is at http://127.0.0.1:{runner.addresses[0][1]}/{token}/")
-        click.echo("Whoever has this address can read and steer your memory. ctrl+c ends it.")
+        click.echo("Anyone with this address can read and change your memory. ctrl+c stops it.")
         await over.wait()
     finally:
         await runner.cleanup()

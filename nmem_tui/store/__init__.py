@@ -1,1 +1,1 @@
-"""Between the cockpit and the database and files: reads, writes, and the notice of what changed."""
+"""The cockpit's access to the database and to files: reads, writes, and notices of changes."""

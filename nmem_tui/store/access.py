@@ -111,7 +111,7 @@ _SOON_S = 0.5
 """A change that waits longer than this for another program says so."""
 _LINE = ThreadPoolExecutor(1, "nmem-writes")
 """A thread of its own: changes are made in the order in which they were asked for; those that wait hold up no read."""
-READ_ONLY = "read-only: nothing is changed from here"
+READ_ONLY = "read-only: changes are refused"
 
 
 class Writes:

@@ -21,8 +21,8 @@ BLURRED_S = 0.5
 _ABSENT_S = 0.5
 _INODE_EVERY_S = 1.0
 _NONE = (0, 0)
-ANOTHER = "the database is another file now: what that holds is shown"
-WRITTEN_OVER = "the database was written over: what that holds now is shown"
+ANOTHER = "the database file was replaced: showing the new one"
+WRITTEN_OVER = "the database was overwritten: showing its new contents"
 
 
 class Feed:
@@ -142,7 +142,7 @@ class Feed:
         self.close()
         self._other = True
         if found == _NONE:
-            self.deleted = (f"the database was deleted at {self._time()}: what is shown is old; "
+            self.deleted = (f"the database was deleted at {self._time()}: this view is old; "
                             "`nmem restore` brings a backup back")  # fmt: skip
             self._lose(self.deleted)
 

@@ -1,4 +1,4 @@
-"""Watches files, in a thread of its own, started after the first frame: transcript, config, decision folders.
+"""Watches files in a thread started after the first frame: transcript, config, decision folders.
 
 A transcript that grew is caught up with at once, so that thinking and late prompts appear while the turn still runs.
 """
@@ -89,7 +89,7 @@ class Watch:
                     self._watch(watch, folders)
                     continue
             except Exception as error:  # noqa: BLE001 -- the worker boundary: it is said, and tried again
-                self._trouble(f"files are not watched: {type(error).__name__}: {error}; this is tried again")
+                self._trouble(f"files are not watched: {type(error).__name__}: {error}; nmem keeps retrying")
             self._moved.wait(_WAIT_MS / 1000)
 
     def _watch(self, watch: Callable[..., object], folders: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""Rows of filters that are put into a query and taken out again, by key or by mouse."""
+"""Rows of filters that are added to a query and removed from it, by key or by mouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything about one row: beside the stream where there is room, over it where there is not."""
+"""The details of one row: beside the stream if there is room, else over it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Widgets whose content is lines of tones: tones for the terminal, frames with a title, cards."""
+"""Widgets drawn from toned lines: tones as terminal colours, frames with a title, cards."""
 
 from __future__ import annotations
 

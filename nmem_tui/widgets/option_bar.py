@@ -1,4 +1,4 @@
-"""A bar of keys, each with what happens on it: shown, highlighted and clickable."""
+"""A bar of keys, each with its effect: shown, highlighted and clickable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cards over the stream: the work unit with its files, the stance, the days, the window, the failures."""
+"""The cards above the stream: work unit and files, stance, work by day, context window, failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The virtual list of a stream: draws only the rows on screen and asks for those it does not have."""
+"""The virtual list of a stream: draws only the rows on screen, and requests rows that are missing."""
 
 from __future__ import annotations
 

@@ -116,9 +116,9 @@ def test_one_observation_in_full(recorded: Recorded) -> None:
     [
         (("obs/999",), "there is no obs/999"),
         (("file", "nope.rs"), "nothing is recorded of nope.rs"),
-        (("file/",), "file/ is nothing to show"),
-        (("obs/1", "obs/2"), "obs/2 is too much"),
-        (("obs/x",), "obs/x is nothing to show"),
+        (("file/",), "file/ cannot be shown"),
+        (("obs/1", "obs/2"), "obs/2 is not expected"),
+        (("obs/x",), "obs/x cannot be shown"),
     ],
 )
 def test_what_is_not_there_is_one_line(

@@ -124,7 +124,7 @@ def test_old_calls_live_from_their_import_on_and_it_is_said_how_many_and_until_w
 def test_hints_break_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal, "is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "40")
-    said = "Stories, threads and learnings follow in the background: `nmem settle` waits for them"
+    said = "Stories, threads and learnings follow in the background; `nmem settle` waits for them"
     lines = terminal.wrapped(said).split("\n")
     assert " ".join(lines) == said
     assert max(map(len, lines)) < 40
@@ -181,7 +181,7 @@ def test_one_client_and_a_limit_and_a_date(
     [
         ((), 1, "no transcripts in"),
         (("/no/such/path",), 2, "/no/such/path does not exist"),
-        (("--since", "soon", "."), 2, "soon is no time"),
+        (("--since", "soon", "."), 2, "invalid time 'soon'"),
         (("--since", "1.5d", "."), 1, "no sessions since 1.5d"),
         (("--since", "-1e300d", "."), 1, "no sessions"),
         (("--client", "emacs"), 2, "emacs"),

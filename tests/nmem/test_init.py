@@ -280,7 +280,7 @@ def test_uninstalling_in_a_copied_home_changes_nothing_in_the_original_wherever_
     done = CliRunner().invoke(uninstall, ["--yes"])
     assert done.exit_code == 0, done.output
     assert everything_in(own_home) == before
-    assert leads == "earlier release" or "of which this one is a copy: left as it is" in done.output
+    assert leads == "earlier release" or "which this one is a copy of: left unchanged" in done.output
     assert leads in ("link", "linked folder") or b"entry.py" not in (copy / ".claude" / "settings.json").read_bytes()
 
 

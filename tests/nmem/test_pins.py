@@ -97,7 +97,7 @@ def test_what_was_forgotten_meanwhile_is_not_brought_back(recorded: Recorded) ->
     [
         (("pin", "obs/999"), "there is no obs/999"),
         (("pin", "session/coupon"), "a session cannot be pinned"),
-        (("pin", "12"), "12 is no id: obs/12, prompt/5"),
+        (("pin", "12"), "12 is not an id: obs/12, prompt/5"),
         (("unpin", "obs/1"), "obs/1 is not pinned"),
         (("mark", "  "), "the marker's text is empty"),
         (("mark", "x", "--session", "nope"), "there is no session/nope"),
@@ -223,7 +223,7 @@ def test_a_pin_is_told_in_other_projects_where_the_person_says_so(recorded: Reco
     assert run("pin", id_, "--everywhere").exit_code != 0, "it is so already"
     said("unpin", id_)
     assert told_elsewhere(recorded) == [], "what is not pinned is told nowhere"
-    assert "told in every project, as before" in said("pin", id_)
+    assert "still told in every project" in said("pin", id_)
     said("pin", id_, "--here")
     assert told_elsewhere(recorded) == []
     said("undo")

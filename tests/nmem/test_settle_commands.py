@@ -76,7 +76,7 @@ def test_settle_waits_for_another_that_is_at_it(
         code, out, err = nmem("settle", "--seconds", "0.3")
         assert (code, out) == (1, "")
         assert "waiting for it to end" in err
-        assert "it goes on without you" in err
+        assert "it continues in the background" in err
         wait = waiting._wait
 
         def begun(*given: Any) -> None:
@@ -128,7 +128,7 @@ def test_narrate_names_what_is_not_there(nmem: Nmem, record: Recorded) -> None:
     record.coupon()
     nmem("settle")
     assert "there is no episode 99" in nmem("narrate", "99")[2]
-    assert "has no episode that is over" in nmem("narrate", "--session", "x")[2]
+    assert "has no finished episode" in nmem("narrate", "--session", "x")[2]
 
 
 def test_a_story_holds_no_escape_sequence_for_the_terminal(nmem: Nmem, record: Recorded) -> None:

@@ -163,7 +163,7 @@ def test_the_file_is_for_the_owner_alone_and_gone_afterwards(tmp_path: Path) -> 
     assert not Path(file[2]).exists()
     assert not Path(folder[2]).exists()
     assert not (tmp_path / "x").exists()
-    with pytest.raises(NmemError, match="ended with 3"):
+    with pytest.raises(NmemError, match="exited with 3"):
         output.edit("x", [script(tmp_path, "bad", "exit 3")], {"PATH": "/bin"}, read_only=False)
 
 
@@ -173,7 +173,7 @@ async def test_without_a_terminal_or_an_editor_it_says_so(
     monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", {"EDITOR": "true", **PLAIN})
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("ctrl+e")
-        await until(pilot, "an editor needs the terminal for itself")
+        await until(pilot, "an editor needs a terminal of its own")
         pilot.app.environ = PLAIN
         await pilot.press("ctrl+e")
         await until(pilot, "no editor is set: export EDITOR=vim")
@@ -220,7 +220,7 @@ async def test_a_story_is_read_in_the_editor_as_a_copy(
         await pilot.press("2")
         await settled(pilot)
         await pilot.press("ctrl+e")
-        await until(pilot, "it was a copy: what you changed there is not kept")
+        await until(pilot, "that was a copy: your changes to it are not kept")
     assert suspended == ["lent"]
     assert "Dialogue and actions" in (tmp_path / "seen").read_text()
 

@@ -128,8 +128,8 @@ async def test_the_cursor_shows_without_colours(
 
 
 async def test_a_wrong_setting_is_told_at_the_start(make_db: Any, cockpit: Any, until: Any) -> None:
-    async with cockpit(make_db("story"), (160, 45), wrong=("line 2: tui.theme is no theme",)) as pilot:
-        await until(pilot, "config: line 2: tui.theme is no theme")
+    async with cockpit(make_db("story"), (160, 45), wrong=("line 2: tui.theme is not a theme",)) as pilot:
+        await until(pilot, "config: line 2: tui.theme is not a theme")
 
 
 async def test_looks_change_while_it_runs(make_db: Any, cockpit: Any, settled: Any, text: Any, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ async def test_looks_change_while_it_runs(make_db: Any, cockpit: Any, settled: A
         config.write_text('[tui]\ntheme = "lihgt"\nsymbols = "ascii"\n[tui.colours]\ntext = "red"\nfog = "#000000"\n')
         pilot.app.post_message(FileChanged("config", str(config)))
         await settled(pilot)
-        assert "config: line 2: tui.theme is no theme: did you mean light?" in text(pilot)
+        assert "config: line 2: tui.theme is not a theme: did you mean light?" in text(pilot)
         assert pilot.app.theme == "nmem-light"
         assert text(pilot).isascii(), "what is right is taken all the same"
 

@@ -80,7 +80,7 @@ def test_what_an_older_nmem_made_is_brought_up_to_date_before_it_opens(
     monkeypatch.setattr("nmem_tui.app.Cockpit.run", lambda _self: None)
     done = CliRunner().invoke(command, more)
     assert done.exception is None
-    assert ("bringing the memory up" in done.stderr) is not bool(more)
+    assert ("upgrading the memory" in done.stderr) is not bool(more)
     with closing(store.connect(db_path)) as db:
         assert tables.version(db) == tables.VERSION - bool(more)
 

@@ -141,7 +141,7 @@ async def test_excluding_changes_the_text_at_once_and_undo_brings_it_back(
         await pilot.press("escape")
         await until(pilot, "Told at a prompt", gone="changed:")
         await pilot.press("p")
-        await until(pilot, "it is excluded: e brings it back first")
+        await until(pilot, "excluded: e brings it back first")
         await pilot.press("u")
         await until(pilot, "undone: ", gone="Never told")
         assert ask("SELECT count(*) FROM context_choices") == [0]
@@ -156,7 +156,7 @@ async def test_excluding_again_takes_it_back(make: Any, cockpit: Any, asking: An
         await pilot.press("e")
         await until(pilot, "Never told")
         await pilot.press("e")
-        await until(pilot, "is chosen by", gone="Never told")
+        await until(pilot, "is selected by", gone="Never told")
         assert ask("SELECT count(*) FROM context_choices") == [0]
         assert would_be_told(seeds).text == told.text
 
@@ -175,7 +175,7 @@ async def test_the_cursor_stays_on_what_was_pinned_while_it_is_excluded_and_take
         await settled(pilot)
         assert "✗" in row(text(pilot)) and ABOUT in row(text(pilot))
         await pilot.press("e")
-        await until(pilot, "is chosen by", gone="Never told")
+        await until(pilot, "is selected by", gone="Never told")
         await settled(pilot)
         assert ABOUT in row(text(pilot))
         assert ask("SELECT count(*) FROM context_choices WHERE choice = 'exclude'") == [0]
@@ -220,7 +220,7 @@ async def test_pinning_an_episode_and_a_file(
         await until(pilot, "upload.py is pinned")
         assert ask("SELECT item, choice FROM context_choices") == [("file/src/aurora/upload.py", "pin")]
         await pilot.press("i")
-        await until(pilot, "it is pinned: that is always told")
+        await until(pilot, "already always told: the item is pinned")
         await pilot.press("p")
         await until(pilot, "upload.py is no longer pinned")
         assert ask("SELECT count(*) FROM context_choices") == [0]
@@ -235,7 +235,7 @@ async def test_the_budget_is_tried_and_kept_on_demand(
         await pilot.press("W")
         await until(pilot, "try another budget first")
         await pilot.press(*["less_than_sign"] * 6, "left_square_bracket")
-        await until(pilot, "of 100 tokens", "configured 800 · W keeps 100", "Weighed, but not told: too little room")
+        await until(pilot, "of 100 tokens", "configured 800 · W keeps 100", "Considered, but not told: too little room")
         assert "prompt_tokens" not in (here / "config.toml").read_text("utf-8")
         await pilot.press("0")
         await until(pilot, "of 800 tokens", "as configured: prompt_tokens")
@@ -255,7 +255,7 @@ async def test_a_prompt_is_answered_while_it_is_typed(make: Any, cockpit: Any, u
         await pilot.press("v")
         await until(pilot, "Told after a reset ─ 4 items", "Raise it to 8 MB")
         await pilot.press("e")
-        await until(pilot, "is not chosen")
+        await until(pilot, "nothing to choose")
 
 
 async def test_what_was_told_with_what_became_of_it(
@@ -271,7 +271,7 @@ async def test_what_was_told_with_what_became_of_it(
         await pilot.press("j")
         await until(pilot, "edited src/aurora/upload.py", "not of use", "told because edited lately", "session work-4")
         await pilot.press("e")
-        await until(pilot, "what was told stays told")
+        await until(pilot, "past injections cannot change")
         await pilot.press("w")
         await until(pilot, "Stream ─", "Rename the upload errors")
 
@@ -296,7 +296,7 @@ async def test_silence_says_why_and_excluded_things_stay_in_sight(
     db.close()
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await pilot.press("5")
-        await until(pilot, "Told at the start ─ 1 item", "Weighed, but not told: nothing says yet")
+        await until(pilot, "Told at the start ─ 1 item", "Considered, but not told: the work")
         await pilot.press("G")
         await until(pilot, "Never told: you excluded it", "src/aurora/sweep.py")
         await pilot.press("e")
@@ -371,7 +371,7 @@ async def test_after_a_reset_no_key_that_chooses_is_shown(make: Any, cockpit: An
         named = {text.strip() for text, _ in pilot.app.screen.query_one(KeyBar).line(400)}
         assert "view" in named
         assert not named & {"exclude", "include", "purge"}
-        assert "it is not chosen" in pilot.app.screen.things.border_subtitle
+        assert "nothing to choose" in pilot.app.screen.things.border_subtitle
 
 
 def test_a_wrapped_change_has_one_sign() -> None:
@@ -406,5 +406,5 @@ async def test_the_demo_writes_no_budget_into_the_person_s_configuration(
         await asking(pilot)
         pilot.app.demo = True
         await pilot.press("greater_than_sign", "W")
-        await until(pilot, "the demo writes nothing of yours")
+        await until(pilot, "not in the demo")
     assert (here / "config.toml").read_text("utf-8") == "# mine\n"

@@ -339,7 +339,7 @@ async def test_resume_and_unresume(told: Any, cockpit: Any, settled: Any, until:
         await pilot.press("2", "j")
         await settled(pilot)
         await pilot.press("e")
-        await until(pilot, "it stands for itself now", "08:39 ○ ")
+        await until(pilot, "now separate from earlier episodes", "08:39 ○ ")
         assert ask("SELECT resumes FROM work_units WHERE id = ?", told["why"]) is None
         await settled(pilot)
         await pilot.press("e")
@@ -359,7 +359,7 @@ async def test_continue_a_thread_next(told: Any, cockpit: Any, settled: Any, unt
         assert ask("SELECT thread_id FROM thread_choices") == told["uploads"]
         await settled(pilot)
         await pilot.press("c")
-        await until(pilot, "continues what was left last")
+        await until(pilot, "continues the last work")
         assert ask("SELECT count(*) FROM thread_choices") == 0
 
 

@@ -237,7 +237,7 @@ async def test_under_the_demo_s_banner_no_screen_shows_anything_of_one_s_own(
 async def test_ctrl_c_says_what_leaves(whole: dict[str, int], cockpit: Any, until: Any) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await pilot.press("ctrl+c")
-        await until(pilot, "q leaves; ctrl+c copies what the mouse has marked")
+        await until(pilot, "q quits; ctrl+c copies text marked with the mouse")
         assert pilot.app.is_running
 
 

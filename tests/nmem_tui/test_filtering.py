@@ -104,10 +104,10 @@ async def test_other_views_are_other_lists(whole: Any, cockpit: Any, settled: An
 async def test_what_has_no_rows_says_so(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
     async with cockpit(PATH, (160, 45)) as pilot:
         await pilot.press("8", "v", "slash")
-        await until(pilot, "these are cards without rows")
+        await until(pilot, "these cards have no rows")
         await settled(pilot)
         await pilot.press("3", "m", "slash")
-        await until(pilot, "the model cards are to be read")
+        await until(pilot, "not on the model cards")
 
 
 async def test_another_screen_takes_off_what_hides_its_row(whole: Any, cockpit: Any, settled: Any, text: Any) -> None:

@@ -125,7 +125,7 @@ async def test_fix_shows_what_it_fixes_and_fixes_it_only_with_y(make: Any, cockp
         await pilot.press("f")
         await until(pilot, "fixes this")
         await pilot.press("y")
-        await until(pilot, "mended: ", gone="1 hook run of sessions that are gone  ")
+        await until(pilot, "fixed: ", gone="1 hook run of sessions that are gone  ")
         assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [0]
 
 
@@ -417,5 +417,5 @@ async def test_hooks_that_are_registered_and_have_not_run_yet_are_said_to_be(
 def test_a_sweep_by_key_is_guarded_by_the_clock_too(make: Any, seeds: Any) -> None:
     path = make("full")
     settle(path, 600, models=False, clock=lambda: seeds.NOW)
-    with pytest.raises(NmemError, match="ahead of when it was last seen"):
+    with pytest.raises(NmemError, match="ahead of the last recorded time"):
         jobs.sweep(Job("sweep", lambda _message: None), path, seeds.NOW + 365 * 86_400_000)

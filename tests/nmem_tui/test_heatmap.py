@@ -159,13 +159,13 @@ async def test_a_checkout_that_nothing_is_recorded_of_is_said_once(
         (here / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
     async with cockpit("aurora.db", (80, 24), home=str(here / "shop")) as pilot:
         await settled(pilot)
-        assert ("nothing recorded of project shop yet: showing aurora-api" in text(pilot)) == git
+        assert ("project shop has no recorded session yet: showing aurora-api" in text(pilot)) == git
         pilot.app.say("something else")
         await pilot.press("3")
         await settled(pilot)
         await pilot.press("1")
         await settled(pilot)
-        assert "nothing recorded of project shop" not in text(pilot)
+        assert "project shop has no recorded session" not in text(pilot)
 
 
 async def test_only_the_newest_notice_stands(

@@ -82,7 +82,7 @@ def test_nothing_ran_and_one_hour_only(db: sqlite3.Connection) -> None:
     assert drawn.hook_bars(None, UTC, 80) == []
     assert drawn.growth(pace(db, NOW), 1000, 10, 80) == []
     ran(db, 0.1, 24)
-    assert plain(drawn.hook_bars(pace(db, NOW), UTC, 80)) == "not long enough yet to say whether they become slower"
+    assert plain(drawn.hook_bars(pace(db, NOW), UTC, 80)) == "too little history to say whether hooks become slower"
 
 
 def test_growth_counts_what_sessions_counted(db: sqlite3.Connection) -> None:

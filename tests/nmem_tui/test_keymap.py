@@ -47,14 +47,14 @@ def test_keys_are_written_as_a_person_writes_them(given: object, keys: tuple[str
 
 
 def test_what_cannot_be_is_said_in_a_line_and_the_default_stays() -> None:
-    assert said(undoo="x") == ["undoo is no action: did you mean undo?"]
-    assert said(wxyzwxyz="x") == ["wxyzwxyz is no action; `nmem tui --keys` lists them"]
+    assert said(undoo="x") == ["undoo is not an action: did you mean undo?"]
+    assert said(wxyzwxyz="x") == ["wxyzwxyz is not an action; `nmem tui --keys` lists them"]
     assert said(undo="q") == ["undo cannot have q: that is quit everywhere; u stays"]
     assert said(retry_task="n") == ["retry_task cannot have n: that is new_task on the screen Tasks; R stays"]
-    assert said(undo="esc") == ["undo cannot have esc: that is back, always"]
+    assert said(undo="esc") == ["undo cannot have esc: that key is always back"]
     assert said(undo="ctrl+i") == ["undo cannot have ctrl+i: a terminal sends it as tab"]
-    assert said(undo="ctrl+c") == ["undo cannot have ctrl+c: it copies what is marked"]
-    assert said(undo=3)[0].startswith("undo is a key or a list of keys")
+    assert said(undo="ctrl+c") == ["undo cannot have ctrl+c: ctrl+c copies marked text"]
+    assert said(undo=3)[0].startswith("undo must be a key or a list of keys")
     for wrong in ("hyper+x", "banana", "ctrl+banana", "ctrl+", "\x1b", "a b", "é\u0301"):
         assert said(undo=wrong)[0].startswith("undo has no key"), wrong
 
@@ -88,12 +88,12 @@ def test_the_file_is_checked_by_name_and_line(toml: Path) -> None:
     own = config.read(str(toml))
     assert (own.theme, own.keys) == ("light", {"undo": ("ctrl+z",)})
     assert set(own.wrong) == {
-        "line 5: tui.keys.pinn is no action: did you mean pin?",
-        'line 6: tui.keys.theme is a key or a list of keys: "x" or ["x", "ctrl+x"]; "" takes its keys away',
+        "line 5: tui.keys.pinn is not an action: did you mean pin?",
+        'line 6: tui.keys.theme must be a key or a list of keys: "x" or ["x", "ctrl+x"]; "" removes its keys',
     }
     done = CliRunner().invoke(nmem, ["config", "check"])
     assert done.exit_code == 1
-    assert "tui.keys.pinn is no action: did you mean pin?" in done.output
+    assert "tui.keys.pinn is not an action: did you mean pin?" in done.output
     refused = CliRunner().invoke(nmem, ["config", "set", "tui.keys.undo", "q"])
     assert refused.exit_code == 1
     assert 'undo = "ctrl+z"' in toml.read_text()
@@ -108,7 +108,7 @@ def test_the_list_of_keys_is_whole_and_counts_in_what_is_yours(toml: Path) -> No
     assert [one["id"] for one in listed] == [action.id for action in ACTIONS]
     assert next(one for one in listed if one["id"] == "undo")["keys"] == ["ctrl+z"]
     plain = CliRunner().invoke(nmem, ["tui", "--keys"]).output
-    assert "undo\t^z (yours)  everywhere: take the newest correction back" in plain
+    assert "undo\t^z (yours)  everywhere: undo the newest correction" in plain
 
 
 def test_the_document_of_keys_is_current() -> None:
@@ -139,7 +139,7 @@ async def test_own_keys_act_and_stand_in_bar_help_and_palette(
         await pilot.pause()
         await pilot.press(*"newest", "space", *"correction")
         await pilot.pause()
-        assert "^z    take the newest correction back" in text(pilot)
+        assert "^z    undo the newest correction" in text(pilot)
         await pilot.press("escape", "colon")
         await settled(pilot)
         await pilot.press(*"sessions")

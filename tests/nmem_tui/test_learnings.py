@@ -319,7 +319,7 @@ async def test_a_fix_that_is_not_believed_and_one_that_is_are_each_told_one_way(
     db.close()
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_thumbs(pilot)
-        shown = await until(pilot, "put right 1×, see ✓ below", "nothing is sure")
+        shown = await until(pilot, "put right 1×, see ✓ below", "none is sure")
         assert "not known yet" not in shown
 
 
@@ -477,7 +477,7 @@ async def test_a_skill_becomes_an_entry_of_how_with_one_key(
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_thumbs(pilot)
         await pilot.press("W")
-        await until(pilot, "there is no skill here")
+        await until(pilot, "no skill here")
         await pilot.press("S")
         await until(pilot, "as an entry /how")
         await pilot.press("W")

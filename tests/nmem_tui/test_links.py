@@ -84,10 +84,10 @@ async def test_a_query(typed: str, made: dict[str, int], cockpit: Any, until: An
         ("episode/9999", "there is no episode/9999: they are episode/1 to episode/"),
         ("learning/9999", "there is no learning/9999"), ("task/9999", "there is no task/9999: `nmem task` lists them"),
         ("call/99999", "there is no obs/99999"), ("session/zzz", "there is no session/zzz: the newest are session/"),
-        ("session/work", "session/work is the beginning of several"), ("task/x", "task/x is no id"),
-        ("episode/-1", "episode/-1 is no id"), ("task/" + "9" * 30, "is no id"), ("episode/", "is no id"),
-        ("nowhere", "nowhere is no place in the cockpit"), ("file/x", "file/x is no place in the cockpit"),
-        ("\x1b[31mx", "is no place in the cockpit"),
+        ("session/work", "session/work matches several sessions"), ("task/x", "task/x is not an id"),
+        ("episode/-1", "episode/-1 is not an id"), ("task/" + "9" * 30, "is not an id"), ("episode/", "is not an id"),
+        ("nowhere", "nowhere is not a place in the cockpit"), ("file/x", "file/x is not a place in the cockpit"),
+        ("\x1b[31mx", "is not a place in the cockpit"),
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_said_in_a_line(

@@ -116,11 +116,11 @@ async def test_what_is_done_with_one_says_so(whole: Any, cockpit: Any, settled: 
     async with cockpit(PATH, (160, 45)) as pilot:
         await on(pilot, settled, "2")
         await pilot.press("space", "space", "d")
-        await until(pilot, "2 are marked, and this is done with one at a time: esc takes the marks off")
+        await until(pilot, "2 rows are marked, this works on one: esc clears the marks")
         await pilot.press("7")
         await settled(pilot)
         await pilot.press("space", "e")
-        await until(pilot, "is done with one at a time")
+        await until(pilot, "this works on one")
 
 
 async def test_tasks_are_removed_cancelled_and_tried_again_together(
@@ -255,7 +255,7 @@ async def test_what_a_filter_hides_is_left_alone_and_the_title_says_so(
         await settled(pilot)
         await until(pilot, f"■ {marked} marked, {marked} hidden")
         await pilot.press("p")
-        await until(pilot, "none of the marked rows is listed")
+        await until(pilot, "no marked row is listed")
         assert ask("SELECT id FROM work_units WHERE pinned ORDER BY id") == before
 
 
@@ -303,7 +303,7 @@ async def test_in_a_story_that_covers_the_list_keys_are_about_the_story(
         assert marked != told
         assert not {marked, told} & set(before)
         await pilot.press("asterisk")
-        await until(pilot, "the list is behind this: esc goes back to it")
+        await until(pilot, "the list is behind this: esc returns to it")
         await pilot.press("p")
         await until(pilot, "★ pinned")
         assert ask("SELECT id FROM work_units WHERE pinned ORDER BY id") == sorted([*before, told])

@@ -141,7 +141,7 @@ async def test_help_tells_the_whole_reason_at_80_columns(make_db: Any, cockpit: 
     async with cockpit(make_db("empty")) as pilot:
         await pilot.press("question_mark", *"details of")
         await settled(pilot)
-        assert "not now: there is no row yet" in text(pilot)
+        assert "not now: no row yet" in text(pilot)
 
 
 @pytest.mark.parametrize("screen", ["1", "2"])

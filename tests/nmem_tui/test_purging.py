@@ -284,7 +284,7 @@ async def test_search_forgets_what_was_asked_and_takes_a_purge_for_no_news(
         await until(pilot, "undone: purge/1", "deploy --key")
         await after_commit(pilot)
         await pilot.press("escape")
-        shown = await until(pilot, "One box over all", gone="Hits for")
+        shown = await until(pilot, "One box searches", gone="Hits for")
         assert "Asked before" not in shown
         assert pilot.app.asked == []
 
@@ -351,7 +351,7 @@ async def test_backups_go_too_and_for_good_only_where_asked(
         await pilot.press("enter")
         await until(pilot, "backups stay", "b takes them as well", "can be taken back")
         await pilot.press("b", "o")
-        await until(pilot, "backups go too", "they go as well", "for good: nothing brings them back")
+        await until(pilot, "backups go too", "they go, too", "for good: nothing brings them back")
         await purged(pilot, "purged for good: ", "and 1 backup")
         cleaned()
         assert not made.exists()

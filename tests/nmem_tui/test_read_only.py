@@ -160,8 +160,8 @@ async def test_the_palette_shows_what_may_not_be_done_and_names_come_first(
         await pilot.press("colon")
         await until(pilot, "review  ·  r")
         await pilot.press(*"backup")
-        await until(pilot, "backup  ·  ", "─ read-only: nothing is changed from here")
+        await until(pilot, "backup  ·  ", "─ read-only: changes are refused")
         await settled(pilot)
         await pilot.press("enter")
-        await until(pilot, "read-only: nothing is changed from here", gone="backup  ·")
+        await until(pilot, "read-only: changes are refused", gone="backup  ·")
         assert pilot.app.screen.mode == mode, "nothing else was run"

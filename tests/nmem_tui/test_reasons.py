@@ -19,23 +19,23 @@ NOTHING = Preview("p", 1, "", "", 0, 400, "", 0, (), (), "", choices={"episode/1
 
 def headings(found: Preview, mode: str) -> list[str]:
     rows = ["".join(text for text, _ in item.draw(200)).strip() for item in context.items(found, mode)]
-    return [row for row in rows if row.startswith(("Weighed", "Not told", "Never"))]
+    return [row for row in rows if row.startswith(("Considered", "Not told", "Never"))]
 
 
 @pytest.mark.parametrize(
     ("why", "mode", "expected"),
     [
-        (WAITS, START, ["it waits until what was taken away is out of it"]),
-        (WAITS, PROMPT, ["it waits until what was taken away is out of it"]),
+        (WAITS, START, ["being rebuilt after a purge"]),
+        (WAITS, PROMPT, ["being rebuilt after a purge"]),
         ("context is switched off", START, ["nothing is told"]),
-        (UNKNOWN, START, ["too little room", "nothing says yet what a new session works on"]),
-        ("", START, ["too little room", "nothing says yet what a new session works on"]),
-        ("", PROMPT, ["too little room, or too little worth"]),
+        (UNKNOWN, START, ["too little room", "the work of a new session is not known yet"]),
+        ("", START, ["too little room", "the work of a new session is not known yet"]),
+        ("", PROMPT, ["too little room, or too low a score"]),
     ],
 )
 def test_what_is_left_out_says_the_true_reason(why: str, mode: str, expected: list[str]) -> None:
     found = replace(NOTHING, why_silent=why, left_out=(PINNED, OTHER))
-    assert headings(found, mode) == [f"Weighed, but not told: {each}" for each in expected]
+    assert headings(found, mode) == [f"Considered, but not told: {each}" for each in expected]
 
 
 @pytest.mark.parametrize("mode", [START, PROMPT, RESET])
@@ -52,6 +52,6 @@ def test_a_file_says_before_what_excluding_it_does_not_do() -> None:
     file = Item("file/kettle.py", FILE, "kettle.py", files=("kettle.py",), score=0.5, reason="edited lately")
     found = replace(NOTHING, left_out=(file,))
     told = "\n".join("".join(text for text, _ in line) for line in context.about(file, found, START, 120, 9))
-    assert "notes and stories may still speak of it" in told
+    assert "notes and stories may still name it" in told
     after = "\n".join("".join(text for text, _ in line) for line in context.about(file, found, RESET, 120, 9))
     assert "may still speak" not in after, "nothing is chosen there"

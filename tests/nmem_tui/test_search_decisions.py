@@ -90,7 +90,7 @@ async def test_a_decision_is_copied_and_neither_pinned_nor_purged(
         assert said[0].startswith("# When Raising an Upload Limit\n\nAsk the storage team first;")
         assert said[0].endswith("Source: limits.md:3\n")
         assert pilot.app.screen.may_pin_hit() == "a decision cannot be pinned"
-        assert "not purged here" in pilot.app.screen.may_purge()
+        assert "purging does not touch" in pilot.app.screen.may_purge()
 
 
 async def test_it_is_opened_at_its_line_and_without_an_editor_its_place_is_copied(

@@ -218,7 +218,7 @@ async def test_however_it_ends_no_cockpit_stays_behind(
     assert gone(pids[0])
     assert process.stdout is not None
     assert process.stdout.read().splitlines() == [
-        "Whoever has this address can read and steer your memory. ctrl+c ends it."
+        "Anyone with this address can read and change your memory. ctrl+c stops it."
     ]
 
 
@@ -226,7 +226,7 @@ def test_a_port_that_is_taken_is_told_in_one_line(served: tuple[subprocess.Popen
     port = served[1].split(":")[2].split("/")[0]
     done = subprocess.run([*COMMAND, "--port", port], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"nmem: port {port} cannot be had: Address already in use\n"
+    assert done.stderr == f"nmem: cannot listen on port {port}: Address already in use\n"
 
 
 async def test_a_process_that_reads_nothing_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:

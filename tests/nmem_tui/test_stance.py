@@ -511,7 +511,7 @@ async def test_only_calls_are_relabelled(make_db: Any, cockpit: Any, text: Any, 
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("g", "j", "L")
         await settled(pilot)
-        assert "only a call has labels" in text(pilot)
+        assert "only calls have labels" in text(pilot)
 
 
 def test_words_are_those_of_the_classifiers() -> None:

@@ -81,7 +81,7 @@ def test_a_deleted_database_is_said_with_the_time_and_another_one_is_read(tmp_pa
     feed.poll()
     gone = told.pop()
     assert isinstance(gone, StoreGone)
-    assert gone.reason.startswith("the database was deleted at 13:20: what is shown is old")
+    assert gone.reason.startswith("the database was deleted at 13:20: this view is old")
     assert "nmem restore" in gone.reason
     begun(path)
     feed.poll()

@@ -183,22 +183,22 @@ async def test_what_is_wrong_is_told_in_place_and_nothing_is_lost(
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await at_tasks(pilot)
         await pilot.press("n", "ctrl+s")
-        await until(pilot, "✗ say what shall be done")
+        await until(pilot, "✗ describe what to do")
         await pilot.press("tab", "tab", "ctrl+u", *"/src/aurora")
-        await until(pilot, "✗ say what shall be done")
+        await until(pilot, "✗ describe what to do")
         await pilot.press("shift+tab", "shift+tab", *"Do it")
-        await until(pilot, "✗ folder: /src/aurora is no folder: a task runs in one")
+        await until(pilot, "✗ folder: /src/aurora is not a folder: a task needs one")
         await pilot.press("tab", "tab", "ctrl+u", *str(here), *TO_AFTER, *"yesterweek")
-        await until(pilot, "✗ yesterweek is no time")
+        await until(pilot, "✗ invalid time 'yesterweek'")
         await pilot.press("enter")
-        await until(pilot, "New task", "✗ after: yesterweek is no time")
+        await until(pilot, "New task", "✗ after: invalid time 'yesterweek'")
         await pilot.press("ctrl+u", *TO_NEEDS, *"99")
         await until(pilot, "✗ there is no task 99")
         await pilot.press("ctrl+s")
         await until(pilot, "✗ there is no task 99", "New task")
         assert ask("SELECT count(*) FROM tasks") == 11
         await pilot.press("escape")
-        await until(pilot, "Tasks ─ 11 tasks", "what was written is kept: n goes on with it", gone="New task")
+        await until(pilot, "Tasks ─ 11 tasks", "your text is kept: n continues it", gone="New task")
         await pilot.press("n")
         await until(pilot, "Do it", "99")
         await pilot.press("tab", "tab", *TO_AFTER, *TO_NEEDS, "ctrl+u", "enter")
@@ -206,7 +206,7 @@ async def test_what_is_wrong_is_told_in_place_and_nothing_is_lost(
         assert ask("SELECT prompt, not_before FROM tasks WHERE id = 12") == ("Do it", 0)
         await settled(pilot)
         await pilot.press("n")
-        await until(pilot, "What shall be done?")
+        await until(pilot, "What is to be done?")
 
 
 async def test_a_folder_that_is_not_there_is_said_before_anything_is_written(
@@ -215,13 +215,15 @@ async def test_a_folder_that_is_not_there_is_said_before_anything_is_written(
     async with cockpit("aurora.db", (120, 36)) as pilot:
         await at_tasks(pilot)
         await pilot.press("n")
-        await until(pilot, "What shall be done?", "project ")
+        await until(pilot, "What is to be done?", "project ")
         await pilot.press("tab", "tab", "ctrl+u")
-        await until(pilot, "✗ folder: a task runs in a folder: name one, or a project")
+        await until(pilot, "✗ folder: name a folder or a project to run in")
         await pilot.press(*"/no/such/place")
-        await until(pilot, "✗ /no/such/place is no folder", "✗ folder: /no/such/place is no folder: a task runs in one")
+        await until(
+            pilot, "✗ /no/such/place is not a folder", "✗ folder: /no/such/place is not a folder: a task needs one"
+        )
         await pilot.press("shift+tab", "shift+tab", *"Do it")
-        await until(pilot, "Do it", "✗ folder: /no/such/place is no folder: a task runs in one")
+        await until(pilot, "Do it", "✗ folder: /no/such/place is not a folder: a task needs one")
         await pilot.press("ctrl+s")
         assert pilot.app.screen.focused.id == "folder"
 
@@ -268,7 +270,7 @@ async def test_a_queued_task_is_edited(full: Any, here: Path, cockpit: Any, unti
         assert ask("SELECT needs_id FROM task_needs WHERE task_id = ?", full["then"]) == full["next"]
         await at_tasks(pilot, full["runs"])
         await pilot.press("e")
-        await until(pilot, "it is running: c cancels it first")
+        await until(pilot, "the task is running: c cancels it first")
 
 
 async def test_cancel_asks_and_takes_what_needs_it_along(full: Any, cockpit: Any, until: Any, at_tasks: Any) -> None:
@@ -288,7 +290,7 @@ async def test_cancel_asks_and_takes_what_needs_it_along(full: Any, cockpit: Any
         ]
         await at_tasks(pilot, full["done"])
         await pilot.press("c")
-        await until(pilot, "it is over: it succeeded")
+        await until(pilot, "already over: the task succeeded")
 
 
 async def test_one_key_lets_what_an_agent_queued_run(full: Any, cockpit: Any, until: Any, at_tasks: Any) -> None:
@@ -299,7 +301,7 @@ async def test_one_key_lets_what_an_agent_queued_run(full: Any, cockpit: Any, un
         await until(pilot, f"task/{full['quiet']} is approved", "until 23:59", gone="? approve")
         assert ask("SELECT text FROM task_events WHERE what = 'approved'") == "by a person"
         await pilot.press("A")
-        await until(pilot, "it waits for no approval: it is queued")
+        await until(pilot, "the task needs no approval: it is queued")
 
 
 async def test_retry_queues_it_again_with_what_was_cancelled_for_it(
@@ -312,7 +314,7 @@ async def test_retry_queues_it_again_with_what_was_cancelled_for_it(
         assert ask("SELECT count(*) FROM tasks WHERE state = 'queued'") == 7
         await at_tasks(pilot, full["runs"])
         await pilot.press("R")
-        await until(pilot, "it is running: there is nothing")
+        await until(pilot, "the task is running: only finished")
 
 
 async def test_limit_quiet_hours_and_staying_are_kept(
@@ -331,7 +333,7 @@ async def test_limit_quiet_hours_and_staying_are_kept(
         form.query_one("#quiet").value = "23:00-7:00"
         form.query_one("#stays").focus()
         await pilot.press("right", "ctrl+s")
-        await until(pilot, "is no span of time")
+        await until(pilot, "invalid duration")
         form.query_one("#limit").value = "90m"
         await pilot.press("ctrl+s")
         await until(pilot, "is queued: s starts it now", gone="New task")
@@ -342,7 +344,7 @@ async def test_limit_quiet_hours_and_staying_are_kept(
         await until(pilot, f"Task {number} ─ queued", "90m", "23:00-07:00")
         pilot.app.screen.query_one("#limit").value = "2h"
         await pilot.press("escape")
-        await until(pilot, f"task {number} stays as it is: what was typed is dropped")
+        await until(pilot, f"task {number} is unchanged: your text was dropped")
         assert tuple(ask(told)) == (5400, "23:00-07:00", 1)
         await pilot.press("e")
         await until(pilot, f"Task {number} ─ queued", "90m", "23:00-07:00")
@@ -501,7 +503,7 @@ async def test_attach_copies_the_command(full: Any, cockpit: Any, until: Any, at
         await until(pilot, f"nmem task attach {full['done']}")
         await at_tasks(pilot, full["runs"])
         await pilot.press("a")
-        await until(pilot, "it runs without a terminal")
+        await until(pilot, "the task runs without a terminal")
 
 
 async def test_words_filter(full: Any, cockpit: Any, until: Any, at_tasks: Any) -> None:

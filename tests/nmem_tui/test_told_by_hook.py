@@ -64,7 +64,7 @@ async def test_each_choice_changes_what_the_hook_prints(remembered: Any, settled
             chosen = keys in ("i", "V", "p", "ji", "v")
             assert ("in earlier sessions of" in start) == chosen, keys
             assert "earlier sessions here can be searched" in start, keys
-            apart = any("Told before the prompt comes" in row for row in screen_text(pilot))
+            apart = any("Told when the session starts" in row for row in screen_text(pilot))
             assert apart == ("V" not in keys), keys
             seen.append(told)
     first, excluded, again, included, _, taken_back, pinned, _, unpinned, _, kept, *_ = seen

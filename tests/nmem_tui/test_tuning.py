@@ -50,7 +50,7 @@ def test_the_dialog_says_what_it_costs_before_it_is_asked() -> None:
     assert said.startswith("claude -p haiku is asked from now on.")
     assert "3,400 tokens a session" in said and "58 sessions" in said and "leave this machine, redacted" in said
     said = words(model_path.head(Plan(USED, on=False), 70))
-    assert "is asked no more" in said and "12,400 of 200,000 tokens were used today, 4 questions" in said
+    assert "is no longer asked" in said and "12,400 of 200,000 tokens were used today, 4 questions" in said
     assert "docs/llm.md" in words(model_path.head(Plan(NONE, on=True, reason=model_path._NONE), 70))
 
 
@@ -74,7 +74,7 @@ async def test_the_key_turns_the_model_on_and_off_and_now_says_so(
         known = tomllib.loads(config.read_text("utf-8"))["llm"]
         assert (known["command"], known["model"], known["enabled"]) == (["claude", "-p"], "haiku", True)
         await pilot.press("8", "m")
-        await until(pilot, "is asked no more", "y changes that")
+        await until(pilot, "is no longer asked", "y changes that")
         await pilot.press("y")
         await until(pilot, gone="y changes that")
         await pilot.press("1")
@@ -90,7 +90,7 @@ async def test_without_anybody_to_ask_it_says_what_is_missing(
     monkeypatch.setattr("nmem_tui.model.model_path.installed", list)
     async with cockpit(make_db("story"), (80, 24)) as pilot:
         await pilot.press("8", "m")
-        await until(pilot, "no client that can be asked is installed")
+        await until(pilot, "no usable client is installed")
         await pilot.press("y", "escape")
         assert not config.exists()
 
@@ -129,7 +129,7 @@ async def test_retraining_shows_before_and_after_and_keeps_only_with_y(
 async def test_too_few_decisions_say_how_many_it_takes(make_db: Any, config: Path, cockpit: Any, until: Any) -> None:
     async with cockpit(make_db("story"), (80, 24)) as pilot:
         await pilot.press("8", "l")
-        await until(pilot, "Nothing is learned yet: 0 decisions in 0 sessions", gone="y keeps")
+        await until(pilot, "Nothing to learn from yet: 0 decisions in 0 sessions", gone="y keeps")
         await pilot.press("y", "escape")
     report = personal.Report(False, 0, 0, 0, "2 decisions in 1 session; it takes 12 in 4 to learn from")
     assert training.said(report).startswith("nothing is learned yet: 2 decisions")

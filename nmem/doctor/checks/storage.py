@@ -88,7 +88,7 @@ def unindexed(db: sqlite3.Connection) -> dict[str, int]:
         held = tables.table(f"{index}_docsize").count
         if tables.table(name).count != held:
             missing[name] = tables.table(name).count - held
-    return list(missing)
+    return missing
 
 
 def index(db: sqlite3.Connection) -> list[str]:

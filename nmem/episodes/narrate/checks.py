@@ -12,6 +12,8 @@ from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.names import reads_as_sentence
 
 _CHECKS = frozenset(("test", "build", "lint"))
+_BY_CALL = frozenset(("install", "git_push"))
+"""What passes or fails by how it is called."""
 _FOLLOWED = _CHECKS | {"git_commit", "git_push", "install", "command", "github", "git_other"}
 _STAMP = re.compile(r"^\s*(?:\[[^\]]{0,40}\]|\d{4}[-/]\d\d[-/]\d\dT?\S*|\d\d:\d\d:\d\d\S*|\W)+\s*")
 _LOGGED = re.compile(r"(?:level=)?(?:INFO|DEBUG|TRACE|NOTICE)\b|.{0,80} (?:INFO|DEBUG|TRACE) ")
@@ -64,6 +66,10 @@ class Struggle:
     """It only looks: its failure is an answer."""
     misused: bool = False
     """It failed because there is no such program or subcommand, not because of the work."""
+    trial: bool = False
+    """It runs a file that the episode made and took away again: its failure is no end of the work."""
+    cure: str = ""
+    """The call that passed in the end, where that was another one and no edit explains it."""
     waited: str = ""
     """The question it waited for at its newest run."""
     got_past: bool = False
@@ -79,11 +85,14 @@ class Struggle:
     edited: list[str] = field(default_factory=list)
 
 
-def struggles(episode: Episode) -> list[Struggle]:
-    """Everything that ran as a check, and every other command that failed, in order of its first run."""
+def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[Struggle]:
+    """Everything that ran as a check, and every other command that failed, in order of its first run.
+
+    `trials`: the names of files that the episode made and took away again.
+    """
     found: dict[tuple[str, str], Struggle] = {}
     for action in episode.actions:
-        if (action.halted and not action.waited) or cues.CANCELLED.search(action.response[:300]):
+        if action.metadata and ((action.halted and not action.waited) or cues.CANCELLED.search(action.response[:300])):
             continue
         if action.obs_type in ("file_edit", "file_write") and action.outcome != FAILED and action.file_path:
             for one in found.values():
@@ -94,6 +103,10 @@ def struggles(episode: Episode) -> list[Struggle]:
             continue
         _note(found, action, judged(action))
     failed_ones = [one for one in found.values() if one.failures]
+    if trials:
+        for one in found.values():
+            one.trial = any(name in f"{one.name} {one.command}" for name in trials)
+            one.probe |= one.trial
     if failed_ones:
         _judge_ends(episode, failed_ones)
     return list(found.values())
@@ -113,7 +126,7 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
         one.settled = one.kind in _CHECKS and open_ends.closed(failed, after)
         if one.settled and any(open_ends.passes(failed, each) for each in after):
             one.end = ", then passed later"
-        elif one.kind in _CHECKS and vouched(episode, one.last_at):
+        elif one.kind in _CHECKS and not _explained(failed, after) and vouched(episode, one.last_at):
             ran = one.open or one.settled
             one.end = (
                 ", then passed by the agent's word"
@@ -123,6 +136,11 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
         elif one.settled:
             one.end = ", then the work was committed"
         one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
+
+
+def _explained(failed: open_ends.Row, after: list[open_ends.Row]) -> bool:
+    """Whether a run of fewer tests passed after it: the agent's word on tests is about those."""
+    return failed[1] == "test" and any(one[1] == "test" and one[4] == OK for one in after)
 
 
 def _program(name: str) -> str:
@@ -135,12 +153,12 @@ def _program(name: str) -> str:
 _LAUNCHERS = frozenset(("python", "uv", "uvx", "poetry", "npx", "bunx", "pipx"))
 
 
-def vouched(episode: Episode, since: int) -> bool:
+def vouched(episode: Episode, since: int, cue: re.Pattern[str] = cues.PASSES) -> bool:
     """Whether the agent said after a moment that checks pass."""
     for said in episode.closings():
-        if said.at >= since and cues.PASSES.search(said.text):
+        if said.at >= since and cue.search(said.text):
             for one in sentences(said.text):
-                if cues.PASSES.search(one.text) and not cues.PASSES_NOT.search(one.text):
+                if cue.search(one.text) and not cues.PASSES_NOT.search(one.text):
                     return True
     return False
 
@@ -176,6 +194,8 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     said = action.metadata.get("description")
     made = action.obs_type == "git_commit" and verdict is False and action.told("commit").get("hash")
     kind = "git_push" if made and "push" in action.content else action.obs_type
+    if kind == "test" and not action.told("tests") and naming.inline(action.content):
+        kind = "command"  # a few lines written for the moment
     if kind not in _CHECKS and verdict is not False and not any(known == kind for known, _ in found):
         return  # nothing of its kind has failed
     described = said if isinstance(said, str) else ""
@@ -205,9 +225,21 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
         one.reasons.append(reason)
         return
     if one.failures and not one.passed:
-        one.fixed_by = list(dict.fromkeys(one.edited))
+        _cured(one, action)
     one.passed = True
     one.counts = _counted(action)
+
+
+def _cured(one: Struggle, action: Action) -> None:
+    """What made it pass: the files edited meanwhile, where it judges files or names them; else the call, if another."""
+    edited = dict.fromkeys(one.edited)
+    if one.kind not in _CHECKS:
+        named = f"{one.command} {one.said}"
+        edited = dict.fromkeys(path for path in edited if path.rsplit("/", 1)[-1] in named)
+    one.fixed_by = list(edited)
+    if one.kind in _BY_CALL and not edited:
+        now = naming.call(action.content, one.kind)
+        one.cure = now if now != naming.call(one.command, one.kind) else ""
 
 
 def _counted(action: Action) -> str:
@@ -273,7 +305,7 @@ def told(one: Struggle) -> str:
     if not one.passed:
         end = one.end or ("; it ran again, result not seen" if one.open else " and was not seen to pass")
         return f"{one.name} failed {times}{reason}{end}"
-    by = f" after edits to {_named(one.fixed_by)}" if one.fixed_by else " later"
+    by = f" after edits to {_named(one.fixed_by)}" if one.fixed_by else f" as `{one.cure}`" if one.cure else " later"
     return f"{one.name} failed {times}{reason}, then passed{by}"
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nmem.episodes.narrate import cues
+from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.ledger import Change, Commit, Ledger
 from nmem.episodes.narrate.prose import Sentence, clip, sentences, short
 from nmem.episodes.narrate.records import OK, Action, Episode
-from nmem.episodes.narrate.turns import Superseded, Turn, account, distinct
+from nmem.episodes.narrate.reply import account
+from nmem.episodes.narrate.turns import Superseded, Turn, acts, distinct
 from nmem.episodes.narrate.words import alike, size, words
 
 REPORTED = "The agent reported: "
@@ -42,6 +43,7 @@ def completed(
     out += [f"{what}: {where}" if where else what for what, where in dict.fromkeys(ledger.published)]
     claimed = _claims(episode, ledger, grounds, gone)
     told = {turn for turn, text in claimed if not text.startswith(REPORTED)}
+    did = [(turn, one) for turn, one in did if not (turn.number in told and size(one.text) < _BARE)]
     results = _results(
         ledger, grounds, did, _accounts([turn for turn in found if turn.number not in told], grounds, gone)
     )
@@ -54,6 +56,8 @@ def completed(
     if results:
         claims = [text for text in claims if not text.startswith(REPORTED) or text in results]
     out += _installed(episode) + _delegated(episode)
+    if not (ledger.changes or ledger.kept_commits()):
+        out += _ran(episode)
     return out + claims + files(ledger.standing()) + _checks(ran, ledger)
 
 
@@ -70,10 +74,12 @@ def _accounts(found: list[Turn], grounds: Grounds, gone: Superseded) -> dict[int
     """How the agent summed each request up that something was edited for, where no first sentence of its tells it."""
     out = {}
     for turn in found:
-        text = account(turn) if turn.edited else ""
-        if text and not (
-            gone(turn.number, text) or grounds.denies(text) or cues.LEFT.search(text) or _COMMITTED.match(text)
-        ):
+        said = account(turn) if turn.changed else ""
+        text = "; ".join(
+            one for one in said.split("; ")
+            if not (grounds.denies(one) or cues.LEFT.search(one) or _COMMITTED.match(one))
+        )  # fmt: skip
+        if len(words(text)) > _LEAST and not gone(turn.number, text):
             out[turn.number] = REPORTED + text
     return out
 
@@ -85,7 +91,8 @@ def _results(
     alone = not ledger.standing() and not ledger.kept_commits()
     if alone and ledger.undone():
         return []
-    told = dict(_borne_out(grounds, did))
+    bare = {turn.number for turn, one in did if size(one.text) < _BARE}
+    told = {turn: text for turn, text in _borne_out(grounds, did) if turn not in bare or turn not in accounts}
     out = [text for _, text in sorted({**accounts, **told}.items())]
     subjects = [words(one.subject) for one in ledger.kept_commits()]
     if subjects:
@@ -126,6 +133,22 @@ def _installed(episode: Episode) -> list[str]:
                 if any("@" in word or "=" in word or len(word) > 2 for word in packages[2:]):
                     found[clip(" ".join(packages), 90)] = None
     return [f"Installed packages: {'; '.join(list(found)[-3:])}"] if found else []
+
+
+def _ran(episode: Episode) -> list[str]:
+    """The commands that did more than look, where they are the work: the newest of them, by what they are called."""
+    done = (one for one in reversed(episode.actions) if one.obs_type != "mcp_call" and acts(one))
+    named = (naming.name(one.content, one.obs_type, _described(one)) for one in done if not naming.inline(one.content))
+    names = list(dict.fromkeys(name for name in named if not naming.looks(name, "")))
+    return [f"Ran: {'; '.join(names[:_NAMED][::-1])}"] if names else []
+
+
+def _described(action: Action) -> str:
+    said = action.metadata.get("description")
+    return said if isinstance(said, str) else ""
+
+
+_NAMED = 6
 
 
 def _delegated(episode: Episode) -> list[str]:

@@ -39,10 +39,14 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
             continue
         head = " ".join(ask.sentences[:2])[:240]
         answer = said[number][:_GRANTED] if number < len(said) else ""
-        asked = cues.QUESTION.search(head) and not _OBJECTS.search(head)
-        objects = cues.CORRECTION.search(head) and not (asked and not cues.CONCEDES.match(answer))
-        quoted = _quoted(ask.sentences)
-        if size(head) >= 2 and not cues.APPROVAL.match(quoted) and (objects or cues.OWNS.search(answer)):
+        objects = cues.CORRECTION.search(head) and (
+            not cues.QUESTION.search(head) or _OBJECTS.search(head) or cues.CONCEDES.match(answer)
+        )
+        if (
+            (objects or cues.OWNS.search(answer))
+            and size(head) >= 2
+            and not cues.APPROVAL.match(quoted := _quoted(ask.sentences))
+        ):
             out.append(Correction(number, quoted))
         elif _reports(ask):
             out.append(Correction(number, clip(head, _ROOM), error=True))
@@ -58,12 +62,19 @@ def _quoted(said: Sequence[str]) -> str:
 def _reports(ask: Ask) -> bool:
     """A short statement that something fails: "linting is failing now"."""
     text = " ".join(ask.sentences)
-    asks = cues.REQUEST.search(text) or cues.IMPERATIVE.match(text) or "?" in text
-    return size(text) <= _SHORT and bool(cues.BROKEN.search(text)) and not asks and not cues.APPROVAL.match(text)
+    if "?" in text or size(text) > _SHORT or not cues.BROKEN.search(text) or _WHY.match(text):
+        return False
+    return not (cues.REQUEST.search(text) or cues.IMPERATIVE.match(text) or cues.APPROVAL.match(text))
 
 
+_WHY = re.compile(
+    r"\W*(?:(?:and|so|but|also|ok) )*(?:why|what|how|when|where|which|who)\b"
+    r"|.*\b(?:i (?:think|guess|believe)|maybe|probably)\b",
+    re.IGNORECASE,
+)
+"""Asks, or guesses."""
 _OBJECTS = re.compile(
-    r"\bwhy (?:did|are|do) you\b|\bstill\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
+    r"\bwhy (?:did|are|do) you\b|\bare you sure\b|\bstill\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
     r"|왜 |아니|なぜ|ない",
     re.IGNORECASE,
 )

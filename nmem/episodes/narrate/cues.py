@@ -41,6 +41,7 @@ CORRECTION = re.compile(
     r"|this is (?:not|wrong)|i (?:said|meant|told|asked)\b|it'?s not\b|actually\b|but (?:i|you|it|that"
     r"|this|the|we|why)\b|still\b"
     r"|아니|그게 아니|말고|하지 ?마|왜 |틀렸|잘못|違|いや|いいえ|そうじゃ|やめ|なぜ|não\b|nao\b"
+    r"|are you sure\b|tem certeza|sicher\?|정말|本当に"
     r"|errado|pare\b|por que você|mas \b)"
     r"|\b(?:still (?:not|an? |fails?|failing|broken|the same|get|see|have|does|doesn)|(?:does ?n[o']?t"
     r"|did ?n[o']?t|is ?n[o']?t|not) (?:seem to )?work(?:ing)?|same (?:error|issue|problem)"
@@ -191,7 +192,7 @@ NOISE_LINE = re.compile(
 GENERIC_ERROR = re.compile(
     r"error|fail|undefined|cannot|can't|not found|no such|unexpected|missing|invalid|expected|denied"
     r"|refused|exception|panic|timed? ?out|unused|rejected|unknown|ignored|not allowed|should not|no files"
-    r"|unable|killed",
+    r"|unable|killed|no module named",
     _,
 )
 ERROR_LINE = re.compile(
@@ -268,6 +269,14 @@ PASSES = re.compile(
     _,
 )
 """Says that checks pass."""
+TESTS_PASS = re.compile(
+    r"\b(?:tests?|checks?|suite|specs?)\b.{0,60}\b(?:pass(?:es|ed|ing)?|green|clean|succe\w+)\b"
+    r"|\ball (?:\d+ )?(?:tests? )?pass|\btestes?\b.{0,30}\bpass(?:aram|ando|am)\b"
+    r"|\btests?\b.{0,30}\b(?:grün|bestanden)\b"
+    r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)",
+    _,
+)
+"""Says that tests pass; a lint or a build is none."""
 PASSES_NOT = re.compile(
     r"\b(?:not|n't|never|should|will|would|if|once|until|except|fail\w*|before|unless)\b|않|未|ない", _
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import Struggle, once, told, vouched
@@ -10,8 +11,9 @@ from nmem.episodes.narrate.corrections import Correction, left_plan
 from nmem.episodes.narrate.ledger import ELSEWHERE, REPLACED, Ledger, outside
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, short
-from nmem.episodes.narrate.records import Action, Episode
-from nmem.episodes.narrate.turns import PROGRESS
+from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
+from nmem.episodes.narrate.reply import PROGRESS
+from nmem.episodes.narrate.turns import acts
 from nmem.names import reads_as_sentence
 
 _LEAST = 0.9
@@ -46,7 +48,7 @@ def _tested(ran: list[Struggle], *, said: bool) -> dict[str, bool]:
     """The newest test run, when its result was seen. `said`: the agent said after it that tests pass, which counts
     where the work was kept.
     """
-    tests = [one for one in ran if one.kind == "test" and not one.misused]
+    tests = _tests(ran)
     newest = max(tests, key=lambda one: one.last_at, default=None)
     if newest is None:
         return {}
@@ -54,6 +56,12 @@ def _tested(ran: list[Struggle], *, said: bool) -> dict[str, bool]:
         "tests_passed": newest.passed,
         "tests_failed": not newest.passed and not newest.open and not (said and newest.settled),
     }
+
+
+def _tests(ran: list[Struggle]) -> list[Struggle]:
+    """The tests that say how the work ended: those that could run, of the project before those made for a trial."""
+    able = [one for one in ran if one.kind == "test" and (one.passed or not one.misused)]
+    return [one for one in able if not one.trial] or able
 
 
 def _broken_off(episode: Episode, *, unfinished: bool) -> dict[str, bool]:
@@ -68,12 +76,7 @@ def _broken_off(episode: Episode, *, unfinished: bool) -> dict[str, bool]:
 
 def _acted(episode: Episode) -> bool:
     """Commands ran that do more than look."""
-    for action in episode.actions:
-        families = action.metadata.get("families")
-        looks = isinstance(families, list) and bool({"read", "search"} & set(families))
-        if action.outcome == "ok" and action.obs_type in ("command", "install", "mcp_call") and not looks:
-            return True
-    return False
+    return any(acts(action) for action in episode.actions)
 
 
 def _interrupted(episode: Episode) -> bool:
@@ -89,7 +92,7 @@ def _interrupted(episode: Episode) -> bool:
 def said_to_pass(episode: Episode, ledger: Ledger) -> bool:
     """Whether the agent said that checks pass, after a test ran that followed the last edit, or followed by one."""
     ran = max((one.at for one in episode.actions if one.obs_type == "test" and not one.halted), default=0)
-    return bool(ran) and vouched(episode, max(ran, ledger.touched_at()))
+    return bool(ran) and vouched(episode, max(ran, ledger.touched_at()), cues.TESTS_PASS)
 
 
 def outcome(
@@ -99,21 +102,40 @@ def outcome(
     open_ends: tuple[str, ...] = (),
     *,
     by_word: bool = False,
+    reached: str = "",
 ) -> str:
     """The end in one sentence; `open_ends`: what was asked for or begun, and not seen to be done. `by_word`: the agent
-    said at the end that the tests pass.
+    said at the end that the tests pass. `reached`: how far the last request came that got no answer.
     """
     parts = _work(found, ledger) + _checked(found, ran, ledger, by_word=by_word) + list(open_ends)
     for mark, words in (
         ("interrupted", "interrupted by the user"),
         ("cut_off", "cut off by a limit or an error of the client"),
-        ("unfinished", "no answer to the last request is recorded"),
+        ("unfinished", f"no answer to the last request is recorded{reached}"),
         ("confirmed", "the user accepted it"),
     ):
         if mark in found:
             parts.append(words)
     text = "; ".join(parts) or "nothing was changed"
     return text[:1].upper() + text[1:]
+
+
+def reached(episode: Episode) -> str:
+    """What was done last for a last request that got no answer, as the end of a sentence."""
+    since = episode.prompts[-1].at if episode.prompts else 0
+    done = [one for one in episode.actions if one.at >= since and one.outcome == OK and not one.halted]
+    last = next((one for one in reversed(done) if one.obs_type not in _QUIET and not _LOOKS.match(one.content)), None)
+    if last is None:
+        return ", nothing was done for it" if not done and episode.prompts else ", it was only looked into"
+    return "" if last.obs_type == "task_spawn" else f"; done for it last: {call(last)}"
+
+
+_QUIET = frozenset(("file_read", "search", "web_search", "web_fetch", "todo", "skill", "tool_other", "session_compact"))
+_LOOKS = re.compile(
+    r"(?:cd \S+ && )?(?:git (?:-C \S+ )?(?:--no-pager )?(?:status|log|diff|show|remote|fetch|rev-parse|ls-\S+)"
+    r"|ls|cat|pwd|gh \S+ (?:view|list|diff))\b"
+)
+"""Commands that only look."""
 
 
 def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
@@ -124,22 +146,69 @@ def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
         said = last.title if last.kind == "command" else " ".join(last.sentences)
         wanted = _WANTED.findall(said) if last.kind == "command" or _ASKED.match(said) else []
         done = " ".join(f"{one.obs_type} {one.content}" for one in episode.actions if one.at >= since)
-        answered = any(one.at >= since for one in episode.closings())
-        if wanted and answered and not any(word in done for word in wanted):
+        answered = [one.text for one in episode.closings() if one.at >= since]
+        had = any(_HAD.search(text) for text in answered)
+        if "push" in wanted and "push" not in done and any(_SAID_PUSHED.search(text) for text in answered):
+            out.append("by the agent's word pushed")
+            wanted = [one for one in wanted if one != "push"]
+        if wanted and answered and not had and not any(word in done for word in wanted):
             out.append(f"the {' and '.join(dict.fromkeys(wanted))} asked for last: not seen")
     if plan := left_plan(episode):
         title = next((line.strip("# ") for line in plan.content.split("\n") if line.startswith("#")), "")
         out.append(f"a plan was put to the user and not carried out here{f': {clip(title, 100)}' if title else ''}")
+    if sent := sum(one.obs_type == "task_spawn" and not one.halted and not _STUDIES.match(_named(one))
+                   for one in episode.actions):  # fmt: skip
+        out.append(f"what {sent} subagent{'s' * (sent > 1)} changed is not counted")
     closings = episode.closings()
     ended = episode.actions[-1] if episode.actions else None
     spoken = max((one.at for one in closings), default=0)
+    asked = episode.prompts[-1].at if episode.prompts else 0
     if ended and ended.obs_type == "task_spawn" and not (ended.halted or episode.going_on) and spoken < ended.at:
-        out.append("work was handed to a subagent last, its result was not seen")
-    elif not episode.going_on and closings and PROGRESS.search(closings[-1].text[-400:]):
+        said = ended.response.strip()
+        told = f"this came of it: {clip(' '.join(said.split()), 120)}" if said and not _STARTED.search(said) else ""
+        out.append(f"work was handed to a subagent last, {told or 'its result was not seen'}")
+    elif not episode.going_on and closings and spoken >= asked and _to_be_tried(episode, closings[-1].text, asked):
+        out.append("it was left to the user to try")
+    elif not episode.going_on and closings and spoken >= asked and PROGRESS.search(closings[-1].text[-400:]):
         out.append("something was still running at the end")
     return tuple(out)
 
 
+def _named(action: Action) -> str:
+    said = action.metadata.get("description")
+    return said if isinstance(said, str) and said else action.content
+
+
+_STUDIES = re.compile(
+    r"\W*(?:explor|research|find|check|read|analy[sz]|review|investigat|plan|design|map|search|look|verif|understand|audit"
+    r"|compar|test|security|performance|architecture|pattern|poem)",
+    re.IGNORECASE,
+)
+"""How a subagent is called that changes nothing."""
+
+
+def _to_be_tried(episode: Episode, said: str, since: int) -> bool:
+    """Whether the last words ask the user to try work of which no check was seen to pass after its last edit."""
+    done = [one for one in episode.actions if one.at >= since and one.outcome == OK]
+    edited = max((one.at for one in done if one.obs_type in ("file_edit", "file_write")), default=0)
+    checked = any(one.obs_type in ("test", "build", "command") and one.at > edited for one in done)
+    return bool(edited) and not checked and bool(_TRY.search(said))
+
+
+_TRY = re.compile(
+    r"^\W*(?:(?:please|now|then|you can(?: now)?) )*(?:try|re-?run|rebuild|restart|reload|refresh|run it|test it"
+    r"|give it a)\b|\blet me know (?:if|how|what|when)\b|다시 (?:실행|시도)|^\W*(?:tente|teste|rode) |もう一度|試して",
+    re.IGNORECASE | re.MULTILINE,
+)
+_STARTED = re.compile(r"launched|in the background|agent_?id|^ok$", re.IGNORECASE)
+_SAID_PUSHED = re.compile(
+    r"(?<!not )(?<!n't )(?<!been )\bpushed\b(?! (?:yet|until|manually))|푸시했|プッシュしました", re.IGNORECASE
+)
+_HAD = re.compile(
+    r"\balready (?:been )?(?:committed|pushed|in place|up[- ]to[- ]date|there)|\bnothing to (?:commit|push)",
+    re.IGNORECASE,
+)
+"""Says that what was asked for had been done before."""
 _WANTED = re.compile(r"\b(commit|push)\b(?! message)")
 _ASKED = re.compile(
     r"(?:(?:ok(?:ay)?|yes|now|then|please|and|let'?s|can you|go ahead and)[,.!]? )*"
@@ -151,23 +220,27 @@ _ASKED = re.compile(
 
 def _work(found: list[str], ledger: Ledger) -> list[str]:
     kept = ledger.kept_commits()
+    branch = next((name for name in reversed(ledger.pushes) if name), "")
+    pushed = (f"pushed to {clip(branch, 60)}" if branch else "pushed") if "pushed" in found else ""
     parts: list[str] = []
     if kept:
         hashes = ", ".join(one.hash for one in kept[-3:] if one.hash)
         count = "committed" if len(kept) == 1 else f"{len(kept)} commits"
-        parts.append(count + (f" ({hashes})" if hashes else "") + (" and pushed" if "pushed" in found else ""))
-    elif "pushed" in found:
-        parts.append("pushed")
+        parts.append(count + (f" ({hashes})" if hashes else "") + (f" and {pushed}" if pushed else ""))
+    elif pushed:
+        parts.append(pushed)
     loose = ledger.inside()
     beyond = [change for change in ledger.standing() if change.commit < 0 and outside(change.path)]
     settled = [change for change in ledger.standing() if change.commit == ELSEWHERE]
     if settled:
-        parts.append(f"{len(settled)} changed file{'s' * (len(settled) > 1)} no longer listed by git status")
+        parts.append(f"{_files(len(settled))} that git lists no more: ignored, or in a commit made elsewhere")
+    if ledger.worded:
+        parts.append(f"by the agent's word committed ({ledger.worded}), although the call failed")
+        return parts + [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]
     if ledger.tried and not kept:
         parts.append("a commit was tried, its result was not seen")
-    unseen = "not seen in a commit" if kept or ledger.by_user else "not committed"
     if loose:
-        parts.append(f"{len(loose)} changed file{'s' * (len(loose) > 1)} {unseen}")
+        parts.append(f"{_files(len(loose))} {_uncommitted(ledger)}")
     elif beyond and not kept:
         parts.append(f"{len(beyond)} file{'s' * (len(beyond) > 1)} changed")  # outside the folder that the records name
     parts += [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]
@@ -177,13 +250,31 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
     return parts + _unchanged(found, ledger)
 
 
+def _files(count: int) -> str:
+    return f"{count} changed file{'s' * (count > 1)}"
+
+
+def _uncommitted(ledger: Ledger) -> str:
+    if ledger.by_user:
+        return "not seen in a commit (the user commits, too)"
+    return "not seen in a commit" if ledger.kept_commits() else "not committed"
+
+
 def _unchanged(found: list[str], ledger: Ledger) -> list[str]:
     """What there is of work that changed no file."""
     if ledger.plans and not ledger.standing() and not ledger.kept_commits():
         return ["a plan was written; no file of the project was changed"]
     if "answered" in found:
         return ["answered; no file was changed"]
-    return ["commands were run; no file was edited"] if "commands" in found else []
+    if "commands" not in found:
+        return []
+    names = list(dict.fromkeys(path.replace("\\", "/").rsplit("/", 1)[-1] for path in ledger.scratch))
+    if names:
+        return [f"commands were run; only temporary files were written ({clip(', '.join(names[:_SHOWN]), 120)})"]
+    return ["commands were run; no file was edited"]
+
+
+_SHOWN = 3
 
 
 def _checked(found: list[str], ran: list[Struggle], ledger: Ledger, *, by_word: bool) -> list[str]:
@@ -191,12 +282,13 @@ def _checked(found: list[str], ran: list[Struggle], ledger: Ledger, *, by_word: 
     last_edit = ledger.touched_at()
     failed_at = max((one.last_at for one in ran if one.failures and not one.passed and not one.probe), default=0)
     if "tests_passed" in found:
-        newest_test = max(one.last_at for one in ran if one.kind == "test" and not one.misused)
+        newest_test = max(one.last_at for one in _tests(ran))
         if newest_test >= last_edit:
-            return ["tests passed at the end"]
-        return [_WORD if by_word else f"tests passed before the last edits{_of(ledger, newest_test)}"]
+            red = [one for one in _tests(ran) if one.failures and not (one.passed or one.open or one.settled)]
+            return ["tests passed at the end", *(f"{one.name} was last seen to fail" for one in red[-1:])]
+        return [f"tests passed before the last edits{_of(ledger, newest_test)}", *[_WORD] * by_word]
     if "tests_failed" in found:
-        return ["the last test run that was seen failed" + "; the agent said after it that tests pass" * by_word]
+        return ["the last test run that was seen failed", *[_WORD] * by_word]
     if by_word:
         return [_WORD]
     checks = [one for one in ran if one.kind in _CHECKS and not one.misused]
@@ -214,7 +306,7 @@ def _checked(found: list[str], ran: list[Struggle], ledger: Ledger, *, by_word: 
     return [f"{newest.name} passed{'' if newest.last_at < failed_at else ' at the end'}", *left]
 
 
-_WORD = "tests passed at the end, by the agent's word"
+_WORD = "the agent said at the end that tests pass"
 
 
 def _of(ledger: Ledger, at: int) -> str:
@@ -278,7 +370,7 @@ def _objections(corrected: list[Correction], said: dict[int, str]) -> str:
         "objected" if not errors else "reported an error" if errors == len(corrected) else "objected or reported errors"
     )
     count = "" if len(corrected) == 1 else f" {len(corrected)} times"
-    came = said.get(corrected[-1].turn, "") if longest is corrected[-1] or not longest.error else ""
+    came = said.get(longest.turn, "")
     then = f"; what came of it: {clip(came, 150)}" if came else ""
     return f"The user {what}{count}: " + (longest.text if longest.error else f"“{longest.text}”") + then
 
@@ -290,6 +382,18 @@ def call(action: Action) -> str:
     return f"{verb} {short(action.file_path)}" if verb and action.file_path else clip(f"{verb} {first}".strip(), 80)
 
 
+def lost(episode: Episode) -> str:
+    """How many subagents ended by a limit or an error, and what it said; "" for none."""
+    sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted]
+    gone = [one for one in sent if one.outcome == FAILED or cues.LIMIT.match(one.response)]
+    said = clip(" ".join(gone[-1].response.split()), 100) if gone else ""
+    if gone:
+        return f"{len(gone)} of {len(sent)} subagents brought no result{f': {said}' if said else ''}"
+    names = Counter(str(one.metadata.get("description") or one.content) for one in sent if not one.response)
+    again = sum(count > 1 for count in names.values())
+    return f"{again} of {len(names)} subagents had to be started again" if again else ""
+
+
 def obstacle(
     ran: list[Struggle],
     corrected: list[Correction],
@@ -299,12 +403,13 @@ def obstacle(
     by_turns: tuple[str, str, dict[int, str]],
     *,
     interrupted: bool = False,
+    lost: str = "",
 ) -> str:
     """The longest struggle: failures of one thing, the user's objections, work that was taken back; "" for none.
 
     `found`: what the agent named as the cause of the problem that the episode was opened for, what it could not do,
     and what the user said to a refusal; each may be "". `by_turns`: what the user reported again and again, what was
-    sought in vain, each turn's answer.
+    sought in vain, each turn's answer. `lost`: what became of subagents that brought nothing.
     """
     cause, blocked, why = found
     ranked: list[tuple[float, str]] = [(1.45, f"The problem itself: {cause}")] if cause else []
@@ -313,6 +418,8 @@ def obstacle(
     recurring, vain, said = by_turns
     ranked += [(9.0, recurring)] * bool(recurring) + [(5.0, vain)] * bool(vain)
     ranked += _struggled(ran)
+    if lost:
+        ranked.append((1.1, lost))
     if corrected:
         ranked.append((1.8 * len(corrected), _objections(corrected, said)))
     if refused:

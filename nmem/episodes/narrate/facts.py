@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import re
-from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 
-from capture.shell import parse
 from nmem.episodes.narrate import cues, shell
-from nmem.episodes.narrate.ledger import Commit, Ledger
+from nmem.episodes.narrate.adopt import temporary
+from nmem.episodes.narrate.ledger import REPLACED, Commit, Ledger
 from nmem.episodes.narrate.prose import clip, uncut
-from nmem.episodes.narrate.records import FAILED, OK, UNKNOWN, Action, Episode
+from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 
 _CHANGES = frozenset(("file_edit", "file_write"))
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)]+")
@@ -39,7 +39,30 @@ def ledger(episode: Episode) -> Ledger:
         if action.file_path:
             seen.add(action.file_path)
     out.settle()
+    for bare, then in pairwise(out.commits):
+        if not (bare.hash or bare.subject) and then.subject:
+            bare.undone = REPLACED  # tried, and made with the next call
     return out
+
+
+def worded_commit(episode: Episode) -> str:
+    """The hash of a commit whose call was not seen to pass, where the agent's answer to that request has it."""
+    tried = [one for one in episode.actions if one.obs_type == "git_commit" and not one.halted and one.outcome != OK]
+    last = tried[-1] if tried else None
+    if last is None or last.told("commit").get("hash"):
+        return ""
+    end = next((one.at for one in episode.prompts if one.at > last.at), 1 << 62)
+    said = next((one.text for one in reversed(episode.closings()) if last.at <= one.at <= end), "")
+    found = _COMMITTED_AS.search(said)
+    return found[1] if found else ""
+
+
+_COMMITTED_AS = re.compile(r"\bcommit(?:ted)?\b[^\n]{0,80}?`?\b((?=[a-f]*\d)[0-9a-f]{7,12})\b", re.IGNORECASE)
+
+
+def makes(command: str) -> bool:
+    """Whether a command makes something on the forge."""
+    return "gh" in command and MADE.search(command) is not None
 
 
 def _fresh(out: Ledger, action: Action, seen: set[str]) -> bool:
@@ -57,7 +80,9 @@ def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
     if action.obs_type in _CHANGES and _PLANS.search(action.file_path):
         out.plans[action.file_path] = None
         return
-    if action.obs_type in _CHANGES and action.file_path:
+    if action.obs_type in _CHANGES and temporary(action.file_path):
+        out.scratch[action.file_path] = None
+    elif action.obs_type in _CHANGES and action.file_path:
         told = action.metadata
         deleted = told.get("deleted") is True
         moved = told.get("moved_from")
@@ -70,9 +95,9 @@ def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
         shell.apply(out, action.content)
     if "git status" in action.content and action.response:
         _look(out, action)
-    if action.obs_type == "git_commit" or action.told("commit").get("hash"):
+    if action.obs_type == "git_commit" or (action.metadata and action.told("commit").get("hash")):
         _commit(out, action)
-    if action.obs_type == "git_push" or action.told("push"):
+    if action.obs_type == "git_push" or (action.metadata and action.told("push")):
         _push(out, action)
     if action.obs_type == "github" or "gh " in action.content[:4000]:
         _forge(out, action)
@@ -93,12 +118,14 @@ def _look(out: Ledger, action: Action) -> None:
         return
     dirty: list[str] = []
     lines = said.split("\n")
+    whole = "…" not in said[:2000]
     for line in lines:
         if found := _STATUS_LINE.match(line):
             dirty.append(found[1].strip('"').rsplit(" -> ", 1)[-1].replace("../", ""))
         elif not line.startswith("## "):
+            whole |= "…" not in line  # what another command printed follows
             break
-    if "…" not in said[:2000] and (dirty or lines[0].startswith("## ")):
+    if whole and (dirty or lines[0].startswith("## ")):
         out.clean(dirty)
 
 
@@ -207,30 +234,3 @@ def files_read(episode: Episode) -> list[str]:
     """Every file that was read, in the order of the first reading."""
     found = (one.file_path for one in episode.actions if one.obs_type == "file_read" and one.outcome != FAILED)
     return list(dict.fromkeys(path for path in found if path))
-
-
-_CALL = re.compile(r"[\w.-]+/(Edit|Write|MultiEdit|Read|Bash) (?:file_path|path|command|argument)=(.*)", re.DOTALL)
-_ARGUMENT = re.compile(r"\s(?:old_string|new_string|content|timeout|description|edits|offset|limit|replace_all)=")
-_MADE = re.compile(r"\[([^\]\n]+) ([0-9a-f]{7,40})\] (.*)")
-_ENDED = re.compile(r"Exited with code (\d+)|Timed out")
-_TYPES = {"Edit": "file_edit", "MultiEdit": "file_edit", "Write": "file_write", "Read": "file_read"}
-
-
-def adopt(action: Action, root: str = "") -> Action:
-    """The action as if the client's own tool had done it; any other action as it is. `root`: the project's folder."""
-    found = _CALL.match(action.content) if action.obs_type == "mcp_call" else None
-    if not found:
-        return action
-    tool, value = found[1], _ARGUMENT.split(found[2], maxsplit=1)[0].strip()
-    if tool != "Bash":
-        path = value.removeprefix(root.rstrip("/") + "/") if root else value
-        return replace(action, obs_type=_TYPES[tool], tool_name=tool, file_path=path, content="")
-    command = parse(value)
-    told = dict(action.metadata)
-    if command.obs_type == "git_commit" and (made := _MADE.search(action.response)):
-        told["commit"] = {"branch": made[1], "hash": made[2], "subject": made[3]}
-    ended = _ENDED.match(action.response)
-    outcome = action.outcome
-    if ended:
-        outcome = UNKNOWN if ended[1] is None else OK if ended[1] == "0" else FAILED
-    return replace(action, outcome=outcome, obs_type=command.obs_type, tool_name="Bash", content=value, metadata=told)

@@ -6,11 +6,12 @@ import re
 from dataclasses import replace
 
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.learned import picked
+from nmem.episodes.narrate.learned import option, picked
 from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import clause, clip, plain, sentences, split
-from nmem.episodes.narrate.records import Episode
-from nmem.episodes.narrate.turns import Turn, answer, heading
+from nmem.episodes.narrate.records import OK, Episode
+from nmem.episodes.narrate.reply import answer, heading
+from nmem.episodes.narrate.turns import Turn
 from nmem.episodes.narrate.words import alike, size, words
 
 _WANTS = re.compile(
@@ -20,11 +21,13 @@ _WANTS = re.compile(
 )
 _PERSON = re.compile(r"\b(?:i|i'm|we|my|our|you|me|us|eu|nós|meu)\b|내가|제가|우리|私|僕", re.IGNORECASE)
 _BULLETS = "⨯✖✗×•>-* "
-_LONG = 230
+_LONG = 400
 _FIRST = 130
 """Characters of a first sentence before the one that asks."""
 _BRIEF, _ASKING = 12, 1.5
 """Words of a first sentence that another one may follow, and what that one weighs at least: it asks for something."""
+_ASKED = 4
+"""Sentences of an opening that ask for something and are told."""
 _OWN = 5
 """Words of a first sentence that is the person's, not the first line of a log."""
 _APPROVING = re.compile(cues.APPROVAL.pattern + r"[\s,.!]*", re.IGNORECASE)
@@ -40,8 +43,8 @@ def intent(episode: Episode, read_prompts: list[Ask], found: list[Turn]) -> str:
     opening, used = _opening(episode, read_prompts)
     if not opening:
         return ""
-    opening += _taken_up(episode, opening, used)
     later = _later(episode, found, used, opening)
+    opening += _taken_up(episode, opening, used) or _planned(episode, opening)
     return opening if not later else f"{_ended(opening)} Later: " + "; ".join(later)
 
 
@@ -49,6 +52,8 @@ def _opening(episode: Episode, read_prompts: list[Ask]) -> tuple[str, int]:
     """The first prompt that says something, and its number."""
     prefix = ""
     for number, ask in enumerate(read_prompts[:6]):
+        if _typed_anew(episode, number):
+            continue
         told = headline(ask)
         if ask.kind == "command" and not ask.sentences:
             if ask.title not in prefix.split(", "):
@@ -66,8 +71,28 @@ def _opening(episode: Episode, read_prompts: list[Ask]) -> tuple[str, int]:
     ), 0
 
 
+def _planned(episode: Episode, opening: str) -> str:
+    """The plan that was made for an opening that asks for nothing by itself; else ""."""
+    if _asks(opening) or opening.startswith("Implement the plan"):
+        return ""
+    plans = (one for one in episode.actions if one.obs_type == "plan" and one.outcome == OK)
+    title = next((line.strip("# ") for one in plans for line in one.content.split("\n") if line.startswith("#")), "")
+    return f" (plan: {clip(title.removeprefix('Plan: '), 120)})" if len(words(title)) > 1 else ""
+
+
+def _typed_anew(episode: Episode, number: int) -> bool:
+    """Whether the next prompt is this one with more to it: it was sent too early."""
+    texts = [one.text.strip() for one in episode.prompts[number : number + 2]]
+    return len(texts) > 1 and len(texts[1]) > len(texts[0]) >= _EARLY and texts[1].startswith(texts[0][:-2])
+
+
+_EARLY = 8
+
+
 def _taken_up(episode: Episode, opening: str, used: int) -> str:
-    """What an opening that answers somebody was said to: the last question of the agent before it; else ""."""
+    """What an opening that answers somebody was said to: the option or the question of the agent before it; else ""."""
+    if not used and (named := option(opening, episode.before)):
+        return f" ({named})"
     if used or not _REPLY.match(opening) or not episode.before:
         return ""
     asked = [one.text for one in sentences(episode.before[-3000:]) if cues.QUESTION.search(one.text)]
@@ -93,7 +118,9 @@ def _agreed(episode: Episode, ask: Ask, told: str) -> str:
     guess = _from_thinking(episode) if ask.kind == "terse" or ask.places else ""
     if guess:
         return guess
-    return clip(f"About {ask.places[0]}", _LONG) if ask.places else ""
+    if not ask.places:
+        return ""
+    return clip(told if _asks(told) and ask.places[0] in told else f"About {ask.places[0]}", _LONG)
 
 
 def _from_thinking(episode: Episode) -> str:
@@ -128,7 +155,7 @@ def headline(ask: Ask, room: int = _LONG) -> str:
         if own and size(ask.sentences[0]) >= _OWN:
             return f"{clip(ask.sentences[0], room).rstrip(':')} (error: {clip(ask.error.lstrip(_BULLETS), 90)})"
         return f"Error reported: {ask.error}"
-    chosen = _choose(list(ask.sentences[:24]))
+    chosen = _choose(list(ask.sentences[:24]), room)
     text = " ".join(_ended(one) for one in chosen) if len(chosen) > 1 else chosen[0]
     head = f"{ask.title} " if ask.kind == "command" else ""
     about = f" ({ask.places[0]})" if ask.places and len(text) + len(ask.places[0]) < room + 40 else ""
@@ -144,7 +171,24 @@ def _ended(text: str) -> str:
     return text if text[-1:] in ".!?:。？！…" else text + "."
 
 
-def _choose(found: list[str]) -> list[str]:
+def _choose(found: list[str], room: int) -> list[str]:
+    """What asks for something, with the first sentence where that says what it is about; all of it that has room."""
+    places = {(found.index(one) if one in found else 0): one for one in _main(found)}
+    left = room - sum(len(one) + 1 for one in places.values())
+    if len(places) < _ASKED and left > _LEFT:
+        for place, one in enumerate(found):
+            asks = size(one) > _FEW and _asks(one) and _weight(one, 0) >= _ASKING and one[-1] not in ":："
+            if asks and left > _LEFT and len(places) < _ASKED and place not in places:
+                places[place] = clause(one, left)
+                left -= len(places[place]) + 1
+    return [places[place] for place in sorted(places)]
+
+
+_LEFT, _FEW = 60, 2
+"""Characters that a further sentence needs at least, and words that ask for nothing by themselves."""
+
+
+def _main(found: list[str]) -> list[str]:
     """The sentence that asks for something, with the first one when that says what it is about."""
     scores = [_weight(text, place) for place, text in enumerate(found)]
     best = max(range(len(found)), key=lambda place: scores[place])
@@ -193,6 +237,7 @@ def _proposal(episode: Episode, turn: Turn) -> str:
     agrees = bool(cues.APPROVAL.match(prompt.text.strip()))
     said = [one for one in sentences(before[-3000:]) if size(one.text) > 2 and not one.item]
     asked = next((one.text for one in reversed(said) if cues.QUESTION.search(one.text)), "")
+    asked = "" if _OPEN.match(asked) else asked
     if agrees and len(words(asked)) >= _TELLING:
         return f"agreed to “{clip(asked, 120)}”"
     done = answer(turn)
@@ -202,10 +247,13 @@ def _proposal(episode: Episode, turn: Turn) -> str:
     return f"{'agreed' if agrees else f'“{clip(plain(prompt.text), 60)}”'}, and so: “{clip(told, 130)}”"
 
 
+_OPEN = re.compile(r"(?:which|what|how|where|who|when|why)\b|qual|welche|어떤|어느|どちら|どの", re.IGNORECASE)
+"""A question that "yes" is no answer to."""
 _TELLING = 2
 _MOST_LATER = 6
 _LAST = 2
-_ROOM_LATER = 170
+_ENOUGH = 4
+_ROOM_LATER = 200
 
 
 def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list[str]:
@@ -219,7 +267,8 @@ def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list
     named: list[tuple[int, str]] = []
     while left and len(named) < _LAST:
         turn = left.pop()
-        if text := _request(episode, turn, talk=talk, last=turn is found[-1]):
+        text = _request(episode, turn, talk=talk, last=turn is found[-1])
+        if text and all(text != known for _, known in named):
             named.append((turn.number, text))
     weighty = [(one.weight, one) for one in left if one.weight >= 1.0 or one.tried]
     if talk:
@@ -229,10 +278,27 @@ def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list
             break
         if text := _request(episode, turn, talk=talk):
             named.append((turn.number, text))
+    if not talk:
+        named += _questions(episode, left, [number for number, _ in named])
+    return _distinct(opening, named)
+
+
+def _questions(episode: Episode, left: list[Turn], known: list[int]) -> list[tuple[int, str]]:
+    """Where few requests changed something: the questions that got the longest answers."""
+    asked = [
+        one for one in left if one.number not in known and one.ask.kind == "text" and len(one.closing) >= _ANSWERED
+    ]
+    asked.sort(key=lambda one: -len(one.closing))
+    found = ((one.number, _request(episode, one, talk=True)) for one in asked)
+    return [one for one in found if one[1]][: max(0, _ENOUGH - len(known))]
+
+
+def _distinct(opening: str, named: list[tuple[int, str]]) -> list[str]:
+    """In order; of two that speak of the same the later one."""
     known = [words(opening)]
     out: list[str] = []
     for _, text in sorted(named, key=lambda one: -one[0]):
-        bag = words(text)
+        bag = words(text.removeprefix("Implement the plan"))
         if bag and max(len(bag & other) for other in known) >= _SAME * len(bag):
             continue
         known.append(bag)
@@ -240,8 +306,9 @@ def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list
     return out[::-1]
 
 
+_ANSWERED = 300
 _SAME = 0.6
-_LOGGED = re.compile(r"(?:^|[\s:])[~/]\S+/\S+|\b[0-9a-f]{10,}\b|\w\"?: \"|\battempt \d|[:：]$|^remote:")
+_LOGGED = re.compile(r"(?:^|[\s:])[~/]\S+/\S+|\b[0-9a-f]{10,}\b|\w\": \"|\battempt \d|[:：]$|^remote:")
 """A line that a program printed."""
 _GO_ON = re.compile(
     r"(?:sorry|continue|go on|go ahead|proceed|keep going|retry|try again)\b[\s,.!]*\w*$", re.IGNORECASE
@@ -261,7 +328,7 @@ def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = F
         return proposal
     text = _APPROVING.sub("", headline(_own(ask, episode, turn), _ROOM_LATER)).strip(" ,.")
     objects = ask.sentences and cues.CORRECTION.search(ask.sentences[0])
-    asking = ask.kind in ("plan", "issue", "command") or _asks(text)
+    asking = ask.kind in ("plan", "issue", "command") or _asks(text) or (last and not turn.closing and not done)
     if not asking and ask.kind == "text" and (own := _at_end(episode.prompts[turn.number].text)):
         text, asking = own, True
     if not asking and ask.kind == "text" and _LOGGED.search(text):
@@ -272,7 +339,9 @@ def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = F
     if ask.kind == "terse":
         says = size(text) >= 2 and (asking or turn.weight >= 2)
         return text if says and (done or (last and asking)) else ""
-    return text if size(text) >= 3 and (asking or done) else ""
+    if not asking and not done and last and (given := heading(episode.prompts[turn.number].text)):
+        return f"a document given: {given}" if len(episode.prompts[turn.number].text) > _PASTED else ""
+    return text if (size(text) >= 3 or ask.kind == "command") and (asking or done) else ""
 
 
 def _bare(ask: Ask) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from nmem.conversation import rules
 from nmem.conversation.talk import Turn as Said
@@ -27,7 +28,7 @@ _BARE = 8
 _TELLING = 4
 """Words with content that a cause has at least."""
 _SAME = 0.5
-_SAID = 0.6
+_SAID = 0.5
 """The part of a cause's words from which on a prompt has said it."""
 _SHARED = 2
 """Words that a cause without a name must share with what the person asked."""
@@ -75,11 +76,17 @@ def _chosen(episode: Episode) -> Iterator[str]:
         if item := picked(prompt.text, before):
             yield f"The user decided: “{clip(plain(prompt.text), 60)}” ({item})"
             continue
-        found = _CHOICE.search(prompt.text) if size(prompt.text) <= _BRIEF and not _ASKS.search(prompt.text) else None
-        if found and (option := re.search(_OPTION.format(found[1], found[2]), before, re.IGNORECASE)):
-            what = plain(option[1]).strip(" :.-–—|")
-            if len(words(what)) >= _OPTION_WORDS:
-                yield f"The user decided: “{clip(plain(prompt.text), 120)}” ({found[1]} {found[2]}: {clip(what, 110)})"
+        short = size(prompt.text) <= _BRIEF and not _ASKS.search(prompt.text)
+        if named := option(prompt.text, before) if short else "":
+            yield f"The user decided: “{clip(plain(prompt.text), 120)}” ({named})"
+
+
+def option(reply: str, before: str) -> str:
+    """ "option 2" with what it is in the agent's text before; "" for none."""
+    found = _CHOICE.search(reply)
+    named = found and re.search(_OPTION.format(found[1], found[2]), before, re.IGNORECASE)
+    what = plain(named[1]).strip(" :.-–—|") if named else ""
+    return f"{found[1]} {found[2]}: {clip(what, 110)}" if found and len(words(what)) >= _OPTION_WORDS else ""
 
 
 def picked(reply: str, before: str) -> str:
@@ -98,7 +105,7 @@ _BARE_CHOICE = re.compile(
 _LISTED = re.compile(r"^[ \t]*(?:[-*] +)?\(?\**([1-9]|[A-E])[.):]\**[ \t]+(\S[^\n]{4,400})", re.MULTILINE)
 _CHOICE = re.compile(r"\b(option|variant|approach|plan|방법)\s*(\d|[a-e])\b", re.IGNORECASE)
 _OPTION = r"\b{0}\s*{1}\b[:.)*\s–—-]*([^\n]{{8,160}})"
-_ASKS = re.compile(r"\?|\b(?:can|could|would|will) you\b", re.IGNORECASE)
+_ASKS = re.compile(r"\?|\b(?:can|could|would|will) (?:you|we)\b|you can\b", re.IGNORECASE)
 _BRIEF, _OPTION_WORDS = 14, 2
 
 
@@ -123,14 +130,27 @@ def _in_passing(episode: Episode) -> Iterator[str]:
             continue  # an option by its number, which nothing tells
         if one.kind in _REPLIES and cues.COMPLAINT.search(text):
             continue  # how it stands, not what shall be
+        if _ASKS.match(text) and not _ALWAYS.search(text) and not span:
+            continue  # a request
         if one.confidence < _SURE or size(text) < 3 or read(whole).error or (size(text) < _BARE and not span):
             continue
         asked = " ".join(plain(span.of(turns[span.number].text)).split()) if span else ""
-        needed = one.kind in _REPLIES or size(text) < _BARE
+        points = one.kind == rules.CORRECTION and bool(_POINTS.search(text))
+        needed = points or one.kind in _REPLIES or size(text) < _BARE
+        asked = _asked_before(turns, one.words.number) if points else asked
         about = f" (about: “{clip(asked, _QUESTION)}”)" if asked and needed else ""
         yield f"{_lead(one.kind, text)}: “{clip(text, _WORDS)}”{about}"
 
 
+def _asked_before(turns: list[Said], number: int) -> str:
+    """What the person said last before a turn."""
+    before = next((one.text for one in reversed(turns[:number]) if one.person), "")
+    said = " ".join(read(before).sentences[:1])
+    return said if len(words(said)) > 1 else ""
+
+
+_POINTS = re.compile(r"\b(?:this|that|it|them|those|these)\b|이거|그거|これ|それ", re.IGNORECASE)
+"""Words that mean something said before."""
 _ALWAYS = re.compile(
     r"\b(?:always|never|from now on|whenever|every time|by default|sempre|nunca|immer|niemals)\b"
     r"|항상|절대|いつも|常に|必ず",
@@ -160,17 +180,14 @@ def mended(episode: Episode, ran: list[Struggle]) -> list[str]:
     first = min((one.at for one in episode.actions if one.obs_type in ("file_edit", "file_write")), default=0)
 
     def known(one: Struggle) -> bool:
-        slip = (
-            one.failures == 1
-            or one.kind in ("lint", "build", "git_commit", "git_push")
-            or bool(_SLIP.search(one.reasons[-1]))
-        )
+        slip = one.failures == 1 or one.kind in ("build", "git_commit", "git_push")
         return one.first_at < first or not slip
 
     hard = [
         one for one in ran
         if one.failures and one.passed and one.fixed_by and not one.probe and not one.misused and one.reasons
         and one.reasons[-1] and not _GENERIC.match(one.reasons[-1]) and known(one)
+        and one.kind in ("test", "build", "command") and not _SLIP.search(one.reasons[-1])
     ]  # fmt: skip
     hard.sort(key=lambda one: (-one.failures, one.first_at))
     return [told(one) for one in sorted(hard[:_MENDED], key=lambda one: one.first_at)]
@@ -194,7 +211,7 @@ def found_out(episode: Episode, named: list[str], found: list[Turn]) -> list[str
 _SLIP = re.compile(
     r"not used|unused|undefined|undeclared|no new variables|expected ['\";{}()]|cannot use|mismatch|\bTS\d{4}\b"
     r"|syntax ?error|cannot find (?:name|module|symbol)|is not defined|duplicate|could not import"
-    r"|\[(?:build|setup) failed\]|IndentationError",
+    r"|\[(?:build|setup) failed\]|IndentationError|not checked|has \d+ occurrences|imported and not",
     re.IGNORECASE,
 )
 
@@ -205,7 +222,7 @@ def causes(episode: Episode, found: list[Turn], gone: Superseded) -> list[str]:
     asked = {word for one in episode.prompts for word in words(one.text[:2_000])}
     out: list[tuple[str, set[str]]] = []
     for turn in reversed(found):
-        for one in _told(turn):
+        for one, more in _told(turn):
             bag = words(one.text)
             if (
                 not _is_cause(one)
@@ -217,17 +234,30 @@ def causes(episode: Episode, found: list[Turn], gone: Superseded) -> list[str]:
             named = {name for name in codes(one.raw) if len(name) > 3}
             mends = turn.edited and _NAMED.match(one.text)
             if mends or any(name in seen for name in named) or (not named and len(bag & asked) >= _SHARED):
-                out.append((clip(_OPENING.sub("", one.text), _ROOM), bag))
+                text = _OPENING.sub("", one.text)
+                whole = f"{text} {more}" if more and _WHERE.search(text) and len(text) + len(more) < _ROOM else text
+                out.append((clip(whole, _ROOM), bag))
             if len(out) == _FINDINGS:
                 return [text for text, _ in reversed(out)]
     return [text for text, _ in reversed(out)]
 
 
-def _told(turn: Turn) -> Iterator[Sentence]:
-    """What was said of a request in the end, and the causes that were named on the way to an edit."""
-    yield from sentences(turn.closing)[:40]
+def _told(turn: Turn) -> Iterator[tuple[Sentence, str]]:
+    """What was said of a request in the end, and the causes that were named on the way to an edit; each with what
+    goes on with it.
+    """
+    said = sentences(turn.closing)[:40]
+    for one, then in zip_longest(said, said[1:]):
+        yield (
+            one,
+            then.text if then and not then.item and then.label == one.label and then.text[-1] not in ":：" else "",
+        )
     for text in reversed(turn.thoughts if turn.edited else []):
-        yield from (one for one in sentences(text)[:20] if _NAMED.match(one.text))
+        yield from ((one, "") for one in sentences(text)[:20] if _NAMED.match(one.text))
+
+
+_WHERE = re.compile(r"\b(?:is|was|were|lies|lay) (?:in|at|with|on)\b[^,;]*$", re.IGNORECASE)
+"""A cause of which only the place is said."""
 
 
 _NAMED = re.compile(
@@ -244,7 +274,13 @@ def _is_cause(one: Sentence) -> bool:
     text = _OPENING.sub("", one.text)
     if not _SHORTEST <= size(text) <= _LONGEST or text.endswith((":", "：")) or cues.QUESTION.search(text):
         return False
-    if _DANGLES.match(text) or _PASSING.search(text) or cues.CHATTER.match(text) or cues.FLEETING.search(text):
+    if (
+        _LEFT.search(text)
+        or _DANGLES.match(text)
+        or _PASSING.search(text)
+        or cues.CHATTER.match(text)
+        or cues.FLEETING.search(text)
+    ):
         return False
     if one.label and cues.LEFT_LABEL.search(one.label):
         return False
@@ -252,7 +288,9 @@ def _is_cause(one: Sentence) -> bool:
     return bool(cues.PROBLEM.search(text)) or (under and bool(cues.CAUSE.search(text)))
 
 
-_CAUSE_LABEL = re.compile(r"\broot cause\b|\bcause\b|\bthe (?:issue|problem|bug)\b|원인|原因", re.IGNORECASE)
+_LEFT = re.compile(r"\bas expected\b|^(?:remaining|blockers?|gates?)\b", re.IGNORECASE)
+"""No cause: what was meant to fail, and what is left."""
+_CAUSE_LABEL = re.compile(r"\broot cause\b|\bcause\b|원인|原因", re.IGNORECASE)
 
 
 def _seen(episode: Episode) -> str:

@@ -49,7 +49,19 @@ class Commit:
 class Ledger:
     """The working tree as far as the episode touched it."""
 
-    __slots__ = ("by_user", "changes", "commits", "plans", "published", "pushes", "staged", "stashed", "tried")
+    __slots__ = (
+        "by_user",
+        "changes",
+        "commits",
+        "plans",
+        "published",
+        "pushes",
+        "scratch",
+        "staged",
+        "stashed",
+        "tried",
+        "worded",
+    )
 
     def __init__(self) -> None:
         self.changes: dict[str, Change] = {}
@@ -64,6 +76,10 @@ class Ledger:
         self.stashed: list[list[Change]] = []
         self.tried = False
         """A commit was started whose result is not known."""
+        self.scratch: dict[str, None] = {}
+        """Files in a folder for temporary files."""
+        self.worded = ""
+        """A commit that only the agent's words tell of, by its hash."""
         self.staged: set[str] | None = set()
         """Paths that were added; None: everything."""
 
@@ -207,9 +223,17 @@ class Ledger:
         """The changes that are gone."""
         return [change for change in self.changes.values() if not change.live]
 
+    def trials(self) -> frozenset[str]:
+        """The names of files that the episode made and took away again."""
+        gone = (one.path for one in self.changes.values() if one.created and one.undone in _TAKEN_AWAY)
+        return frozenset(path.rsplit("/", 1)[-1] for path in gone)
+
     def kept_commits(self) -> list[Commit]:
         """The commits that were not undone."""
         return [one for one in self.commits if not one.undone]
+
+
+_TAKEN_AWAY = ("removed", "deleted", "git clean")
 
 
 def _prose(change: Change) -> bool:

@@ -140,6 +140,22 @@ _OF_KIND = {
 }  # fmt: skip
 
 
+def inline(command: str) -> bool:
+    """Whether it is a script given on the command line or in a here-document."""
+    return bool(_INLINE.search(command[:400]))
+
+
+def call(command: str, kind: str) -> str:
+    """The step of a command line that is of a kind, with its words; "" where it cannot be told in a line."""
+    steps = [" ".join(step.argv) for step in parse(command[:4000]).steps if step.argv and not step.simple.nested]
+    mark = _OF_KIND.get(kind)
+    text = next((one for one in steps if mark and mark.search(one[:200])), "")
+    return text if len(text) <= _CALL and "\n" not in text and "`" not in text else ""
+
+
+_CALL = 60
+
+
 def key(command: str, kind: str = "") -> str:
     """What makes two runs the same: the program and the path of its script, not its other words; "" for none."""
     parsed = parse(command[:4000])

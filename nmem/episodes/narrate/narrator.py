@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from nmem.episodes import titles
 from nmem.episodes.narrate import cues, facts
+from nmem.episodes.narrate.adopt import adopt, written
 from nmem.episodes.narrate.checks import Struggle, once, struggles, told
 from nmem.episodes.narrate.completed import REPORTED, completed
 from nmem.episodes.narrate.corrections import Correction, confirmed, corrections, objection, refusals
-from nmem.episodes.narrate.ending import call, marks, obstacle, outcome, said_to_pass, unseen
-from nmem.episodes.narrate.facts import adopt
+from nmem.episodes.narrate.ending import call, lost, marks, obstacle, outcome, reached, said_to_pass, unseen
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, mended
@@ -20,18 +20,9 @@ from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
 from nmem.episodes.narrate.records import OK, Action, Episode, Narrative
 from nmem.episodes.narrate.remaining import next_steps
-from nmem.episodes.narrate.turns import (
-    Superseded,
-    Turn,
-    answer,
-    answers,
-    complaint,
-    conclusion,
-    in_vain,
-    turns,
-    unanswered,
-)
-from nmem.episodes.narrate.words import size, words
+from nmem.episodes.narrate.reply import answer, answers, conclusion
+from nmem.episodes.narrate.turns import Superseded, Turn, complaint, in_vain, turns, unanswered
+from nmem.episodes.narrate.words import alike, size, words
 
 _NOTES = 7
 ANSWER = "Answer: "
@@ -40,16 +31,18 @@ CORRECTED = "User correction: "
 
 def narrate(episode: Episode) -> Narrative:
     """The story of one episode; any records give a Narrative, an empty episode an empty one."""
-    episode = replace(episode, actions=tuple(adopt(action, episode.root) for action in episode.actions))
+    told = (adopt(action, episode.root) for action in episode.actions)
+    episode = replace(episode, actions=tuple(one for action in told for one in written(action, episode.root)))
     read_prompts = asks(episode)
     ledger = facts.ledger(episode)
-    ran = struggles(episode)
+    ran = struggles(episode, ledger.trials())
     found_turns = turns(episode, read_prompts)
     corrected = corrections(read_prompts, [turn.closing for turn in found_turns])
     gone = Superseded(found_turns, corrected)
     did = answers(found_turns, gone)
     open_end = unanswered(episode, read_prompts)
     ledger.by_user = facts.committed_by_user(episode)
+    ledger.worded = "" if ledger.kept_commits() else facts.worded_commit(episode)
     refused = refusals(episode)
     accepted = confirmed(read_prompts)
     by_word = said_to_pass(episode, ledger)
@@ -57,8 +50,21 @@ def narrate(episode: Episode) -> Narrative:
     grounds = Grounds(episode, ledger, checked=_checked(ran))
     empty = not (episode.prompts or episode.sayings or episode.actions)
     done = completed(episode, ledger, ran, grounds, did, gone, found_turns)
+    way = obstacle(
+        ran,
+        corrected,
+        refused,
+        ledger,
+        (
+            _cause(read_prompts, found := causes(episode, found_turns, gone)),
+            _blocked(episode),
+            objection(episode, refused),
+        ),
+        told_by_turns(found_turns),
+        interrupted="interrupted" in ended,
+        lost=lost(episode),
+    )
     known = [words(text) for text in done if not text.startswith(REPORTED)]
-    found = causes(episode, found_turns, gone)
     solved, settled, proven = mended(episode, ran), decided(episode), found_out(episode, found, found_turns)
     return Narrative(
         intent=intent(episode, read_prompts, found_turns),
@@ -76,16 +82,17 @@ def narrate(episode: Episode) -> Narrative:
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
         notes=_untold(_notes(ran, corrected, refused, ledger), [*solved, *settled]),
-        outcome="" if empty else outcome(ended, ledger, ran, unseen(episode, read_prompts), by_word=by_word),
-        obstacle=obstacle(
-            ran,
-            corrected,
-            refused,
+        outcome=""
+        if empty
+        else outcome(
+            ended,
             ledger,
-            (_cause(read_prompts, found), _blocked(episode), objection(episode, refused)),
-            told_by_turns(found_turns),
-            interrupted="interrupted" in ended,
+            ran,
+            unseen(episode, read_prompts),
+            by_word=by_word,
+            reached=reached(episode) if "unfinished" in ended else "",
         ),
+        obstacle=way or _opened_for(read_prompts, ran),
         marks=ended,
     )
 
@@ -117,8 +124,11 @@ def _answers(found: list[Turn], gone: Superseded) -> list[str]:
     """
     told: dict[int, str] = {}
     for turn in found:
-        made = any(one.outcome == OK and facts.MADE.search(one.content) for one in turn.actions)
-        if turn.lasting or made or turn.ask.kind not in ("text", "plan", "issue", "command", "terse", "empty"):
+        if (
+            turn.lasting
+            or any(one.outcome == OK and facts.makes(one.content) for one in turn.actions)
+            or turn.ask.kind not in ("text", "plan", "issue", "command", "terse", "empty")
+        ):
             continue  # what was made on the forge is told by its address
         text = conclusion(turn)
         if text and not gone(turn.number, text) and not cues.FLEETING.search(text):
@@ -159,14 +169,26 @@ def _said_in(bag: set[str], other: set[str]) -> bool:
 def _cause(read_prompts: list[Ask], found: list[str]) -> str:
     """The last cause that was named, when the episode began with something that did not work."""
     opening = read_prompts[0] if read_prompts else None
-    if opening is None or not (
-        opening.error or any(cues.BROKEN.search(one) for one in (*opening.sentences[:6], opening.goal))
-    ):
+    if opening is None or not _is_broken(opening):
         return ""
-    named = next((text for text in reversed(found) if cues.PROBLEM.search(text) and not _MINE.match(text)), "")
+    asked = [bag for one in (opening.title, opening.goal, *opening.sentences[:6]) if len(bag := words(one)) > _ASKED]
+    causes_named = (text for text in reversed(found) if cues.PROBLEM.search(text) and not _MINE.match(text))
+    named = next((text for text in causes_named if all(alike(words(text), bag) < _RESTATES for bag in asked)), "")
     bare = _PROBLEM_IS.sub("", named)
     bare = named if _PLACED.match(bare) else bare
     return bare[:1].upper() + bare[1:]
+
+
+def _is_broken(ask: Ask) -> bool:
+    """Whether a request tells of something that does not work."""
+    return bool(ask.error) or any(cues.BROKEN.search(one) for one in (*ask.sentences[:6], ask.goal))
+
+
+def _opened_for(read_prompts: list[Ask], ran: list[Struggle]) -> str:
+    """The failure that an episode was opened for, where nothing else stood in the way."""
+    if not read_prompts or not _is_broken(read_prompts[0]):
+        return ""
+    return next((told(one) for one in ran if one.failures and not (one.probe or one.misused)), "")
 
 
 def _blocked(episode: Episode) -> str:
@@ -179,6 +201,8 @@ def _blocked(episode: Episode) -> str:
     return ""
 
 
+_RESTATES = 0.6
+"""The part of the smaller one's words from which on a cause says what was asked for."""
 _PLACED = re.compile(r"(?:in|at|on|with|when|inside|within|how|where|from)\b", re.IGNORECASE)
 """What is left says where, and no more who."""
 _PROBLEM_IS = re.compile(r"^the (?:problem|issue) is (?:that )?", re.IGNORECASE)

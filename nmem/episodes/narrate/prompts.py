@@ -69,7 +69,7 @@ def read(text: str) -> Ask:
     if plan := _plan(text):
         return Ask("plan", title=plan, goal=_goal(text), places=places)
     found_sentences = tuple(_sentences(text))
-    error = pasted_error(text)
+    error = pasted_error(text) or _led_to(text, found_sentences)
     if not found_sentences:
         return Ask("empty", places=places, error=error)
     if issue := _issue(text):
@@ -153,9 +153,12 @@ def pasted_error(text: str) -> str:
     for number, bare in enumerate(lines):
         found = cues.ERROR_LINE.search(bare[:600])
         empty = found and not any(char.isalnum() for char in bare[found.end() :])
-        line = _continued(bare, lines[number + 1 : number + 4]) if empty else bare
+        after = lines[number + 1 : number + 5]
+        weak = found and not (":" in bare or "=" in bare) and after and cues.ERROR_LINE.search(after[0])
+        line = _continued(bare + ":" * bool(weak), after[: 3 + bool(weak)]) if empty or weak else bare
         if (
             found
+            and not line.rstrip().endswith((":", "："))
             and "Process completed with exit code" not in line
             and (line.lstrip()[:1] not in "-*" or cues.NOISE_LINE.match(line))
         ):
@@ -167,6 +170,18 @@ def pasted_error(text: str) -> str:
                 140,
             )
     return ""
+
+
+def _led_to(text: str, said: tuple[str, ...]) -> str:
+    """The first pasted line below last words such as "I get these errors:"."""
+    if not said or not said[-1].endswith((":", "：")) or not cues.BROKEN.search(said[-1]):
+        return ""
+    below = text[text.rfind(said[-1][-12:]) + 12 :] if said[-1][-12:] in text else ""
+    return clip(plain(next((line for line in below.split("\n") if len(line.strip()) >= _TELLS), "")), 140)
+
+
+_TELLS = 8
+"""Characters of a line that says something."""
 
 
 def _continued(line: str, after: list[str]) -> str:
@@ -182,7 +197,7 @@ def _sentences(text: str) -> list[str]:
     """What the person wrote, sentence by sentence, without pasted lines."""
     out: list[str] = []
     for line in _FENCE.sub("\n", text).split("\n"):
-        if cues.NOISE_LINE.match(line) or _CODE_LINE.match(line) or _noisy(line):
+        if cues.NOISE_LINE.match(line) or _CODE_LINE.match(line) or _noisy(_URL.sub("http", line)):
             continue
         bare = plain(_URL.sub(_place_name, line).strip(" \t-*•"))
         if (
@@ -232,7 +247,7 @@ def _untailed(sentence: str) -> str:
 def _noisy(line: str) -> bool:
     """A line of a log or of code: few letters, or few spaces for its length."""
     bare = line.strip()
-    if len(bare) < 24 or any("぀" <= char <= "힣" for char in bare[:60]):
+    if len(bare) < 24 or (not bare.isascii() and any("぀" <= char <= "힣" for char in bare[:60])):
         return False
-    letters = sum(char.isalpha() or char == " " for char in bare)
+    letters = sum(map(str.isalpha, bare)) + bare.count(" ")
     return letters < 0.62 * len(bare) or (len(bare) > 60 and bare.count(" ") * 16 < len(bare) and "http" not in bare)

@@ -22,7 +22,6 @@ _EMOJI = re.compile("[\U0001f300-\U0001faff☀-➿️⬀-⯿]+ ?")
 _COUNT = re.compile(r"(?<=\w)(?<! to)(?<! of)(?<! at)(?<! by)(?<! is)(?<! in)(?<!than)(?<!from) \d{1,2}\.$")
 _CUT = re.compile(r"\s*…\[\+\d+\]")
 _RULE = frozenset("|-: ")
-_SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,17 @@ class Sentence:
 
 def plain(text: str) -> str:
     """Text without markdown's marks, on one line."""
-    text = _EMOJI.sub("", _MARKS.sub("", _LINK.sub(r"\1", uncut(text))))
-    return _COUNT.sub("", _SPACE.sub(" ", _EMPHASIS.sub(r"\1", text)).strip())
+    text = uncut(text)
+    if "](" in text:
+        text = _LINK.sub(r"\1", text)
+    if "*" in text or "_" in text or "`" in text or ">" in text:
+        text = _MARKS.sub("", text)
+    if not text.isascii():
+        text = _EMOJI.sub("", text)
+    if "*" in text:
+        text = _EMPHASIS.sub(r"\1", text)
+    text = " ".join(text.split())
+    return _COUNT.sub("", text) if text.endswith(".") else text
 
 
 def uncut(text: str) -> str:

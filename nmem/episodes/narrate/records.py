@@ -70,7 +70,7 @@ class Action:
     def told(self, key: str) -> Mapping[str, object]:
         """A metadata object (commit, push, tests), empty when there is none."""
         found = self.metadata.get(key)
-        return found if isinstance(found, Mapping) else {}
+        return found if found and isinstance(found, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,8 @@ def next_steps(
     rows = [checks.row(one) for one in episode.actions]
     closings = episode.closings()
     last = closings[-1] if closings else None
-    if unanswered and not finished and asks[-1].sentences and not cues.APPROVAL.match(asks[-1].sentences[0]):
-        reply = " ".join(asks[-1].sentences[:2])
+    reply = _said_last(asks[-1]) if unanswered and not finished else ""
+    if reply and not cues.APPROVAL.match(reply):
         before = next((one.text for one in reversed(closings) if one.at <= episode.prompts[-1].at), episode.before)
         option = picked(reply, before)
         end = f"{_left_at(episode)}: {clip(reply, 160)}" + (f" ({option})" if option else "")
@@ -74,9 +74,16 @@ def next_steps(
     return _distinct(out)[:MOST]
 
 
+def _said_last(ask: Ask) -> str:
+    """The last request in a line: its words, the command it is, or the error that was pasted alone."""
+    told = " ".join(ask.sentences[:2])
+    head = f"{ask.title} " if ask.kind == "command" else ""
+    return (head + told).strip() or ask.title or (f"an error was reported: {ask.error}" if ask.error else "")
+
+
 def _fails_still(one: Struggle) -> bool:
     """A check whose newest run failed, when no run of the same code passed after it and nothing was committed."""
-    if not one.failures or one.passed or one.misused or one.open or one.settled:
+    if not one.failures or one.passed or one.misused or one.open or one.settled or one.trial:
         return False
     return one.kind in open_ends.CHECKS
 

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from capture.shell import Step, parse
 from nmem.episodes.narrate.ledger import SOFT, Ledger
 
-_TELLING = ("git ", "rm ", "mv ", "Remove-Item")
-
 
 def apply(ledger: Ledger, command: str) -> None:
     """Follow one command line that succeeded."""
-    if not any(word in command for word in _TELLING):
+    if not ("git " in command or "rm " in command or "mv " in command or "Remove-Item" in command):
         return
     for step in parse(command).steps:
         argv = step.argv

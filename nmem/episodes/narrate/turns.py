@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import judged
 from nmem.episodes.narrate.corrections import Correction
 from nmem.episodes.narrate.prompts import Ask
-from nmem.episodes.narrate.prose import Sentence, clip, plain, sentences
+from nmem.episodes.narrate.prose import clip, sentences
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.words import alike, codes, size, words
 
@@ -80,6 +79,24 @@ class Turn:
         return last is not None and last.obs_type in ("git_commit", "git_push")
 
 
+def acts(one: Action) -> bool:
+    """Whether a call did more than look: a command, or a verb of git or the forge that changes something."""
+    if one.outcome != OK or one.halted:
+        return False
+    if one.obs_type in ("git_other", "github"):
+        return bool(_ACTS.search(one.content[:2_000]))
+    return one.obs_type in ("command", "install", "mcp_call") and not _searches(one)
+
+
+_ACTS = re.compile(
+    r"\bgit (?:-C \S+ )?(?:switch|checkout|pull|merge|rebase|reset|cherry-pick|revert|clean|rm|mv|tag \w|clone|init"
+    r"|stash(?: pop| apply| drop|$)|branch (?:-[dDmM]|--delete)|worktree (?:add|remove|prune)"
+    r"|remote (?:add|set-url|remove))\b"
+    r"|\bgh (?:pr|issue|release|repo|workflow|run|gist) "
+    r"(?:create|merge|close|comment|review|edit|reopen|run|rerun|delete)\b"
+)
+
+
 def _changes(one: Action) -> bool:
     return one.outcome != FAILED and not one.halted and _WEIGHT.get(one.obs_type, 0) >= 1.0
 
@@ -102,225 +119,6 @@ def turns(episode: Episode, asks: list[Ask]) -> list[Turn]:
         if (number := episode.turn(stop)) >= 0:
             out[number].stopped = not out[number].closing
     return out
-
-
-def answer(turn: Turn) -> Sentence | None:
-    """The first sentence of the closing that says something, before any list."""
-    if not turn.closing or cues.LIMIT.match(turn.closing) or cues.DRAFT.search(turn.closing[:300]):
-        return None
-    held = ""
-    for one in sentences(turn.closing)[:6]:
-        if one.item or cues.QUESTION.search(one.text) or one.done:
-            break
-        if one.text.endswith((":", "：")):
-            break
-        if _GREEN.match(one.text) or (one.text[:1].islower() and not codes(one.raw)):
-            continue
-        if size(one.text) < 4 and not codes(one.raw):
-            held = held or one.text
-            continue
-        if cues.CHATTER.match(one.text) or (cues.TALK.match(one.text) and not cues.DONE.match(one.text)):
-            continue
-        head = f"{held} " if held and not cues.TALK.match(held) and len(held) < 24 else ""
-        return Sentence(clip(head + one.text, 240), one.label, raw=one.raw)
-    return Sentence(held, raw=held) if held and cues.DONE.match(held) else None
-
-
-def conclusion(turn: Turn) -> str:
-    """What a request that changed nothing was answered with: the first sentence with substance, with the list that it
-    leads to, or of a text that was written for the person its heading and its first sentence; "" for none.
-    """
-    if not turn.closing or cues.LIMIT.match(turn.closing):
-        return ""
-    title = heading(turn.closing)
-    said = sentences(turn.closing)[:40]
-    if len(said) <= _FEW and any(PROGRESS.search(one.text) for one in said):
-        return ""
-    short = said[0].text if said and size(said[0].text) < _BRIEF and not said[0].item else ""
-    head = f"{short} " if short and not _PRAISES.match(short) and not short.endswith((":", "：", "?")) else ""
-    for number, one in enumerate(said):
-        if _passing(one, titled=bool(title)):
-            continue
-        lead = one.text.endswith((":", "："))
-        talk = cues.TALK.match(one.text) and not cues.DONE.match(one.text) and not cues.DRAFT.search(one.text)
-        if talk and not (lead and size(one.text) > _NOD):
-            continue
-        if lead:
-            if not (rest := _listed(said[number + 1 :])):
-                continue
-            return clip(f"{head}{one.text} {rest}", _ROOM)
-        if (one.text[:1].islower() and not codes(one.raw)) or _IF.match(one.text):
-            continue
-        said_first = _CONNECTS.sub("", one.text)
-        said_first = said_first[:1].upper() + said_first[1:] if said_first != one.text else one.text
-        text = clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + said_first, _ROOM)
-        more = _more(said[number + 1 :], _ALL - len(text))
-        if not more and size(text) < _NOD + 1 and (rest := _listed(said[number + 1 :])):
-            more = f" {rest}"
-        return text + more
-    return ""
-
-
-def _more(said: list[Sentence], room: int) -> str:
-    """The sentences that go on with an answer, whole ones that fit."""
-    out = ""
-    for one in said[:_GOES_ON]:
-        if one.item or one.text.endswith((":", "：", "…")) or _passing(one, titled=False) or cues.TALK.match(one.text):
-            break
-        if len(out) + len(one.text) >= room:
-            break
-        out += f" {one.text}"
-    return out
-
-
-_ROOM, _ALL, _GOES_ON, _NOD, _EARLY, _ITEMS = 260, 420, 2, 9, 4, 3
-
-
-def _passing(one: Sentence, *, titled: bool) -> bool:
-    """A question, an item, a nod, how far something is: no answer by itself."""
-    if one.item or size(one.text) < _BRIEF or cues.QUESTION.search(one.text):
-        return True
-    if (
-        cues.HOLLOW.match(one.text)
-        or _GREEN.match(one.text)
-        or PROGRESS.search(one.text)
-        or (cues.CHATTER.match(one.text) and not titled)
-    ):
-        return True
-    return bool(_NODS.match(one.text)) and size(one.text) < _NOD
-
-
-_BRIEF, _FEW = 5, 3
-PROGRESS = re.compile(
-    r"\bso far\b|\balmost (?:there|done)\b|\bstill (?:running|waiting|going|in progress|downloading|building)\b"
-    r"|\bwhile we wait\b",
-    re.IGNORECASE,
-)
-"""Something goes on: how far it is, is out of date when it is read."""
-_IF = re.compile(r"(?:if|when|once|unless|otherwise|then|so|but|and|plus|also)\b", re.IGNORECASE)
-"""How a sentence begins that hangs on another one."""
-_CONNECTS = re.compile(
-    r"(?:however|therefore|thus|overall|in short|in summary|unfortunately|note that)[,:]? ", re.IGNORECASE
-)
-_PRAISES = re.compile(
-    r"(?:exactly|right|great|good|nice|perfect|excellent|interesting|absolutely|ah|oh|fair|that'?s|you'?re|sure|done"
-    r"|now|i |let|here|analysis complete|found)\b",
-    re.IGNORECASE,
-)
-_NODS = re.compile(
-    r"(?:exactly|right|correct|yes|no|yeah|true|indeed|great|good|nice|perfect|excellent|interesting|absolutely|ah|oh"
-    r"|fair|you'?re (?:absolutely |totally )?(?:right|correct)|that'?s (?:a|an|the)|this is (?:a|an)"
-    r"|네|맞|はい|そうです|sim|exato)\b",
-    re.IGNORECASE,
-)
-
-
-def account(turn: Turn) -> str:
-    """How the agent summed up a request that files were edited for: the sentence or the list that says what was done,
-    where there is none the first that tells something; "" for none.
-    """
-    if not turn.closing or cues.LIMIT.match(turn.closing) or cues.DRAFT.search(turn.closing[:300]):
-        return ""
-    told = list(_summed(sentences(turn.closing)[:_SUMMED]))
-    return next((text for text, done in told if done), told[0][0] if told else "")
-
-
-def _summed(said: list[Sentence]) -> Iterator[tuple[str, bool]]:
-    """(a sentence or list of a summary, whether it says what was done), each list once."""
-    listing = False
-    for number, one in enumerate(said):
-        if listing and one.item:
-            continue
-        lead = one.text.endswith((":", "：")) and not one.item
-        listing = one.item or (lead and number + 1 < len(said) and said[number + 1].item)
-        if listing:
-            found = said[number + lead :]
-            items = _items(found)
-            telling = lead and not cues.TALK.match(one.text) and len(words(one.text)) > _BRIEF
-            label = found[0].label
-            done = bool(cues.DONE.match(found[0].text)) or bool(label and cues.DONE_LABEL.search(label))
-            if items:
-                yield clip(f"{one.text} {items}" if telling else items, _ALL), done
-            continue
-        if lead or _passing(one, titled=False) or _IF.match(one.text) or _REFERS.match(one.text):
-            continue
-        done = bool(cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text))
-        if done or not cues.TALK.match(one.text):
-            yield clip(one.text, _ROOM) + _more(said[number + 1 :], _ALL - len(one.text)), done
-
-
-def _items(said: list[Sentence]) -> str:
-    """The first items of a summary that tell something, each with what it is about; not those below "next steps"."""
-    items: dict[str, None] = {}
-    name = ""
-    apart = len({one.label for one in said[:_ITEMS] if one.item}) > 1
-    for one in said:
-        if not one.item or len(items) == _ITEMS + 1:
-            break
-        text = one.text.rstrip(".:：")
-        if " " not in text:
-            name = f"{text}: "
-            continue
-        own = one.label.rsplit(" / ", 1)[-1] if apart else ""
-        own = _NUMBER.sub("", own)
-        said_so = not own or cues.DONE_LABEL.search(own) or text.lower().startswith(own)
-        about = "" if said_so else f"{own[:1].upper()}{own[1:]}: "
-        under = one.label and cues.LEFT_LABEL.search(one.label)
-        if not (under or cues.QUESTION.search(text) or cues.HOLLOW.match(text)) and len(words(text)) > 1:
-            items[name + about + clip(text, 120)] = None
-            name = ""
-    return "; ".join(items)
-
-
-_NUMBER = re.compile(r"^\d{1,2}[.)] ")
-_SUMMED = 25
-_REFERS = re.compile(r"(?:this|that|these|those|it|they)\b", re.IGNORECASE)
-
-
-def heading(text: str) -> str:
-    """The title that a text begins with; "" where it begins with a sentence, or with a name for any text."""
-    found = _HEAD.match(text.lstrip())
-    name = plain(found[1]).rstrip(":") if found else ""
-    return clip(name, 90) if len(words(name)) > 1 else ""
-
-
-_HEAD = re.compile(r"#{1,3}[ \t]+(.{4,200})")
-
-
-def _listed(said: list[Sentence]) -> str:
-    """The first items of a list, or the first sentence below a heading, that a lead is followed by."""
-    items: list[str] = []
-    for one in said[:8]:
-        if one.item and size(one.text) > 1:
-            items.append(clip(one.text.rstrip("."), 90))
-        elif not items:
-            return "" if one.text.endswith((":", "：")) or cues.QUESTION.search(one.text) else one.text
-        else:
-            break
-        if len(items) == _ITEMS:
-            break
-    return "; ".join(items)
-
-
-_GREEN = re.compile(
-    r"(?:all )?(?:the )?(?:tests|checks|lint|build)\b.{0,30}\b(?:pass|green|clean)\w*\b.{0,30}$", re.IGNORECASE
-)
-
-
-def _thought(turn: Turn) -> Sentence | None:
-    """Where a turn ends without a word to the user: what the agent noted as done, in its thinking."""
-    for text in reversed(turn.thoughts[-3:]):
-        for one in sentences(text)[:3]:
-            if _MADE.match(one.text) and size(one.text) >= 4 and not cues.QUESTION.search(one.text):
-                return Sentence(clip(one.text, 200), raw=one.raw)
-    return None
-
-
-_MADE = re.compile(
-    r"(?:good[,!.] )?(?:now )?i(?:'ve|’ve| have) (?:now |just )?"
-    r"(?:add|updat|chang|remov|fix|renam|replac|creat|increas|set)",
-    re.IGNORECASE,
-)
 
 
 def unanswered(episode: Episode, asks: list[Ask]) -> bool:
@@ -409,7 +207,9 @@ def in_vain(found: list[Turn]) -> str:
         said = next((one.text for one in sentences(turn.closing)[:12] if cues.NOT_FOUND.search(one.text)), "")
         if turn.closing and not any(words(name) & words(said) for name in missing):
             continue
-        if not turn.closing and (turn is not found[-1] or len(looked) < 8):
+        if not turn.closing and (
+            turn is not found[-1] or len(looked) < 8 or any(_REMOVES.search(one.content) for one in looked)
+        ):
             continue
         tail = "" if turn.closing else "; the session broke off"
         what = ", ".join(missing[:2])
@@ -429,6 +229,7 @@ def _named(ask: Ask) -> list[str]:
     )[-3:]
 
 
+_REMOVES = re.compile(r"(?:^|[;&|] *)(?:rm|mv|cp|mkdir|git rm) ")
 _NAME = re.compile(r"\.\w{1,5}$|_|\(")
 
 
@@ -439,19 +240,6 @@ def _shows(one: Action, name: str) -> bool:
     if one.obs_type == "file_read" and one.file_path.lower().endswith(name):
         return True
     return name in one.response.lower()
-
-
-def answers(found: list[Turn], gone: Superseded) -> list[tuple[Turn, Sentence]]:
-    """What was said of turns that changed something, in order."""
-    did: list[tuple[Turn, Sentence]] = []
-    for turn in found:
-        silent = turn.changed and not turn.closing and not turn.stopped
-        one = answer(turn) or (_thought(turn) if silent else None)
-        if one is None or gone(turn.number, one.text):
-            continue
-        if turn.changed and (turn.edited or cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text)):
-            did.append((turn, one))
-    return did
 
 
 def distinct(found: list[str], share: float = 0.6) -> list[str]:

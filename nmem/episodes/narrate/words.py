@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _WORD = re.compile(r"[A-Za-z_][\w.\-/]*\w|[A-Za-zÀ-ÿ]{2,}|\d+(?:\.\d+)+|[가-힣]{2,}|[ァ-ヶー]{2,}|[一-龯]{2,}")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]{2,}|[À-ÿ]+|[가-힣]+|[ァ-ヶー]+|[一-龯]+|\d+(?:\.\d+)+")
@@ -131,13 +132,15 @@ COMMON = frozenset(
 )
 
 
+@lru_cache(maxsize=64)
 def words(text: str) -> set[str]:
-    """The telling words of a text, lower case: parts of identifiers, no common words."""
+    """The telling words of a text, lower case: parts of identifiers, no common words; not to be changed."""
     return {part for one in set(_PART.findall(text)) if len(part := one.lower()) > 1 and part not in COMMON}
 
 
+@lru_cache(maxsize=32)
 def codes(text: str) -> set[str]:
-    """Names in a text that look like code: paths, identifiers, options, what stands in backticks."""
+    """Names in a text that look like code: paths, identifiers, options, what stands in backticks; not to be changed."""
     return {one.strip("`").rstrip(".,:;").removesuffix("()").lower() for one in _CODE.findall(_ENDLESS.sub(" ", text))}
 
 

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import nsmallest
+from math import fsum
 
 from nmem.episodes.titles.goal import base
 from nmem.episodes.titles.lists import ARTICLES, BREAKING, DROPPED, EVERYDAY, JOINING, NOISE, STOP, listed
-from nmem.episodes.titles.weights import keys, told
+from nmem.episodes.titles.weights import bag, keys
 
 _PIECES = re.compile(r"[.!?](?=\s|$)|[,;:()\[\]{}\"“”`<>|=\n*]|\s[-–—+]+\s|->|→")
 _EDGES = ".,;:!?()[]{}\"“”*`<>~→'"
@@ -36,8 +37,7 @@ def phrases(texts: Iterable[str]) -> dict[str, str]:
     out: dict[str, str] = {}
     for text in texts:
         for piece in _PIECES.split(text[:_READ]):
-            for words in _in(list(_tokens(piece))):
-                phrase = " ".join(words)
+            for phrase in _in(list(_tokens(piece))):
                 out.setdefault(phrase.lower(), phrase)
     return out
 
@@ -83,7 +83,7 @@ def file(word: str) -> str:
     return bare.rsplit("/", 1)[-1]
 
 
-def _in(tokens: list[tuple[str, str]]) -> Iterator[list[str]]:
+def _in(tokens: list[tuple[str, str]]) -> Iterator[str]:
     """The phrases of one piece."""
     at = 0
     while at < len(tokens):
@@ -92,15 +92,17 @@ def _in(tokens: list[tuple[str, str]]) -> Iterator[list[str]]:
             at += 1
             continue
         run = [word for _, word in tokens[at:end]]
-        for start in range(len(run)):
-            for stop in range(start + 1, min(len(run), start + 4) + 1):
-                yield run[start:stop]
+        for start, phrase in enumerate(run):
+            yield phrase
+            for word in run[start + 1 : start + 4]:
+                phrase = f"{phrase} {word}"  # noqa: PLW2901
+                yield phrase
         if end < len(tokens) and tokens[end][0] == _JOIN:
             yield from _joined(run, tokens, end)
         at = end
 
 
-def _joined(run: list[str], tokens: list[tuple[str, str]], end: int) -> Iterator[list[str]]:
+def _joined(run: list[str], tokens: list[tuple[str, str]], end: int) -> Iterator[str]:
     at = end + 1
     while at < len(tokens) and tokens[at][0] == _ARTICLE:
         at += 1
@@ -108,7 +110,7 @@ def _joined(run: list[str], tokens: list[tuple[str, str]], end: int) -> Iterator
     after = [word for _, word in tokens[at:stop]]
     if after:
         for start in range(max(0, len(run) - 3), len(run)):
-            yield [*run[start:], tokens[end][1].lower(), *after]
+            yield " ".join([*run[start:], tokens[end][1].lower(), *after])
 
 
 def _run(tokens: list[tuple[str, str]], at: int, most: int) -> int:
@@ -137,9 +139,9 @@ def weighed(found: dict[str, str], known: dict[str, float]) -> list[Weighed]:
     """Phrases with what they tell; those without a content word are left out."""
     out: list[Weighed] = []
     for phrase in found.values():
-        words = set(keys(phrase))
+        words = bag(phrase)
         if words:
-            out.append((phrase, words, told(words, known)))
+            out.append((phrase, words, fsum([known.get(word, 0.0) for word in words])))
     return out
 
 

@@ -31,6 +31,11 @@ def keys(text: str) -> list[str]:
     return out
 
 
+def bag(phrase: str) -> set[str]:
+    """The content words of a few names, each once."""
+    return set[str]().union(*map(_remembered, phrase.split()))
+
+
 def _keys(run: str) -> tuple[str, ...]:
     """Of what stands between blanks."""
     return tuple(

@@ -32,7 +32,7 @@ def _session(ask: Ask) -> str:
     if named:
         ref = ids.parse(ask.db, named if "/" in named else f"session/{named}")
         if ref.kind != ids.SESSION:
-            raise NmemError(f"{ref} is no session: get {ref} names its session")
+            raise NmemError(f"{ref} is not a session: get {ref} names its session")
         return ref.key
     return ask.session_here()
 

@@ -49,7 +49,7 @@ def run(ask: Ask) -> Answer:
 def _number(need: str) -> int:
     number = need.removeprefix("task/")
     if not (number.isascii() and number.isdigit() and len(number) < 18):
-        raise Usage(f"needs: {line(need, 40)} is no task")
+        raise Usage(f"needs: {line(need, 40)} is not a task")
     return int(number)
 
 

@@ -31,7 +31,7 @@ def _moment(ask: Ask) -> tuple[str, Place]:
         if ref.kind in (ids.THREAD, ids.LEARNING):
             raise NmemError(f"{ref} has no one moment: get {ref} names the sessions and obs of it")
         if ref.kind == ids.TASK:
-            raise NmemError(f"{ref} is no moment: get {ref} names the session that it became")
+            raise NmemError(f"{ref} is not a moment: get {ref} names the session that it became")
         if ref.kind == ids.EPISODE:
             from nmem.read.stories import story
 

@@ -121,7 +121,7 @@ def test_an_ssh_key_opens_what_is_encrypted_to_it(filled: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--encrypt", "age1nonsense"), "age1nonsense is no public key"),
+        (("--encrypt", "age1nonsense"), "age1nonsense is not a public key"),
         (("--encrypt", "/no/such/file"), "is neither a key nor a file of public keys"),
         (("/no/such/folder/b.db",), "there is no folder /no/such/folder"),
     ],
@@ -225,7 +225,7 @@ def test_a_damaged_backup_is_refused_before_anything_changes(filled: str, tmp_pa
     path.write_bytes(b"SQLite format 3\0" + b"x" * 9000)
     assert "is damaged" in refused("restore", str(path), "--yes")
     path.write_text("hello")
-    assert "is no backup of nmem" in refused("restore", str(path), "--yes")
+    assert "is not a backup of nmem" in refused("restore", str(path), "--yes")
     assert "No such file" in refused("restore", str(tmp_path / "none"), "--yes")
     with closing(sqlite3.connect(tmp_path / "foreign.db")) as db:
         db.execute("CREATE TABLE t (x)")
@@ -289,4 +289,4 @@ def test_a_pipe_is_no_backup_and_nobody_waits_for_it(db_path: str, tmp_path: Pat
     os.mkfifo(tmp_path / "backup")
     found = CliRunner().invoke(nmem, ["restore", str(tmp_path / "backup"), "--yes"])
     assert found.exit_code == 1
-    assert "is no file" in str(found.exception) + found.output
+    assert "is not a file" in str(found.exception) + found.output

@@ -123,8 +123,8 @@ def test_what_is_wrong_is_one_line(nmem: Nmem) -> None:
         (("context", "--project", "nowhere"), 1, "nothing is recorded of project nowhere"),
         (("context", "--session", "nobody"), 1, "there is no session nobody"),
         (("context", "--preview"), 2, "--prompt TEXT"),
-        (("context", "--project", "shop", "--as-of", "soon"), 2, "--as-of: soon is no time"),
-        (("context", "--project", "shop", "--as-of", "2999-01-01"), 2, "what is not yet"),
+        (("context", "--project", "shop", "--as-of", "soon"), 2, "--as-of: invalid time 'soon'"),
+        (("context", "--project", "shop", "--as-of", "2999-01-01"), 2, "must not lie in the future"),
         (("eval", "context", "--project", "nowhere"), 1, "nothing is recorded of project nowhere"),
     ):
         got, _, err = nmem(*words)
@@ -171,7 +171,7 @@ def test_an_item_is_never_told_always_told_and_neither(nmem: Nmem) -> None:
     assert nmem.json(*of_shop, "--prompt", "the chart rounding is wrong") | {"at": 0} == other | {"at": 0}
     for wrong in ("nonsense", "episode/x", "*", "file/", "episode/" + "9" * 30):
         code, _, err = nmem(*of_shop, "--exclude", wrong)
-        assert code == 1 and "is no item of a context" in err
+        assert code == 1 and "is not an item of a context" in err
 
 
 def test_what_comes_after_a_reset(nmem: Nmem) -> None:

@@ -232,12 +232,12 @@ def test_prompts_are_redacted_before_they_are_stored(place: Place) -> None:
         ({"prompt": "  "}, "the prompt is empty"),
         ({"prompt": "x" * 100_001}, "at most 100,000 characters"),
         ({"client": "emacs"}, "emacs is not a client"),
-        ({"cwd": "/nowhere/at/all"}, "is no folder"),
-        ({"cwd": "/" + "x" * 4096}, "is no folder that a task can run in"),
-        ({"cwd": "/tmp/\udcff"}, "is no folder"),
+        ({"cwd": "/nowhere/at/all"}, "is not a folder"),
+        ({"cwd": "/" + "x" * 4096}, "is not a folder that a task can run in"),
+        ({"cwd": "/tmp/\udcff"}, "is not a folder"),
         ({"needs": (99,)}, "there is no task 99"),
         ({"retries": 21}, "at most 20 times"),
-        ({"quiet_hours": "25:00-26:00"}, "are no quiet hours"),
+        ({"quiet_hours": "25:00-26:00"}, "invalid quiet hours"),
         ({"worktree": True, "cwd": "/"}, "is in no git repository"),
     ],
 )
@@ -299,5 +299,5 @@ def test_times_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.undo()
         time.tzset()
     for wrong in ("sometime", "25:00", "2026-13-01", "-5m", "9" * 40):
-        with pytest.raises(NmemError, match="is no time"):
+        with pytest.raises(NmemError, match="invalid time"):
             hours.when(wrong, NOW)

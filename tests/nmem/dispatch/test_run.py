@@ -376,7 +376,7 @@ def test_a_folder_that_went_away_fails_the_task_in_words(place: Place) -> None:
     number = place.add("say it", cwd=str(folder))
     folder.rmdir()
     place.run()
-    assert place.task(number).reason.endswith("is no folder any more")
+    assert place.task(number).reason.endswith("is no longer a folder")
 
 
 def test_cancelled_between_claim_and_start_never_starts(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

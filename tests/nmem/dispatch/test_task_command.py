@@ -66,7 +66,10 @@ def test_from_queueing_to_the_end(place: Place) -> None:
     assert "not before" in place.command("list").stdout
     assert place.command("run", "--headless").stdout.startswith("1 queued for later")
     assert place.command("run", "--headless", "2").stdout.splitlines()[-1].endswith("task/2 succeeded, ended: exit 0")
-    assert place.command("remove", "1", check=False).stderr == "nmem: task/1 stays: --yes removes it without asking\n"
+    assert (
+        place.command("remove", "1", check=False).stderr
+        == "nmem: task/1 is not removed: --yes removes it without asking\n"
+    )
     assert place.command("remove", "1", "2", "--yes").stdout == "task/1 is removed\ntask/2 is removed\n"
     assert json.loads(place.command("list", "--json").stdout) == {"tasks": [], "counts": {}}
 
@@ -81,9 +84,9 @@ def test_secrets_are_counted_and_the_client_gets_a_placeholder(place: Place) -> 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("add",), "a PROMPT, or --file, or --learning"),
+        (("add",), "give one of PROMPT, --file and --learning"),
         (("add", "x", "--learning", "1"), "one of them"),
-        (("add", "x", "--after", "never"), "never is no time"),
+        (("add", "x", "--after", "never"), "invalid time 'never'"),
         (("add", "x", "--depends-on", "7"), "there is no task 7"),
         (("add", "--learning", "7"), "there is no learning 7"),
         (("add", "--file", "/nowhere.md"), "No such file"),
@@ -133,7 +136,7 @@ def test_a_file_with_front_matter(place: Place) -> None:
     [
         ("---\nprio: 1\n---\nx", "f.md:2: there is no prio: priority is meant?"),
         ("---\npriority: high\n---\nx", "f.md:2: priority cannot be high"),
-        ("---\n\nafter: whenever\n---\nx", "f.md:3: whenever is no time"),
+        ("---\n\nafter: whenever\n---\nx", "f.md:3: invalid time 'whenever'"),
         ("---\nworktree: maybe\n---\nx", "f.md:2: worktree cannot be maybe"),
         ("---\nno colon\n---\nx", "f.md:2: no colon is not"),
         ("---\npriority: 1\nx", "has no end"),
@@ -180,7 +183,7 @@ def test_an_agent_queues_a_task_and_is_bounded(place: Place, monkeypatch: pytest
     answer = queue_task(place, prompt="run the slow tests", after="2h", needs=["task/1"])
     assert answer == {"id": "task/2", "state": "queued", "runs": "once the person approves it"}
     assert (place.task(2).source, place.task(2).cwd) == ("agent", str(place.project))
-    with pytest.raises(NmemError, match="x is no task"):
+    with pytest.raises(NmemError, match="x is not a task"):
         queue_task(place, prompt="p", needs=["x"])
     for _ in range(3):
         monkeypatch.setenv("NMEM_TASK", str(read_newest(place)))
@@ -300,11 +303,11 @@ def test_a_timer_of_systemd_is_shown_written_and_removed(place: Place, own_home:
     assert "OnUnitActiveSec=5min" in shown and "KillMode=process" in shown and '"task" "run" "--no-wait"' in shown
     assert "# what agents queue" not in shown
     configured(own_home, 'agent_tasks = "run"')
-    assert "# what agents queue is started as well" in place.command("schedule", "--dry-run", "--systemd").stdout
+    assert "# starts tasks queued by agents" in place.command("schedule", "--dry-run", "--systemd").stdout
     configured(own_home, "")
     units = own_home / ".config" / "systemd" / "user"
     assert not units.exists()
-    assert "nobody is there to be asked" in place.command("schedule", check=False).stderr
+    assert "no terminal to ask on" in place.command("schedule", check=False).stderr
     place.command("schedule", "--every", "9", "--yes")
     assert "OnUnitActiveSec=9min" in (units / "nmem-tasks.timer").read_text()
     assert schedule.present() == "systemd"
@@ -413,7 +416,7 @@ def test_a_task_gets_a_worktree_where_there_is_a_repository_and_says_where_not(p
     plain.mkdir()
     done = place.command("add", "write=new.py", "--cwd", str(plain))
     assert not place.task(2).worktree
-    assert done.stderr == f"it runs in its folder itself: {plain} is in no git repository\n"
+    assert done.stderr == f"no worktree, the task runs in the folder itself: {plain} is in no git repository\n"
     queue_task(place, prompt="x")
     assert place.task(3).worktree
     assert "is in no git repository" in place.command("add", "x", "--worktree", "--cwd", str(plain), check=False).stderr

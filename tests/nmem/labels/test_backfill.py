@@ -260,7 +260,7 @@ def test_project_limit_and_what_is_not_there(hooks: Hooks, db_path: str) -> None
     assert sum(row[-1] is None for row in hooks.labels()) == 6
     with pytest.raises(NmemError, match="no project nowhere"):
         run(hooks, db_path, project="nowhere")
-    with pytest.raises(NmemError, match="colour is no dimension"):
+    with pytest.raises(NmemError, match="colour is not a dimension"):
         run(hooks, db_path, dimension="colour")
     name = hooks.db.execute("SELECT name FROM projects").fetchone()[0]
     assert run(hooks, db_path, project=name).labelled == 6

@@ -163,7 +163,7 @@ def test_episodes_count_the_person_s_word(hooks: Hooks, number: int) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"colour": "red"}, "colour is no dimension: phase, scope, locus, novelty, friction"),
+        ({"colour": "red"}, "colour is not a dimension: phase, scope, locus, novelty, friction"),
         ({"phase": "red"}, "phase is think or act, not red"),
         ({"phase": "act\x1b[2J"}, "phase is think or act, not act"),
         ({}, "nothing is said of observation"),
@@ -192,9 +192,9 @@ def test_the_same_word_again_a_missing_call_and_what_is_no_call(hooks: Hooks, nu
     batch.observations.append(Observation(hooks.at, "session_compact", "auto", dedup_key="m1"))
     store.write(hooks.db, seal(batch))
     marker = hooks.db.execute("SELECT max(id) FROM observations").fetchone()[0]
-    with pytest.raises(NmemError, match="is no call: it has no labels"):
+    with pytest.raises(NmemError, match="is not a call: it has no labels"):
         corrections.relabel(hooks.db, marker, "phase", "act", START)
-    with pytest.raises(NmemError, match="is no call"):
+    with pytest.raises(NmemError, match="is not a call"):
         read.labelled(database.reader(db_path), db_path, marker)
 
 
@@ -260,8 +260,8 @@ def test_the_command(hooks: Hooks, number: int) -> None:
         (("x",), 2, "is not the number of an observation"),
         ((), 2, "name an observation"),
         (("1", "phase"), 2, "phase is not DIMENSION=WORD"),
-        (("1", "phase=act", "phase=think"), 2, "phase is said twice"),
-        (("1", "phase=act", "--clear", "phase"), 2, "both said and cleared"),
+        (("1", "phase=act", "phase=think"), 2, "phase is given twice"),
+        (("1", "phase=act", "--clear", "phase"), 2, "both set and cleared"),
         (("1", "--list"), 2, "each stand alone"),
         (("1", "phase=red"), 1, "phase is think or act, not red"),
         (("77777",), 1, "there is no observation 77777"),

@@ -108,7 +108,7 @@ def test_show_tells_what_there_is_to_know(told: Shop) -> None:
     text = fine("learn", "show", "1")
     for words in ("# Learning 1: npm test", "kind\tfailing command", "state\topen", "helped\t`pnpm test` works",
                   "as a rule\tUse `pnpm test`: `npm test` fails here", "2 times in 2 sessions, 2025-10-06 to",
-                  "nmem learn accept 1", "## Where it was met", "session/two"):  # fmt: skip
+                  "nmem learn accept 1", "## Evidence", "session/two"):  # fmt: skip
         assert words in text
     assert inert(fine("learn", "show", "2").replace("\t", ""))
     assert "until\t2025-10-10" in fine("learn", "show", "3")
@@ -130,7 +130,7 @@ def test_the_report_is_markdown_that_holds_what_it_quotes(told: Shop, tmp_path: 
     assert file.read_text(encoding="utf-8").startswith("# Learnings of shop")
     fine("learn", "--markdown", "-o", str(file), "--limit", "1")
     file.write_text("my own notes", encoding="utf-8")
-    assert "is no report" in str(run("learn", "-o", str(file)).exception)
+    assert "is not a report" in str(run("learn", "-o", str(file)).exception)
     assert file.read_text(encoding="utf-8") == "my own notes"
     assert "cannot be written" in str(run("learn", "-o", str(tmp_path / "none" / "x.md")).exception)
 
@@ -155,7 +155,7 @@ def test_accept_shows_asks_and_writes(told: Shop, monkeypatch: pytest.MonkeyPatc
 def test_accept_into_another_file_in_other_words(told: Shop) -> None:
     fine("learn", "accept", "1", "--file", "AGENTS.md", "--text", "Use pnpm here", "--yes")
     assert b"\n- Use pnpm here\n" in told.file(name="AGENTS.md").read_bytes()
-    assert "says so already: Use pnpm here" in fine(
+    assert "has this rule already: Use pnpm here" in fine(
         "learn", "accept", "2", "--file", "AGENTS.md", "--text", "Use pnpm here", "--dry-run"
     )
     assert run("learn", "reopen", "1").exit_code == 2
@@ -192,15 +192,15 @@ def test_the_other_verbs_and_their_undo(told: Shop) -> None:
         (("accept", "99", "--yes"), 1, "there is no learning 99"),
         (("dismiss", "99"), 1, "there is no learning 99"),
         (("reopen", "1"), 1, "learning 1 is open already"),
-        (("snooze", "1", "--for", "soon"), 2, "soon is no span of time"),
-        (("snooze", "1", "--for", "-3d"), 2, "no span of time"),
+        (("snooze", "1", "--for", "soon"), 2, "invalid duration 'soon'"),
+        (("snooze", "1", "--for", "-3d"), 2, "invalid duration"),
         (("snooze", "1", "--for", "99999w"), 2, "at most five years"),
         (("snooze", "1"), 2, "--for"),
         (("show", "one\x1b[2J"), 2, "is not the number of a learning"),
-        (("--since", "soon"), 2, "soon is no time"),
+        (("--since", "soon"), 2, "invalid time 'soon'"),
         (("--state", "lost"), 2, "lost"),
         (("--json", "--markdown"), 2, "exclude each other"),
-        (("--across", "--project", "shop"), 2, "leave --project away"),
+        (("--across", "--project", "shop"), 2, "leave out --project"),
         (("accept", "2", "--yes"), 2, "word it with --text"),
         (("accept", "1", "--yes", "--text", ""), 2, "--text is empty"),
         (("--project", "none"), 1, "nothing is recorded of project none"),

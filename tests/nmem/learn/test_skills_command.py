@@ -46,9 +46,7 @@ def test_skills_are_listed_apart_from_what_goes_wrong(skilled: Shop) -> None:
     assert one["when"] == "Before `git commit` of a changed `*.go`"
     assert NAME in fine("skills")
     assert "golangci" not in fine("learn")
-    assert (
-        fine("skills", "--since", "1h") == "no skill is known of shop yet: three sessions must have gone the same way\n"
-    )
+    assert fine("skills", "--since", "1h") == "no skill of shop yet: needs three sessions with the same steps\n"
 
 
 def test_one_in_full_says_how_often_it_was_followed(skilled: Shop) -> None:

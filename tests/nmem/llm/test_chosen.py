@@ -82,7 +82,7 @@ def test_a_model_is_switched_off_also_where_nothing_can_be_kept_for_undo(db_path
     Path(db_path).parent.mkdir(exist_ok=True)
     Path(db_path).write_text("no database at all", "utf-8")
     on = CliRunner().invoke(model, ["on"])
-    assert on.exit_code == 0 and "note: `nmem undo` will not know of it" in on.stderr
+    assert on.exit_code == 0 and "note: `nmem undo` cannot undo this" in on.stderr
 
 
 def test_a_client_that_is_not_there_cannot_be_chosen(haiku: None) -> None:

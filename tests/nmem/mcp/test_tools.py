@@ -107,12 +107,12 @@ def test_episodes_page_too_and_can_be_filtered(client: Client, shop: Recorded) -
         ("episode/999", "there is no episode/999: they are episode/1 to episode/2"),
         ("learning/9", "there is no learning/9: "),
         ("session/nope", "there is no session/nope: the newest are session/change-log, session/coupon"),
-        ("session/c", "session/c is the beginning of several: session/change-log, session/coupon"),
-        ("12", "12 is no id: obs/12, prompt/5, episode/3, session/abc, thread/4, learning/2, task/7 or decision/4"),
-        ("obs/x", "obs/x is no id: obs/ and a number"),
+        ("session/c", "session/c matches several sessions: session/change-log, session/coupon"),
+        ("12", "12 is not an id: obs/12, prompt/5, episode/3, session/abc, thread/4, learning/2, task/7 or decision/4"),
+        ("obs/x", "obs/x is not an id: obs/ and a number"),
         ("file/src/a.py", "file/src/a.py is a file: file_history tells of it"),
-        ("", "nothing is no id"),
-        ("obs/1; DROP TABLE observations", "is no id"),
+        ("", "nothing is not an id"),
+        ("obs/1; DROP TABLE observations", "is not an id"),
     ],
 )
 def test_an_unknown_id_says_what_there_is(client: Client, shop: Recorded, wanted: str, says: str) -> None:
@@ -235,7 +235,7 @@ def test_the_stance_of_the_newest_session(client: Client, shop: Recorded) -> Non
     found = client.get("current_stance")
     assert found["session"] == "session/change-log" and found["calls"] == 2
     assert client.get("current_stance", session="coupon")["session"] == "session/coupon"
-    assert "is no session" in client.refused("current_stance", session="obs/1")
+    assert "is not a session" in client.refused("current_stance", session="obs/1")
 
 
 def test_context_names_items_that_get_knows(client: Client, shop: Recorded) -> None:

@@ -109,7 +109,9 @@ def test_a_correction_is_learned_once_and_the_obstacle(begin: type[Story]) -> No
         "Changed cli.py to read FAST."
     )
     told = narrate(story.episode())
-    assert told.learned == ["The user corrected: “no, it must be an environment variable, not a flag”"]
+    assert told.learned == [
+        "The user corrected: “no, it must be an environment variable, not a flag” (about: “Add a flag to the exporter”)"
+    ]
     assert told.notes == []
     assert "environment variable" in told.obstacle
 
@@ -280,7 +282,9 @@ def test_a_last_request_that_files_were_changed_for_is_not_told_as_left_undone(b
 def test_an_open_episode_does_not_end_and_no_answer_is_not_told_as_nothing_done(begin: type[Story]) -> None:
     story = begin().user("Write a test for the boil timer").edit("tests/test_timer.py").agent("Added a test.")
     story.user("also explain in the README how to descale it").write("README.md")
-    assert narrate(story.episode()).outcome.endswith("no answer to the last request is recorded")
+    assert narrate(story.episode()).outcome.endswith(
+        "no answer to the last request is recorded; done for it last: writing README.md"
+    )
     assert "unfinished" not in narrate(replace(story.episode(), going_on=True)).marks
 
 
@@ -307,15 +311,17 @@ def test_a_check_is_judged_by_the_code_that_was_edited_after_it(begin: type[Stor
 
 def test_what_only_the_agent_saw_pass_is_said_to_be_its_word(begin: type[Story]) -> None:
     story = begin().user("Time the kettle").edit("kettle.py").shell("pytest | tail", "test", "unknown")
-    assert "by the agent's word" in narrate(story.agent("Timed it. All tests pass.").episode()).outcome
+    assert "agent said at the end that tests pass" in narrate(story.agent("Done. All tests pass.").episode()).outcome
     story = begin().user("Time the kettle").edit("kettle.py").shell("pytest", "test", "failed", response="1 failed")
     told = narrate(story.agent("Timed it. All tests pass.").episode())
     assert "tests_failed" in told.marks
-    assert told.outcome.endswith("the last test run that was seen failed; the agent said after it that tests pass")
+    assert told.outcome.endswith("last test run that was seen failed; the agent said at the end that tests pass")
     told = narrate(story.commit("1234567", "time it").agent("Committed, the hook's tests pass.").episode())
-    assert "tests_failed" not in told.marks and "passed at the end, by the agent's word" in told.outcome
+    assert "tests_failed" not in told.marks and "the agent said at the end that tests pass" in told.outcome
     story = begin().user("Time it").edit("kettle.py").shell("pytest | tail", "test", "unknown")
-    assert "by the agent's word" not in narrate(story.agent("Timed it. Tests should pass.").episode()).outcome
+    assert "tests pass" not in narrate(story.agent("Timed it. Tests should pass.").episode()).outcome
+    story = begin().user("Time it").edit("kettle.py").shell("pytest | tail", "test", "unknown")
+    assert "tests pass" not in narrate(story.agent("Timed it. The build passes, lint is clean.").episode()).outcome
 
 
 def test_one_program_by_two_names_is_one_struggle(begin: type[Story]) -> None:

@@ -88,7 +88,7 @@ def test_a_copy_of_a_persons_own_is_named(said: str) -> None:
     path = copied(said, "before the big change.db")
     done = CliRunner().invoke(nmem, ["purge", "--text", WORD, "--now", "--backups", "--yes"])
     assert done.exit_code == 1
-    assert f"it is still in: {path}" in str(done.exception)
+    assert f"copies remain in: {path}" in str(done.exception)
     assert path.exists()
 
 

@@ -181,7 +181,7 @@ def test_case_json_blanks_and_quotes_make_no_difference() -> None:
 
 @pytest.mark.parametrize("written", ["obs/x", "nothing", "session/", "obs/1/2", "tag/1"])
 def test_ids_are_read_strictly(written: str) -> None:
-    with pytest.raises(NmemError, match="is no id"):
+    with pytest.raises(NmemError, match="is not an id"):
         parse(written)
 
 

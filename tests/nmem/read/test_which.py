@@ -6,14 +6,14 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from nmem.read.which import session_of
 
 from nmem.errors import NmemError
+from nmem.read.listing import session_of
 
 
 def test_by_the_beginning_of_its_id(db: sqlite3.Connection) -> None:
     assert session_of(db, "bb") == session_of(db, "session/bb33") == "bb33"
-    with pytest.raises(NmemError, match="beginning of several: aa"):
+    with pytest.raises(NmemError, match="matches several sessions: aa"):
         session_of(db, "aa")
     with pytest.raises(NmemError, match="there is no session zz"):
         session_of(db, "zz")

@@ -147,7 +147,7 @@ def test_an_older_index_is_migrated_and_loses_nothing(old: Path) -> None:
     before = image(old)
     dry = run("recall", "migrate", "--dry-run")
     assert dry.exit_code == 0 and image(old) == before
-    assert "Basket Totals  ->  When Basket Totals" in dry.output and "spoken of in README.md:1" in dry.output
+    assert "Basket Totals  ->  When Basket Totals" in dry.output and "mentioned in README.md:1" in dry.output
 
     assert run("recall", "migrate", "--yes").exit_code == 0
     assert run("recall", "check").return_value == 0
@@ -189,10 +189,8 @@ def test_references_among_the_decisions_follow_their_headings(old: Path) -> None
     talk.write_bytes(TALK.encode())
     before = image(old)
     dry = run("recall", "migrate", "--dry-run").output
-    assert "references that follow them:" in dry and "-> - When Basket Totals — as the shop has them" in " ".join(
-        dry.split()
-    )
-    assert "spoken of in docs/decisions/talk.md:8" in dry and "spoken of in docs/decisions/talk.md:5" not in dry
+    assert "references to update:" in dry and "-> - When Basket Totals — as the shop has them" in " ".join(dry.split())
+    assert "mentioned in docs/decisions/talk.md:8" in dry and "mentioned in docs/decisions/talk.md:5" not in dry
 
     assert run("recall", "migrate", "--yes").exit_code == 0
     assert run("recall", "check").return_value == 0

@@ -212,7 +212,7 @@ def test_an_export_of_a_swept_memory_is_counted_as_it_was(
         newest = there.execute("SELECT newest FROM gone_ids WHERE name = 'observations'").fetchone()[0]
         assert newest >= max(one.id for one in gone)
     said = CliRunner().invoke(nmem, ["export", str(tmp_path / "out.jsonl")], env={"NMEM_DB": db_path})
-    assert "8 older calls of 1 sessions are known by their trace only: lines do not carry them" in said.stderr
+    assert "8 older calls of 1 sessions are kept only as traces: lines of JSON omit them" in said.stderr
 
 
 def test_labels_put_right_elsewhere_cost_a_session_nothing(record: Recorded, settled: Callable[[], Recorded]) -> None:

@@ -90,7 +90,7 @@ def test_what_is_no_filter_is_a_word(text: str) -> None:
     assert [word.text for word in found.words] == [text]
     looks_like_one = text.partition(":")[0] in ("is", "type", "since") and not text.endswith(":")
     assert bool(found.mistaken) is looks_like_one
-    assert all(one.startswith(f"{text} is no filter") for one in found.mistaken)
+    assert all(one.startswith(f"{text} is not a filter") for one in found.mistaken)
 
 
 def test_an_end_of_time_is_the_earliest_that_is_named() -> None:

@@ -78,7 +78,7 @@ def test_a_pipe_gets_a_line_a_hit_and_no_control(recorded: Recorded) -> None:
 
 def test_a_filter_that_is_none_and_a_search_that_finds_nothing_say_so(recorded: Recorded) -> None:
     lines = run("coupon is:broken").output.splitlines()
-    assert "# is:broken is no filter, so it was taken as a word; there is is:failed or is:pinned" in lines
+    assert "# is:broken is not a filter, so it was taken as a word; there is is:failed or is:pinned" in lines
     assert "# nothing found" in run("zzyyxx").output.splitlines()
     assert "there are more" not in run("zzyyxx").output
 
@@ -107,7 +107,7 @@ def test_a_terminal_gets_ids_snippets_and_where_they_are_from(
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ((), "say what to look for"),
+        ((), "no query"),
         (("--since", "soon", "x"), "--since: soon is none"),
         (("--type", "nothing", "x"), "--type: nothing is none"),
         (("--project", 'a"b', "x"), '--project: a"b is none'),

@@ -94,12 +94,12 @@ def test_set_and_unset_keep_comments_and_order(mine: Path) -> None:
         (("threads.method", "best"), "threads.method is one of fitted, seed"),
         (
             ("redaction.patterns", '[{name = "t", regex = "("}]'),
-            "redaction.patterns[0] is no regular expression: missing",
+            "redaction.patterns[0] is not a regular expression: missing",
         ),
         (("redaction.allow", "[1]"), "redaction.allow[0] needs a regex"),
         (("llm.base_url", "http://u:pw@host/v1"), "llm.base_url looks like"),
-        (("a b", "1"), "a b is no name of a setting"),
-        (("context.off", "[x"), "context.off: that is no list as TOML writes it"),
+        (("a b", "1"), "a b is not a setting"),
+        (("context.off", "[x"), "context.off: not a list in TOML"),
         (("tui.theme", "dark", "light"), "tui.theme takes one value"),
     ],
 )
@@ -136,7 +136,7 @@ def test_every_fault_is_named_with_its_line(mine: Path) -> None:
         ":6: threads.list is not known: did you mean clients?",
         ":10: threads.clients.clade is not known: did you mean claude?",
         ":11: threads.clients.claude is a number of minutes above 0, at most 10080",
-        ":12: redaction.patterns[0] is no regular expression: missing ), unterminated subpattern at position 0",
+        ":12: redaction.patterns[0] is not a regular expression: missing ), unterminated subpattern at position 0",
     ]
     told = json.loads(run("check", "--json").stdout)
     assert (told["ok"], [one["line"] for one in told["faults"]]) == (False, [1, 4, 5, 6, 10, 11, 12])
@@ -160,7 +160,7 @@ def test_a_file_that_is_no_toml_is_said_and_never_overwritten(mine: Path) -> Non
     assert mine.read_text() == "[context\nx = 1\n"
     result = run("get", "context.start_tokens")
     assert (result.stdout, result.exit_code) == ("1500\n", 0)
-    assert "the default stands" in result.stderr
+    assert "using the default" in result.stderr
 
 
 def test_the_list_says_whose_a_value_is_and_shows_no_key(mine: Path) -> None:
@@ -186,7 +186,7 @@ def test_edit_checks_what_was_written(mine: Path, monkeypatch: pytest.MonkeyPatc
     assert "context.enabled is true or false" in result.stdout
     assert isinstance(result.exception, NmemError)
     editor.write_text("#!/bin/sh\nprintf '[context]\\nenabled = false\\n' > \"$1\"\n")
-    assert "nothing is wrong" in ok("edit")
+    assert "no errors" in ok("edit")
     monkeypatch.setenv("EDITOR", "/no/such/editor")
     assert "cannot be started" in refused("edit")
 
@@ -246,4 +246,4 @@ def test_what_commands_take_is_taken(mine: Path) -> None:
     ok("set", "retention.days.file_read", "0")
     ok("set", "retention.projects.shop.all", "30.5")
     ok("set", "retention.projects.shop.command", "7")
-    assert "nothing is wrong" in ok("check")
+    assert "no errors" in ok("check")

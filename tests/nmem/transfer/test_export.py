@@ -264,9 +264,9 @@ def test_project_and_since_choose(full: str, busy: str, other: str, tmp_path: Pa
 def test_what_is_no_export_is_refused_in_one_line(full: str, other: str, tmp_path: Path) -> None:
     file = tmp_path / "x"
     for text, words in (
-        ("hello", "is no export"),
+        ("hello", "is not an export"),
         ('{"type": "export", "format": 99}', "upgrade nmem"),
-        ("", "is no export"),
+        ("", "is not an export"),
     ):
         file.write_text(text)
         assert words in refused("import", "--from-export", str(file), db=other)
@@ -279,7 +279,7 @@ def test_what_is_no_export_is_refused_in_one_line(full: str, other: str, tmp_pat
         db.commit()
     assert "upgrade nmem" in refused("import", "--from-export", str(tmp_path / "new.db"), db=other)
     assert "is an export, no backup" in refused("restore", str(tmp_path / "new.db"), "--yes", db=other)
-    assert "is there already" in refused("export", str(file), db=full)
+    assert "exists already" in refused("export", str(file), db=full)
 
 
 def test_lines_that_are_no_record_are_counted_and_the_rest_is_taken(full: str, other: str, tmp_path: Path) -> None:

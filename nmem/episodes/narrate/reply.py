@@ -1,0 +1,334 @@
+"""What the agent said of a request in the end: what was done, what a question was answered with, how it summed up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nmem.episodes.narrate import cues
+from nmem.episodes.narrate.prose import Sentence, clip, plain, sentences
+from nmem.episodes.narrate.turns import Superseded, Turn
+from nmem.episodes.narrate.words import codes, size, words
+
+
+def answer(turn: Turn) -> Sentence | None:
+    """The first sentence of the closing that says something, before any list."""
+    if not turn.closing or cues.LIMIT.match(turn.closing) or cues.DRAFT.search(turn.closing[:300]):
+        return None
+    held = ""
+    for one in sentences(turn.closing)[:6]:
+        if one.item or cues.QUESTION.search(one.text) or one.done:
+            break
+        if one.text.endswith((":", "：")):
+            if size(one.text) < _SAYS or cues.TALK.match(one.text) or not _TELLS.match(one.text):
+                break
+            return Sentence(clip(one.text.rstrip(":： "), 240), one.label, raw=one.raw)
+        if _GREEN.match(one.text) or (one.text[:1].islower() and not codes(one.raw)):
+            continue
+        if size(one.text) < 4 and not codes(one.raw):
+            held = held or one.text
+            continue
+        if cues.CHATTER.match(one.text) or (cues.TALK.match(one.text) and not cues.DONE.match(one.text)):
+            continue
+        head = f"{held} " if held and not cues.TALK.match(held) and len(held) < 24 else ""
+        return Sentence(clip(head + one.text, 240), one.label, raw=one.raw)
+    return Sentence(held, raw=held) if held and cues.DONE.match(held) else None
+
+
+_SAYS = 8
+_TELLS = re.compile(r"(?:now|if|when|each|every|both|all|it)\b", re.IGNORECASE)
+"""How a sentence before an example begins that tells how things are now."""
+
+
+def conclusion(turn: Turn) -> str:
+    """What a request that changed nothing was answered with: the first sentence with substance, with the list that it
+    leads to, or of a text that was written for the person its heading and its first sentence; "" for none.
+    """
+    if not turn.closing or cues.LIMIT.match(turn.closing):
+        return ""
+    title = heading(turn.closing)
+    said = sentences(turn.closing)[:40]
+    code = _code_first(turn.closing)
+    if len(said) <= _FEW and any(PROGRESS.search(one.text) for one in said):
+        return ""
+    short = said[0].text if said and size(said[0].text) < _BRIEF and not said[0].item else ""
+    head = f"{short} " if short and not _PRAISES.match(short) and not short.endswith((":", "：", "?")) else ""
+    for number, one in enumerate(said):
+        if _passing(one, titled=bool(title)):
+            continue
+        lead = one.text.endswith((":", "："))
+        talk = cues.TALK.match(one.text) and not cues.DONE.match(one.text) and not cues.DRAFT.search(one.text)
+        if talk and not (lead and size(one.text) > _NOD):
+            continue
+        after = said[number + 1 :]
+        if lead:
+            if told := _led(one, after):
+                return clip(f"{code}{head}{told}", _ALL)
+            continue
+        if (one.text[:1].islower() and not codes(one.raw)) or _IF.match(one.text):
+            continue
+        said_first = _CONNECTS.sub("", one.text)
+        said_first = said_first[:1].upper() + said_first[1:] if said_first != one.text else one.text
+        text = code + clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + said_first, _ROOM)
+        text += _goes_on(text, said, after)
+        return text + _verdict(after, text, _ALL - len(text))
+    return code.rstrip(": ")
+
+
+def _led(one: Sentence, after: list[Sentence]) -> str:
+    """A sentence that leads to something, with that; without it where the sentence says enough; else ""."""
+    if rest := _listed(after):
+        return f"{one.text} {rest}"
+    if size(one.text) < _SAYS or _REFERS.match(one.text) or _HERE.search(one.text):
+        return ""
+    return one.text.rstrip(":： ") + "." + _more(after, _ALL - len(one.text))
+
+
+def _goes_on(text: str, said: list[Sentence], after: list[Sentence]) -> str:
+    """What follows the first sentence of an answer: sentences, else its parts by their headings, else a list."""
+    if more := _more(after, _ALL - len(text)):
+        return more
+    if len(parts := _parts(said)) > _FEW:
+        return f" (in parts: {'; '.join(parts[:_PARTS])})"
+    rest = _listed(after) if size(text) < _NOD + 1 else ""
+    return f" {rest}" if rest else ""
+
+
+def _verdict(said: list[Sentence], told: str, room: int) -> str:
+    """What a long answer comes to: the sentence near its end that recommends or sums up; "" where it is told."""
+    if len(said) < _LONG:
+        return ""
+    for one in said[-_NEAR:]:
+        if _VERDICT.search(one.text) and _BRIEF <= size(one.text) <= _WHOLE and not cues.QUESTION.search(one.text):
+            text = one.text.rstrip(":：")
+            return f" […] {text}" if text not in told and len(text) < room and one.text[-1] not in ":：" else ""
+    return ""
+
+
+_LONG, _NEAR, _WHOLE = 8, 10, 50
+_VERDICT = re.compile(
+    r"\b(?:recommend\w*|verdict|conclusion|overall|bottom line|in short|in summary"
+    r"|i(?:'d|’d| would) (?:go|pick|choose|keep|say|suggest|start|use|lean|prefer)"
+    r"|my (?:instinct|take|pick|preference)|best (?:option|choice|approach)|effort"
+    r"|recomendo|empfehle|fazit)\b|추천|권장|결론|おすすめ|推奨|結論",
+    re.IGNORECASE,
+)
+
+
+def _code_first(text: str) -> str:
+    """The few lines of code that an answer begins with, and a colon; "" for none."""
+    found = _FENCED.match(text.lstrip())
+    lines = [line.strip() for line in found[1].strip().split("\n")] if found else []
+    told = " ".join(lines)
+    return f"`{told}`: " if told and len(lines) <= _FEW and len(told) <= _ROOM and "`" not in told else ""
+
+
+def _parts(said: list[Sentence]) -> list[str]:
+    """The headings that a long answer is divided by."""
+    named = dict.fromkeys(_NUMBER.sub("", each.label.split(" / ", 1)[0]) for each in said)
+    return [one for one in named if len(words(one)) > 1]
+
+
+_PARTS = 5
+_HERE = re.compile(r"\b(?:here|below|following|these|follows?|options?)\b|다음|以下|seguint", re.IGNORECASE)
+"""Words by which a sentence points to what stands below it."""
+_FENCED = re.compile(r"```\w*\n(.{4,600}?)\n```", re.DOTALL)
+
+
+def _more(said: list[Sentence], room: int) -> str:
+    """What goes on with an answer, as far as it fits: whole sentences, and the list that they lead to."""
+    out = ""
+    for number, one in enumerate(said[:_GOES_ON]):
+        lead = one.text.endswith((":", "："))
+        if one.item or cues.QUESTION.search(one.text) or one.text.endswith("…") or cues.TALK.match(one.text):
+            break
+        if size(one.text) < _BRIEF or _passing(one, titled=False):
+            continue
+        after = said[number + 1 : number + 2]
+        rest = _listed(said[number + 1 :]) if lead and after and after[0].item else ""
+        if lead and not (rest or cues.BROKEN.search(one.text)):
+            continue  # what it leads to is a picture or code
+        text = f"{one.text} {rest}" if rest else one.text.rstrip(":：") + "." * lead
+        if len(out) + len(text) >= room:
+            break
+        out += f" {text}"
+        if rest:
+            break
+    return out
+
+
+_ROOM, _ALL, _GOES_ON, _NOD, _EARLY, _ITEMS = 260, 560, 6, 9, 4, 3
+
+
+def _passing(one: Sentence, *, titled: bool) -> bool:
+    """A question, an item, a nod, how far something is: no answer by itself."""
+    if one.item or size(one.text) < _BRIEF or cues.QUESTION.search(one.text):
+        return True
+    if (
+        cues.HOLLOW.match(one.text)
+        or _GREEN.match(one.text)
+        or PROGRESS.search(one.text)
+        or (cues.CHATTER.match(one.text) and not titled)
+    ):
+        return True
+    return bool(_NODS.match(one.text)) and size(one.text) < _NOD
+
+
+_BRIEF, _FEW = 5, 3
+PROGRESS = re.compile(
+    r"(?:minutes?|seconds?|hours?|min|%|[KMG]B|done|complete|running)\W+so far\b|\balmost (?:there|done)\b"
+    r"|\bstill (?:running|waiting|going|in progress|downloading|building)\b"
+    r"|\bwhile we wait\b",
+    re.IGNORECASE,
+)
+"""Something goes on: how far it is, is out of date when it is read."""
+_IF = re.compile(r"(?:if|when|once|unless|otherwise|then|so|but|and|plus|also)\b", re.IGNORECASE)
+"""How a sentence begins that hangs on another one."""
+_CONNECTS = re.compile(
+    r"(?:however|therefore|thus|overall|in short|in summary|unfortunately|note that)[,:]? ", re.IGNORECASE
+)
+_PRAISES = re.compile(
+    r"(?:exactly|right|great|good|nice|perfect|excellent|interesting|absolutely|ah|oh|fair|that'?s|you'?re|sure|done"
+    r"|now|i |let|here|analysis complete|found)\b",
+    re.IGNORECASE,
+)
+_NODS = re.compile(
+    r"(?:exactly|right|correct|yes|no|yeah|true|indeed|great|good|nice|perfect|excellent|interesting|absolutely|ah|oh"
+    r"|fair|you'?re (?:absolutely |totally )?(?:right|correct)|that'?s (?:a|an|the)|this is (?:a|an)"
+    r"|네|맞|はい|そうです|sim|exato)\b",
+    re.IGNORECASE,
+)
+
+
+def account(turn: Turn) -> str:
+    """How the agent summed up a request that files were edited for: the sentence or the list that says what was done,
+    where there is none the first that tells something; "" for none.
+    """
+    if not turn.closing or cues.LIMIT.match(turn.closing) or cues.DRAFT.search(turn.closing[:300]):
+        return ""
+    said = sentences(turn.closing)
+    if said and not turn.edited and cues.QUESTION.search(said[-1].text):
+        return ""  # what may be done, not what was
+    told = list(_summed(said[:_SUMMED]))
+    return next((text for text, done in told if done), told[0][0] if told else "")
+
+
+def _summed(said: list[Sentence]) -> Iterator[tuple[str, bool]]:
+    """(a sentence or list of a summary, whether it says what was done), each list once."""
+    listing = False
+    for number, one in enumerate(said):
+        if listing and one.item:
+            continue
+        lead = one.text.endswith((":", "：")) and not one.item
+        listing = one.item or (lead and number + 1 < len(said) and said[number + 1].item)
+        if listing:
+            found = said[number + lead :]
+            items = _items(found)
+            telling = lead and not cues.TALK.match(one.text) and len(words(one.text)) > _BRIEF
+            label = found[0].label
+            done = bool(cues.DONE.match(found[0].text)) or bool(label and cues.DONE_LABEL.search(label))
+            if items:
+                yield clip(f"{one.text} {items}" if telling else items, _ALL), done
+            continue
+        if lead or _passing(one, titled=False) or _IF.match(one.text) or _REFERS.match(one.text):
+            continue
+        done = bool(cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text))
+        if done or not (cues.TALK.match(one.text) or _HEDGES.search(one.text)):
+            yield clip(one.text, _ROOM) + _more(said[number + 1 :], _ALL - len(one.text)), done
+
+
+def _items(said: list[Sentence]) -> str:
+    """The first items of a summary that tell something, each with what it is about; not those below "next steps"."""
+    items: dict[str, None] = {}
+    name = ""
+    apart = len({one.label for one in said[:_ITEMS] if one.item}) > 1
+    for one in said:
+        if not one.item or len(items) == _ITEMS + 1:
+            break
+        text = one.text.rstrip(".:：")
+        if " " not in text:
+            named = one.label.rsplit(" / ", 1)[-1] if " / " in one.label else ""
+            if named:
+                items[f"{named[:1].upper()}{named[1:]}: {text}"] = None
+            else:
+                name = f"{text}: "
+            continue
+        own = one.label.rsplit(" / ", 1)[-1] if apart else ""
+        own = _NUMBER.sub("", own)
+        said_so = not own or cues.DONE_LABEL.search(own) or text.lower().startswith(own)
+        about = "" if said_so else f"{own[:1].upper()}{own[1:]}: "
+        under = one.label and cues.LEFT_LABEL.search(one.label)
+        least = 2 if one.done == "|" else 1
+        if not (under or cues.QUESTION.search(text) or cues.HOLLOW.match(text)) and len(words(text)) > least:
+            items[name + about + clip(text, 120)] = None
+            name = ""
+    return "; ".join(items)
+
+
+_HEDGES = re.compile(
+    r"\b(?:might|maybe|perhaps|probably|likely|may be|could be|not sure|talvez|provavelmente|vielleicht|vermutlich)\b"
+    r"|아마|かもしれ|おそらく",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"^\d{1,2}[.)] ")
+_SUMMED = 25
+_REFERS = re.compile(r"(?:this|that|these|those|it|they)\b", re.IGNORECASE)
+
+
+def heading(text: str) -> str:
+    """The title that a text begins with; "" where it begins with a sentence, or with a name for any text."""
+    found = _HEAD.match(text.lstrip())
+    name = plain(found[1]).rstrip(":") if found else ""
+    return clip(name, 90) if len(words(name)) > 1 else ""
+
+
+_HEAD = re.compile(r"#{1,3}[ \t]+(.{4,200})")
+
+
+def _listed(said: list[Sentence]) -> str:
+    """The first items of a list, or the first sentence below a heading, that a lead is followed by."""
+    items: list[str] = []
+    for one in said[:8]:
+        if one.item and size(one.text) > 1:
+            items.append(clip(one.text.rstrip("."), 90))
+        elif not items:
+            return "" if one.text.endswith((":", "：")) or cues.QUESTION.search(one.text) else one.text
+        else:
+            break
+        if len(items) == _ITEMS:
+            break
+    return "; ".join(items)
+
+
+_GREEN = re.compile(
+    r"(?:all )?(?:the )?(?:tests|checks|lint|build)\b.{0,30}\b(?:pass|green|clean)\w*\b.{0,30}$", re.IGNORECASE
+)
+
+
+def _thought(turn: Turn) -> Sentence | None:
+    """Where a turn ends without a word to the user: what the agent noted as done, in its thinking."""
+    for text in reversed(turn.thoughts[-3:]):
+        for one in sentences(text)[:3]:
+            if _MADE.match(one.text) and size(one.text) >= 4 and not cues.QUESTION.search(one.text):
+                return Sentence(clip(one.text, 200), raw=one.raw)
+    return None
+
+
+_MADE = re.compile(
+    r"(?:good[,!.] )?(?:now )?i(?:'ve|’ve| have) (?:now |just )?"
+    r"(?:add|updat|chang|remov|fix|renam|replac|creat|increas|set)",
+    re.IGNORECASE,
+)
+
+
+def answers(found: list[Turn], gone: Superseded) -> list[tuple[Turn, Sentence]]:
+    """What was said of turns that changed something, in order."""
+    did: list[tuple[Turn, Sentence]] = []
+    for turn in found:
+        silent = turn.changed and not turn.closing and not turn.stopped
+        one = answer(turn) or (_thought(turn) if silent else None)
+        if one is None or gone(turn.number, one.text):
+            continue
+        if turn.changed and (turn.edited or cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text)):
+            did.append((turn, one))
+    return did

@@ -1,0 +1,141 @@
+"""A story names the whole request, the state the work was left in, and nothing that was only tried."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmem.episodes.narrate.narrator import narrate
+from tests.nmem.narrate.conftest import Story
+
+
+def test_all_that_the_first_prompt_asks_for_is_wanted(begin: type[Story]) -> None:
+    text = "I'd like to release the kettle. Can you:\n- propose a changelog format\n- suggest categories for changes\n"
+    told = narrate(begin().user(text + "- generate an example for 1.2").agent("Here is a proposal.").episode())
+    assert all(part in told.intent for part in ("changelog format", "suggest categories", "generate an example"))
+
+
+def test_a_prompt_that_was_sent_too_early_gives_way_to_the_whole_one(begin: type[Story]) -> None:
+    story = begin().user("Log when boiling fails").stop()
+    told = narrate(story.user("Log when boiling fails. Also count the retries of the pump").edit("boil.py").episode())
+    assert "count the retries" in told.intent
+
+
+def test_a_request_that_names_no_goal_is_told_with_the_plan_made_for_it(begin: type[Story]) -> None:
+    story = begin().user("I forgot to tell you, we already have another kettle that can be looked at.")
+    told = narrate(story.act("plan", "# Plan: Share one tank between kettles\n\nSteps").edit("tank.py").episode())
+    assert "plan: Share one tank between kettles" in told.intent
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("python3 - <<'EOF'\nfrom pathlib import Path\np = Path('src/boil.py')\np.write_text('x')\nEOF", "src/boil.py"),
+        ("cd src && python3 -c \"\nwith open('boil.py', 'w') as f:\n    f.write('x')\"", "src/boil.py"),
+        ("sed -i 's/a/b/' src/boil.py", "src/boil.py"),
+    ],
+)
+def test_a_file_that_a_command_writes_is_edited(begin: type[Story], command: str, path: str) -> None:
+    told = narrate(begin().user("Make it boil at 90 degrees").shell(command).agent("Done.").episode())
+    assert told.files_edited == [path]
+    assert "1 changed file not committed" in told.outcome
+
+
+def test_what_lies_in_a_temporary_folder_is_no_work_of_the_project(begin: type[Story]) -> None:
+    story = begin().user("Draft the issue").shell("make draft").write("/tmp/issue-draft.md")
+    told = narrate(story.agent("The draft is written.").episode())
+    assert told.files_edited == []
+    assert told.outcome == "Commands were run; only temporary files were written (issue-draft.md)"
+
+
+def test_a_trial_that_failed_and_was_thrown_away_is_no_end(begin: type[Story]) -> None:
+    story = begin().user("Fix the boil timer").edit("timer.py").shell("pytest", "test", tests={"passed": 77})
+    story.write("test_try.py").shell("pytest test_try.py", "test", "failed", response="1 failed", tests={"failed": 1})
+    told = narrate(story.shell("rm test_try.py").agent("Fixed the boil timer.").episode())
+    assert "tests passed at the end" in told.outcome and "tests_passed" in told.marks
+    assert not told.next_steps and "test_try" not in told.obstacle
+
+
+def test_an_install_that_passed_otherwise_is_told_by_its_call_and_not_learned(begin: type[Story]) -> None:
+    story = (
+        begin().user("Fix the boil timer").shell("pip install -e box", "install", "failed", response="ERROR: not valid")
+    )
+    story.shell("pip install -e ./box", "install", "failed", response="ERROR: box is not valid").write("test_boil.py")
+    told = narrate(story.shell("pip install -e .", "install").edit("timer.py").agent("Fixed it.").episode())
+    assert told.learned == []
+    assert "then passed as `pip install -e .`" in told.obstacle
+
+
+def test_the_word_on_some_tests_is_no_word_on_all(begin: type[Story]) -> None:
+    story = (
+        begin()
+        .user("Add a flag")
+        .edit("cli.py")
+        .shell("bun test src/", "test", "failed", response="Cannot find module 'x'")
+    )
+    story.shell("bun test src/cli.test.ts", "test", tests={"passed": 23}).agent("Done. All cli tests pass.")
+    assert "agent's word" not in " ".join(narrate(story.episode()).notes)
+
+
+def test_how_far_a_request_came_that_nobody_answered(begin: type[Story]) -> None:
+    story = (
+        begin().user("Remove the stray file").edit("a.py").agent("Removed.").user("clean up and checkout latest main")
+    )
+    assert narrate(story.episode()).outcome.endswith("is recorded, nothing was done for it")
+    story.shell("git switch main && git branch -D tidy", "git_other")
+    assert narrate(story.episode()).outcome.endswith("done for it last: git switch main && git branch -D tidy")
+
+
+def test_a_push_says_where_to(begin: type[Story]) -> None:
+    story = begin().user("Push straight to main").edit("a.py").commit("abc1234", "Tidy the tank")
+    told = narrate(story.shell("git push -u origin tidy", "git_push", push={"branch": "tidy"}).agent("Done.").episode())
+    assert told.outcome == "Committed (abc1234) and pushed to tidy"
+
+
+def test_a_commit_whose_wrapper_failed_is_told_by_the_agent_s_word(begin: type[Story]) -> None:
+    story = (
+        begin().user("commit").edit("a.py").shell("wrap git commit -m 'x'", "git_commit", "failed", response="Error")
+    )
+    told = narrate(story.agent("The commit `18345cf` went through, the wrapper failed.").episode())
+    assert told.outcome == "By the agent's word committed (18345cf), although the call failed"
+
+
+def test_a_fix_that_nobody_ran_is_left_to_try(begin: type[Story]) -> None:
+    story = begin().user("The container does not build, please fix it").edit("Containerfile")
+    assert "left to the user to try" in narrate(story.agent("Fixed it.\n\nTry again:").episode()).outcome
+    story = (
+        begin().user("The container does not build, please fix it").edit("Containerfile").shell("make image", "build")
+    )
+    assert "left to" not in narrate(story.agent("Fixed it.\n\nTry again:").episode()).outcome
+
+
+def test_commands_are_named_where_they_are_the_work(begin: type[Story]) -> None:
+    story = begin().user("Switch to main and drop the stale branch").shell("git switch main", "git_other")
+    told = narrate(story.shell("git status", "git_other").agent("Done.").episode())
+    assert told.outcome == "Commands were run; no file was edited"
+    assert "Ran: git switch main" in told.completed
+
+
+def test_subagents_that_were_lost_stand_in_the_way(begin: type[Story]) -> None:
+    story = begin().user("Cover every service by tests")
+    story.act("task_spawn", "Test the pump", response="9 tests pass.")
+    story.act("task_spawn", "Test the tank", response="Session limit reached, resets 6pm")
+    assert narrate(story.episode()).obstacle == "1 of 2 subagents brought no result: Session limit reached, resets 6pm"
+
+
+def test_an_obstacle_says_more_than_the_request(begin: type[Story]) -> None:
+    story = begin().user("Bug: annotated members of a parent class are treated as undocumented").edit("doc.py")
+    story.agent(
+        "The issue was that annotated members of a parent class were treated as undocumented. "
+        "The bug was in get_members in doc.py, which read the child only."
+    )
+    assert "get_members" in narrate(story.episode()).obstacle
+
+
+def test_an_answer_in_code_is_quoted_and_a_long_one_told_with_what_it_comes_to(begin: type[Story]) -> None:
+    told = narrate(
+        begin().user("give me the build command").agent("```bash\ngo build -o kettle\n```\nRun it.").episode()
+    )
+    assert told.completed == ["Answer: `go build -o kettle`"]
+    said = "The data model counts lines and not whose they are. " + "It keeps no origin of any line at all. " * 7
+    told = narrate(begin().user("how much effort is this?").agent(said + "This is a medium effort fix.").episode())
+    assert "medium effort fix" in told.completed[0]
