@@ -13,7 +13,7 @@ from nmem.episodes.narrate.narrator import narrate
 from nmem.episodes.narrate.records import Action, Episode, Narrative, Saying
 
 if TYPE_CHECKING:
-    from tests.nmem.narrate.conftest import Story
+    from tests.nmem.episodes.narrate.conftest import Story
 
 
 def test_an_empty_episode_is_an_empty_narrative() -> None:
