@@ -1,1 +1,1 @@
-"""Writes facts: a client's hook event in, redacted rows out. Standard library only."""
+"""Capture: turns a client's hook events into redacted rows. Standard library only."""

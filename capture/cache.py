@@ -1,4 +1,4 @@
-"""Files that save a hook work: read only when they are ours alone, whole, and of the shape that their reader expects.
+"""Cache files for hooks: trusted only if private, complete, and of the expected shape.
 
 `NMEM_DB` may name a folder that others can write to. What somebody else put there could switch redaction off, so its
 owner and mode are asked of the open file itself.

@@ -1,4 +1,4 @@
-"""Our own modules, found where they must be: a search for each of them would be a seventh of a hook's time.
+"""Loads our own modules from their known places: searching for them would take a seventh of a hook's time.
 
 Python looks for a module in listings of folders, under five endings. In a hook it can only be the one source file with
 the bytecode beside it, so these are opened at once. Python's own rule decides whether the bytecode is of this source

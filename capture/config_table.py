@@ -1,4 +1,4 @@
-"""One table of the user's config.toml in parsed form, so that no hook reads TOML.
+"""Caches a table of the user's config.toml in parsed form, so that no hook reads TOML.
 
 The parsed form is cached beside the database, keyed by the file's path, time and size.
 """

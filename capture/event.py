@@ -1,4 +1,4 @@
-"""The vocabulary: what a client said (Event) and what is kept of it (Prompt, Observation, Batch).
+"""The vocabulary: a client's message (Event) and the records kept of it (Prompt, Observation, Batch).
 
 Plain slotted classes: dataclasses would cost a hook twice the bare interpreter.
 All times are integer milliseconds since the epoch.

@@ -1,4 +1,4 @@
-"""One event in, rows out, and what a session is told. Whatever fails, a hook is silent and ends well; the log says."""
+"""The hook: stores one event, and prints what the session is told. Errors go to the log, never to the client."""
 
 from __future__ import annotations
 

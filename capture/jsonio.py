@@ -1,4 +1,4 @@
-"""JSON without the `json` package, which would cost a hook as much as the interpreter's start."""
+"""Reads and writes JSON without the `json` package, which costs a hook as much as the interpreter's start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names under which a session keeps one thing once, whether a hook or a transcript tells of it."""
+"""Deduplication keys of a session's records, equal for hooks and transcripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line in the log for each thing that went wrong, and the counts that a database could not take at the time.
+"""Writes one log line for each error, and keeps counts that the database could not take at the time.
 
 A line says what and where, never what was in the payload.
 """

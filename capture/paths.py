@@ -1,4 +1,4 @@
-"""Where nmem keeps its files. One folder holds the database, its spool, its log and its caches.
+"""Paths of nmem's files. One folder holds the database, its spool, its log and its caches.
 
 `NMEM_DB` names another database file; its folder then holds the rest. `NMEM_CONFIG` names another config file.
 """

@@ -1,4 +1,4 @@
-"""Which project a folder belongs to, read from `.git` with a few stats and reads; git itself is never run."""
+"""Finds the project of a folder from `.git` with a few stats and reads, without running git."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A JSON object that was cut: its head is closed properly, and its last fields are found again in its tail."""
+"""Repairs a truncated JSON object: closes its head, and recovers its last fields from its tail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The only door to the store: every string of a batch is cleaned, redacted, and only then cut to length.
+"""The only entrance to the store: cleans and redacts every string of a batch, then cuts it to length.
 
 What nmem itself told the session is taken out of all of them, wherever a client or an agent repeated it.
 

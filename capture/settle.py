@@ -1,4 +1,4 @@
-"""The work no client should wait for: spooled rows and the rest of transcripts stored, the log folded, indexes merged.
+"""Background work of capture: stores spooled rows and transcripts, rotates the log, merges indexes.
 
 Runs in a process of its own session that nobody waits for, one at a time.
 """

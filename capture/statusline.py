@@ -1,4 +1,4 @@
-"""A client's status line: the person's own command runs as if nmem was not there, and what it is told is stored.
+"""A client's status line: runs the person's own command unchanged, and stores the figures it is given.
 
 This process becomes the person's command (`exec`), so its output, exit code, signals and end are its own. A process
 apart passes standard input on, byte by byte as it comes, and stores the figures when it has ended: it holds none of

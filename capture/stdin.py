@@ -1,4 +1,4 @@
-"""A hook's input: one JSON object, taken as soon as it is whole, within a deadline and in bounded memory."""
+"""Reads a hook's input: one JSON object, as soon as it is complete, with a deadline and bounded memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text from outside, made safe to store and to search: no escape sequences, no control or hidden characters.
+"""Cleans outside text for storage and search: no escape sequences, control or hidden characters.
 
 It runs before redaction, so that a colour code or an invisible character inside a secret cannot hide it.
 """

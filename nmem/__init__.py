@@ -1,1 +1,1 @@
-"""Interprets facts: reads, searches, evaluates and maintains the memory. Headless."""
+"""The headless memory: interprets, searches, evaluates and maintains recorded facts."""

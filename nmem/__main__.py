@@ -1,4 +1,4 @@
-"""`python -m nmem` is the `nmem` command."""
+"""Runs the `nmem` command by `python -m nmem`."""
 
 from nmem.commands.start import main
 

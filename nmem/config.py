@@ -1,4 +1,4 @@
-"""The person's config.toml, read strictly: what cannot be used is one clear error, not a default.
+"""Reads the person's config.toml strictly: a faulty setting is one clear error, never a default.
 
 Off the hook's path only; what may be said is declared in nmem.settings.
 """

@@ -1,4 +1,4 @@
-"""The registered file: `<python> -I -S <this file> CLIENT EVENT [--db PATH]`.
+"""The registered hook file: `<python> -I -S <this file> CLIENT EVENT [--db PATH]`.
 
 A script is compiled anew on each run, so this one only makes the packages importable and hands over.
 """

@@ -1,4 +1,4 @@
-"""What nmem raises on purpose.
+"""Exceptions that nmem raises on purpose.
 
 NmemError          one clear line that says what is wrong and what to do; the command line prints it and exits 1
 ├── NoDatabase     nothing is recorded yet

@@ -1,4 +1,4 @@
-"""Times as people say them: when a task may start, the hours in which none is started, how long one may take."""
+"""Parses times as people write them: start times, quiet hours, durations."""
 
 from __future__ import annotations
 

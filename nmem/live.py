@@ -1,4 +1,4 @@
-"""What nmem makes of an event once capture has stored it; runs in the hook, so it imports what a hook can afford.
+"""Derives meaning from an event once capture stored it; runs in the hook, so imports stay cheap.
 
 A listener's failure is the hook's boundary's to log and to count: the event itself is safe by then, nothing is said.
 """

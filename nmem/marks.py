@@ -1,4 +1,4 @@
-"""Markers: what a person or an agent says at a moment of a session, kept beside what was done (SQL: which session).
+"""Markers that a person or an agent adds at a moment of a session (SQL: which session).
 
 A marker goes the way of every fact: sealed, so redacted and cut, and written by capture's store.
 """

@@ -1,4 +1,4 @@
-"""Names from outside (files, branches, projects, commands), quoted where an agent is told them. On the hook's path.
+"""Quotes names from outside (files, branches, projects, commands) for an agent. On the hook's path.
 
 A name is written by whoever made the file, so it may be an instruction. `told` is for what an agent did not ask for: a
 name that reads as a sentence is not told at all. `cited` is for answers: it stays findable, and is marked as a name.

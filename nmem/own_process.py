@@ -1,4 +1,4 @@
-"""Processes of our own: this very nmem, by this interpreter, whatever folder they are started in.
+"""Starts processes of this very nmem with this interpreter, from any folder.
 
 A hook finds its packages by their path, so its interpreter need not know nmem; and the folder of a project must not
 be looked into for modules. So this file is run by its path, and makes the packages beside it importable.

@@ -1,4 +1,4 @@
-"""Makes the packs of a hook's modules (nmem.preload): init and settling call it.
+"""Builds the packs of hook modules (nmem.preload); called by init and settling.
 
 What a pack holds is measured: hooks of a few turns run in a scratch database and say which modules they loaded.
 """

@@ -1,4 +1,4 @@
-"""The modules of a hook in one file: loading them at once costs half of loading them one by one.
+"""Loads the modules of a hook from one file, at half the cost of loading them one by one.
 
 A pack holds the code of what one kind of hook always needs, in the order in which that may run. Each source's time and
 size decide whether its pack is used, by Python's own rule for bytecode: one that differs, and the modules are looked

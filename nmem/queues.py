@@ -1,6 +1,4 @@
-"""What waits for a person's answer, in five queues: where an episode begins, which threads are one line of work, what
-is worth a rule, what a call was, and what was a secret. Each is read up to a bound.
-"""
+"""The five review queues for a person: episode boundaries, thread links, learnings, labels, redactions (SQL)."""
 
 from __future__ import annotations
 

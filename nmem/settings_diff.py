@@ -1,4 +1,4 @@
-"""The change to a settings file as a person wants to see it before it is made."""
+"""Shows the change to a settings file before it is made."""
 
 from __future__ import annotations
 

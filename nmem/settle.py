@@ -1,4 +1,4 @@
-"""What nobody should wait for: episodes closed and told, sessions summed up, threads linked and condensed.
+"""Settling, the background work: closes and narrates episodes, summarizes sessions, links and condenses threads.
 
 One process at a time; each step is a transaction of its own and asks the database what is left to do, so it can be
 killed anywhere, goes on where it was, and finds little to do when there is nothing. One that fails is passed over.

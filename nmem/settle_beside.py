@@ -1,4 +1,4 @@
-"""What settling can work out beside itself: labels, stories, decisions and what sessions say; this process writes.
+"""The parallel part of settling: labels, stories, decisions, findings; the main process writes.
 
 Two processes read the database and answer; what they could not do is done here, and fails here if it has to. Where
 there is little to do, or one processor, there are none.

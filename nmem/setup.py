@@ -1,4 +1,4 @@
-"""What a machine needs before the first hook runs: a private folder, a database, bytecode, packs, the rule cache."""
+"""Prepares a machine for hooks: a private folder, a database, bytecode, packs, the rule cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the tables of meaning (nmem.store.schema) ready in a database of capture; one cheap look when they are."""
+"""Creates and migrates the tables of meaning (nmem.store.schema) in capture's database; one cheap check when current."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text from outside, made fit for a terminal: no control reaches it, and widths are what they seem.
+"""Makes outside text safe for a terminal: no control characters, true widths.
 
 `printable` gives one line; `lines` keeps line breaks; `to_json` is data in which nothing acts. Widths are terminal
 cells, as the renderer counts them.

@@ -1,4 +1,4 @@
-"""Takes corrections back, the newest first, whatever they are of: episodes, threads, learnings, labels, pins, context.
+"""Undoes corrections of every kind, newest first: episodes, threads, learnings, labels, pins, context.
 
 Each part of the house puts its own back; a correction's kind or target says whose it is.
 """

@@ -1,4 +1,4 @@
-"""Opens a database that an older nmem made as one of this: whoever comes first after an upgrade brings it up to date.
+"""Upgrades the database of an older nmem: the first process after an upgrade does it.
 
 The same holds for one that hooks or an import have only begun: it has no tables of meaning yet. Hooks do the same on
 their own way. Doctor, which says what it finds, and a read-only cockpit leave it as it is, and so does whoever reads

@@ -1,4 +1,4 @@
-"""One module a coding client: its payload -> Event, its settings file <-> our hooks.
+"""The coding clients, one module each: payload -> Event, and the client's settings file <-> our hooks.
 
 A client is a module here that has CLIENT; nothing else names it. Every client module has these names:
 

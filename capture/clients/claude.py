@@ -1,4 +1,4 @@
-"""Claude Code: its hooks' payloads, of every version known, as Events."""
+"""Claude Code: parses its hook payloads, of every known version, into Events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claude Code's tools over its versions: their names, their responses and the fields that these have had."""
+"""Claude Code's tools across versions: names, responses, and fields of the responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAI Codex CLI: its hooks' payloads as Events."""
+"""OpenAI Codex CLI: parses its hook payloads into Events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events that Claude Code, Codex and Factory Droid report with the same fields."""
+"""Parses the events that Claude Code, Codex and Factory Droid report with the same fields."""
 
 from __future__ import annotations
 

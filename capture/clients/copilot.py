@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI (experimental: written from its documentation): its hooks' payloads as Events.
+"""GitHub Copilot CLI (experimental: written from its documentation): parses its hook payloads into Events.
 
 A camelCase registration gets camelCase fields and no event name; a PascalCase one gets snake_case fields.
 """

@@ -1,4 +1,4 @@
-"""Cursor (experimental: written from its documentation): its hooks' payloads as Events."""
+"""Cursor (experimental: written from its documentation): parses its hook payloads into Events."""
 
 from __future__ import annotations
 

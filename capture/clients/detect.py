@@ -1,4 +1,4 @@
-"""Whose payload it really is: clients read each other's settings, so one event may arrive through two registrations."""
+"""Detects the real sender of a payload: clients read each other's settings, so an event may arrive twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Factory Droid (experimental: written from its bundle): its hooks' payloads as Events."""
+"""Factory Droid (experimental: written from its bundle): parses its hook payloads into Events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading values that may be of any type: a payload is a stranger's, and a wrong type must never raise."""
+"""Reads payload fields of any type without raising: payloads are foreign data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gemini CLI: its hooks' payloads as Events."""
+"""Gemini CLI: parses its hook payloads into Events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenCode (experimental: written from its type declarations): what nmem's plugin sends, as Events.
+"""OpenCode (experimental: written from its type declarations): parses what nmem's plugin sends into Events.
 
 OpenCode has no hook commands; a small plugin inside it starts the hook with these payloads.
 """

@@ -1,4 +1,4 @@
-"""A tool's response as text, in every shape that clients send; pictures and documents in base64 never enter it."""
+"""Extracts text from a tool's response, in every shape that clients send, without base64 images and documents."""
 
 from __future__ import annotations
 

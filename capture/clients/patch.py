@@ -1,4 +1,4 @@
-"""What an edit changed: files with their text before and after, counted in lines."""
+"""Parses edits: files with their text before and after, and counts of lines."""
 
 from __future__ import annotations
 

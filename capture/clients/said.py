@@ -1,4 +1,4 @@
-"""Texts that were said: what a user meant, what a machine put in the user's mouth, and what we injected ourselves."""
+"""Separates a prompt into the user's text, machine text, and text that nmem injected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client's own time stamp as milliseconds, without `datetime`."""
+"""Parses a client's timestamps to milliseconds, without `datetime`."""
 
 from __future__ import annotations
 

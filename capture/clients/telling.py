@@ -1,4 +1,4 @@
-"""How a client takes what it is told: the form, where it listens, and how much it takes without cutting."""
+"""How each client accepts injected context: the output format, the events, and the size limit."""
 
 from __future__ import annotations
 

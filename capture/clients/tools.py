@@ -1,4 +1,4 @@
-"""A tool's arguments under nmem's own keys, whatever the client calls the tool and its arguments."""
+"""Maps tool arguments to nmem's keys, whatever the client calls the tool and its arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Event -> Batch: what is kept of one thing that a client reported.
+"""Event -> Batch: extracts the records to keep from one reported event.
 
 Nothing here is redacted or cut to its final length; `capture.seal` does both. Texts are only ever shortened at line
 ends, so that no secret is cut in half before it can be recognised.

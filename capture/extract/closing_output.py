@@ -1,4 +1,4 @@
-"""How a build, a lint or an install says of itself that it ended, for when its exit status was lost in a pipe.
+"""Reads success or failure from a build's, lint's or install's last lines, if a pipe hides the exit status.
 
 Only whole sentences that tools close with count; a word like "error" says nothing.
 """

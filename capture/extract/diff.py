@@ -1,4 +1,4 @@
-"""An edit in a few lines: what went and what came."""
+"""Summarizes an edit in a few lines: removed and added text."""
 
 from __future__ import annotations
 

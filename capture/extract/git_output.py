@@ -1,4 +1,4 @@
-"""What `git commit` and `git push` print: hash, branch, subject, sizes; remote, branch, range."""
+"""Parses the output of `git commit` and `git push`: hash, branch, subject, sizes; remote, branch, range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a call succeeded, its exit code, and what of its output is worth keeping."""
+"""Extracts the outcome of a call: success, exit code, and the output worth keeping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths as they are kept: relative to the project's root with forward slashes, absolute outside it."""
+"""Normalizes paths for storage: relative to the project's root with forward slashes, absolute outside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call of the shell as an observation: what the command does, and what its output says of tests and commits."""
+"""Turns a shell call into an observation: the command's type, and tests and commits from its output."""
 
 from __future__ import annotations
 

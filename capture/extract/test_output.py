@@ -1,4 +1,4 @@
-"""How many tests passed and failed, and which failed first, where a test runner prints it.
+"""Parses test runners' output: counts of passed and failed tests, and the first failures.
 
 Knows the closing lines of pytest, unittest, cargo test and nextest, go test, jest, vitest, mocha, node, bun, deno,
 playwright, rspec, minitest, ExUnit, phpunit, surefire, gradle, dotnet and ctest.

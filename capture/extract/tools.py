@@ -1,4 +1,4 @@
-"""What a reader needs to know of a call of any tool but the shell: its type, a line or a few, and facts beside it."""
+"""Turns a call of any other tool into an observation: its type, a short text, and facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks in and out of a client's settings: planned first, shown, then written.
+"""Installs hooks in a client's settings and removes them: planned, previewed, then written.
 
 A plan holds the file's bytes before and after; nothing is written until `carry_out`, and nothing at all when the file
 changed in between.

@@ -1,4 +1,4 @@
-"""Files replaced whole or not at all, with their mode, through symbolic links."""
+"""Replaces files whole or not at all, keeping mode and symbolic links."""
 
 from __future__ import annotations
 

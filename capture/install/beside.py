@@ -1,4 +1,4 @@
-"""What stands beside the hooks: the server that gives an agent nmem's tools, and skills or commands that ask them.
+"""Installs the parts beside the hooks: the MCP server, and skills or commands that use it.
 
 Planned, shown and written like hooks. No copy is kept of a file that holds the client's own state: an edit here is
 taken back by its own reverse, and a file goes only when nmem made it.

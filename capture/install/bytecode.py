@@ -1,4 +1,4 @@
-"""The hook's compiled modules: without them every hook compiles itself anew, at more than twice the cost.
+"""Compiles the hook's modules: without bytecode every hook costs more than twice as much.
 
 Installers may leave them out, and PYTHONDONTWRITEBYTECODE forbids Python to make them, so nmem compiles its own.
 """

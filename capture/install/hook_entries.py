@@ -1,4 +1,4 @@
-"""nmem's entries inside a client's settings: found, put in, brought up to date, taken out.
+"""nmem's hook entries in a client's settings: finds, adds, updates and removes them.
 
 Works on text and returns text; the user's own entries, and everything around them, keep their characters.
 `left` is what containers looked like that were empty before nmem came: path -> text.

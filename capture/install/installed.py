@@ -1,4 +1,4 @@
-"""What nmem wrote into whose settings: the original bytes, so that uninstalling can give them back.
+"""Remembers the original bytes of changed settings files, so that uninstalling can restore them.
 
 Lies beside the database, readable by the user alone: settings may hold tokens.
 """

@@ -1,4 +1,4 @@
-"""JSON with comments, read without forgetting where anything stands in the text.
+"""Parses JSON with comments, with the position of everything in the text.
 
 Every node knows its span, so that an edit can touch its own characters and no others.
 Comments and trailing commas are read for the formats that allow them; the caller says whether they do.

@@ -1,4 +1,4 @@
-"""The plugin file that OpenCode loads, as nmem writes it and knows it again."""
+"""Writes and recognizes nmem's plugin file for OpenCode."""
 
 from __future__ import annotations
 

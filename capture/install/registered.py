@@ -1,4 +1,4 @@
-"""The command that stands in a client's settings: how it is built, and how it is known again.
+"""Builds and recognizes the hook command in a client's settings.
 
     [ -x PYTHON ] && [ -f ENTRY ] && exec PYTHON -I -S ENTRY CLIENT EVENT [--db PATH] || exit 0
 

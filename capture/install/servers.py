@@ -1,4 +1,4 @@
-"""The server that gives an agent nmem's tools, inside a client's JSON settings: put in, brought up to date, taken out.
+"""The MCP server entry in a client's JSON settings: adds, updates and removes it.
 
 Like nmem's hooks it works on text: the user's own servers keep their characters. What stands under its name but starts
 something else is not touched.

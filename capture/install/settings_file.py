@@ -1,4 +1,4 @@
-"""Edits of a JSON settings file that touch nothing but what they are about.
+"""Edits a JSON settings file in place, leaving all other text untouched.
 
 Comments, key order, indentation, line ends and a byte order mark stay as they are. A path is a tuple of names and
 positions from the root. What `insert` puts in, `remove` takes out to the byte; only a container that was empty but

@@ -1,4 +1,4 @@
-"""nmem beside a client's status line: wrapped around the person's own command, or alone where that is asked for.
+"""Installs nmem in a client's status line: around the person's own command, or alone if asked for.
 
     set -- 'THEIRS'; [ -x PYTHON ] && [ -f FILE ] && exec PYTHON -I -S FILE [--db PATH] "$0" ... "$1"; exec sh -c "$1"
 

@@ -1,4 +1,4 @@
-"""Where each client keeps its hooks, in which shape, and whether the client is here at all."""
+"""Locates each client's hook settings and their format, and detects installed clients."""
 
 from __future__ import annotations
 

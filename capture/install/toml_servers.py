@@ -1,4 +1,4 @@
-"""The same server in a TOML file: a table of its own at the end, and nothing else of the file is written anew.
+"""The MCP server entry in a TOML file: a table at the end; the rest of the file stays untouched.
 
 Every edit is read back by a TOML parser: when anything but nmem's own entry would change, nothing does.
 """

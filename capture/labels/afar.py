@@ -1,4 +1,4 @@
-"""Whether a text is about the world outside the project: what a subagent is sent for, what a prompt asks."""
+"""Detects texts on the world outside the project: a subagent's task, a prompt's request."""
 
 from __future__ import annotations
 

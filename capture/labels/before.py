@@ -1,4 +1,4 @@
-"""What the session did just before a call, and what the call has to do with it."""
+"""Features from a session's previous calls, and how a call relates to them."""
 
 from __future__ import annotations
 

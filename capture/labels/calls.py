@@ -1,4 +1,4 @@
-"""One call as the classifiers see it: from an observation's columns alone, so that old rows are read like new ones."""
+"""A call as the classifiers see it: from stored columns only, so that old rows read like new ones."""
 
 from __future__ import annotations
 

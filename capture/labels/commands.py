@@ -1,4 +1,4 @@
-"""What a shell command amounts to, from the first words of its steps: cheap enough for every row of a history.
+"""Classifies a shell command by the first words of its steps: cheap enough for every row of a history.
 
 `capture.shell` reads a command properly and gives a row its type. This is a second look at rows that have one: which
 programs run, with which subcommands, what that does to the project, and whether it reaches outside the machine.

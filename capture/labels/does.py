@@ -1,4 +1,4 @@
-"""One step of a shell command: its program and subcommand, what that does, and what else is to be seen."""
+"""Classifies one step of a shell command: program, subcommand, its effect, other signs."""
 
 from __future__ import annotations
 

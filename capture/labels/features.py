@@ -1,4 +1,4 @@
-"""A call, the last calls of its session and the prompt, as short words: what the weights are kept for."""
+"""The features of a call, its predecessors and its prompt, as short words that carry weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQL: the last calls of a session, as far as a label needs them."""
+"""SQL: reads a session's last calls, as far as labels need them."""
 
 from __future__ import annotations
 

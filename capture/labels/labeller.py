@@ -1,4 +1,4 @@
-"""Labels of rows that are being written: by a hook, an import, the spool or the demo, they are the same."""
+"""Labels rows as they are written, in the same way for hooks, imports, the spool and the demo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of words and weights: five signed scores of a call in one look-up a word.
+"""The weight table: five signed scores of a call, one look-up per word.
 
 The five weights of a word are one whole number, a field of 40 bits each, so that a call's scores are the sum of its
 words' numbers. A field holds 2^-28ths; sums stay below 2^11, so no field runs over into the next. A score is 2p - 1,

@@ -1,4 +1,4 @@
-"""Programs and what they do, as data. An underscore stands between a program and its subcommand."""
+"""Programs and their effects, as data. An underscore separates a program and its subcommand."""
 
 from __future__ import annotations
 

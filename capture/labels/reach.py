@@ -1,4 +1,4 @@
-"""Whether one step of a shell command leaves the machine: by its program, its host, its code, its script's name."""
+"""Detects whether a step of a shell command leaves the machine: by program, host, code, or script name."""
 
 from __future__ import annotations
 

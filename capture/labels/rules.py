@@ -1,6 +1,4 @@
-"""The published rules: what one would write down in twenty lines about the tool, the command, its outcome and the last
-calls. The baseline that the models are measured against; no model reads them.
-"""
+"""The published baseline rules: labels by tool, command, outcome and the last calls, in twenty lines."""
 
 from __future__ import annotations
 

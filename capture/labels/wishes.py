@@ -1,4 +1,4 @@
-"""What a prompt wants, from how it is worded: in a dozen languages, by the beginnings of words."""
+"""Detects what a prompt asks for by its wording: in a dozen languages, by word prefixes."""
 
 from __future__ import annotations
 

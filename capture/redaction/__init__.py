@@ -1,4 +1,4 @@
-"""Secrets out: what a text may hold of keys, tokens and passwords becomes `[REDACTED:kind]`.
+"""Redaction: replaces keys, tokens and passwords in a text by `[REDACTED:kind]`.
 
 Finders read the text side by side, each behind a substring test; what they find is merged and replaced once.
 """

@@ -1,4 +1,4 @@
-"""How long a person's own regular expressions may take: one that backtracks must not hold up a hook, nor lose a prompt.
+"""The time limit for a person's regular expressions: a slow one must neither delay a hook nor lose a prompt.
 
 A timer of the process's own time ends the search, since the engine looks for signals now and then. Where there is none
 (in a thread, or on a system without such timers) what could take long is searched in a process that can be ended.

@@ -1,4 +1,4 @@
-"""The rules of redaction that are data: tokens that their own shape gives away.
+"""Redaction rules as data: tokens recognized by their own shape.
 
 A row is (kind, literal beginnings, what must follow). A pattern runs only where its literal stands, anchored there, so
 a rule costs one substring test while the text holds nothing of its kind.

@@ -1,4 +1,4 @@
-"""What a value looks like: random, or a word, a path, an identifier, a hash, a reference, a stand-in."""
+"""Classifies a value by its look: random, word, path, identifier, hash, reference, placeholder."""
 
 from __future__ import annotations
 

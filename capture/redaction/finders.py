@@ -1,4 +1,4 @@
-"""The finders: each reads a text for one shape of secret, behind a substring test, and returns where it stands.
+"""The finders: each searches a text for one shape of secret, behind a substring test, and returns spans.
 
 A pattern is anchored where its literal was found, or bounded, so hostile text costs its length and not its square.
 """

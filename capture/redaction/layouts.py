@@ -1,4 +1,4 @@
-"""Secrets whose label stands in another place: in the cell before or over them, on the line above.
+"""Secrets whose label is elsewhere: in the cell before or above, or on the line above.
 
 A module of its own because it is loaded only for a text of several lines or cells that holds one of the words.
 """

@@ -1,4 +1,4 @@
-"""The words of seed phrases (BIP 39), as the four letters that no two of them share and how many letters each has.
+"""The words of seed phrases (BIP 39), each by its unique first four letters and its length.
 
 A module of its own because it is loaded only where a dozen plain words stand in a row.
 """

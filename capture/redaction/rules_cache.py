@@ -1,4 +1,4 @@
-"""Regular expressions without `re`: compiled once, kept as `_sre` code, loaded by every later process.
+"""Loads regular expressions without `re`: compiled once to `_sre` code, and cached.
 
 Importing `re` and compiling the detectors costs a hook more than everything else it does. The cache is keyed by the
 interpreter (its tag and `_sre.MAGIC`) and by each pattern's own source, so an entry is never stale; without it, or with

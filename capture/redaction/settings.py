@@ -1,4 +1,4 @@
-"""What the user's config.toml says about redaction, without reading TOML in a hook.
+"""Redaction settings from the user's config.toml, without reading TOML in a hook.
 
     [redaction]
     patterns = [{ name = "ticket", regex = "TCK-[0-9]{8}" }]

@@ -1,4 +1,4 @@
-"""Is what a name names a secret? How surely the name says so, and whether the value looks like one.
+"""Decides whether a named value is a secret: by the certainty of the name, and the look of the value.
 
 What is a name is data of capture.redaction.detectors; what a value looks like is of entropy.
 """

@@ -1,4 +1,4 @@
-"""What a shell command does: git, tests, builds, searches ..., from its tokens and never from its text.
+"""Classifies a shell command (git, test, build, search ...) by its tokens, never by its text.
 
 Quoted text, heredocs and comments are no commands; `bash -c '...'` is looked into; `cd` is followed.
 """

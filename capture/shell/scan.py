@@ -1,4 +1,4 @@
-"""A command line taken apart: its simple commands, what joins them, and where text goes in and out.
+"""Parses a command line: its simple commands, operators, and redirections.
 
 One pass over the text, in linear time, for POSIX shells; PowerShell's quoting when told so. Nothing is run or expanded.
 """

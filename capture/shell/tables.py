@@ -1,4 +1,4 @@
-"""Names of programs and of their subcommands, by the family of work they do: data for `capture.shell.families`."""
+"""Names of programs and subcommands by work family: data for `capture.shell.families`."""
 
 from __future__ import annotations
 

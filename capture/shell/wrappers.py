@@ -1,4 +1,4 @@
-"""What a command really runs: keywords, assignments, `sudo`, `timeout`, `npx`, `docker exec` and the like taken off."""
+"""Removes wrappers from a command: keywords, assignments, `sudo`, `timeout`, `npx`, `docker exec` and the like."""
 
 from __future__ import annotations
 

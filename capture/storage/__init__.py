@@ -1,1 +1,1 @@
-"""The database: its tables, the write path, and the spool for when it cannot be written."""
+"""The database: its tables, the write path, and the spool for times when it cannot be written."""

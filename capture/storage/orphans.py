@@ -1,4 +1,4 @@
-"""What a deleted database leaves behind: a log and its index, which would be taken for those of the next one.
+"""Removes a deleted database's leftover log and index, which would be taken for the next one's.
 
 Whoever still has the deleted file open shares the index with all who come later, and what those commit would be lost.
 Nothing in a log can be read without its database.

@@ -1,4 +1,4 @@
-"""What the status line was told last of a session, and how full its window was then.
+"""Readings of a session's context window: one after each turn, and the status line's latest.
 
 Each function runs in the caller's transaction, or is one statement. SQL stands here as in the rest of storage.
 """

@@ -1,4 +1,4 @@
-"""Batches to rows, inside a transaction that the store has begun."""
+"""Writes batches as rows, inside a transaction of the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base tables: what was captured, nothing that was concluded. Higher layers own their tables and views.
+"""The base tables: captured facts, nothing derived. Higher layers own their tables and views.
 
 `user_version` counts the migrations applied; each runs in one transaction and never loses a row.
 Imported only when a database is new or old, so a hook does not pay for this text.

@@ -1,4 +1,4 @@
-"""The session and project rows that a batch belongs to, inside a transaction that the store has begun.
+"""Writes the session and project rows of a batch, inside a transaction of the store.
 
 Keeps what it knows in memory, so a long import asks once for each session, not for each event.
 """

@@ -1,4 +1,4 @@
-"""Where sealed batches wait while the database cannot be written; the next process that opens it stores them.
+"""The spool: keeps sealed batches while the database cannot be written; the next process stores them.
 
 One file a batch, written aside and renamed, so a file is there whole or not at all.
 """

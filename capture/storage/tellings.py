@@ -1,4 +1,4 @@
-"""What has no id of the client's, told by hooks and by a transcript: each report is paired with at most one other.
+"""Pairs reports without a client's id from hooks and transcripts, one to one.
 
 Such a key is `<words>.<time>`, with a mark behind the time when a transcript told it. A report that was recognised as
 another's is remembered beside the row as `<key>=<the other's time>`, so that it is recognised again, and that the next

@@ -1,4 +1,4 @@
-"""What the clients write down themselves: read incrementally, turned into the same Events as the hooks give.
+"""Reads the clients' own transcripts incrementally, into the same Events as the hooks give.
 
 cursor.py                       how far a file was read; whole new lines only
 records.py                      the records of a file, one at a time

@@ -1,4 +1,4 @@
-"""Events of a transcript -> Batches with the keys that the hook's have, so that what both saw is stored once."""
+"""Turns transcript events into Batches with the keys of hooks, so that nothing is stored twice."""
 
 from __future__ import annotations
 

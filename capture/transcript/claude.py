@@ -1,4 +1,4 @@
-"""Claude Code's session files: records selected by `type`, tool calls paired with their results by tool_use_id.
+"""Parses Claude Code's session files: records by `type`, tool calls paired with results by tool_use_id.
 
 A session's file is `<slug>/<session>.jsonl`; a subagent's is `<session>/subagents/agent-<id>.jsonl`, whose records name
 the parent's session. The format is the client's own and changes: what is not known is counted and passed over.

@@ -1,4 +1,4 @@
-"""How far a transcript was read, and its whole lines since then.
+"""The read position in a transcript, and its complete lines since.
 
 A file is known by its path and by a hash of its first bytes: one that was truncated or replaced is read anew, one that
 moved with its session keeps its place. A last line without a newline is still being written and waits.

@@ -1,4 +1,4 @@
-"""Gemini CLI's chats: one JSON document (`messages`), or lines where a later one with the same id replaces the earlier.
+"""Parses Gemini CLI's chats: one JSON document, or lines of which the last with an id counts.
 
 A replaced message is read again and gives only what is new: its calls by their ids, its thoughts by their words.
 The folder that the session ran in is not in the file: it is told by the context message or by the project's hash.

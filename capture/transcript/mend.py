@@ -1,4 +1,4 @@
-"""What a transcript knows better than a hook: the order of parallel calls, and how a call ended."""
+"""Corrects stored rows by the transcript: the order of parallel calls, and how a call ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At the end of a turn: what the transcript has and no hook told of, stored with the place read up to in one go.
+"""Stores, at the end of a turn, what the transcript has and hooks missed, together with the read position.
 
 A hook reads only what was written since nmem saw the session, from where it or an import stopped, a slice at a time.
 What it has no time for is left to settling (`rest`), which reads on from the same place.

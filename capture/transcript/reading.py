@@ -1,4 +1,4 @@
-"""What the readers of all clients share: times, the state of a file that is being read, and Events begun from it."""
+"""Helpers of all transcript readers: times, the state of a partly read file, and new Events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of a transcript, one at a time, each with the place where it began and ended."""
+"""Reads the records of a transcript one at a time, each with its start and end position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the client itself calls a session: the `summary`, `custom-title` and `ai-title` records of Claude Code's files.
+"""The client's own session titles: `summary`, `custom-title` and `ai-title` records of Claude Code's files.
 
 Background work only.
 

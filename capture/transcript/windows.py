@@ -1,4 +1,4 @@
-"""How much context a model has, where the client does not say: families whose size is known, and nothing else."""
+"""Context window sizes of models, by family, for clients that do not report them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Is the memory doing its job? Each module looks at one subject and answers with findings; mends stand beside them."""
+"""The audit: checks whether the memory does its job, one module per subject; each returns findings with fixes."""

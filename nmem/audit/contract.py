@@ -1,4 +1,4 @@
-"""What the adapters read of payloads, and as which types: a loss of these is a loss of rows, of others only news.
+"""Payload fields that the adapters read, with their types: losing one of these loses rows.
 
 Types are the letters of capture.clients.fields: s text, n number, b yes or no, o object, l list.
 """

@@ -1,4 +1,4 @@
-"""Have a client's payloads changed? New, missing and retyped fields of each version beside all earlier ones.
+"""Detects changed payloads of a client: new, missing and retyped fields by version, compared with earlier ones.
 
 A field that came with every payload and comes no more is missing; one that comes only sometimes is not. New fields
 that the adapter knows are news, no fault. What a single project's hooks send is that project's own wrapper.

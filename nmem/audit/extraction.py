@@ -1,4 +1,4 @@
-"""Does extraction still find what payloads hold? Shares by client, version and week (SQL), with an alarm for a shift.
+"""Checks whether extraction still works (SQL): shares of extracted facts by client, version and week.
 
 A measure is taken within one kind of call (shell, file, search, other), so that other work is no other quality.
 """

@@ -1,4 +1,4 @@
-"""What every check answers with: one thing that was looked at, how bad it is, what was seen, and what mends it."""
+"""The Finding class: the result of a check, with subject, severity, evidence and fix."""
 
 from __future__ import annotations
 

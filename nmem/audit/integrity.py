@@ -1,4 +1,4 @@
-"""Is everything that is stored whole, and does it point at something (SQL)? Text indexes, keys, rows left behind.
+"""Checks the integrity of the database (SQL): text indexes, foreign keys, orphaned rows.
 
 The check of a text index is a write to SQLite, and a hook would wait for it: a large database is copied first.
 """

@@ -1,4 +1,4 @@
-"""Do the labels hold up (SQL)? Abstentions beside card and earlier weeks, shifts of words; the model of stories."""
+"""Checks the label models (SQL): abstention beside card and earlier weeks, label drift; and the model of stories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hooks cost inside, by client and event (SQL), as nmem.read.hook_cost has it, and whether they are slower."""
+"""Checks the cost of hooks by client and event (SQL), as nmem.read.hook_cost defines it, for slowdowns."""
 
 from __future__ import annotations
 

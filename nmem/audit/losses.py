@@ -1,4 +1,4 @@
-"""What was lost on the way (SQL): calls that stand in a session's transcript and not in the memory, hooks that failed.
+"""Finds losses (SQL): calls of a transcript that are missing in the memory, and failed hooks.
 
 Transcripts are read, nothing is stored: `nmem import` takes in what is missing.
 """

@@ -1,4 +1,4 @@
-"""What `nmem doctor` and the Health screen read of the audit, in one place; every answer is frozen data.
+"""Reads the audit for `nmem doctor` and the Health screen, as frozen data.
 
     findings(db, path, now, deep=False, step=...) -> list[Finding]
         every subject; a subject that fails is a finding of its own. `db` is nmem.database.reader's connection.

@@ -1,4 +1,4 @@
-"""How redaction is calibrated (SQL): how often each kind is found over time, and what a person judged of samples."""
+"""Calibrates redaction (SQL): the rate of each kind over time, and a person's verdicts on samples."""
 
 from __future__ import annotations
 

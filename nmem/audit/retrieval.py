@@ -1,5 +1,4 @@
-"""Is what sessions are told of use (SQL)? The part of told items that was used, by kind and over time; how often
-nothing was said; and what telling changes, by sessions that were kept without."""
+"""Checks the use of injected context (SQL): the share of told items that was used, by kind and over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue of redactions to be judged real or false (SQL): a sample over all kinds, verdicts with their undo.
+"""The queue of redactions for a person to judge (SQL): a sample over all kinds, verdicts with undo.
 
 Nothing shown holds a secret: of redaction's finds it is gone, and of a second detector's it is masked.
 """

@@ -1,4 +1,4 @@
-"""Can agents ask? Whether each connected client has nmem's server, and whether it starts and lists its tools."""
+"""Checks the MCP server: whether each connected client has it, and whether it starts and lists its tools."""
 
 from __future__ import annotations
 

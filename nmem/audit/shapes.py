@@ -1,4 +1,4 @@
-"""Shapes of payloads as hooks noted them (SQL), by client and version: how often each field came, and as what."""
+"""Shapes of payloads as hooks recorded them (SQL), by client and version: fields, frequencies, types."""
 
 from __future__ import annotations
 

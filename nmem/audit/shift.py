@@ -1,4 +1,4 @@
-"""Has a share changed, or is it chance? Tests for small samples; calls of one session are not independent. Pure."""
+"""Tests whether a share has changed: for small samples, with dependent calls within sessions. Pure."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Backups: a consistent copy of a database that others go on writing to, kept, encrypted, checked, and put back."""
+"""Backups: consistent copies of a live database; encrypted, verified, listed and restored."""

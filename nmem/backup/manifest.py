@@ -1,4 +1,4 @@
-"""What a backup says of itself, and what it holds beside the database: two tables of its own (SQL)."""
+"""The manifest of a backup: its origin and contents, in two tables of its own (SQL)."""
 
 from __future__ import annotations
 

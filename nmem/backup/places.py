@@ -1,4 +1,4 @@
-"""Where backups lie and what they are called; a purge that shall reach them asks here."""
+"""Paths and names of backups, also for a purge that must reach them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can still be read of a damaged database, as a new one (SQL).
+"""Recovers the readable rows of a damaged database into a new one (SQL).
 
 Tables are read row by row; where a page does not answer, the next row that does is looked for. What is derived (the
 search's tables) is left out: settling makes it again. A session whose row is gone while its work is there gets another.

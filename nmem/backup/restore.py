@@ -1,4 +1,4 @@
-"""Puts a backup back: opened, checked, brought up to date aside, and only then poured into the live database.
+"""Restores a backup: decrypts, verifies and upgrades it aside, then copies it over the live database.
 
 Running hooks and cockpits keep the database open, so its file is never replaced: what they would write to the old one
 would be lost. The backup goes into it as one transaction; whoever reads sees the old rows or the new ones, and hooks

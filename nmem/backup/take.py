@@ -1,4 +1,4 @@
-"""Takes a backup: what waits is stored, the database copied as it is at one moment, checked, sealed, put in place."""
+"""Takes a backup: stores spooled rows, copies the database, verifies, encrypts and files the copy."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def list_(*, as_json: bool, yours: bool) -> None:
 @click.argument("name")
 @_JSON
 def get(name: str, *, as_json: bool) -> None:
-    """The value of one setting that is in force."""
+    """Print the current value of one setting."""
     path, setting = _known(name)
     config = file.read()
     own = file.value(config.document, path)
@@ -80,7 +80,7 @@ def set_(name: str, value: tuple[str, ...]) -> None:
 @command.command()
 @click.argument("name")
 def unset(name: str) -> None:
-    """Take one setting out of the file: the default counts again. Also one that nobody knows."""
+    """Remove one setting from the file: the default applies again. Also one that nobody knows."""
     path = given.path(name)
     _others(file.take_away(path))
     setting = find(path)
@@ -90,7 +90,7 @@ def unset(name: str) -> None:
 @command.command()
 @_JSON
 def check(*, as_json: bool) -> None:
-    """Whether the file says what it means: one line a fault, and exit status 1."""
+    """Check the file: one line per fault, and exit status 1."""
     config = file.read()
     found = config.faults()
     strange = policy.recorded()
@@ -111,7 +111,7 @@ def check(*, as_json: bool) -> None:
 
 @command.command("path")
 def path_() -> None:
-    """Where the file is, or would be."""
+    """Print where the file is, or would be."""
     click.echo(paths.config())
 
 

@@ -43,7 +43,7 @@ def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json:
     if as_json:
         click.echo(to_json({"decisions": [asdict(one) for one in found]}))
     elif not found:
-        click.echo("no decisions yet: nmem finds them in finished conversations")
+        click.echo("no decisions: nmem finds them in finished conversations")
     elif not terminal.is_terminal():
         click.echo("\n".join(["# Decisions", *map(_tabs, found)]))
     else:
@@ -55,7 +55,7 @@ def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json:
 @_ID
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(decision: int, as_json: bool) -> None:
-    """One decision with its question, the agent's restatement and where it was made."""
+    """Show one decision with its question, the agent's restatement and where it was made."""
     from nmem.decisions import read
 
     with terminal.reading("decisions") as db:
@@ -71,7 +71,7 @@ def show(decision: int, as_json: bool) -> None:
 @command.command()
 @_ID
 def keep(decision: int) -> None:
-    """Confirm that this was decided: it stays, whatever later rules find."""
+    """Confirm a decision: it stays, whatever later rules find."""
     from nmem.decisions import change
 
     with terminal.writing() as db:
@@ -82,7 +82,7 @@ def keep(decision: int) -> None:
 @command.command()
 @_ID
 def dismiss(decision: int) -> None:
-    """This was no decision: it is listed and told nowhere any more, and supersedes nothing."""
+    """Dismiss a false decision: it is never listed or told again, and supersedes nothing."""
     from nmem.decisions import change
 
     with terminal.writing() as db:
@@ -94,7 +94,7 @@ def dismiss(decision: int) -> None:
 @_ID
 @click.argument("text", nargs=-1, required=True)
 def word(decision: int, text: tuple[str, ...]) -> None:
-    """Say what was decided in TEXT, where the words of then say too little."""
+    """Reword a decision as TEXT, if its original words say too little."""
     from nmem.decisions import change
 
     with terminal.writing() as db:

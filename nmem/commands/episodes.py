@@ -43,7 +43,7 @@ def list_(project: str, thread: int | None, since: str | None, limit: int, as_js
     elif not terminal.is_terminal():
         click.echo("\n".join(["# Episodes", *(_tabs(each) for each in found)]))
     elif not found:
-        click.echo("no episodes yet: the next session begins one; `nmem import` loads past sessions")
+        click.echo("no episodes: the next session begins one; `nmem import` loads past sessions")
     else:
         _print(found)
 

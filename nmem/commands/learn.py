@@ -69,7 +69,7 @@ def list_(
     project: str, everywhere: bool, across: bool, state: str, since: str | None, limit: int, as_json: bool,
     markdown: bool, output: str | None,
 ) -> None:  # fmt: skip
-    """Learnings of the current project, the hottest first."""
+    """List learnings of the current project, the hottest first."""
     from nmem.commands import learn_list
     from nmem.learn import read
 
@@ -121,7 +121,7 @@ def project_of(db: Connection, project: str, everywhere: bool) -> tuple[int | No
 @click.option("--limit", type=terminal.LIMIT_OR_NONE, default=12, show_default=True, help="How much evidence to show.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(learning: int, limit: int, as_json: bool) -> None:
-    """One learning: where it was met, week by week, what helped, and its rule."""
+    """Show one learning: its evidence by week, what helped, and its rule."""
     from nmem.commands import learn_list
     from nmem.learn import accept as accepting
     from nmem.learn import read, rules
@@ -175,7 +175,7 @@ def accept(learning: int, file: str, text: str | None, dry_run: bool, yes: bool)
 @command.command()
 @click.argument("learning", type=LEARNING, metavar="ID")
 def dismiss(learning: int) -> None:
-    """Say that there is nothing to learn from it: it is not shown again."""
+    """Dismiss a learning: it is not shown again."""
     from nmem.learn import lifecycle
 
     with terminal.writing() as db:
@@ -187,7 +187,7 @@ def dismiss(learning: int) -> None:
 @click.argument("learning", type=LEARNING, metavar="ID")
 @click.option("--for", "span", required=True, metavar="SPAN", help="How long: 12h, 7d, 4w.")
 def snooze(learning: int, span: str) -> None:
-    """Put a learning off: it is open again after a while."""
+    """Snooze a learning: it reopens after a while."""
     from nmem.learn import lifecycle
 
     now = terminal.now()
@@ -200,7 +200,7 @@ def snooze(learning: int, span: str) -> None:
 @command.command()
 @click.argument("learning", type=LEARNING, metavar="ID")
 def resolve(learning: int) -> None:
-    """Say that it is fixed; should it come back, it is open again. An accepted rule stays."""
+    """Mark a learning as fixed; it reopens if it recurs. An accepted rule stays."""
     from nmem.learn import lifecycle
 
     with terminal.writing() as db:
@@ -213,7 +213,7 @@ def resolve(learning: int) -> None:
 @click.option("--dry-run", is_flag=True, help="Show what would be removed, and change nothing.")
 @click.option("--yes", is_flag=True, help="Remove the rule without asking.")
 def reopen(learning: int, dry_run: bool, yes: bool) -> None:
-    """Make it open again; the rule of an accepted one is taken out of the project's instructions."""
+    """Reopen a learning; the rule of an accepted one is removed from the project's instructions."""
     from nmem.learn import accept as accepting
 
     with terminal.writing() as db:

@@ -78,7 +78,7 @@ def change(made: Callable[[Connection | None, int], None]) -> None:
 
 @command.command()
 def off() -> None:
-    """Ask no model, whatever is set up or found; what was told by one stays."""
+    """Ask no model, whatever is set up or found; its stories stay."""
     from nmem.llm.chosen import switch
 
     change(partial(switch, on=False))
@@ -87,7 +87,7 @@ def off() -> None:
 
 @command.command()
 def on() -> None:
-    """Ask the model that is set up, or one found on this machine, again."""
+    """Ask the configured model, or one found on this machine, again."""
     from nmem.llm.chosen import switch
 
     change(partial(switch, on=True))

@@ -98,7 +98,7 @@ def _apply(change: Change, *, yes: bool, dry_run: bool, ask: str) -> bool:
 @_placed
 @_JSON
 def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_json: bool) -> int:
-    """Whether index and decisions fit: entries and headings both ways, names, order, form. Exit code 1: they do not."""
+    """Check index against decisions: entries and headings both ways, names, order. Exit code 1 if they differ."""
     from nmem.recall import check as checking
     from nmem.recall import mend, migrate
     from nmem.recall.changes import Change
@@ -144,7 +144,7 @@ def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_
 @_placed
 @_JSON
 def compress(heading: tuple[str, ...], folder: str, index: str, decisions: str, as_json: bool) -> int:
-    """The shortest name that leads to HEADING, and its lead over the next. Exit code 1: only the whole one."""
+    """Print the shortest name that finds HEADING, and its lead over the next. Exit code 1: only the whole one."""
     from nmem.recall import compress as compressing
     from nmem.recall import store
 
@@ -174,7 +174,7 @@ def compress(heading: tuple[str, ...], folder: str, index: str, decisions: str, 
 @_YES
 @_placed
 def migrate(dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -> None:
-    """Make an index of `Key — description` lines one of /when and /how; headings get the words to ask by.
+    """Migrate an index of `Key — description` lines to /when and /how; headings get the words to ask by.
 
     References among the decision files follow their headings; what else speaks of one is listed and left.
     """
@@ -281,7 +281,7 @@ def _learned(episode: str) -> str:
 @_placed
 @_JSON
 def report(since: str, limit: int, folder: str, index: str, decisions: str, as_json: bool) -> None:
-    """What was asked, offered and used, entry by entry; what nobody needed; what nothing answered."""
+    """Report questions, offers and uses by entry; unneeded entries; unanswered questions."""
     from dataclasses import asdict
 
     from nmem.recall import corpus, remember, store
@@ -317,7 +317,7 @@ def report(since: str, limit: int, folder: str, index: str, decisions: str, as_j
 @_placed
 @_JSON
 def listing(folder: str, index: str, decisions: str, as_json: bool) -> None:
-    """Every entry, file by file."""
+    """List every entry, file by file."""
     from nmem.recall import store
     from nmem.recall.grammar import written
     from nmem.recall.index import EXTRAS, FILE, OPERATOR, TRIGGER

@@ -47,7 +47,7 @@ def command() -> None:
 @click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json: bool) -> None:
-    """The skills of the current project, those of most sessions lately first."""
+    """List skills of the current project, those with most recent sessions first."""
     from nmem.commands import learn_list
     from nmem.learn import read
     from nmem.learn.learning import ACCEPTED, SKILL
@@ -77,7 +77,7 @@ def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json
 @click.argument("skill", type=SKILL_ID, metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(skill: int, as_json: bool) -> None:
-    """One skill in full: its steps, where it was met, how often it was followed since it was told or promoted."""
+    """Show one skill in full: its steps, its evidence, how often it was followed since it was told or promoted."""
     from nmem.learn import read
     from nmem.learn.learning import SKILL
 
@@ -115,7 +115,7 @@ def show(skill: int, as_json: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 def promote(skill: int, target: str, trigger: str, dry_run: bool, yes: bool) -> None:
-    """Make a skill one of the client's own, or an entry of /how: shown first, undone by `nmem undo`."""
+    """Promote a skill to one of the client's own, or to a /how entry: previewed, undone by `nmem undo`."""
     from nmem.learn import accept
     from nmem.learn import promote as promoting
 

@@ -165,7 +165,7 @@ def edit(task: int, prompt: str | None, editor: bool, **said: object) -> None:
 @command.command()
 @click.argument("tasks", type=TASK, nargs=-1, required=True, metavar="ID...")
 def cancel(tasks: tuple[int, ...]) -> None:
-    """Cancel a task, also in the middle: its client and all that it started are ended."""
+    """Cancel a task, also a running one: its client and all its processes are ended."""
     from nmem.dispatch import act
     from nmem.dispatch.task import stands
 
@@ -177,7 +177,7 @@ def cancel(tasks: tuple[int, ...]) -> None:
 @command.command()
 @click.argument("tasks", type=TASK, nargs=-1, required=True, metavar="ID...")
 def approve(tasks: tuple[int, ...]) -> None:
-    """Let tasks run that an agent queued; `nmem task show` says what they ask for."""
+    """Let tasks run that an agent queued; `nmem task show` shows their prompts."""
     from nmem.dispatch import act, queue
 
     for task in tasks:
@@ -189,7 +189,7 @@ def approve(tasks: tuple[int, ...]) -> None:
 @command.command()
 @click.argument("task", type=TASK, metavar="ID")
 def retry(task: int) -> None:
-    """Queue a task that is over once more, and what was cancelled because of it."""
+    """Queue a finished task again, with the tasks cancelled because of it."""
     from nmem.dispatch import act, queue
 
     with queue.writing(paths.database()) as db:

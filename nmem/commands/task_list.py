@@ -50,7 +50,7 @@ def fresh() -> None:
 @click.option("--limit", type=terminal.LIMIT, default=40, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(states: tuple[str, ...], project: str, limit: int, as_json: bool) -> None:
-    """Tasks: what needs you first, then what runs, what comes next, and what is over."""
+    """List tasks: those that need you first, then running, queued and finished ones."""
     from nmem.dispatch import read
 
     fresh()
@@ -123,7 +123,7 @@ def _print(found: Sequence[Task], said: Sequence[str]) -> None:
 @click.argument("task", type=TASK, metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show_(task: int, as_json: bool) -> None:
-    """One task: what was asked, where it stands, what happened to it, what it said last."""
+    """Show one task: its prompt, state, events and latest output."""
     from nmem.dispatch import read
 
     fresh()
@@ -196,7 +196,7 @@ def _row(each: TaskEvent) -> tuple[str, str]:
 @click.argument("task", type=TASK, metavar="ID")
 @click.option("--follow", "-f", is_flag=True, help="Follow the output until the task ends.")
 def output_(task: int, follow: bool) -> None:
-    """What a task said last; of one that runs, what its pane shows now."""
+    """Print a task's latest output; of a running one, what its pane shows."""
     from nmem.dispatch import act, read
     from nmem.dispatch.task import stands
 

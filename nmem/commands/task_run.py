@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def run_(
     tasks: tuple[int, ...], watch: bool, no_wait: bool, jobs: int | None, how: str | None, dry_run: bool, quiet: bool
 ) -> None:
-    """Run the tasks that are due, one after the other, or the named ones at once, and wait for them.
+    """Run due tasks one after the other, or the named ones at once, and wait for them.
 
     What it has started goes on when it is stopped, and the next runner knows of it. Exit code 0, or 1 when a task
     that it started did not succeed.
@@ -126,7 +126,7 @@ def _say_next(path: str, quiet: str) -> None:
 @click.argument("task", type=TASK, metavar="ID")
 @click.option("--print", "only_print", is_flag=True, help="Print the command without running it.")
 def attach_(task: int, only_print: bool) -> None:
-    """Be in the pane of a task that runs; take up the session of one that is over."""
+    """Attach to a running task's pane; resume the session of a finished one."""
     import shlex
 
     from nmem.commands.task_list import fresh

@@ -20,7 +20,7 @@ from nmem.text import lines, printable
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 def schedule_(every: int, way: str | None, remove: bool, dry_run: bool, yes: bool) -> None:
-    """Look for tasks that are due every few minutes, by a systemd timer or by cron."""
+    """Run due tasks every few minutes, by a systemd timer or by cron."""
     from nmem.dispatch import schedule
     from nmem.dispatch.config import load
 

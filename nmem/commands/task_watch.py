@@ -47,7 +47,7 @@ class Changes:
 @click.command("watch")
 @click.argument("tasks", type=TASK, nargs=-1, metavar="[ID]...")
 def watch_(tasks: tuple[int, ...]) -> None:
-    """Say what happens to tasks, as it happens; of the named ones, until all of them are over."""
+    """Print changes of tasks as they happen; of the named ones, until all of them end."""
     from nmem.dispatch import read
 
     fresh()

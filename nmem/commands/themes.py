@@ -40,7 +40,7 @@ def _listed(project: str, since: int, limit: int, *, as_json: bool) -> None:
         click.echo(to_json({"themes": [asdict(each) for each in found]}))
         return
     if not found:
-        click.echo("no themes yet: `nmem settle` groups episodes on the same subject")
+        click.echo("no themes: `nmem settle` groups episodes on the same subject")
     table("Themes", ("id", "project", "last", "episodes", "sessions", "about"), [
         (str(each.id), each.project, day_and_time(each.last_at), str(each.episodes), str(each.sessions), each.label)
         for each in found

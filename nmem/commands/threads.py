@@ -62,7 +62,7 @@ def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool
     ]  # fmt: skip
     table("Threads", ("id", "project", "last", "turns", "sessions", "clients", "state", "links", "about"), rows)
     if not (rows or single):
-        click.echo("no threads yet: a session's first prompt begins one")
+        click.echo("no threads: a session's first prompt begins one")
     _singles(single, listed=all_)
 
 
@@ -190,7 +190,7 @@ def compact(thread: int, as_json: bool) -> None:
 @click.option("--limit", type=LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def tuning(force: bool, limit: int, as_json: bool) -> None:
-    """The history of the linking formula: what was re-fitted on your answers, and whether it was better."""
+    """Show the history of the linking formula: refits on your answers, and whether each was better."""
     from nmem.threads import link, read
     from nmem.threads import tuning as fitting
 

@@ -30,7 +30,7 @@ def command() -> None:
 @click.option("--reset", is_flag=True, help="Restore the built-in weights.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def boundaries(dry_run: bool, reset: bool, as_json: bool) -> None:
-    """Re-fit where one task ends and the next begins, on your splits, merges, moves and answers.
+    """Refit where episodes begin, on your splits, merges, moves and answers.
 
     Drawn strongly towards the weights that nmem comes with, compared on sessions that the fit has not seen, and kept
     only when it is better there.
@@ -58,7 +58,7 @@ def boundaries(dry_run: bool, reset: bool, as_json: bool) -> None:
 @click.option("--card", is_flag=True, help="Show the model cards of the current classifiers, and fit nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def labels(dry_run: bool, reset: bool, card: bool, as_json: bool) -> None:
-    """Re-fit the classifiers on the corpus that nmem comes with and on what you said with `nmem relabel`.
+    """Refit the classifiers on the built-in corpus and on your corrections by `nmem relabel`.
 
     Each dimension is compared on sessions that the fit has not seen, and kept only when more of your words come out
     right there and the corpus does not suffer.
@@ -80,7 +80,7 @@ def labels(dry_run: bool, reset: bool, card: bool, as_json: bool) -> None:
 @click.option("--reset", is_flag=True, help="Stop showing the model examples.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def question(dry_run: bool, reset: bool, as_json: bool) -> None:
-    """Show the model examples of your splits, merges and names, where its answers get better by them.
+    """Show the model examples of your splits, merges and names, if they improve its answers.
 
     Asks about your newest corrected sessions twice, with and without examples from the others: at most 16 questions,
     which count against the day's cap. Kept only when the answers agree better with you on sessions not shown.

@@ -1,1 +1,1 @@
-"""What the next session is told: the present selects a few things of the past, each with a reason and an id."""
+"""Context: selects a few items of the past for the next session, each with a reason and an id."""

@@ -1,5 +1,4 @@
-"""What a session is told at the point of action (SQL, on the hook's path): how a failure was put right before, and that
-a command or an edit went wrong here before.
+"""Context at the point of action (SQL, on the hook's path): known fixes after a failure, reverted edits before one.
 
 Silent unless it is sure; one thing at a time, each once a conversation; quoted, kept, withheld as all that is told.
 """

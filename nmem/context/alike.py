@@ -1,4 +1,4 @@
-"""Which earlier episodes are about the same work as a prompt (SQL). On the hook's path.
+"""Finds earlier episodes on the same work as a prompt (SQL). On the hook's path.
 
 General words are shared by everything in a project. So an episode must be pointed at by what few others have: by
 specific words that say much together, or by fewer of them and a second sign, that it edited a file which the prompt

@@ -1,4 +1,4 @@
-"""The line by which a session that starts knows that the memory can be asked, how and when (SQL, on the hook's path).
+"""The line that tells a new session how and when to query the memory (SQL, on the hook's path).
 
 An agent that is told so asks by itself. So the line is told whatever else is, and is no part of its budget; but not in
 a project without a past, and not to a conversation that has it.

@@ -1,4 +1,4 @@
-"""A database as it stood at a moment (SQL): views in front of its tables let nothing later through.
+"""Shows a database as of a moment (SQL): views in front of its tables hide everything later.
 
 Whatever reads over such a connection, ranking, episodes, learnings or threads, sees only what was there: no reader
 has to be careful. What was made later of earlier facts (a narrative, a summary, a remedy) shows once everything that

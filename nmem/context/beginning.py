@@ -1,4 +1,4 @@
-"""Whether a session that starts says which work it goes on with (SQL, on the hook's path).
+"""Decides whether a new session already shows which work it continues (SQL, on the hook's path).
 
 Nobody has asked for anything yet. What was worked on last in a project is, seven times in eight, not what the next
 session is about, and the prompt that follows in a moment selects better. So without a sign nothing but pins is told.

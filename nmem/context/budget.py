@@ -1,4 +1,4 @@
-"""Packs items into a budget of tokens: what a person chose, then what is known, then names of files.
+"""Packs items into a budget of tokens: a person's choices first, then knowledge, then file names.
 
 On the hook's path.
 """

@@ -1,4 +1,4 @@
-"""All that the present could be told, each with a score and a reason, nothing twice. On the hook's path.
+"""Collects all candidates for the present, each scored, with a reason, without duplicates. On the hook's path.
 
 Files come first: which of them the session will edit decides which episodes tell of them, and which learnings matter.
 """

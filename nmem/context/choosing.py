@@ -1,4 +1,4 @@
-"""What a person chose about one item of a project's context (SQL): always told, never told, or neither; with its undo.
+"""A person's choice on a context item (SQL): always told, never told, or neither; with undo.
 
 Where an item stands for something that carries a pin of its own, `nmem.context.pins` sets that; a file has none.
 """

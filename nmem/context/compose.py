@@ -1,4 +1,4 @@
-"""The text that a session is given: what was selected, as facts, between two marks. On the hook's path."""
+"""Composes the text for a session: the selected items as facts, between two markers. On the hook's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user's config.toml says about context, without reading TOML in a hook.
+"""Context settings from the user's config.toml, without reading TOML in a hook.
 
     [context]
     enabled = true

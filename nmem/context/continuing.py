@@ -1,4 +1,4 @@
-"""Which earlier episode a session goes on with, once it was asked something (SQL). On the hook's path.
+"""Finds the earlier episode that a session continues, once it has a prompt (SQL). On the hook's path.
 
 Explicit: a person chose a thread; then that thread alone is told. Said: the prompt leans on what came before by its
 own words (nmem.threads.leaning). Placed: earlier work on the same branch that the prompt speaks of. Just before: the

@@ -1,4 +1,4 @@
-"""What a session is told now: decided here, for the hook that tells it, the preview and the replay alike (SQL).
+"""Decides what a session is told, for hook, preview and replay alike (SQL).
 
 On the hook's path. Without a configuration (a moment that is over) only what the database says switches telling off.
 """

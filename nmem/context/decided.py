@@ -1,4 +1,4 @@
-"""Written decisions that a prompt, or a command that failed, speaks of: where to read them, not what they say (SQL).
+"""Written decisions that a prompt or a failed command refers to: their places, not their text (SQL).
 
 On the hook's path. Where a project has no decisions, some lookups of folders are all that it costs.
 """

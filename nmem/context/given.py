@@ -1,4 +1,4 @@
-"""What a session has been told and still has before it (SQL, on the hook's path): nothing is told twice."""
+"""Items that a session was told and still has in its window (SQL, on the hook's path): no repetition."""
 
 from __future__ import annotations
 

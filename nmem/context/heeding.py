@@ -1,4 +1,4 @@
-"""What a person said of the items of a project, and the learnings that a prompt runs into. On the path of every prompt.
+"""A person's choices on a project's items, and learnings that match a prompt. On the path of every prompt.
 
 Nothing here ranks: most prompts load this and no more.
 """

@@ -1,4 +1,4 @@
-"""The turns of a project: a user's prompt, what was said and committed after it, which files were touched (SQL).
+"""Turns of a project: prompt, closing text and commits, and touched files (SQL).
 
 All that folding reads of the past is read here; a turn is whole once its session has gone on, stopped or fallen silent.
 """

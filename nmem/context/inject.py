@@ -1,4 +1,4 @@
-"""What a session is told, and when: decided, kept and handed to the hook that prints it. On the hook's path.
+"""Decides, records and returns what a hook tells a session. On the hook's path.
 
 When a session starts: what is known without a prompt (nmem.context.beginning), and that the memory can be asked
 (nmem.context.ask). At its first prompt, and at one that
@@ -253,7 +253,6 @@ def _occasion(db: Connection, session_id: str, prompt_id: int, at: int) -> str:
 
 def _idle(text: str) -> bool:
     """Whether a prompt says nothing that anything could be selected by."""
-    from nmem.retrieval.terms import mentions, terms
-    from nmem.retrieval.words import CHAT
+    from nmem.retrieval.terms import CHAT, mentions, terms
 
     return CHAT.issuperset(terms(text)) and not mentions(text)

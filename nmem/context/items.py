@@ -1,4 +1,4 @@
-"""One thing that a session may be told. On the hook's path: a plain slotted class."""
+"""The class of a context item. On the hook's path: a plain slotted class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sessions of a project were told, the newest first, and what became of each thing (SQL)."""
+"""Past injections of a project, newest first, with the use of each item (SQL)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person pinned, noted or chose: always a candidate (SQL). On the hook's path.
+"""Items that a person pinned, noted or chose: always candidates (SQL). On the hook's path.
 
 CROSS JOIN: from the few rows that are marked to their sessions. The other way round every observation is looked at.
 """

@@ -1,4 +1,4 @@
-"""One name for one file, whichever checkout it was touched in: worktrees, moved folders, colleagues' machines.
+"""Gives a file one name across checkouts: worktrees, moved folders, colleagues' machines.
 
 Capture keeps a path relative to the project's root, or absolute where it lies outside. An absolute path may still be
 the project's own file in another checkout. Each checkout's root is found by votes: a prefix gets a vote from every

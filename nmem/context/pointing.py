@@ -1,5 +1,4 @@
-"""What a prompt points at by itself: the number of an issue, a time, the latest changes, a branch, the last commit, the
-comments on a pull request (SQL). On the hook's path."""
+"""Explicit references of a prompt (SQL): issue, time, latest changes, branch, last commit. On the hook's path."""
 
 from __future__ import annotations
 

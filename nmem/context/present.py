@@ -1,4 +1,4 @@
-"""What is known now of a session that begins or asks (SQL, on the hook's path): it selects what is told."""
+"""The present state of a session that starts or asks (SQL, on the hook's path): the basis of selection."""
 
 from __future__ import annotations
 

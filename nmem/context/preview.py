@@ -1,4 +1,4 @@
-"""What a session would be told now, or would have been at a moment, with everything that was weighed (SQL).
+"""Previews a session's context, now or at a past moment, with all candidates (SQL).
 
 Now is read from the very tables that a hook reads; a moment that is over is veiled and folded anew.
 """

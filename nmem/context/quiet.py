@@ -1,4 +1,4 @@
-"""Prompts that are about no earlier work: how to run something, a switch of the branch. On the hook's path.
+"""Detects prompts that need no context: how to run something, a switch of branch. On the hook's path.
 
 What is asked so is answered by the project's files; a list of what was edited lately only costs attention. Such a
 prompt is told what it goes on with, and what a person pinned, but nothing that was searched for it.

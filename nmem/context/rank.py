@@ -1,4 +1,4 @@
-"""Which files a session that begins will edit (SQL). On the hook's path: no imports that cost, bounded queries.
+"""Ranks the files that a new session will edit (SQL). On the hook's path: cheap imports, bounded queries.
 
 Candidates are the project's hot files, those of earlier turns that spoke of the same, those that the prompt names or
 whose names share its words, and those edited on branches of a like name. Each has seven features in 0..1; a logistic
@@ -10,8 +10,7 @@ from __future__ import annotations
 from math import exp, log
 
 from nmem.context.weights import PROMPT, START
-from nmem.retrieval.terms import base, branch_terms, mentions, terms
-from nmem.retrieval.words import CHAT
+from nmem.retrieval.terms import CHAT, base, branch_terms, mentions, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The only place that writes what a session was told, or would have been (SQL, on the hook's path)."""
+"""Records what a session was told, or would have been (SQL, on the hook's path); no other module does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person settled in episodes, quoted for a session that is told of them, and what replaced it (SQL).
+"""Decisions made in related episodes, quoted for a session, with their successors (SQL).
 
 On the hook's path. The tables hold places in prompts, no words (nmem.store.schema.context): a place that is no longer
 believed says nothing.

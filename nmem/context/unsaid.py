@@ -1,4 +1,4 @@
-"""What a person excluded, and its words: whoever else quotes them leaves them out, or is not told (SQL).
+"""Words of excluded items: other items that quote them omit them, or are not told (SQL).
 
 On the hook's path, and loaded only in a project where something is excluded. A file is left out by its name alone: what
 people and agents said of it may name it, too.

@@ -1,4 +1,4 @@
-"""The line of work that a session goes on with, and what the newest episode left open (SQL). On the hook's path."""
+"""The line of work that a session continues, and open ends of the newest episode (SQL). On the hook's path."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from nmem.context.episodes import goal
 from nmem.context.items import NEXT, THREAD, Item
 from nmem.episodes import open_ends
 from nmem.retrieval import engine
-from nmem.retrieval.terms import ago, texts
-from nmem.retrieval.words import CHAT, words
+from nmem.retrieval.terms import CHAT, ago, texts
+from nmem.retrieval.words import words
 from nmem.sanitize import ELLIPSIS, quoted, whole
 
 TYPE_CHECKING = False

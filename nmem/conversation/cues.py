@@ -1,4 +1,4 @@
-"""Words by which people settle something, in the languages of the users: patterns only, no logic."""
+"""Phrases by which people decide, in the users' languages: patterns only, no logic."""
 
 from __future__ import annotations
 

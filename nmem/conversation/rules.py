@@ -1,4 +1,4 @@
-"""Which of a person's words settle something: a pure function over the turns of a conversation.
+"""Rules that find decisions in a person's words: a pure function over the turns of a conversation.
 
 A decision is in the person's own words: an answer to the agent's question, a correction of its proposal, a standing
 rule, or the confirmation of what the agent said again. What the agent merely proposes is none, nor is a piece of work

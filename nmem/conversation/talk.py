@@ -1,4 +1,4 @@
-"""Reads a conversation with patterns: sentences, signs that a person decides, an agent's question and its recap."""
+"""Parses a conversation by patterns: sentences, signs of a decision, an agent's question and recap."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Decisions said in passing: what a person settles while talking to an agent, found in the recorded conversation."""
+"""Decisions made in conversation: what a person settles with an agent, found in recorded prompts."""

@@ -1,4 +1,4 @@
-"""A person's word on a decision (SQL): kept, dismissed, worded anew, each with its undo; written down as an entry."""
+"""A person's changes to decisions (SQL): keep, dismiss, reword, each with undo; write down as an entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions said in passing as they are shown (SQL): quoted out of the prompts that say them."""
+"""Reads decisions for display (SQL): quoted from the prompts that state them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps the decisions of a database up to date (SQL): searched episode by episode, weighed project by project.
+"""Keeps decisions up to date (SQL): searches by episode, weighs by project.
 
 `refresh` asks the database which episodes are over and were not searched as they are now; run again it finds nothing
 to do. What a person kept, dismissed or worded stays, whatever is found later.

@@ -1,4 +1,4 @@
-"""Which earlier decision a later one replaces: pure, over the words of both and of their conversations.
+"""Finds the earlier decision that a later one replaces: pure, from the words of both and their conversations.
 
 A later decision supersedes an earlier one of the project when their conversations are about the same matter and the
 later one says that something held before ("no longer", "superseding the old cap", "two updates to the policy we

@@ -1,1 +1,1 @@
-"""A recorded session of our own making, played through the real pipeline into a temporary database."""
+"""The demo: an invented session, played through the real pipeline into a temporary database."""

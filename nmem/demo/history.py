@@ -1,4 +1,4 @@
-"""Invented earlier sessions and tasks of the demo's project: they show what a single session does not."""
+"""Invented earlier sessions and tasks of the demo's project, for screens that need more than one session."""
 
 from __future__ import annotations
 

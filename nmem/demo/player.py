@@ -1,4 +1,4 @@
-"""Plays `yesterday.jsonl` and `session.jsonl`: what a client would have sent to the hooks, and its transcript.
+"""Plays `yesterday.jsonl` and `session.jsonl`: the payloads of a client and its transcript.
 
 Each line has `at` in seconds and either `event` with its `payload` for a hook, or a `transcript` record. The lines up
 to the one marked `cut` are stored at once with times in the past; the rest follow at their own pace.

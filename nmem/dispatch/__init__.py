@@ -1,4 +1,4 @@
-"""Tasks for coding clients: queued, claimed by one runner, run in a pane of tmux or without one, and accounted for.
+"""Tasks for coding clients: queued, claimed by one runner, run with or without tmux, and tracked.
 
     task.py      what a task is: plain frozen values            schema.py    its tables
     queue.py     entering, claiming, every change of state      read.py      what lists and screens read

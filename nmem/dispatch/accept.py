@@ -1,4 +1,4 @@
-"""What is checked and put right before a task is queued or changed: secrets out, a folder that is there, no circles."""
+"""Checks and cleans a task before it is queued or changed: redaction, an existing folder, no cycles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person does to tasks, for the command line and the screens alike.
+"""A person's actions on tasks, for the command line and the screens.
 
     add(db, new, now) -> Task                     checked, redacted, queued
     edit(db, task_id, changes, now) -> Task       changes: {"prompt": ..., "priority": 3, "needs": (1, 2)}, fields

@@ -1,4 +1,4 @@
-"""Run by a client as a hook of one task: notes that a person is asked for something, says nothing, decides nothing."""
+"""A client's hook for one task: records that a person is asked for something; prints and decides nothing."""
 
 from __future__ import annotations
 

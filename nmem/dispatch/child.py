@@ -1,4 +1,4 @@
-"""The client itself: started from a list of words, in front of its terminal, ended with all that it started."""
+"""Starts the client process from a list of words on its terminal, and ends it with all its children."""
 
 from __future__ import annotations
 

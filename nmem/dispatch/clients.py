@@ -1,4 +1,4 @@
-"""How each client is called for a task. The prompt goes in on standard input, or as one word of a list: never a shell.
+"""The command line of each client for a task. The prompt goes to standard input or is one word: never a shell.
 
 Nothing here widens what a client may do by itself: its own settings say that, or a command of the configuration.
 """

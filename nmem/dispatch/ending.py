@@ -1,4 +1,4 @@
-"""An attempt is over: its worktree is settled, its task finished, its folder removed. May be said twice."""
+"""Ends an attempt: settles its worktree, finishes its task, removes its folder. Idempotent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task as a markdown file: `name: value` lines between two lines of ---, then the prompt."""
+"""Parses a task from a Markdown file: `name: value` lines between two lines of ---, then the prompt."""
 
 from __future__ import annotations
 

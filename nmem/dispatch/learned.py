@@ -1,4 +1,4 @@
-"""A task made of a learning: what keeps happening, where, what helped, and that its cause is to be found.
+"""Makes a task from a learning: the recurring failure, its places, what helped, and the request to fix the cause.
 
 What was recorded stands in it as a quotation: a client is told that it is data.
 """

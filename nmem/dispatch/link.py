@@ -1,4 +1,4 @@
-"""Which session a task became (SQL): noted by the session's own first hooks, which inherit the task's number.
+"""Links a task to its session (SQL): recorded by the session's first hooks, which inherit the task's number.
 
 Runs in a hook: standard library only, and imported only where the number is set.
 """

@@ -1,4 +1,4 @@
-"""In which order queued tasks will run, and why each of them waits. Pure: whoever shows a queue reads it first.
+"""The order in which queued tasks run, and why each waits. Pure; every view of the queue uses it.
 
 order(queued, live, now, quiet="") -> tuple[Place, ...]
 """

@@ -1,4 +1,4 @@
-"""The process beside a client: `<folder of the attempt>` is its only word. It runs in the pane, or without a terminal.
+"""The process beside a client, in its pane or without a terminal; `<folder of the attempt>` is its only argument.
 
 It starts the client from a list of words, holds it to its time, ends it when a person wants that, sees when it waits
 for one, and writes down how it ended: first into its folder, then into the database. It needs no runner for any of it.

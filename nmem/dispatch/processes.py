@@ -1,4 +1,4 @@
-"""Processes by pid and birth, so that a number used again is not mistaken; and what stands below one."""
+"""Identifies processes by pid and start time, so that a reused pid is not mistaken; finds their descendants."""
 
 from __future__ import annotations
 

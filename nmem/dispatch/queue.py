@@ -1,4 +1,4 @@
-"""Every change of a task's state (SQL): each is one transaction, checks where the task stands, and leaves an event.
+"""Changes the state of tasks (SQL): each change is one transaction with a check and an event.
 
 `db` is a writing connection outside a transaction, `now` is in milliseconds. An attempt is named by its number, so a
 late word about an earlier one changes nothing. All raise sqlite3.Error.

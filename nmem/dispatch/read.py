@@ -1,4 +1,4 @@
-"""What lists, screens and the runner read of tasks (SQL).
+"""Reads tasks for lists, screens and the runner (SQL).
 
     tasks(db, states=(), project="", limit=200) -> tuple[Task, ...]   live ones first, then the next, then the past
     heads(db, limit=1000) -> tuple[Task, ...]                         the same, prompts cut short, without output

@@ -1,4 +1,4 @@
-"""Claims what comes next and starts it, again and again; what others left is taken up first. It may be killed any time.
+"""The runner: recovers abandoned attempts, then claims and starts tasks in a loop. Safe to kill at any time.
 
 run(...) goes on until nothing runs and nothing is due, or, watching, until it is told to stop. Any number of runners
 may work side by side.

@@ -1,4 +1,4 @@
-"""The queue by itself: a timer of the user's systemd, or a line of the user's crontab. Shown first, removable.
+"""Schedules the queue: a timer of the user's systemd, or a line of the user's crontab. Previewed, removable.
 
 Each tick starts what is due and leaves; what it started outlives it.
 """

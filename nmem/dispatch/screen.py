@@ -1,4 +1,4 @@
-"""What an attempt shows: the lines of its pane since it began, or what it printed where there is no pane."""
+"""The output of an attempt: the lines of its pane since its start, or its printed output without a pane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One claimed task becomes one running pane: its worktree, its folder, its command, its place."""
+"""Starts one claimed task: makes its worktree, folder and command, and opens its pane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends a running attempt because a person wants it: its client, and all that the client started."""
+"""Stops a running attempt on request: its client, and every process the client started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last lines of what a client printed: bounded, cleaned and redacted before anybody keeps them."""
+"""The last lines of a client's output: bounded, cleaned and redacted before storage."""
 
 from __future__ import annotations
 

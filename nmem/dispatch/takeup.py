@@ -1,4 +1,4 @@
-"""What became of attempts that seem to run: their ends are brought in, and those that a dead runner left are put right.
+"""Reconciles attempts that seem to run: stores the results of ended ones, recovers those of a dead runner.
 
 Every runner does it first and often, and so does every command that lists: no state is ever only in a process's memory.
 """

@@ -1,4 +1,4 @@
-"""What a task is: what was asked, where it stands, what became of it. Frozen, and free of the database."""
+"""The Task record: request, state, result. Frozen, and independent of the database."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Panes of tmux through libtmux. A pane is given words, not a line for a shell; only a pane that a person chose, and
-that is idle, has a line typed into it, which names a folder of ours and nothing else.
+"""Panes of tmux through libtmux: gets words, never a shell line, except in an idle pane that a person chose.
 
 Nothing here knows of tasks. All raise NmemError, one line.
 """

@@ -1,4 +1,4 @@
-"""What an attempt has done, for its end (SQL): what was changed, what its client refused, how its last test went.
+"""The work of an attempt, judged at its end (SQL): its changes, refusals of its client, its last test.
 
 An exit code says only that the client ended by itself. An attempt whose calls were refused, or that changed nothing, is
 no success. Where nothing is known (in the folder itself, and no hooks stored its session) the exit code decides.

@@ -1,4 +1,4 @@
-"""A checkout of its own for a task: made beside the database on a branch nmem/task-N, kept only if something is in it.
+"""Worktrees of tasks: made beside the database on a branch nmem/task-N, kept only if they contain work.
 
 The person's own checkout is never touched: no file of it, not its index, not its branch.
 """

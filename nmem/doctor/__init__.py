@@ -1,4 +1,4 @@
-"""All checks of `nmem doctor`, in the order in which a person should read them, and what `--fix` mends."""
+"""Runs all checks of `nmem doctor` in reading order, and the fixes of `--fix`."""
 
 from __future__ import annotations
 

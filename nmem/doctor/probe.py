@@ -1,4 +1,4 @@
-"""A synthetic event through a registered command, as the client would send it; what arrived, and none of it left."""
+"""Sends a synthetic event through a registered command as the client would; verifies and removes its row."""
 
 from __future__ import annotations
 

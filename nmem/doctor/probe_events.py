@@ -1,4 +1,4 @@
-"""Events as each client would send them, small and harmless, and the environment that a hook would find."""
+"""Synthetic events of each client, small and harmless, and the environment of a hook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every place where a client finds nmem's hooks: settings of all scopes, plugins, files of another client."""
+"""Finds every registration of nmem's hooks: settings of all scopes, plugins, another client's files."""
 
 from __future__ import annotations
 

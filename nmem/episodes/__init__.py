@@ -1,1 +1,1 @@
-"""Episodes (work units): where a person's intent changes, what was done in between, and how it ended."""
+"""Episodes (work units): where a person's intent changes, the work in between, and its outcome."""

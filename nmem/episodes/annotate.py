@@ -1,4 +1,4 @@
-"""What was done in an episode: counted on at the end of each turn, counted from the start when its prompts changed."""
+"""Counts the work in an episode: incrementally after each turn, anew if its prompts changed."""
 
 from __future__ import annotations
 

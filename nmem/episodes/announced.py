@@ -1,5 +1,4 @@
-"""Episodes that the agent names itself, by the tool `episode` (SQL: its calls): evidence above the detector's, below a
-person's.
+"""Episodes that the agent announces by the tool `episode` (SQL: its calls): they outrank the detector, not a person.
 
 A call may come late, twice, in the middle of a task or from an agent that calls at every prompt. Each is brought to the
 prompt that its title fits best among the last few; steps of the work, bare replies and floods open nothing.

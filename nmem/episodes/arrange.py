@@ -1,4 +1,4 @@
-"""Brings the rows of a session's episodes to a plan, touching only what differs from it."""
+"""Updates the rows of a session's episodes to match a plan, changing only what differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a person's intent changes: decided when the prompt arrives, revised when its turn has ended.
+"""Detects where a person's intent changes: decided at the prompt, revised after its turn.
 
 `Detector` scores with the fitted weights; `Session` keeps the fading past and the goals of one session; `jaccard` is
 the rule of keyword bags, kept as a baseline and as a choice. Nothing here knows the database.

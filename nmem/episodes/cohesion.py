@@ -1,4 +1,4 @@
-"""The second look at a whole session: does what follows a prompt go on with the episode so far?
+"""Re-examines a whole session: does the work after a prompt continue the episode so far?
 
 The first look reads no cuts, so that one wrong cut never causes the next. This one reads those that the first made, all
 at once: how much the turns from a prompt to the next cut are like the episode before it, and like the session before

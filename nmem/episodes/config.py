@@ -1,4 +1,4 @@
-"""What the user's config.toml says about episodes, without reading TOML in a hook.
+"""Episode settings from the user's config.toml, without reading TOML in a hook.
 
     [episodes]
     method = "default"                     # or "jaccard": the plain rule of keyword bags

@@ -1,4 +1,4 @@
-"""What a person changes about episodes: each is one transaction, is kept, can be undone, and outlives re-detection.
+"""A person's changes to episodes: each one transaction, logged, undoable, and kept by re-detection.
 
 All raise NmemError with one line when it cannot be done, and sqlite3.Error. `db` is a writing connection
 (capture.storage.store.connect), outside a transaction; `now` is in milliseconds. A prompt that a person decided about

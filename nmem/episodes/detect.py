@@ -1,4 +1,4 @@
-"""Detection over a whole session: what hooks decided one by one, decided again at once. Idempotent.
+"""Detects episodes over a whole session at once: redoes the decisions of hooks. Idempotent.
 
 What a person decided stands, and what a language model decided stands unless a method is asked for by name. Prompts
 follow the one before them: after a prompt that a person put somewhere, the next ones are put there too, until the next

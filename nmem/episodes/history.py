@@ -1,4 +1,4 @@
-"""The turns of a session as the detector reads them, from what capture has stored.
+"""Reads the turns of a session for the detector from captured rows.
 
 A turn is {id, ids, at, text, gap_minutes, cleared, agent}: `id` is the prompt that opened it, `ids` are all prompts of
 the user in it (late ones and bare commands belong to the turn they were typed in; those before the first real prompt

@@ -1,4 +1,4 @@
-"""Rows of a session's episodes as they are: taken before and after a correction, compared, and put back by undo.
+"""Snapshots of a session's episode rows before and after a correction; undo restores them.
 
 Beside `units`, which decides where prompts belong, this only puts rows back as they were. What has changed since the
 correction, by a hook or by detection, is left as it is.

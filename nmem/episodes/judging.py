@@ -1,4 +1,4 @@
-"""A session that is over, judged by a model in one question: where its episodes begin, and the story of each.
+"""A model's judgement of a finished session in one question: its episodes, and the story of each.
 
 What the answer has of use is taken: boundaries without stories, stories without boundaries. A story is kept for an
 episode of exactly the turns that the model told.

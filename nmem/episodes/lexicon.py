@@ -1,4 +1,4 @@
-"""Data: small closed word lists that the boundary features read. Several languages; nothing in them is learned."""
+"""Data: small closed word lists for the boundary features. Several languages; nothing in them is learned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is shown of a session: each turn with its prompt, what was done for it in lines, and what was said.
+"""Builds the input of a model on a session: each turn with its prompt, its work in lines, and its answer.
 
 SQL: the records of a session's turns. Reads and looks around are one line at the end; a result is told where it says
 something; a page, a file's content or what a network program answered is not shown at all.

@@ -1,4 +1,4 @@
-"""The rows of narratives, session summaries and of what a model could not answer: what is due, and what is stored.
+"""Rows of narratives, session summaries and failed model questions: which are due, which are stored.
 
 The only place that writes `narrations`, `session_summaries` and `llm_attempts`. The narratives' text index follows by
 triggers. Writing functions run inside the caller's transaction.

@@ -1,4 +1,4 @@
-"""The decision on a prompt when it arrives: from the prompt and what came before it, read back from the database."""
+"""Decides at a prompt whether an episode begins: from the prompt and the earlier rows in the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model's story held against the facts: what was done, files, commits and the outcome are always the records'.
+"""Corrects a model's story by the facts: work done, files, commits and outcome always come from the records.
 
 A model words the title, the intent, what was learned, the notes and what is open. A sentence of its own that says
 something ended well which the records do not show is dropped, whatever row it names. What a person decided, a check

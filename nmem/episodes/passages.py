@@ -1,4 +1,4 @@
-"""Ends and compactions: an episode is closed, or what is known of it is kept before the conversation is folded."""
+"""Session ends and compactions: closes an episode, or saves its state before the compaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An episode's records out of the database, as the narrators read them."""
+"""Reads an episode's records from the database for the narrators."""
 
 from __future__ import annotations
 

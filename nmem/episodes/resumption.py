@@ -1,4 +1,4 @@
-"""Which earlier goal a new episode returns to, if any. A rule set by hand: there is too little gold to fit one."""
+"""Finds the earlier goal that a new episode resumes. A rule set by hand: too little labelled data to fit one."""
 
 from __future__ import annotations
 

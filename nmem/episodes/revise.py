@@ -1,4 +1,4 @@
-"""The second look at a prompt, when its turn has ended: what the turn did can open an episode, or take one back.
+"""Revises the decision on a prompt after its turn: the turn's work can open an episode, or undo one.
 
 Only prompts of which the first look was unsure are worth it: settling decides all of them again when a session is over.
 """

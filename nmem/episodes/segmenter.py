@@ -1,4 +1,4 @@
-"""A model as judge of where episodes begin: what `nmem.episodes.detect` takes as `judge`."""
+"""A model as judge of episode boundaries: `judge` of `nmem.episodes.detect`."""
 
 from __future__ import annotations
 

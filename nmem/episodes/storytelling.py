@@ -1,4 +1,4 @@
-"""Who tells an episode, and when: the extractive narrator always, a model where there is one and it is worth it.
+"""Schedules narrators: the extractive one always, a model if there is one and the episode is worth it.
 
 A model's story replaces an extractive one of the same records, never the other way round. When the records have
 changed, the old story tells of something else: it is replaced by whatever tells the new ones.

@@ -1,4 +1,4 @@
-"""A session's summary, composed from the narratives of its episodes: what was wanted, done, learned, and is open."""
+"""Composes a session's summary from its episodes' narratives: goals, results, lessons, open ends."""
 
 from __future__ import annotations
 

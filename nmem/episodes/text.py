@@ -1,4 +1,4 @@
-"""Text to tokens, words and paths: any language, no regular expressions, one pass.
+"""Splits text into tokens, words and paths: any language, no regular expressions, one pass.
 
 Words of plain ASCII, nearly all there are, are looked up once and remembered: a hook reads twenty turns in a
 millisecond or two.

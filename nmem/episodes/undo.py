@@ -1,4 +1,4 @@
-"""Takes corrections of episodes back: rows are put back as they were, whatever came since stays."""
+"""Undoes corrections of episodes: restores the previous rows, keeps later changes."""
 
 from __future__ import annotations
 

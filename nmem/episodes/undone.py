@@ -1,4 +1,4 @@
-"""What a command of git throws away: edits of files, or commits; what was taken back was not completed."""
+"""Work that a git command discards: edits of files, or commits; discarded work is not completed."""
 
 from __future__ import annotations
 

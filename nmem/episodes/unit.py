@@ -1,4 +1,4 @@
-"""An episode, a prompt in it, and what was decided about the prompt: rows as plain slotted classes, for hooks too."""
+"""Plain slotted classes for episodes, their prompts and the decisions on them, also for hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of episodes and of their prompts: the only place that writes `work_units` and `unit_prompts`.
+"""Rows of episodes and of their prompts; no other module writes `work_units` and `unit_prompts`.
 
 Every user prompt of a session (not a subagent's) is in one episode. Prompts are ordered by (at, id). Writing functions
 run inside the caller's transaction and keep both tables consistent. Plain slotted classes: hooks import this.

@@ -1,4 +1,4 @@
-"""What the detector says of a turn that came after others, from what the database keeps of the session."""
+"""Applies the detector to a later turn of a session, from rows in the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well the detector finds the prompts at which a person turned to something else, on labelled sessions.
+"""Evaluates boundary detection on labelled sessions.
 
 A record is {session_id, prompts: [{text, gap_minutes, agent}], labels, resumes, lang, author, repo} or, for generic
 dialogues, {utterances: [{role, text}], boundaries}. A boundary is a `new`; the first prompt is not counted.

@@ -1,4 +1,4 @@
-"""Whether a session's context names a file that the session later edits: replayed with only what came before (SQL).
+"""Evaluates context: does it name a file that the session edits later? Replayed without the future (SQL).
 
 Each session with an edit that is not its project's first is a moment: its first prompt. The database is veiled as it
 stood then (nmem.context.asof), folded anew, and asked what the session would have been told, at its start and at the

@@ -1,4 +1,4 @@
-"""Generic dialogues ({utterances, boundaries}) through the same features: to test the machinery on published sets.
+"""Evaluates generic dialogues ({utterances, boundaries}) with the same features, on published sets.
 
 Each utterance is a prompt, the one after it stands for the closing text of its turn, and a few features look at both
 sides of the gap. The weights are its own (dialogue.json): those of coding sessions would hardly ever cut here.

@@ -1,4 +1,4 @@
-"""How the five classifiers do on labelled calls: always answering, and where they answer.
+"""Evaluates the five classifiers on labelled calls, with and without abstention.
 
 A record is {prompt, previous, tool, arg, error, phase, scope, locus, novelty, friction}. `previous` holds the calls
 before, oldest first, as "Tool argument", and "ERROR answer" behind one that failed. "?" is left out.

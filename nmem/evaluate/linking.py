@@ -1,4 +1,4 @@
-"""How well new threads are linked with earlier ones, on labelled pairs.
+"""Evaluates the linking of new threads to earlier ones, on labelled pairs.
 
 A record is {linked, gap_minutes, repo, earlier: {session_id, prompts, files}, later: {session_id, first_prompt}}.
 A project's background (what is rare there, what resembles what) is taken from all its sessions in the files, without

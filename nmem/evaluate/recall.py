@@ -1,4 +1,4 @@
-"""How well decisions are found: labelled queries against an index and its decisions, beside words in common.
+"""Evaluates decision search: labelled queries on an index, compared with word overlap.
 
 Records: {query, operator, heading, file, also_ok, kind}; nonsense, which nothing should answer: {query}.
 """

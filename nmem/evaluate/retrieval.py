@@ -1,4 +1,4 @@
-"""Whether search finds, and a session is told, the earlier session that is related: beside plain BM25 over sessions.
+"""Evaluates retrieval: do search and context find the related earlier session? Compared with plain BM25.
 
 A record is {project, title, text, sessions: [transcript names], superseded?: [transcript names]}. `search` asks with
 the title, `search_long` with the whole text; `told` is what a first prompt with that text is told by default.

@@ -1,4 +1,4 @@
-"""How well redaction works on labelled texts: what it finds, and what it spoils.
+"""Evaluates redaction on labelled texts: secrets found, harmless text damaged.
 
 A record is {text, is_secret, value, kind, source}. A secret is found when its value is gone from the redacted text (or,
 where the record does not say which part is the secret, when the text changed); a false alarm is a text without a secret

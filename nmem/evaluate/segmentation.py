@@ -1,4 +1,4 @@
-"""Figures of cuts against gold cuts: precision, recall, F1, Pk, WindowDiff, cut rate."""
+"""Metrics of boundaries against gold: precision, recall, F1, Pk, WindowDiff, cut rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well titles say what a person would call an episode, on labelled sessions.
+"""Evaluates titles against a person's titles, on labelled sessions.
 
 A record is {session_id, prompts: [{text, agent}], titles: {index of the prompt that opens an episode: title},
 second_titles?, author}. An episode goes on until the next title's prompt. The figure is the mean share of the content

@@ -1,4 +1,4 @@
-"""Whether what sessions are told is any good, without a judge: automatic figures over one's own history (SQL).
+"""Evaluates injected context without a judge: automatic figures over one's own history (SQL).
 
 A moment is the first prompt of a session with at least five earlier ones in its project. The memory is veiled as it
 stood then (nmem.evaluate.context does the replay) and asked what the session is told at its start and at the prompt.

@@ -1,1 +1,1 @@
-"""Past sessions, found in the clients' own folders and read in stretches."""
+"""Imports past sessions from the clients' own folders, in batches."""

@@ -1,4 +1,4 @@
-"""Where the clients keep their transcripts, and which client wrote a given file."""
+"""Finds the clients' transcripts, and the client that wrote a given file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Past sessions, from the clients' transcripts into the database: streamed, redacted, resumable and idempotent.
+"""Imports past sessions from transcripts into the database: streamed, redacted, resumable, idempotent.
 
 The rows of a stretch and the place that it reached are stored in one transaction. What a hook has stored already has
 the same keys and is not stored again.

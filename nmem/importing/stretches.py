@@ -1,4 +1,4 @@
-"""Transcripts -> sealed rows, a stretch at a time, without a database: the half of an import that can run elsewhere.
+"""Turns transcripts into sealed rows, a batch at a time, without a database: can run in another process.
 
 Small imports read in this process; large ones in processes of their own, which get a Job on standard input and answer
 with Stretches. A reader process ends when its parent does, however that ends.

@@ -1,4 +1,4 @@
-"""Labels of what is stored: corrected by a person, brought up to a model, explained.
+"""Labels of stored calls: corrections, backfill, explanations.
 
 names.py        what `label_model` says: which model, and which dimensions a person decided
 walk.py         the calls of a session in their order, as the classifiers see them (SQL)

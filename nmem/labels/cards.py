@@ -1,4 +1,4 @@
-"""What is known of the five classifiers: the card beside their weights, as data for the docs and the screens."""
+"""Model cards of the five classifiers, as data for docs and screens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQL: what a person says of a call's labels: one transaction each, kept, undone by `nmem undo`, never overwritten.
+"""SQL: a person's corrections of labels: one transaction each, undone by `nmem undo`, never overwritten.
 
 A person's word is -1 or +1, and `label_model` names its dimension; no backfill touches it. All raise NmemError with one
 line when it cannot be done, and sqlite3.Error. `db` is a writing connection, outside a transaction; `now` is in

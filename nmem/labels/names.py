@@ -1,4 +1,4 @@
-"""Who gave an observation its labels, as `observations.label_model` says it.
+"""Names of label sources, as stored in `observations.label_model`.
 
 `3b86f8ce6e20` is the model of all five dimensions. `~scope:77ab01c2d3e4` behind it: another model gave that one.
 `+phase,scope` at the end: a person decided these, and nothing but the person changes them. Empty: nobody gave any;

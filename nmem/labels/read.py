@@ -1,4 +1,4 @@
-"""SQL: one call with its words, how sure they are and why, and what a person has said of calls.
+"""SQL: reads one call with its labels, their certainty, reasons and corrections.
 
 Takes a connection of `nmem.database.reader`. Text is as stored: callers make it printable.
 """

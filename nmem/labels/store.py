@@ -1,4 +1,4 @@
-"""SQL: labels written, and what episodes keep of them: counts of words, and the scores in their traces.
+"""SQL: writes labels, and the derived counts and traces of episodes.
 
 Counts follow in the transaction that writes the labels. A trace is rewritten once a session is done (`retrace`); until
 then `traced_seq` is 0, by which settling knows an episode to annotate again, should nobody come back to it.

@@ -1,4 +1,4 @@
-"""SQL: the calls of a session in their order, as the classifiers saw them when they were stored.
+"""SQL: walks the calls of a session in order, as the classifiers saw them when stored.
 
 What came before a call is looked up as capture.labels.history does it: the agent's last calls among the session's last
 rows. A session is read in pages, so that no reading transaction stays open.

@@ -1,4 +1,4 @@
-"""The classifiers' features in a person's words. One that is not known here is shown as it is."""
+"""Words the classifiers' features for people. An unknown feature is shown as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels of whole sessions worked out, in this process or in several of their own; nothing is written here."""
+"""Computes labels of whole sessions, in this process or several of our own; writes nothing."""
 
 from __future__ import annotations
 

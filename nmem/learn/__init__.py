@@ -1,4 +1,4 @@
-"""Learnings: what goes wrong or is asked again across sessions, what put it right, and what a person makes of it.
+"""Learnings: failures and requests that recur across sessions, their fixes, and a person's decisions on them.
 
 errors      what an error is, whatever its paths, numbers and names
 commands    a command without what changes from run to run

@@ -1,4 +1,4 @@
-"""Accepting a learning: its rule goes into the project's instructions, shown first, never twice, and out again.
+"""Accepts a learning: adds its rule to the project's instructions, after a preview, once; or removes it again.
 
 `plan` reads and shows, `accept` writes what was shown. `withdrawal` and `withdraw` do the same for an accepted learning
 that is reopened. The file is written last in the transaction, so neither is done without the other.

@@ -1,4 +1,4 @@
-"""What the user's config.toml says about learnings.
+"""Learning settings from the user's config.toml.
 
     [learn]
     sessions = 3                           # distinct sessions that make a pattern

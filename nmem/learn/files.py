@@ -1,4 +1,4 @@
-"""A project's file of instructions: found, checked, read and replaced whole, and never one outside of the project."""
+"""A project's instructions file: found, checked, read and replaced whole, never outside the project."""
 
 from __future__ import annotations
 

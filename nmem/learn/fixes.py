@@ -1,4 +1,4 @@
-"""What put an error right before, for whoever asks with its text (SQL): learnings first, then what one session tells.
+"""Finds what fixed an error before, by its text (SQL): from learnings first, then from single sessions.
 
 Unlike a hook this reads errors by all the rules, so an error is known whatever its paths, numbers and names.
 """

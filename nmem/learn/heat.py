@@ -1,4 +1,4 @@
-"""How hot a pattern is: how many sessions met it, and how lately, as 0 to 100.
+"""The heat of a pattern, 0 to 100: how many sessions met it, and how recently.
 
 Each session weighs 2^(-age / 168 h), age from its newest occurrence; weights add up, and heat is 100 (1 - 2^(-sum/3)).
 So three sessions of just now are 50, six are 75, and a single old one stays small, whatever it is listed with: the same

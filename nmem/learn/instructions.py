@@ -1,4 +1,4 @@
-"""Rules between markers in the bytes of a project's instructions; pure, no files.
+"""Edits rules between markers in the bytes of a project's instructions; pure, no files.
 
     <!-- nmem:learnings -->
     - `npm test` fails here; `pnpm test` passes

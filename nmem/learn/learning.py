@@ -1,4 +1,4 @@
-"""A learning as the screens and the command line show it."""
+"""The Learning record for screens and the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a command only looks, waits or tidies, so that its failing says nothing: programs and subcommands."""
+"""Commands that only look, wait or clean up, so that their failure means nothing: programs and subcommands."""
 
 from __future__ import annotations
 

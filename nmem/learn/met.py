@@ -1,4 +1,4 @@
-"""Whether a failure, or a command that is about to run, is one that is known here, and what put it right (SQL).
+"""Matches a failure, or a command about to run, with a known one, and returns its fix (SQL).
 
 For hooks: learnings are read as they stand, errors are compared by the lines that were kept of them, so that no table
 of rules is loaded. Better nothing than something beside the point: what is found is the same line, or the same command.

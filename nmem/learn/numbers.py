@@ -1,4 +1,4 @@
-"""Names and lines without the numbers that count, for hooks: the same as nmem.learn.errors.normal says, with no `re`.
+"""Removes numbers from names and lines, for hooks: as nmem.learn.errors.normal does, without `re`.
 
 Only what is plain is done here. A name that may hold a hash, an address or the like is handed to those who know them.
 """

@@ -1,4 +1,4 @@
-"""What several sessions say together: the pattern, what it is made of, and how often is often."""
+"""Patterns over several sessions: the Pattern record, its parts, and the thresholds."""
 
 from __future__ import annotations
 

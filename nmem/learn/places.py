@@ -1,4 +1,4 @@
-"""Where a project's instructions are: its folder on this machine, its clients, the project of a folder (SQL)."""
+"""Locates a project's instructions: its folder on this machine, its clients, the project of a folder (SQL)."""
 
 from __future__ import annotations
 

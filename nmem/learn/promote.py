@@ -1,4 +1,4 @@
-"""A skill becomes a client's own, .claude/skills/NAME/SKILL.md, or an entry /how of the project: shown first, undone.
+"""Promotes a skill to .claude/skills/NAME/SKILL.md or to a /how entry, with preview and undo.
 
 Its file is nmem's own: made where there is none, taken away by undo or reopening as long as nobody has changed it.
 """

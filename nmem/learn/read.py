@@ -1,4 +1,4 @@
-"""What the screens and the command line read of learnings (SQL): lists by heat, one in full, its evidence, warnings."""
+"""Reads learnings for display (SQL): lists by heat, one in full, its evidence, warnings."""
 
 from __future__ import annotations
 

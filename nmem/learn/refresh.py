@@ -1,4 +1,4 @@
-"""Brings learnings up to date with the sessions: reads those that changed, then what their projects say together.
+"""Updates learnings: reads changed sessions, then combines them by project.
 
 Sessions and projects are read and thought about outside of any transaction, so that a hook never waits; what comes of
 each is written in a short one of its own, which sees whether all still is as it was read. It can be stopped anywhere

@@ -1,4 +1,4 @@
-"""What changed between a failing run and the next passing one, and which of it is believed to be the remedy."""
+"""Finds the change between a failing run and the next passing one, and the likely remedy in it."""
 
 from __future__ import annotations
 

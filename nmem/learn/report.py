@@ -1,4 +1,4 @@
-"""Learnings as a Markdown report to go through: what recurs, what helped, where it was met, what can be done."""
+"""Writes learnings as a Markdown report: what recurs, what helped, the evidence, possible actions."""
 
 from __future__ import annotations
 

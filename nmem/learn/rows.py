@@ -1,4 +1,4 @@
-"""One thing that was done, as learnings look at it."""
+"""The row of one observation as learnings read it."""
 
 from __future__ import annotations
 

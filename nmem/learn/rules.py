@@ -1,4 +1,4 @@
-"""The short rule that a learning becomes in a project's instructions: what to do or to leave, and why.
+"""Words the short rule of a learning for the project's instructions: what to do or avoid, and why.
 
 What comes from sessions stands in code spans: it is quoted, it does not instruct. How often it was met is no part of
 it: that is old tomorrow, and tells an agent nothing. A person words it better with --text.

@@ -1,4 +1,4 @@
-"""Where in a session a command passes, so that nobody looks through all of it for each failure."""
+"""An index of the runs of a session that passed, so that each failure need not scan it all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was read of sessions (SQL): which say more by now, what they did, and what was found in them."""
+"""Findings of sessions (SQL): which sessions changed since, their observations, and stored findings."""
 
 from __future__ import annotations
 

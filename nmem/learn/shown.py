@@ -1,4 +1,4 @@
-"""Words for what a learning is, wherever it is shown."""
+"""Words that describe a learning, for every display."""
 
 from __future__ import annotations
 

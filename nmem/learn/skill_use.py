@@ -1,5 +1,4 @@
-"""What is shown of a skill (SQL): its name, when it is due, its steps, and whether it is of use: followed where it was
-told, and in the sessions since it was promoted."""
+"""The display of a skill (SQL): its name, occasion and steps, and how often it was followed once told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a pattern is over: what was put right and has not come back is resolved; what comes back is open again.
+"""Decides the state of a pattern: resolved once fixed and gone, open again if it recurs.
 
 Played from the first session to the newest, so it does not matter when it is looked at. A pattern is resolved when it
 was put right at least once and has stayed away long enough: three times the usual distance between its occurrences,

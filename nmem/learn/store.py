@@ -1,4 +1,4 @@
-"""The rows of learnings (SQL): what the sessions of a project say, and the only place that writes what it comes to."""
+"""Rows of learnings (SQL): loads a project's findings, and alone writes the resulting learnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes a person's word on learnings back: where they stood, and the rule in or out of the project's instructions."""
+"""Undoes a person's decisions on learnings: the previous state, and the rule in the project's instructions."""
 
 from __future__ import annotations
 

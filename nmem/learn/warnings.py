@@ -1,4 +1,4 @@
-"""Learnings that an episode runs into again: it works on the same files, or asks in the words of the pattern (SQL).
+"""Warns of learnings that an episode meets again: by the same files, or by the words of the request (SQL).
 
 Better too few than one that is beside the point: only open learnings that are still warm, and only where the intent
 names the command, the file, the module or the question itself, or the episode works on a file that is known to be

@@ -1,4 +1,4 @@
-"""A rule as one harmless line of Markdown, whatever it was made of: tool output and commands are not to be trusted.
+"""Neutralizes a rule to one harmless line of Markdown: tool output and commands are not trusted.
 
 A client reads the file as instructions, so nothing in it may import a file (`@path`), hide in a comment, begin a block
 of its own, or carry a secret or an invisible character. What looks like one of these is put in a code span.

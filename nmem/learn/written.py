@@ -1,4 +1,4 @@
-"""A change of the database and of a file: both, or neither."""
+"""Changes a database and a file together: both, or neither."""
 
 from __future__ import annotations
 

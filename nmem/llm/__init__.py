@@ -1,4 +1,4 @@
-"""A language model where there is one: asked with bounds, answered with checked facts, or not at all.
+"""Optional language models: asked within bounds, with answers checked against the facts, or not used at all.
 
     config.py    what a person set             discover.py  servers found on loopback
     backend.py   the one interface

@@ -1,4 +1,4 @@
-"""One question, asked within the cap and read with care: parsed, shaped, checked, repaired once, or refused."""
+"""Asks one question within the cap, then parses, validates and checks the answer; repairs it once, or rejects it."""
 
 from __future__ import annotations
 

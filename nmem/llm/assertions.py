@@ -1,4 +1,4 @@
-"""What a sentence asserts beyond names and numbers: how something ended, why it is so, and whose doing it was.
+"""Assertions of a sentence beyond names and numbers: an outcome, a cause, an author.
 
 Words of English, German, Portuguese, Spanish, Japanese and Korean; each kind is one concept whatever the language.
 """

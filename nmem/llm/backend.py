@@ -1,4 +1,4 @@
-"""The one interface to a model: a request goes in, a reply or a failure comes out, and it can be cancelled.
+"""The interface to a model: a cancellable request that returns a reply or a failure.
 
 Failure               one clear line; `kind` says which
 ├── Cancelled         the person or the program did not want it any more

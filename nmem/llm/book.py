@@ -1,4 +1,4 @@
-"""What models cost, in the table `llm_ledger`: the day's cap is held against it, screens read it."""
+"""The ledger of model cost in the table `llm_ledger`: for the day's cap and the screens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which way stories are told: without a model, by the person's own client, by an endpoint; what that costs; choosing.
+"""The choice of who writes stories (none, the person's client, an endpoint), its cost, and changing it.
 
 Reads the ledger, changes config.toml; asks no model.
 """

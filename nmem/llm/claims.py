@@ -1,4 +1,4 @@
-"""What a sentence claims that can be looked up: names of files, hashes, identifiers, addresses, numbers.
+"""Claims of a sentence that can be checked: file names, hashes, identifiers, addresses, numbers.
 
 A sentence stands when each of its claims is among the facts and it speaks of the work at all; else it is dropped whole,
 because the rest of a sentence with an invented part is not to be trusted either.

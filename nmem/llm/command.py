@@ -1,4 +1,4 @@
-"""A model behind a command: the person's own client, run once in an empty folder, its hooks and ours asleep."""
+"""A model behind a command: the person's own client, run once in an empty folder, with all hooks disabled."""
 
 from __future__ import annotations
 

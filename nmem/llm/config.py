@@ -1,4 +1,4 @@
-"""What a person set about language models: a plain value that is passed in; nothing here reads a file."""
+"""Model settings as a plain value that callers pass in; reads no file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The desk for this person and this database: settings from config.toml, the ledger, the product's redactor.
+"""Builds the model client of this person and database: settings, ledger, redactor.
 
 Without a place in the settings, loopback is looked at; when nothing answered there, not again for a while.
 """

@@ -1,4 +1,4 @@
-"""Model servers on this machine: three well-known ports on loopback, and nowhere else."""
+"""Finds model servers on this machine: three well-known ports on loopback only."""
 
 from __future__ import annotations
 

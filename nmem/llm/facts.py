@@ -1,4 +1,4 @@
-"""What is known to be true of a stretch of work, as sets that a model's words can be held against."""
+"""Known facts of a stretch of work, as sets to check a model's words against."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each sentence of a model names the rows that it rests on, and is held against these rows alone.
+"""Checks each sentence of a model against the rows that the sentence cites, and only these.
 
 A sentence stands when the rows that it names exist, show its names, numbers and nearly all of its words, most of them
 in one place, and bear out what it asserts: the same end, not denied; a cause that is told as one; the person's doing in

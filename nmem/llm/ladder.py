@@ -1,4 +1,4 @@
-"""How a structured answer is asked for: the strictest way that an endpoint takes, found by stepping down.
+"""Finds the strictest structured-output mode that an endpoint supports, by stepping down.
 
     json_schema -> json_object with the schema -> json_object -> plain
 

@@ -1,4 +1,4 @@
-"""Whether a new thread goes on with an earlier one: the model's half of the decision."""
+"""The prompt that asks a model whether a new thread continues an earlier one."""
 
 from __future__ import annotations
 

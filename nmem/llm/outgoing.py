@@ -1,4 +1,4 @@
-"""The only way from the memory to a model: text is redacted, then cut, then put between fences it cannot close."""
+"""The only way from the memory to a model: redacts and cuts text, and encloses it in unbreakable fences."""
 
 from __future__ import annotations
 

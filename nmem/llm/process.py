@@ -1,4 +1,4 @@
-"""One foreign process with bounds: time, output, and an end that takes everything it started along."""
+"""Runs one foreign process with limits on time and output, and ends all its children."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How each client is asked one question without tools, without a session on disk, and without any hooks.
+"""The command line that asks each client one question: no tools, no session on disk, no hooks.
 
 Beside the client's own switch, `NMEM_SKIP_HOOKS` stands in the environment: our hook records nothing then.
 """

@@ -1,4 +1,4 @@
-"""One question for a whole session: where its work units begin, what each is called, and its story.
+"""The prompt about a whole session: its work units, their titles and stories.
 
 The material is a row for what was asked, one for what was done and one for what was said in each turn, each with a
 short id; every sentence of the answer names the rows it rests on. What of an answer is of no use falls away alone.

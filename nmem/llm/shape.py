@@ -1,4 +1,4 @@
-"""The shape an answer must have: one description gives the JSON schema on the wire and reads what comes back.
+"""The schema of an answer: one description gives the JSON schema and parses the reply.
 
 Reading is stricter than the schema: types are checked, lengths are bounded, unknown keys are dropped, and every text
 is neutralised. Lengths stay off the wire because hosted endpoints refuse `maxLength` and grammars explode on it.

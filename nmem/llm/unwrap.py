@@ -1,4 +1,4 @@
-"""The answer and its cost inside what a client writes: one JSON object, a line an event, or bare text."""
+"""Extracts answer and cost from a client's output: one JSON object, a line per event, or bare text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of a model held against the facts, sentence by sentence: what does not stand is dropped and counted."""
+"""Checks a model's texts against the facts, sentence by sentence: drops and counts unsupported ones."""
 
 from __future__ import annotations
 

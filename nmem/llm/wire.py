@@ -1,4 +1,4 @@
-"""One HTTP exchange with bounds on everything: time as a whole, size, where a redirect may lead; it can be cancelled.
+"""One HTTP exchange with limits on total time, size and redirects; can be cancelled.
 
 httpx is imported when a call is made. Bodies are read uncompressed, so that no small answer unfolds into a large one.
 It blocks its thread and runs a loop of its own there: call it from a worker, never from a running loop.

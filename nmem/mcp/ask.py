@@ -1,4 +1,4 @@
-"""One call of a tool: its arguments, the database opened for reading when it is first needed, and which project.
+"""One tool call: its arguments, its project, and the database, opened for reading on first use.
 
 SQL: which projects there are.
 """

@@ -1,4 +1,4 @@
-"""In which clients an agent can call the tools: looked for in their settings, kept for hooks, which read none.
+"""Records which clients have nmem's tools, so that hooks need not read the clients' settings.
 
 The line at the start of a session names the tools where they are there, and the commands where they are not.
 """

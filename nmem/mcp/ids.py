@@ -1,4 +1,4 @@
-"""Stable ids, obs/12 or session/abc: what they name, and what there is where one names nothing (SQL)."""
+"""Parses stable ids such as obs/12 or session/abc, and lists the existing ones if an id is unknown (SQL)."""
 
 from __future__ import annotations
 

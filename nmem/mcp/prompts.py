@@ -1,4 +1,4 @@
-"""Slash commands: what a person may have asked of the memory, in the clients that offer a server's prompts."""
+"""MCP prompts: slash commands that clients offer a person, such as /when and /how."""
 
 from __future__ import annotations
 

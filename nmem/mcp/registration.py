@@ -1,4 +1,4 @@
-"""What `nmem init` registers besides hooks: the server's command, and the skills: when to ask, /when and /how."""
+"""Registers the MCP server and the skills (when to ask, /when, /how) for `nmem init`."""
 
 from __future__ import annotations
 

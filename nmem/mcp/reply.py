@@ -1,4 +1,4 @@
-"""What an agent reads: stored text made inert and cut, times in words, one JSON object of bounded size."""
+"""Builds replies for agents: neutralized and cut text, times in words, one JSON object of bounded size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Observations and sayings for an agent (SQL): one in full, the neighbours of a moment, an index line each."""
+"""Observations and prompts for agents (SQL): one in full, neighbours of a moment, one line each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocol: tools and prompts over standard input and output; two calls at a time read the database, in threads.
+"""The MCP server: tools and prompts over standard input and output; two threads read the database.
 
 The SDK keeps standard output for itself: whatever else is printed meanwhile goes to standard error.
 """

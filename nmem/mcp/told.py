@@ -1,4 +1,4 @@
-"""Episodes, sessions, threads, learnings and tasks for an agent: a line of an index, and one in full."""
+"""Formats episodes, sessions, threads, learnings and tasks for agents: as one line, and in full."""
 
 from __future__ import annotations
 

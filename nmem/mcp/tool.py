@@ -1,4 +1,4 @@
-"""What a tool is made of: a name, a line that says what it gives, its parameters, and the function that answers.
+"""The Tool class: a name, a description, parameters, and the function that answers.
 
 Definitions stand in an agent's context whether it uses them or not, so they are short; they need no database.
 """

@@ -1,4 +1,4 @@
-"""Forgetting what a person names, wholly: rows, what was made of them, and what is left of both in files.
+"""Purges: forgets selected records completely, with everything derived from them and their traces in files.
 
 `selection` says what goes, `reach` where it is, `preview` shows it, `purge` does it, `trash` keeps it sealed until the
 window for an undo is over, `scrub` cleans the files. `history` takes secrets out of what is stored already.

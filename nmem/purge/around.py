@@ -1,4 +1,4 @@
-"""What some things lie in (SQL, reading only): their files, episodes, threads, sessions, projects, each a selection.
+"""Wider selections around some rows (SQL, reading only): their files, episodes, threads, sessions, projects.
 
 A person who looks at one thing chooses how far a purge reaches from it.
 """

@@ -1,4 +1,4 @@
-"""Takes away what a selection reaches, and every word that was made of it (SQL): all inside the caller's transaction.
+"""Deletes the rows a selection reaches, and all text derived from them (SQL), in the caller's transaction.
 
 Facts go. What was made of the sessions that lose something (narratives, summaries, learnings, candidates for context,
 words of the vocabulary) goes as well, and settling makes it anew of what is left; where a person cut or named an

@@ -1,4 +1,4 @@
-"""Chosen words in files of ours beside the database: found, taken out of logs and lists, and looked for afterwards.
+"""Removes chosen words from nmem's files beside the database (logs, lists), and verifies the result.
 
 Ours are the database with its log and index, the spool, the log, caches, folders of tasks, marks of settling; backups
 only when they are asked for.

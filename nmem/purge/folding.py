@@ -1,4 +1,4 @@
-"""When two texts say the same: without case, in any letter that Unicode folds, and however an accent is written.
+"""Decides when two texts are equal: ignoring case, Unicode folding and the encoding of accents.
 
 Rows are told by `fold`; bytes of files by a regular expression of the same forms, and of those that JSON gives them.
 """

@@ -1,4 +1,4 @@
-"""Takes secrets out of what is stored already, by the rules in force now (SQL): a new rule, or a newer nmem.
+"""Redacts stored history by the current rules (SQL): after a new rule, or a newer nmem.
 
 Every text of every table, page by page: looked at without a lock, changed in a short transaction that also says how far
 it got. It can be stopped anywhere and goes on there. What is taken out is not kept anywhere: this cannot be undone.

@@ -1,4 +1,4 @@
-"""Writes down every row that a transaction changes, so that it can be put back byte for byte (SQL).
+"""Records every row that a transaction changes, to restore it byte for byte (SQL).
 
 Temporary triggers on all ordinary tables note a row as it was before its first change, and the keys of rows that came.
 They lie in memory, and what a table's own triggers and foreign keys do is noted like anything else. Text indexes are no

@@ -1,4 +1,4 @@
-"""What was purged is not taken in again (SQL): by its keys it is known when an import or a hook tells it once more.
+"""Keys of purged records (SQL): keep an import or a hook from storing the same again.
 
 No key is kept that has one of the purged words in it.
 """

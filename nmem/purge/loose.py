@@ -1,4 +1,4 @@
-"""What an undo puts back and that refers to something gone by now (SQL): set free where it may be, else left out.
+"""Dangling references of an undo (SQL): set to null where allowed, else the row is left out.
 
 Between a purge and its undo another one, or a sweep, may have taken what rows of the first refer to.
 """

@@ -1,4 +1,4 @@
-"""Chosen words in the bytes of files: the same that rows are matched by, and what regular expressions found in rows."""
+"""Finds chosen words in the bytes of files, by the same rules as in rows, and texts that regexes found in rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a purge would take, for a person to look at first (SQL, reading only); the cockpit and the command share it."""
+"""Previews a purge (SQL, reading only), for the cockpit and the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts back what a purge took (SQL): every row byte for byte, in one transaction.
+"""Restores the rows of a purge (SQL): byte for byte, in one transaction.
 
 What was made since of the sessions concerned goes again. A row that has come since under a number of an old one gets a
 new number: the old one was there first, and a person may have noted it.

@@ -1,4 +1,4 @@
-"""What a selection reaches (SQL, reading only): which facts go, and in which sessions something is said of them.
+"""Computes what a selection reaches (SQL, reading only): facts to delete, and sessions that mention them.
 
 Nothing here takes a lock. What comes while a large database is looked through is looked at again by the purge, which
 knows from `upto` where to begin.

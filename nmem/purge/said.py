@@ -1,4 +1,4 @@
-"""What a purge takes, in the words of every place that tells of it: before, afterwards, when it is taken back."""
+"""Words for a purge, shared by all its displays: before, after, and on undo."""
 
 from __future__ import annotations
 

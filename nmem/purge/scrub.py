@@ -1,4 +1,4 @@
-"""What is left in the database's own files after rows are gone (SQL): text indexes, free pages, the write-ahead log.
+"""Cleans deleted text from the database's own files (SQL): text indexes, free pages, the write-ahead log.
 
 Every step is a short transaction, so that hooks come in between; only VACUUM is one long one, and only where words were
 really found in the file, or the file is small. Hooks that come meanwhile spool what they have: nothing is lost.

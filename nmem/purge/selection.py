@@ -1,4 +1,4 @@
-"""What a person chose to be forgotten, and how texts are recognised.
+"""The selection of a purge: what a person chose, and how texts match.
 
 Between different means everything given must hold (a text in one session); of the same means one is enough. A session,
 thread or project goes as a whole when nothing narrower is said beside it. Case makes no difference in a `text`; JSON is

@@ -1,4 +1,4 @@
-"""Plain copies that processes left when they were killed: of a deep audit, a backup, a file being written.
+"""Finds plain copies left by killed processes: of a deep audit, a backup, a file write.
 
 Each carries the number of its process in its name. Settling, doctor and every purge take those away whose process is
 gone; where no number is known, or it is another process's by now, those that nobody wrote to for hours.

@@ -1,4 +1,4 @@
-"""What a purge reaches of calls whose rows a sweep took (SQL): entries of traces go one by one, the rest of them stays.
+"""Purges calls that a sweep already reduced to traces (SQL): removes single entries, keeps the rest.
 
 A trace is what episodes are counted from. So the entry goes that says it, is of the file or of the episode; what
 cannot be read as a trace any more goes as a whole where it says the chosen words.

@@ -1,4 +1,4 @@
-"""Sealed trash: what a purge took, encrypted with age to a key in a file of its own, until the window is over.
+"""Sealed trash: purged rows, encrypted with age to a key in a separate file, until the window is over.
 
 Destroying the key is what makes it gone: whatever keeps a copy of the sealed file keeps nothing that can be read.
 Nothing is written in the clear, not even for a moment.

@@ -1,4 +1,4 @@
-"""What shall go, as a person types it on one line: words, and where and when they are, which narrow each other.
+"""Parses a selection typed on one line: words, places and times, all of which must match.
 
 read('"sk-live" project:shop since:7d', now, zone)
 """

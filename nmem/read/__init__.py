@@ -1,1 +1,1 @@
-"""What the screens and the reading commands show: SQL in, frozen dataclasses out."""
+"""Queries of the screens and reading commands: SQL in, frozen dataclasses out."""

@@ -1,4 +1,4 @@
-"""What is typed to find episodes, as conditions for the database."""
+"""Parses the filter of episodes into conditions for the database."""
 
 from __future__ import annotations
 

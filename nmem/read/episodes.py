@@ -1,4 +1,4 @@
-"""What the cockpit and the command line read of episodes: the current one, and the list of all.
+"""Reads episodes for the cockpit and the command line: the current one, and the list of all.
 
 Every function takes a connection of `nmem.database.reader` and gives frozen dataclasses; a database without the tables
 of meaning has no episodes. Text is as stored: whoever prints it passes it through `nmem.text.printable`.

@@ -1,4 +1,4 @@
-"""Who touched a file (SQL): the episodes that read, changed or failed on it, the newest first.
+"""The history of a file (SQL): the episodes that read, changed or failed on it, newest first.
 
 A file is known by several names: relative to its project, and absolute in other checkouts of it. A connection's rows
 must answer to names, as those of `nmem.database.reader` do.

@@ -1,4 +1,4 @@
-"""What the Health screen and `nmem status` read: is capture alive, fast and complete, and what does it take up?"""
+"""Reads the figures of the Health screen and `nmem status`: is capture alive, fast and complete; storage."""
 
 from __future__ import annotations
 

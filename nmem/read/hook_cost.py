@@ -1,4 +1,4 @@
-"""What hooks cost the client that waits for them (SQL): one definition for every place that tells it.
+"""The cost of hooks to the waiting client (SQL): one definition for every display.
 
 Inside: from the hook's first line to its commit, of the newest runs. As the client waits: the whole process, which only
 `nmem doctor` can time; it is kept from when that ran last, with a bare interpreter's start, and judged by their ratio.

@@ -1,4 +1,4 @@
-"""A task made of an episode: what it was about, and what it left to do.
+"""Makes a task from an episode: its goal and its open ends.
 
 What was recorded stands in it as a quotation: a client is told that it is data.
 """

@@ -1,4 +1,4 @@
-"""What the command line looks up about episodes, sessions and prompts; the rows themselves come from the views.
+"""Look-ups of episodes, sessions and prompts for the command line; the views supply the rows.
 
 Takes a connection of `nmem.database.reader`. Text is as stored: whoever prints it passes it through `printable`.
 """

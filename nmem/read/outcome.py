@@ -1,4 +1,4 @@
-"""How an episode stands or ended (SQL): the one place that says so to the command line, the cockpit and agents."""
+"""The outcome of an episode (SQL): the one definition for command line, cockpit and agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a session stands now: its work unit, what it said and did last, its stance, what it would be told next."""
+"""The current state of a session: work unit, last prompt and call, stance, next injection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One episode with everything in it, and the places that a person should look at again."""
+"""One episode with all its contents, and the places that a person should review."""
 
 from __future__ import annotations
 

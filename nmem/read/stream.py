@@ -1,4 +1,4 @@
-"""The stream of a session: everything said and done, in order of time, addressed by keys.
+"""The stream of a session: all prompts and calls in time order, addressed by keys.
 
 The cockpit keeps only keys and times (`Slots`); rows come in blocks of those keys. Pages are keyset pages: a session
 of a million rows costs as much to open as one of ten.

@@ -1,4 +1,4 @@
-"""What the cockpit reads of threads: the one an episode is in, links that a person should judge, the next session's."""
+"""Reads threads for the cockpit: an episode's thread, links to judge, the next session's thread."""
 
 from __future__ import annotations
 

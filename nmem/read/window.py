@@ -1,4 +1,4 @@
-"""How full a session's context window is, when the client will compact it at the present pace, and what it cost.
+"""The context window of a session: its fill, the expected compaction, and the cost.
 
 Reads, by SQL of its own, what the status line was told and what the transcript says; the newest word counts, and a
 size that nobody told is not guessed. Takes a connection of `nmem.database.reader`; times are milliseconds.

@@ -1,4 +1,4 @@
-"""Words of programming that mean nearly the same, and short forms of words. General knowledge, of no project.
+"""Near-synonyms and abbreviations in programming. General knowledge, of no single project.
 
 Plain lines, so that reading them costs a cold start little: short forms as `short long`, groups of one meaning.
 """

@@ -1,4 +1,4 @@
-"""What a question comes to: a decision with its text, or what else may be meant, or a line that says what to do."""
+"""Builds the answer to a question: a decision with its text, other candidates, or a hint."""
 
 from __future__ import annotations
 

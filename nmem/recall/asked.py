@@ -1,4 +1,4 @@
-"""`nmem when` and `nmem how` as they run: queries in, answers out. Called without the rest of the command line."""
+"""Runs `nmem when` and `nmem how`: queries in, answers out, without the rest of the command line."""
 
 from __future__ import annotations
 

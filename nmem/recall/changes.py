@@ -1,4 +1,4 @@
-"""Changes of a project's decision files: shown first, written all or none, put back by `nmem undo` (SQL).
+"""Changes decision files of a project: previewed, written all or none, undone by `nmem undo` (SQL).
 
 What the files were is kept beside the database, the user's own; the correction itself says only which files.
 """

@@ -1,4 +1,4 @@
-"""Whether index and decisions say the same: every entry has its heading, every decision its entry, names are distinct.
+"""Checks index against decisions: every entry has its heading, every decision its entry, names are unique.
 
 Names are compared exactly (case, hyphens and punctuation aside): what ranking would forgive is a fault here.
 """

@@ -1,4 +1,4 @@
-"""A shorter name for a decision: the fewest whole words of its heading that the answering engine leads to it.
+"""Shortens the name of a decision: the fewest whole words of its heading that still find it.
 
 Words that say nothing are no part of a name. The margin is the lead over the entry that comes second.
 """

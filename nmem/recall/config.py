@@ -1,4 +1,4 @@
-"""What config.toml says of recall, without reading TOML at each question.
+"""Recall settings from config.toml, without reading TOML at each question.
 
 [recall]
 folders = ["notes/decisions"]    # looked for before the usual ones, in the project

@@ -1,5 +1,4 @@
-"""Entries narrowed while somebody types, as a person who sees the list wants it: every word typed must be in a line,
-its letters in order, and lines where they begin words or stand together come first.
+"""Filters entries as a person types: every typed word must occur in an entry's line.
 
 Right for a list that is looked at, wrong for a question: an agent's is ranked (nmem.recall.rank).
 """

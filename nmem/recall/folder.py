@@ -1,4 +1,4 @@
-"""Where a project keeps its decisions: which folder, which index; and its files, none from outside of the folder.
+"""Locates a project's decisions: folder, index and files, none of them outside the folder.
 
 Standard library only, and cheap: `nmem when` asks this each time. Paths in a `Place` are absolute; files are named by
 their path in the decisions folder, with forward slashes.

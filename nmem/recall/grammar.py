@@ -1,4 +1,4 @@
-"""The index: `## file`, then a line for each decision, `/when trigger | extra triggers`.
+"""Parses the index: `## file`, then a line for each decision, `/when trigger | extra triggers`.
 
 What stands before the first section is for readers. Extra triggers are divided by commas, or are words.
 """

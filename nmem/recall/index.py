@@ -1,4 +1,4 @@
-"""What ranking reads: which entries each word stands in and how much it says of them, made ready for keeping.
+"""The ranking index: the entries of each word and its weight in them, in a form to store.
 
 BM25 over fields: a word of the trigger counts five times one of the body, and lengths are allowed for field by field.
 """

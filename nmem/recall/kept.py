@@ -1,4 +1,4 @@
-"""The names of a project's decisions as a hook reads them: kept beside the index, believed while no file is another.
+"""Names of a project's decisions for hooks: cached beside the index, valid while no file changes.
 
 On the hook's path, and never made there: `nmem.recall.store` and settling write them.
 """

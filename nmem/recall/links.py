@@ -1,4 +1,4 @@
-"""How a decision, a section or a file is asked for: every link that is printed leads to what it names.
+"""Links to a decision, a section or a file: every printed link finds what it names.
 
 `/when trigger`, `/when .Heading`, `/when ..file.md`; where two have one name, `/when ..file.md#Heading`, and where they
 are in one file, or the name is a text, `/when ..file.md:12`, its line.

@@ -1,4 +1,4 @@
-"""What was asked, offered and used (SQL): one row a question, redacted; nothing where nothing is recorded yet.
+"""Logs questions, offers and uses (SQL): one redacted row per question; none without a database.
 
 A question is answered whether or not it can be noted: who asks is not made to wait for the database.
 """

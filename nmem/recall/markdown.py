@@ -1,4 +1,4 @@
-"""Headings of a markdown text, and the sections below them. What is in a code fence is no heading.
+"""Parses headings of a Markdown text and the sections below them, ignoring code fences.
 
 Lines are those between line feeds, so a section can be cut out byte for byte; a carriage return at an end is no text.
 """

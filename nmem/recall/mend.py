@@ -1,4 +1,4 @@
-"""Mends an index: entries into the section of their file, in the order of their headings, and those that are missing.
+"""Fixes an index: moves entries to the section of their file, orders them by heading, adds missing ones.
 
 Lines that are no entries stay where they are, and no line is ever taken away; mended once, nothing is left to mend.
 """

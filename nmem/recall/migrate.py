@@ -1,4 +1,4 @@
-"""Makes an index of `Key — description` lines one of `/when` entries, and gives decisions headings that ask.
+"""Migrates an index of `Key — description` lines to `/when` entries, and renames headings to match.
 
 What was written is kept: a key and its description become extra triggers, lines that belong to no decision move above
 the sections. Nothing is guessed about meaning: a heading becomes `When` or `How to` and the words it had. References

@@ -1,4 +1,4 @@
-"""The names of entries, kept small beside the index: what a hook reads to see whether a prompt speaks of one.
+"""A compact list of entry names beside the index: lets a hook see whether a prompt mentions one.
 
 A prompt is no question, so what counts is how much of an entry's name it says. Standard library only, and cheap.
 """

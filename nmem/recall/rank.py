@@ -1,4 +1,4 @@
-"""Which entries answer a query: its words as they are, begun, repaired, spelt out, or said in other words."""
+"""Ranks entries for a query: by its words, prefixes, corrected typos, expansions and synonyms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where words stand in the texts of a project: what would be led astray if a heading had another name."""
+"""Finds references to a heading in a project's texts: they would break if the heading were renamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A new decision: its section at the end of a file, or below a heading, and its entry in the index. Checked by name.
+"""Adds a decision: a section in a file, and its entry in the index. Checks the name.
 
 Its words come from a person, or from what an episode learned.
 """

@@ -1,6 +1,4 @@
-"""References among a project's decision files, led to the new names of headings: links by anchor, `[[Heading]]`, and
-lines `Heading — description`. What is in a code fence, and what other words say of a heading, stays as it is.
-"""
+"""Rewrites references in a project's decision files to new heading names: anchors and `[[Heading]]` links."""
 
 from __future__ import annotations
 

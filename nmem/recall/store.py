@@ -1,4 +1,4 @@
-"""The index of a project's decisions, kept beside the database and made anew when a file is another.
+"""The index of a project's decisions, cached beside the database and rebuilt when a file changes.
 
 A kept index is believed only when it is the user's own (capture.cache) and every file has the time and size it had.
 """

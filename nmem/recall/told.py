@@ -1,4 +1,4 @@
-"""An answer as text: the decision itself with its links, or what to ask instead. For people and agents alike."""
+"""Formats an answer as text: the decision with its links, or what else to ask. For people and agents."""
 
 from __future__ import annotations
 

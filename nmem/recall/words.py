@@ -1,4 +1,4 @@
-"""Words of queries, triggers and decisions: normal forms, stems, edit distances. Standard library only, no patterns."""
+"""Words of queries, triggers and decisions: normal forms, stems, edit distances. Standard library only."""
 
 from __future__ import annotations
 

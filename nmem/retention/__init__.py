@@ -1,1 +1,1 @@
-"""What is forgotten, when, and what must not be: lifetimes by type, sweeps, and the upkeep of the file."""
+"""Retention: lifetimes by type, exemptions, sweeps, and maintenance of the file."""

@@ -1,4 +1,4 @@
-"""What settling does of it by itself: a sweep a day and upkeep a week, each within its time."""
+"""Automatic retention within settling: a sweep a day and maintenance a week, each with a time limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the clock is believed (SQL): one that leaps ahead shall not be the end of a lifetime.
+"""Decides whether to trust the clock (SQL): a jump ahead must not end lifetimes.
 
 Each look at the clock is kept. Days between two looks on which nobody looked add up; once they are more than `LEAP`,
 nothing goes by itself until a day has been seen to pass, and a sweep by hand is asked about. So many small leaps are

@@ -1,4 +1,4 @@
-"""Takes rows away, a few at a time (SQL): each transaction leaves a trace of what goes with it, and a count.
+"""Deletes rows in small batches (SQL): each transaction writes a trace and a count of what goes.
 
 Killed anywhere, what is gone is traced and counted, and what is not gone is still there. Readers of tables that rest on
 the rows are told nothing: what they made of the rows stands (candidates for context, words of the search, learnings).

@@ -1,4 +1,4 @@
-"""Upkeep of the file, for when nobody works (SQL): merged text indexes, fresh statistics, a short log, no empty pages.
+"""Idle maintenance of the file (SQL): merges text indexes, renews statistics, shortens the log, frees pages.
 
 Small steps, each a transaction of its own, with a look between them whether somebody wrote; what would hold the
 database for long is done only where it pays and where nothing has happened for a while, and is given up when a hook

@@ -1,4 +1,4 @@
-"""What sweeps did (SQL): one entry a sweep, counted in the same transactions in which things go."""
+"""The journal of sweeps (SQL): one entry each, counted in the transactions that delete."""
 
 from __future__ import annotations
 

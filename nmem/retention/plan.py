@@ -1,4 +1,4 @@
-"""What of one session may be forgotten now (SQL): what is past its lifetime, not exempt, and told elsewhere.
+"""Plans what to forget of one session (SQL): expired, not exempt, and summarized elsewhere.
 
 A session is let alone until all that is to be known of it without its rows is there: its episodes are over and traced,
 and it is summed up.

@@ -1,4 +1,4 @@
-"""What the person's config.toml says about forgetting.
+"""Retention settings from the person's config.toml.
 
 [retention]
 enabled = true          # false: nothing is forgotten by itself

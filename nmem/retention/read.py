@@ -1,4 +1,4 @@
-"""What a person is shown of forgetting (SQL): what would go and when, what went, by which policy, and why so.
+"""Reads retention for display (SQL): what would go and when, what went, the policy and its reasons.
 
 For commands and screens alike; on a connection of `nmem.database.reader`. Frozen dataclasses, texts as stored.
 """

@@ -1,4 +1,4 @@
-"""A sweep (SQL): session after session, the oldest first, what is past its lifetime goes; or is only counted.
+"""Sweeps sessions, oldest first (SQL): deletes expired records, or only counts them.
 
 It can be stopped or killed anywhere and the next one goes on: each asks the database what there is to do.
 """

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from math import log, sqrt
 
 from nmem.retrieval import naming
-from nmem.retrieval.words import CHAT, STOP
+from nmem.retrieval.terms import CHAT
+from nmem.retrieval.words import STOP
 
 FEW = 12
 """Below this many sessions a project's own rarity says little."""

@@ -1,4 +1,4 @@
-"""What linking reads in a text beside its tokens: symbols and issue numbers; which words say little anywhere.
+"""Words for linking beside a text's tokens: symbols, issue numbers, and stop words.
 
 Tokens are those of episodes. On the hook's path.
 """

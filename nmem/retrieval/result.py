@@ -1,4 +1,4 @@
-"""The sentences in which an agent says what came of an episode: quoted when the episode is told. Background work only.
+"""Finds the agent's sentences on an episode's result, to quote them. Background work only.
 
 Whole sentences of its closing words: causes, decisions and what was done before anything else; questions, offers and
 pleasantries never.

@@ -1,4 +1,4 @@
-"""What ranking reads in a text: its terms, and the files it names outright. On the hook's path."""
+"""Extracts terms and file names from a text for ranking. On the hook's path."""
 
 from __future__ import annotations
 
@@ -9,6 +9,31 @@ _SPACED = {ord(char): " " for char in "`(),|<>[]\"'*"}
 _EXTENSION = 10
 MENTIONS = 60
 """Files a text may name: of a pasted listing, the first."""
+
+CHAT: frozenset[str] = frozenset(
+    """able absolutely ack actually afternoon agre agree ah ahead alone already alright although alway amaz another
+answer anybody anyone anyth anyway appreciate around ask asked asking assist away awesome back bad basically
+begin beginn begun believe bem best better bit bitte boa bom bonjour bring buddy bueno bye came carry
+certainly cheer child ciao come coming continu continua continuar continue continuer cool correct course danke
+day dear definitely describe dia different early else even ever everyone everyth everywhere exactly excellent
+explain far feel fine finish first folk forget forward friend gave give giving glad go goe going gone good
+goodbye gracia grazie great greeting guess guten guy ha haha hallo happen happy hear heard hello help hey hi
+hm hmm hola hold hope hour howdy however idea inde instead interest keep kid kind kindly knew know last late
+later leave lgtm life little live lol long look lot love lovely man many mate maybe mean meant merci mind
+minute moment month morgen morn much name need never next nice night nobody nope noth obrigada obrigado often
+oh oi ola once otherwise people perfect perhap person pls possible prego pretty previou probably proce proceed
+put question quite rather ready really recommend remember repeat retry sad said salut saw say saying second
+see seeing seen seguir several short sigue simply somebody someone someth somewhere soon sorry sort speak
+start still stop stuff suggest sup sure take taking talk tell thank thing think though thought thx time today
+together told tomorrow tonight took tried try trying tudo twice understand wait want watch way week weekend
+weiter weitermachen welcome well went wish woman wonder wonderful worse worst wow yeah year yep yesterday yet
+yo yup""".split()  # noqa: SIM905 - read as a list
+)
+"""Words that say nothing of a subject whatever the project: how people greet, agree and go on.
+
+As `nmem.episodes.text.tokens` gives them, which leaves out articles, pronouns and their like. Possible subjects (a
+letter, a recipe, French) are missing on purpose: of such words the project itself must have spoken.
+"""
 
 
 def terms(text: str) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Cuts text into the words that episodes are indexed and queried by. On the hook's path: no regular expressions.
+"""Splits text into the index and query words of episodes. On the hook's path: no regular expressions.
 
 Identifiers count whole and in parts (`ASGIStaticFilesHandler`: the whole, asgi, static, file, handler), English words
 lose their endings, scripts without blanks are cut into pairs of characters, stop words are left out.
@@ -29,30 +29,6 @@ _OTHERS = """
 """German, French, Spanish, Portuguese, Italian, Dutch."""
 STOP = frozenset((_ENGLISH + _OTHERS).split())
 """Words that say nothing of a subject, in the languages that people prompt in."""
-CHAT: frozenset[str] = frozenset(
-    """able absolutely ack actually afternoon agre agree ah ahead alone already alright although alway amaz another
-answer anybody anyone anyth anyway appreciate around ask asked asking assist away awesome back bad basically
-begin beginn begun believe bem best better bit bitte boa bom bonjour bring buddy bueno bye came carry
-certainly cheer child ciao come coming continu continua continuar continue continuer cool correct course danke
-day dear definitely describe dia different early else even ever everyone everyth everywhere exactly excellent
-explain far feel fine finish first folk forget forward friend gave give giving glad go goe going gone good
-goodbye gracia grazie great greeting guess guten guy ha haha hallo happen happy hear heard hello help hey hi
-hm hmm hola hold hope hour howdy however idea inde instead interest keep kid kind kindly knew know last late
-later leave lgtm life little live lol long look lot love lovely man many mate maybe mean meant merci mind
-minute moment month morgen morn much name need never next nice night nobody nope noth obrigada obrigado often
-oh oi ola once otherwise people perfect perhap person pls possible prego pretty previou probably proce proceed
-put question quite rather ready really recommend remember repeat retry sad said salut saw say saying second
-see seeing seen seguir several short sigue simply somebody someone someth somewhere soon sorry sort speak
-start still stop stuff suggest sup sure take taking talk tell thank thing think though thought thx time today
-together told tomorrow tonight took tried try trying tudo twice understand wait want watch way week weekend
-weiter weitermachen welcome well went wish woman wonder wonderful worse worst wow yeah year yep yesterday yet
-yo yup""".split()  # noqa: SIM905 - read as a list
-)
-"""Words that say nothing of a subject whatever the project: how people greet, agree and go on.
-
-As `nmem.episodes.text.tokens` gives them, which leaves out articles, pronouns and their like. Possible subjects (a
-letter, a recipe, French) are missing on purpose: of such words the project itself must have spoken.
-"""
 LONGEST = 40
 """Characters of a word; longer ones are hashes and encoded data."""
 MOST_CHARS = 60_000

@@ -1,4 +1,4 @@
-"""Where in time ids lie (SQL): stretches of ids in the order in which a search for the newest should walk them.
+"""Blocks of ids by time (SQL): the order in which a search for the newest walks them.
 
 Ids follow time only as long as nothing is imported; a block knows its earliest and latest moment, its projects and
 clients. Ids after the last block are new: they are always walked, and first.

@@ -1,4 +1,4 @@
-"""How long one search may take, and how SQLite is made to keep to it."""
+"""The time limit of one search, enforced on SQLite."""
 
 from __future__ import annotations
 

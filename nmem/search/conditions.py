@@ -1,4 +1,4 @@
-"""Filters as conditions on rows (SQL), source by source; which sources they leave at all."""
+"""Filters as conditions on rows (SQL), per source, and the sources that remain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Written decisions among what is found (SQL: which projects): narrowed with every key, read anew after a change.
+"""Written decisions as search results (SQL: which projects): filtered with every key, reread after a change.
 
 `/when words` and `type:recall` ask for them alone; besides other hits the best of them stand first.
 """

@@ -1,4 +1,4 @@
-"""Hits in the order of their episodes (SQL): the retrieval engine says which episodes speak of a query, rows say it.
+"""Orders hits by episode (SQL): the retrieval engine finds related episodes, rows explain them.
 
 An episode's relevance and its best row are added up; the episode stands first, and beneath it the rows that say it.
 """

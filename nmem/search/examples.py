@@ -1,4 +1,4 @@
-"""Queries that find something in what is recorded (SQL): what an empty box offers."""
+"""Example queries with hits in the recorded data (SQL), for an empty box."""
 
 from __future__ import annotations
 

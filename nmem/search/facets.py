@@ -1,4 +1,4 @@
-"""How the hits divide: by kind, type, project and client."""
+"""Counts hits by kind, type, project and client."""
 
 from __future__ import annotations
 

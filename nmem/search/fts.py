@@ -1,4 +1,4 @@
-"""Bounded walks over the text indexes (SQL): the newest ids that match, stretch by stretch, until the time is over."""
+"""Bounded walks over the text indexes (SQL): the newest matching ids, block by block, within the time limit."""
 
 from __future__ import annotations
 

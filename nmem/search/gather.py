@@ -1,4 +1,4 @@
-"""Which rows are looked at: the strictest reading of a query first, looser ones only where it gives too little."""
+"""Gathers candidate rows: the strictest reading of a query first, looser ones if it finds too little."""
 
 from __future__ import annotations
 

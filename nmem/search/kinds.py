@@ -1,4 +1,4 @@
-"""What can be found: its kinds, how much each counts, and the ids that name one for good."""
+"""The kinds of hits, their weights, and their stable ids."""
 
 from __future__ import annotations
 

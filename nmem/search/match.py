@@ -1,4 +1,4 @@
-"""Where the words of a query stand in a text: the same for scoring and for marking."""
+"""Finds the words of a query in a text, for scoring and for highlighting."""
 
 from __future__ import annotations
 

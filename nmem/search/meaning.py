@@ -1,4 +1,4 @@
-"""What a query's words may stand for among the stored ones: forms, beginnings, parts, identifiers of several words."""
+"""Expands a query's words to stored ones: inflections, prefixes, parts, compound identifiers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of a search that do not shift while new rows come in."""
+"""Pages of a search that stay stable while new rows arrive."""
 
 from __future__ import annotations
 

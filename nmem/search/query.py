@@ -1,4 +1,4 @@
-"""What is typed into the one box, taken apart. Nothing that can be typed is an error: what is no filter is a word."""
+"""Parses the search box. No input is an error: anything that is not a filter is a word."""
 
 from __future__ import annotations
 

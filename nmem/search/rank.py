@@ -1,4 +1,4 @@
-"""How good a hit is: BM25 over the rows that were gathered, times age, kind, outcome and pin."""
+"""Scores hits: BM25 over the gathered rows, times age, kind, outcome and pin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes new texts into the search's own tables (SQL), a stretch of ids and a short transaction at a time.
+"""Indexes new texts for search (SQL), a block of ids and a short transaction at a time.
 
 Called by settling. It can be stopped anywhere and goes on where it was; hooks wait at most for one stretch.
 """

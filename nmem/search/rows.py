@@ -1,4 +1,4 @@
-"""The rows behind ids (SQL), alike whatever their table: what ranking, facets and lists need of them."""
+"""Loads the rows behind ids (SQL), in one form for all tables, for ranking, facets and lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One search: what was typed in, hits with snippets, facets and remarks out; never an error for what was typed."""
+"""Runs one search: typed text in; hits with snippets, facets and remarks out; never an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other programs get of a search: an index of hits first, small; each in full by its id."""
+"""Search results for other programs: a small index of hits first, each in full by its id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The piece of a text that shows why it was found, fit for a terminal, with the places to mark."""
+"""The snippet of a hit: the matching part of a text, safe for a terminal, with highlights."""
 
 from __future__ import annotations
 

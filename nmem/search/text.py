@@ -1,4 +1,4 @@
-"""Words as the text index cuts them, in Python: for the vocabulary, for scoring and for marking what was found."""
+"""Tokenizes as the text index does, in Python: for the vocabulary, scoring and highlighting."""
 
 from __future__ import annotations
 

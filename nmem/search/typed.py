@@ -1,4 +1,4 @@
-"""Options of a command as what would be typed into the box, so that both are read by the same rules."""
+"""Turns a command's options into search box text, so that one parser reads both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words that occur (SQL): counted as texts come in, found by their beginning or by a part of them."""
+"""The vocabulary of stored texts (SQL): counted on arrival, searched by prefix or part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks a whole document against what is declared: unknown names with the nearest known one, types, ranges."""
+"""Checks a whole config file against the declared settings: unknown names, types, ranges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every setting there is, table by table, in the order in which a person should read them.
+"""Declares every setting, by table, in reading order.
 
 Whoever adds a table names it in TABLES. Many are read by a `config` module of their feature.
 """

@@ -1,4 +1,4 @@
-"""The table of docs/config.md, made of what is declared."""
+"""Generates the table of docs/config.md from the declared settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""config.toml as a person keeps it: read whole, changed key by key with its comments, written whole or not at all."""
+"""Edits config.toml: reads it whole, changes single keys and keeps comments, writes it whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the reader of a table can say of it: a higher layer, known here by name, asked when the table is there."""
+"""Checks of tables that only a higher layer can do, registered here by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values as a person types them after `nmem config set`, made what the setting holds."""
+"""Converts values typed after `nmem config set` to the type of the setting."""
 
 from __future__ import annotations
 

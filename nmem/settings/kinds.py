@@ -1,4 +1,4 @@
-"""What each kind of setting may be: a value of a document in, what is wrong with it out; empty when nothing is."""
+"""Kinds of settings, each with its check: takes a value, returns what is wrong, or nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings as they stand: each with its value, whose it is, and what it means. A screen may show it as well."""
+"""Lists settings with value, origin and meaning, for commands and screens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A setting as data: its name, what it may be, what it is when nobody says anything, and what it means."""
+"""The Setting record: name, allowed values, default, meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tries a person's pattern before it counts: is it fast on text made to be slow, does it leave ordinary text alone?
+"""Tests a person's redaction pattern before use: speed on hostile text, no match on ordinary text.
 
 The hostile samples are made of the pattern itself: each of its repetitions goes on for long, and then nothing fits.
 """

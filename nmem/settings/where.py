@@ -1,4 +1,4 @@
-"""On which line of a TOML text each key stands: what a person wants to know of a mistake in it."""
+"""Finds the line of each key in a TOML text, for error messages."""
 
 from __future__ import annotations
 

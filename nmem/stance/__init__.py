@@ -1,1 +1,1 @@
-"""How a session moves between thinking and acting, widening and narrowing; and how that compares with its past."""
+"""Stance: how a session moves between thinking and acting, widening and narrowing, compared with its past."""

@@ -1,4 +1,4 @@
-"""What is known of a session's stance: frozen, and as stored (whoever prints text passes it through `printable`).
+"""Records of a session's stance: frozen, and as stored (whoever prints text passes it through `printable`).
 
 Scores are in [-1, 1]; None where the model abstains. phase: think below zero, act above; scope: diverge below, converge
 above; locus: internal, external; novelty: routine, novel; friction: smooth, friction. Times are milliseconds.

@@ -1,4 +1,4 @@
-"""SQL: the stance of a session or of an episode, followed as rows come in; of several sessions; the newest session.
+"""SQL: reads the stance of a session or episode, followed as rows arrive; of several sessions; the newest session.
 
 Takes a connection of `nmem.database.reader`; text is as stored. `follow` reads what there is, and `advance` only what
 is new: it starts over by itself when something that it has read was changed, labelled anew or taken away.

@@ -1,4 +1,4 @@
-"""SQL: the observations of a session or episode as stance reads them, and a check that tells whether they changed.
+"""SQL: reads the observations of a session or episode for stance, and detects changes to them.
 
 Takes a connection of `nmem.database.reader`. What retention has swept is read from the episodes' traces.
 """

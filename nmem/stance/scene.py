@@ -1,4 +1,4 @@
-"""What guidance looks at: the newest calls, what they amount to, and what is known from before. Pure, incremental."""
+"""The input of advice: the newest calls, their totals, and the background. Pure, incremental."""
 
 from __future__ import annotations
 

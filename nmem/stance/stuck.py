@@ -1,4 +1,4 @@
-"""When a session is stuck: the same command, or calls on the same file, failing again and again. Pure, incremental.
+"""Detects a stuck session: the same command, or calls on one file, fail repeatedly. Pure, incremental.
 
 A stuck stretch is at least three failures of one thing with no success of it in between, none more than an hour after
 the one before. One thing is a command as it was typed (a test, build or lint: as learnings know it, apart from its

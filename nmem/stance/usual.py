@@ -1,4 +1,4 @@
-"""A session beside the person's own earlier ones of the project: median and spread, and what is out of them. Pure."""
+"""Compares a session with the person's earlier ones of the project: median, spread, outliers. Pure."""
 
 from __future__ import annotations
 

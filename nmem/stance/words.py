@@ -1,4 +1,4 @@
-"""Figures and names in the words that guidance uses."""
+"""Words for the figures and names in advice."""
 
 from __future__ import annotations
 

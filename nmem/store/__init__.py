@@ -1,1 +1,1 @@
-"""What holds for every table: the registry."""
+"""The store: the registry of all tables."""

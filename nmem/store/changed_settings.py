@@ -1,4 +1,4 @@
-"""A setting that a person changed, kept with what was before (SQL: the correction), and taken back."""
+"""Records a changed setting with its previous value (SQL: the correction), and undoes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person changed, kept with what was there before: the only place that writes and reads corrections (SQL)."""
+"""Logs corrections of episodes with the previous rows (SQL): the only module that writes and reads them."""
 
 from __future__ import annotations
 

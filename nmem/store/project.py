@@ -1,4 +1,4 @@
-"""Which project is meant (SQL): by its key, by its root folder, or by a name that only one has."""
+"""Resolves a project (SQL): by key, by root folder, or by a unique name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of observations when their rows go (SQL): what episodes are counted, drawn and found by.
+"""Traces of deleted observations (SQL): enough to count, draw and find episodes.
 
 A trace of a session is JSON: `rows` are [id, at, seq, type, path, outcome, duration_ms, metadata, content, prompt_id,
 phase, scope, locus, novelty, friction], of which metadata is kept where it tells of commits, pushes and interruptions

@@ -1,4 +1,4 @@
-"""Themes: episodes of a project that are about the same, across sessions and threads; made in the background.
+"""Themes: episodes of a project on one subject, across sessions and threads; computed in the background.
 
 schema  the one table, derived from the retrieval index
 group   latent topics of the index, clustered; labels            (scikit-learn, where it can be imported)

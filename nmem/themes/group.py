@@ -1,4 +1,4 @@
-"""Groups episodes by what they are about: TF-IDF, latent topics, average linkage. Background only: scikit-learn.
+"""Groups episodes by subject: TF-IDF, latent topics, average linkage. Background only: scikit-learn.
 
 What the retrieval index holds of an episode is enough: words with their weights. Words that every project says are left
 out; a theme's label is the words that tell it best from the others, as its episodes' titles write them.
@@ -14,7 +14,8 @@ from math import log
 
 from nmem.episodes.text import runs
 from nmem.retrieval.naming import GENERAL
-from nmem.retrieval.words import CHAT, stem
+from nmem.retrieval.terms import CHAT
+from nmem.retrieval.words import stem
 
 LEAST = 12
 """Episodes of a project below which there is nothing to group."""

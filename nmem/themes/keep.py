@@ -1,4 +1,4 @@
-"""Keeps the themes of projects up with what was told (SQL). Background work; a project is grouped anew as it grows.
+"""Keeps a project's themes up to date with its stories (SQL). Background work; regroups as the project grows.
 
 Words come from the postings of the retrieval index: no record is read. A theme keeps its number while the largest part
 of its episodes stays together.

@@ -1,4 +1,4 @@
-"""What the command line and the cockpit show of themes (SQL). Text is as stored; times are milliseconds."""
+"""Reads themes for the command line and the cockpit (SQL). Text is as stored; times are milliseconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads: lines of work across sessions and clients, how they begin, continue, belong together and are condensed.
+"""Threads: lines of work across sessions and clients; begun, continued, linked and condensed.
 
 config      timeouts and the linking method                       (hook path)
 storage     rows of threads, of sessions in them, of choices      (hook path)

@@ -1,4 +1,4 @@
-"""Which earlier threads a new one continues, decided when its first prompt arrives (SQL). On the hook's path.
+"""Decides at a new thread's first prompt which earlier threads it continues (SQL). On the hook's path.
 
 The retrieval engine has ranked the project's episodes for the prompt already: what it found says how much a thread
 speaks of the same, its last activity says how near the thread is. Settling compares the threads with everything that

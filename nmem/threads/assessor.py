@@ -1,4 +1,4 @@
-"""A model's opinion on whether a thread continues an earlier one: what `nmem.threads.link` takes as `assess`."""
+"""A model's opinion on whether a thread continues an earlier one: `assess` of `nmem.threads.link`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user's config.toml says about threads, without reading TOML in a hook.
+"""Thread settings from the user's config.toml, without reading TOML in a hook.
 
     [threads]
     timeout_minutes = 30

@@ -1,4 +1,4 @@
-"""Which thread a session continues: the one its client or a person names, the one just left, or a new one.
+"""Decides which thread a session continues: named by client or person, the one just left, or a new one.
 
 A client is a channel. Going on in a session, resuming or forking one, and a thread picked by a person are explicit: no
 timeout applies. Otherwise, of the threads of the project whose inactivity is within the timeout (thread's own,

@@ -1,4 +1,4 @@
-"""Rows of linking decisions, of a person's corrections of them, and of tunings."""
+"""Rows of linking decisions, of a person's corrections to them, and of tunings."""
 
 from __future__ import annotations
 

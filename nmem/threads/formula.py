@@ -1,4 +1,4 @@
-"""From likeness to a score: the seed's weights, or a fitted logistic formula; and how it is fitted.
+"""Turns similarity into a score: by default weights, or by a fitted logistic formula; and fits it.
 
 The fit is ridge logistic regression drawn towards a prior, no weight below zero, by Newton's method in plain Python: it
 is deterministic, and a handful of outcomes cannot overturn what was known. Training and tuning share it.

@@ -1,4 +1,4 @@
-"""Whether a prompt leans on earlier work, by its own words: a cue, or so few words that they need a context.
+"""Decides whether a prompt depends on earlier work: by a cue word, or by being too short to stand alone.
 
 On the hook's path: no regular expressions. Closed word lists of the languages that people prompt in.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from nmem.episodes.lexicon import ACK, ANAPHOR, HOUSE, LIFECYCLE
 from nmem.episodes.text import is_cjk, words
-from nmem.retrieval.terms import file_like, mentions, terms
-from nmem.retrieval.words import CHAT, STOP
+from nmem.retrieval.terms import CHAT, file_like, mentions, terms
+from nmem.retrieval.words import STOP
 
 CUES = frozenset(
     """continue continuing resume again still proceed weiter weitermachen nochmal wieder continua continuar continuer

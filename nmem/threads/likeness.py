@@ -1,4 +1,4 @@
-"""How much a new thread is like an earlier one: the seed's keywords, entities, topic and recency, in numbers of 0 to 1.
+"""The similarity of a new thread to an earlier one: keywords, entities, topic and recency, from 0 to 1.
 
 keywords   the three rarest words that the first prompt shares with the earlier prompts; a word of every project or of
            every conversation says little

@@ -1,4 +1,4 @@
-"""Does a new thread continue an earlier one? The algorithm and a model's opinion side by side, and the decision.
+"""Decides whether a new thread continues an earlier one: the formula, a model's opinion, the decision.
 
     both say yes            link, high certainty
     one says yes            uncertain: whoever is more confident is believed, and the person is asked

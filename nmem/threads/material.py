@@ -1,4 +1,4 @@
-"""What is read of threads and projects to compare and to condense them. Everything is bounded; nothing is written."""
+"""Reads the material to compare and condense threads. All reads are bounded; nothing is written."""
 
 from __future__ import annotations
 

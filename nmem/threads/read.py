@@ -1,4 +1,4 @@
-"""What the screens and the command line show of threads. Takes a reading connection; gives frozen dataclasses.
+"""Reads threads for screens and the command line: a reading connection in, frozen dataclasses out.
 
 Text is as stored: whoever prints it passes it through `nmem.text.printable`. Times are milliseconds.
 """

@@ -1,4 +1,4 @@
-"""What a person says early in a thread of whether it goes on with earlier work: patterns only, no logic.
+"""Patterns of early remarks on whether a thread continues earlier work: patterns only, no logic.
 
 "That's not what I meant" and "this is unrelated" say that a link was wrong; "didn't we talk about this?" says that
 there should be one. In the languages that nmem's other cues know.

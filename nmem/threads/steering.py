@@ -1,4 +1,4 @@
-"""A person says which thread a session belongs to, or which one the next session continues. Kept, and undoable."""
+"""A person's choice of a session's thread, or of the next session's. Logged, with undo."""
 
 from __future__ import annotations
 

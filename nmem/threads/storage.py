@@ -1,4 +1,4 @@
-"""Rows of threads, of the sessions in them, and of what a person chose for the next session.
+"""Rows of threads, of their sessions, and of choices for the next session.
 
 On the hook path: plain SQL, plain values. Nothing here commits; callers hold the transaction.
 """

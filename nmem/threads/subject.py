@@ -1,4 +1,4 @@
-"""Is a session's first prompt about what a line of work was about just before? (SQL) On the hook's path.
+"""Checks whether a session's first prompt is on the subject of a recent line of work (SQL). On the hook's path.
 
 The clock says that a session comes soon after another one; whether it goes on with the same work, its first prompt
 says: it must share what is rare in the project: words, files, symbols, issue numbers. A feature branch that both are
@@ -94,7 +94,8 @@ class Prompt:
     __slots__ = ("_usual", "entities", "leans", "of_branch", "of_last", "onward", "words")
 
     def __init__(self, db: Connection, project_id: int, project: str, session_id: str, at: int, text: str) -> None:
-        from nmem.retrieval.words import CHAT, STOP
+        from nmem.retrieval.terms import CHAT
+        from nmem.retrieval.words import STOP
         from nmem.threads.leaning import leaning, of_a_branch
 
         head = _plain(text)[:HEAD]

@@ -1,1 +1,1 @@
-"""Fits what is learned from labelled data; each script writes a small readable file into the package that uses it."""
+"""Training: fits models on labelled data; each script writes a small readable file into its package."""

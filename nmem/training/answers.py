@@ -1,4 +1,4 @@
-"""What a person has decided about boundaries, as rows to fit on, and the history of what was fitted."""
+"""A person's decisions on boundaries as training rows, and the history of fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fits the boundary weights on labelled sessions and reports what they are worth on persons they have not seen.
+"""Fits the boundary weights on labelled sessions, and reports results on unseen persons.
 
     python -m nmem.training.boundaries SESSIONS.jsonl... [--weights nmem/episodes/weights.json] [--draws 2000]
 

@@ -1,4 +1,4 @@
-"""Fits the weights of context ranking on a database's own history (SQL), and reports what they are worth elsewhere.
+"""Fits the weights of context ranking on a database's own history (SQL), and reports results on other data.
 
     NMEM_DB=history.db python -m nmem.training.context [--curves]
 

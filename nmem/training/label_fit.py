@@ -1,4 +1,4 @@
-"""Logistic regressions on the features of labelled calls, judged by folds whose sessions they have not seen."""
+"""Fits logistic regressions on features of labelled calls, evaluated on folds of unseen sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fits the linking formula on labelled pairs and reports what it is worth on projects it has not seen.
+"""Fits the linking formula on labelled pairs, and reports results on unseen projects.
 
     python -m nmem.training.linking PAIRS.jsonl [--weights nmem/threads/linking.json] [--people PEOPLE.json]
 

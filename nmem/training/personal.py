@@ -1,4 +1,4 @@
-"""Re-fits the boundary weights on what a person decided, drawn strongly towards the weights of the package.
+"""Refits the boundary weights on a person's decisions, with a strong prior on the built-in weights.
 
 Pure Python. Folds keep a session together; a model is adopted only when it does better than the shipped one on the
 sessions that it has not seen. The prior is always the shipped weights, so repeated fitting does not drift.

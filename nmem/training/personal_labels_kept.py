@@ -1,4 +1,4 @@
-"""A person's own table and its card beside the database: kept, noted, given up. Needs nothing but the package."""
+"""A person's own weights and model card beside the database: stored, logged, removed. Needs no extras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tunes what a model is asked about a session: examples of how the person divides and calls work, where they help.
+"""Tunes the question to a model: adds examples of a person's divisions and titles if they help.
 
 As with the weights of the built-in detector: each session is judged without its own corrections among the examples, and
 examples are kept only where the answers then agree better with the person than the answers to the bare question.

@@ -1,1 +1,1 @@
-"""Memories that go from one database into another: exported as lines of JSON or as a file of tables, and merged."""
+"""Transfers memories between databases: exports as lines of JSON or a file of tables, and merges them."""

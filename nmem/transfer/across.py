@@ -1,5 +1,4 @@
-"""What an export holds beyond single sessions, merged by what makes it the same here (SQL): learnings and where they
-stand, decisions on threads, choices for context, and a person's corrections."""
+"""Merges the parts of an export beyond single sessions, by identity (SQL): learnings and their states, and the like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records into rows: through the seal and the store like everything else, so nothing comes in that is not redacted."""
+"""Imports records as rows through the seal and the store, so that everything is redacted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports as lines of JSON: one record a line, so that any length is written and read in little memory."""
+"""Exports as lines of JSON: one record a line, so that any length is read and written in little memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which row here is which row there (SQL): ids are taken anew on the way in, by what makes rows the same.
+"""Maps row ids of an export to ids here (SQL): new ids, with equal rows matched by content.
 
 Rows of a session that is taken in now are noted as they are stored; others are found by session and key.
 """

@@ -1,4 +1,4 @@
-"""Facts as records, session by session: what a line of an export holds (SQL).
+"""Facts as records of an export, session by session: the contents of its lines (SQL).
 
     {"type": "export", "format": 1, ...}                      the first line
     {"type": "session", "id", "client", "project": {...}, ...}

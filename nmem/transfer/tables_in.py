@@ -1,4 +1,4 @@
-"""Takes an export of tables in, session by session, and merges it with what is here (SQL).
+"""Imports an export of tables session by session, and merges it with existing rows (SQL).
 
 A session that is not known here comes whole: its facts through the seal, its episodes, thread, summary, what it was
 told; each in one transaction, so it can be broken off and begun again. Of a session that is known, rows that are

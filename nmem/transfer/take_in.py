@@ -1,4 +1,4 @@
-"""Takes an export in, of whichever form: what is known here is not stored again, everything is redacted on the way."""
+"""Imports an export of either form: skips known records, redacts everything."""
 
 from __future__ import annotations
 

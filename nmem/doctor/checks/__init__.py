@@ -1,4 +1,4 @@
-"""What `nmem doctor` looks at. A check is a function that returns findings; a finding is data."""
+"""The checks of `nmem doctor`: functions that return findings, which are data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether config.toml says what it means: unknown names, wrong types, values out of range."""
+"""Checks config.toml: unknown names, wrong types, values out of range."""
 
 from __future__ import annotations
 

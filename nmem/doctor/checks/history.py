@@ -1,4 +1,4 @@
-"""Whether what is stored was gone over by the rules of redaction in force, and whether a pattern holds texts back."""
+"""Checks whether stored texts were redacted by the current rules, and whether a pattern withholds texts."""
 
 from __future__ import annotations
 

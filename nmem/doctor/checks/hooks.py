@@ -1,4 +1,4 @@
-"""Are the hooks registered, does every one of them still start, and does what it is told arrive?"""
+"""Checks hooks: whether they are registered, start, and store what they are sent."""
 
 from __future__ import annotations
 

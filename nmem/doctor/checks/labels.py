@@ -1,4 +1,4 @@
-"""Which model labels calls, and whether history carries its labels."""
+"""Checks which model labels calls, and whether history has its labels."""
 
 from __future__ import annotations
 

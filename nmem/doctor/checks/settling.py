@@ -1,4 +1,4 @@
-"""Whether what hooks ask for in the background is done: nobody would see it fail."""
+"""Checks whether background settling runs: nobody would notice its failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The status line: does nmem read along, is the person's own line passed through untouched, what does it cost."""
+"""Checks the status line: whether nmem reads it, the person's own line passes unchanged, and its cost."""
 
 from __future__ import annotations
 

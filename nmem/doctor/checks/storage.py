@@ -1,4 +1,4 @@
-"""The database and what lies beside it: whole, private, and nothing stuck."""
+"""Checks the database and the files beside it: intact, private, nothing stuck."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps a client from running hooks although they stand in its settings: switches, policies, missing trust."""
+"""Checks what keeps a client from running registered hooks: switches, policies, missing trust."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A clause of a prompt as a headline: its head whole, of the rest what tells most, in the person's order."""
+"""Shortens a clause of a prompt to a headline: the head in full, then the most telling words in order."""
 
 from __future__ import annotations
 

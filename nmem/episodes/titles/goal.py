@@ -1,4 +1,4 @@
-"""What a sentence asks for, as a headline says it: the verb first, without politeness and without what follows."""
+"""Extracts the request of a sentence as a headline: verb first, without politeness and trailing clauses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data: closed word lists that a title is made with. Nothing in them is learned; English, where most prompts are."""
+"""Data: closed word lists for titles. Nothing in them is learned; English, as most prompts are."""
 
 from __future__ import annotations
 

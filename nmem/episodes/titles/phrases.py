@@ -1,4 +1,4 @@
-"""Noun phrases of what was said, as they stand there, and the few that tell most of an episode within a line."""
+"""Noun phrases of prompts, verbatim, and the few that best describe an episode within a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How likely a word of an episode is in the title that a person would give it.
+"""Weighs how likely a word of an episode is in a person's title for it.
 
 A logistic formula over where the word stands: in the request that opens the episode and how early, in how many prompts
 and answers, among the files. Fitted on titles of 10 people, judged on others: `nmem eval titles`.

@@ -1,4 +1,4 @@
-"""What an error is, whatever its paths, numbers and names: the same cause gives the same key, another cause another.
+"""Identifies errors across paths, numbers and names: one key per cause.
 
 `signatures(text)` reads the output of a failed call. One module an ecosystem, each a table of lines that say what went
 wrong; `rules` reads them, `normal` takes out what changes from run to run. The tables are imported when they are

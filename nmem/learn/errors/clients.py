@@ -1,4 +1,4 @@
-"""What the coding clients' own tools answer when a call was wrong, and when the user did not let it run."""
+"""Error patterns of the coding clients' own tools: faulty calls, and calls that the user refused."""
 
 from __future__ import annotations
 

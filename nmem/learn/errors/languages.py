@@ -1,4 +1,4 @@
-"""What compilers, runtimes, test runners and linters print, language by language."""
+"""Error patterns of compilers, runtimes, test runners and linters, by language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes out of a text what changes from run to run: paths, numbers, addresses, hashes, times, ports, quoted values."""
+"""Removes from a text what changes between runs: paths, numbers, addresses, hashes, times, ports, quoted values."""
 
 from __future__ import annotations
 

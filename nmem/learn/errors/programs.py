@@ -1,4 +1,4 @@
-"""What the other programs print that sessions run: version control, packages, containers, shells, networks."""
+"""Error patterns of other programs in sessions: version control, packages, containers, shells, networks."""
 
 from __future__ import annotations
 

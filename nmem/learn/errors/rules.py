@@ -1,4 +1,4 @@
-"""Reads an output by tables of rules: which line says what went wrong, and what of that line is the cause."""
+"""Parses an output by tables of rules: finds the line that reports an error, and the cause within it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An error without what changes from run to run."""
+"""The signature of an error: the parts that stay the same between runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of learnings: one module here each, or one for kinds that are found together.
+"""The kinds of learnings, one module each, or one for kinds found together.
 
 A module lists its kinds as KINDS; nothing else names it. The words of those that nmem brings along stand here, so that
 a screen that shows learnings need not load what finds them.

@@ -1,4 +1,4 @@
-"""What is asked again in other sessions, and files that are looked into again without anything coming of it."""
+"""Finds repeated requests across sessions, and files read again and again without a result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nmem.learn.rows import Said
 from nmem.learn.rules import AGAIN
 from nmem.retrieval import naming
 from nmem.retrieval.background import Background
-from nmem.retrieval.words import CHAT
+from nmem.retrieval.terms import CHAT
 
 ALIKE = 0.6
 """Rarity of the words two intents share, beside that of all their words, from which they ask for the same."""

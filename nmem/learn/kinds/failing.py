@@ -1,4 +1,4 @@
-"""Commands that fail in the same way, and errors that come back, across sessions."""
+"""Finds commands that fail in the same way, and errors that recur, across sessions."""
 
 from __future__ import annotations
 

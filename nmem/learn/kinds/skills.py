@@ -1,4 +1,4 @@
-"""Skills: commands that go together in a project, in an order, once something was changed: what to do, and when.
+"""Finds skills: commands that follow each other after a change, with their order and occasion.
 
 What one session says of it are its stretches of work: the kinds of files that were changed, then the commands that
 passed, each at its last place. What several sessions say is a skill where at least one of the commands is the project's

@@ -1,4 +1,4 @@
-"""Stuck loops: the same failing again and again within sessions, or asked again in sessions in which the same fails."""
+"""Finds stuck loops: the same failure repeated within sessions, or requests repeated over the same failure."""
 
 from __future__ import annotations
 

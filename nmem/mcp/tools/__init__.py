@@ -1,1 +1,1 @@
-"""One module a tool, each with its definition as TOOL; nmem.mcp.server finds it by that."""
+"""The tools, one module each, which defines TOOL; nmem.mcp.server finds them."""

@@ -1,4 +1,4 @@
-"""`context`: what the memory holds for the work at hand, chosen as for a session that begins."""
+"""`context`: returns what the memory has for the current work, selected as for a new session."""
 
 from __future__ import annotations
 

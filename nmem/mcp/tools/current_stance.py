@@ -1,4 +1,4 @@
-"""`current_stance`: how a session moves between thinking and acting, and what is worth knowing now."""
+"""`current_stance`: returns how a session moves between thinking and acting, with advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`episode`: the agent says that the user turned to another task, and what to call it.
+"""`episode`: lets the agent report that the user turned to another task, and name it.
 
 Nothing is written here: the hook of the client, which knows the session and the prompt, records the call.
 """

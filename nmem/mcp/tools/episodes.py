@@ -1,4 +1,4 @@
-"""`episodes`: what was worked on, task by task, or by what the tasks are about."""
+"""`episodes`: lists episodes of work, or the episodes of one theme."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`file_history`: who touched a file, in which episodes, with which outcome."""
+"""`file_history`: lists the episodes that touched a file, with their outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`get`: what an index named, in full."""
+"""`get`: returns in full the item that an id names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mark`: a note, a decision or a point to come back to, kept beside what was done."""
+"""`mark`: adds a note, a decision or a rollback point to the current session."""
 
 from __future__ import annotations
 

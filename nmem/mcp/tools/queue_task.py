@@ -1,4 +1,4 @@
-"""`queue_task`: work for another session, which a person's runner starts; it has no more rights than any task."""
+"""`queue_task`: queues work for another session, with the rights of any task; a person's runner starts it."""
 
 from __future__ import annotations
 

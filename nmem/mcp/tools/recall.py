@@ -1,4 +1,4 @@
-"""`recall`: the decisions that the project has written down, found by what one would ask."""
+"""`recall`: finds the project's written decisions by a question."""
 
 from __future__ import annotations
 

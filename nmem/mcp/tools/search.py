@@ -1,4 +1,4 @@
-"""`search`: one query over everything that is recorded, as an index."""
+"""`search`: searches everything recorded, and returns one line per hit."""
 
 from __future__ import annotations
 

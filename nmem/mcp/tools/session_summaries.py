@@ -1,4 +1,4 @@
-"""`session_summaries`: what each of the last sessions wanted, did, learned and left."""
+"""`session_summaries`: returns the goals, results, lessons and open ends of recent sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`timeline`: what was said and done in a session around a moment."""
+"""`timeline`: returns the prompts and calls of a session around a moment."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def large(shop: Recorded, db_path: str) -> Recorded:
 
 def test_words_of_talk_are_as_texts_are_read() -> None:
     from nmem.episodes.text import tokens
-    from nmem.retrieval.words import CHAT
+    from nmem.retrieval.terms import CHAT
 
     assert all(tokens(word) in ([word], tokens(word)[:1]) for word in CHAT)
     assert not CHAT & {"fix", "test", "page", "letter", "run", "build", "name_of"}

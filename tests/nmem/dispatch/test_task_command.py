@@ -76,7 +76,7 @@ def test_from_queueing_to_the_end(place: Place) -> None:
 
 def test_secrets_are_counted_and_the_client_gets_a_placeholder(place: Place) -> None:
     done = place.command("add", "--cwd", str(place.project), "use ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
-    assert done.stderr == "1 secret in it: the client is given a placeholder instead\n"
+    assert done.stderr == "1 secret in the prompt: the client gets a placeholder instead\n"
     place.run()
     assert "ghp_" not in place.task(1).output and "[REDACTED" in place.task(1).output
 
@@ -85,7 +85,7 @@ def test_secrets_are_counted_and_the_client_gets_a_placeholder(place: Place) -> 
     ("words", "says"),
     [
         (("add",), "give one of PROMPT, --file and --learning"),
-        (("add", "x", "--learning", "1"), "one of them"),
+        (("add", "x", "--learning", "1"), "give one of"),
         (("add", "x", "--after", "never"), "invalid time 'never'"),
         (("add", "x", "--depends-on", "7"), "there is no task 7"),
         (("add", "--learning", "7"), "there is no learning 7"),

@@ -106,7 +106,7 @@ def test_what_stays_of_it_elsewhere_is_said_and_is_not_clean(db_path: str, tmp_p
     assert CliRunner().invoke(nmem, ["backup"]).exit_code == 0
     done = CliRunner().invoke(nmem, ["purge", "--text", WORD, "--yes"])
     assert done.exit_code == 0, done.output
-    assert "a backup still contains it: " in done.output and "--backups takes these away" in done.output
+    assert "a backup still contains it: " in done.output and "--backups deletes these" in done.output
     assert f"the client's own file stays: {file}" in done.output
     assert CliRunner().invoke(nmem, ["undo"]).exit_code == 0
     told = json.loads(CliRunner().invoke(nmem, ["purge", "--text", WORD, "--yes", "--json"]).stdout)

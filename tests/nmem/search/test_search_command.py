@@ -108,9 +108,9 @@ def test_a_terminal_gets_ids_snippets_and_where_they_are_from(
     ("args", "said"),
     [
         ((), "no query"),
-        (("--since", "soon", "x"), "--since: soon is none"),
-        (("--type", "nothing", "x"), "--type: nothing is none"),
-        (("--project", 'a"b', "x"), '--project: a"b is none'),
+        (("--since", "soon", "x"), "--since: invalid value 'soon'"),
+        (("--type", "nothing", "x"), "--type: invalid value 'nothing'"),
+        (("--project", 'a"b', "x"), """--project: invalid value 'a"b'"""),
         (("--cursor", "x", "coupon"), "cursor: pass the `next`"),
         (("--limit", "0", "x"), "0 is not in the range"),
     ],

@@ -221,7 +221,7 @@ WHAT_READERS_REFUSE = (
     ("retention.projects.shop.al", ["0"], "did you mean all?"),
     ("retention.projects.shop.file_raed", ["30"], "did you mean file_read?"),
     ("retention.projects.shop.all", ["2"], "at least 7 days"),
-    ("backup.recipients", ["age1bogus"], "no public key"),
+    ("backup.recipients", ["age1bogus"], "not a public key"),
 )
 
 

@@ -119,7 +119,7 @@ def test_few_episodes_or_no_scikit_learn_make_no_themes(db: Connection, monkeypa
     assert group.grouped({number: {"fix": 1.0} for number in range(30)}, {}) == []
     monkeypatch.setattr(keep, "possible", lambda: False)
     assert keep.keep(db) == 0
-    assert run() == "no themes yet: `nmem settle` groups episodes on the same subject\n"
+    assert run() == "no themes: `nmem settle` groups episodes on the same subject\n"
 
 
 def test_themes_are_listed_and_browsed(db: Connection) -> None:
