@@ -1,4 +1,4 @@
-"""Creates and migrates the tables of meaning (nmem.store.schema) in capture's database; one cheap check when current."""
+"""Creates and migrates the tables of meaning (nmem.store.schema) in capture's database; one cheap check if current."""
 
 from __future__ import annotations
 

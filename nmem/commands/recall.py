@@ -285,7 +285,7 @@ def report(since: str, limit: int, folder: str, index: str, decisions: str, as_j
     from dataclasses import asdict
 
     from nmem.recall import corpus, remember, store
-    from nmem.recall import log as reporting
+    from nmem.recall import report as reporting
 
     recall = store.of(_place(folder, index, decisions))
     short = remember.promoted(corpus.read(recall.place))

@@ -66,9 +66,9 @@ class Purged:
 
 def window_minutes() -> int:
     """How long a purge can be undone. Raises NmemError for a config that cannot be used."""
-    from nmem import config
+    from nmem.settings import file
 
-    return int(str(config.values("purge").get("window_minutes", WINDOW)))
+    return int(str(file.values("purge").get("window_minutes", WINDOW)))
 
 
 def purge(

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import marshal
 import os
-from collections.abc import Callable
-from sqlite3 import Connection
 from zlib import crc32
 
 from capture import cache, paths
@@ -20,6 +18,9 @@ from nmem.recall.index import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from sqlite3 import Connection
+
     Stamp = tuple[int, str, str, list[tuple[str, int, int]]]
 
 _SHAPE = ((int, str, str, [(str, int, int)]), bytes, [str])

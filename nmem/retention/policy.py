@@ -22,8 +22,9 @@ from difflib import SequenceMatcher
 from sqlite3 import Connection, Error
 
 from capture import paths
-from nmem import config, database
+from nmem import database
 from nmem.errors import NmemError
+from nmem.settings import file
 from nmem.settings.check import Fault, dotted
 from nmem.settings.kinds import DAYS, FOREVER, LEAST_DAYS, TYPES
 from nmem.text import printable
@@ -52,7 +53,7 @@ class Policy:
 
 def load() -> Policy:
     """The policy of the person's config. Raises NmemError at its first fault: nothing is forgotten by guesswork."""
-    found = config.values("retention")
+    found = file.values("retention")
     projects = found.get("projects") or {}
     assert isinstance(projects, Mapping)
     return Policy(

@@ -8,14 +8,11 @@ path, where `json` is not imported.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from sqlite3 import Connection
-
 from capture.storage.sqlite import Error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from sqlite3 import Connection
     from typing import Any
 

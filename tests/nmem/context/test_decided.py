@@ -12,7 +12,7 @@ from capture import paths
 from nmem.context.choosing import choose
 from nmem.context.preview import Asked, preview
 from nmem.recall import kept, store
-from nmem.recall.log import Report, report
+from nmem.recall.report import Report, report
 from tests.nmem.context.conftest import Played
 from tests.nmem.context.test_select import SLOW
 

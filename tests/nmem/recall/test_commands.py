@@ -19,7 +19,7 @@ from capture.storage import store as storage
 from nmem import tables
 from nmem.commands.main import nmem
 from nmem.recall import log, store
-from nmem.recall.log import report
+from nmem.recall.report import report
 
 
 def run(*words: str, given: str | None = None) -> Result:
