@@ -251,7 +251,7 @@ def _taken_up(case: _Case) -> Verdict:
 
 
 _NO_NAMES = frozenset(("yes", "the", "that", "this", "and", "not", "you"))
-_NARRATED = re.compile(
+_NARRATED = cues.Cue(
     r"\b(?:i (?:just |also )?(?:see|saw|noticed?|think|thought|wonder|guess|feel|remember|recall|assume|"
     r"understand|get|got|checked|"
     r"tried|did|don'?t (?:know|see|think|understand|get))|(?:it|this|that) (?:seems|looks|feels|appears|sounds)|seems?|"
@@ -263,7 +263,6 @@ _NARRATED = re.compile(
     r"we(?:'re| are) (?:already )?doing\b|"
     r"ignore (?:this|that|it|the (?:last|previous|above))\b)|"
     r"^\W*(?:i )?(?:have )?\w+ed\b(?! [-–—,])|^\W*found ",
-    re.IGNORECASE,
 )
 _HEDGED = re.compile(r"\b(?:maybe|perhaps|might|not sure|we(?:'re| are) (?:already )?doing)\b", re.IGNORECASE)
 _LISTED, _LONG = 200, 600

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nmem.conversation.cues import Cue
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.prose import sentences
 from nmem.episodes.text import is_cjk
@@ -48,11 +49,10 @@ _CHECKED = re.compile(
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _CASE = re.compile(r"^`?Test[A-Z_]\w*`?\s*(?:[-–—:]|with\b)|\b(?:PASS(?:ED)?|FAIL(?:ED)?)\b")
 """What one test checks, in a list of tests, or how a check ended."""
-_VERB = re.compile(
+_VERB = Cue(
     r"\b(?:is|are|was|were|be|been|isn't|wasn't|aren't|has|have|had|do|does|doesn't|did|didn't|can|can't|cannot|could"
     r"|will|won't|would|should|must|now|never|no longer|fails?|works?|needs?|means?|makes?|uses?|takes?|runs?|returns?"
     r"|calls?|writes?|reads?|shows?|keeps?|checks?|gets?|sets?|built|made|wrote|ran|put|let|lets|went|came|\w{3,}(?:ed|izes?|ates?))\b",
-    re.IGNORECASE,
 )
 """A word by which a line is a sentence; one without is an entry of a list."""
 _CUT = ("…[", "[…]", "[REDACTED")

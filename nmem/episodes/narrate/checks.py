@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from nmem.conversation.cues import Cue
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.prose import clip, sentences, uncut
@@ -153,7 +154,7 @@ def _program(name: str) -> str:
 _LAUNCHERS = frozenset(("python", "uv", "uvx", "poetry", "npx", "bunx", "pipx"))
 
 
-def vouched(episode: Episode, since: int, cue: re.Pattern[str] = cues.PASSES) -> bool:
+def vouched(episode: Episode, since: int, cue: Cue = cues.PASSES) -> bool:
     """Whether the agent said after a moment that checks pass."""
     for said in episode.closings():
         if said.at >= since and cue.search(said.text):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nmem.conversation.cues import Cue
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import clip, plain
@@ -73,10 +74,9 @@ _WHY = re.compile(
     re.IGNORECASE,
 )
 """Asks, or guesses."""
-_OBJECTS = re.compile(
+_OBJECTS = Cue(
     r"\bwhy (?:did|are|do) you\b|\bare you sure\b|\bstill\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
     r"|왜 |아니|なぜ|ない",
-    re.IGNORECASE,
 )
 _GRANTED, _ROOM, _SHORT = 300, 190, 14
 """Characters of an answer that may grant an objection, of an objection as it is quoted, and words of a short report."""

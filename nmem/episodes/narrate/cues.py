@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from nmem.conversation.cues import Cue
+
 _ = re.IGNORECASE
 
-REQUEST = re.compile(
+REQUEST = Cue(
     r"\b(?:can|could|would|will) (?:you|we|i)\b|\bcan't (?:you|we)\b|\bplease\b|\bi(?:'d| would)? (?:want"
     r"|need|like)\b|\blet'?s\b|\bwe (?:need|want|should)\b"
     r"|\b(?:how|what|why|where|which|is there|are there|do you|does|should)\b.*\?|\bhelp me\b"
@@ -15,7 +17,6 @@ REQUEST = re.compile(
     r"|ください|して欲しい|してほしい|したい"
     r"|お願い|しよう|できますか"
     r"|\b(?:por favor|preciso|quero|gostaria|poderia|você pode|vamos|consegue|tem como)\b",
-    _,
 )
 IMPERATIVE = re.compile(
     r"(?:ok(?:ay)?,? |now |then |also |and |so |first,? |next,? |hi,? |hey,? )*"
@@ -33,7 +34,7 @@ IMPERATIVE = re.compile(
     r"|implemente|melhore|mova|mude|remova|rode|use|verifique|veja)\b",
     _,
 )
-CORRECTION = re.compile(
+CORRECTION = Cue(
     r"^\W*(?:no\b(?! problem| worries|,? (?:that'?s|it'?s) (?:fine|ok|good))|nope|wrong|stop\b|wait\b"
     r"|don'?t\b|do not\b|not (?:like|what|quite)\b"
     r"|hm+\b|undo\b|revert\b|you (?:did ?n[o']t|forgot|missed|broke|removed|deleted|should(?: not|n't"
@@ -49,7 +50,6 @@ CORRECTION = re.compile(
     r"|i don'?t (?:like|want)|(?:is|does|do|are|did) ?n[o']?t (?:really|actually|even)"
     r"|that should (?:have|be|show|say)|ainda (?:não|está)|não funcion|mesmo erro)\b"
     r"|여전히|안 ?돼|안 ?되|안되네|말고 |まだ|動かない|動きません|ではなく",
-    _,
 )
 APPROVAL = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|yes|yep|yeah|great|perfect|nice|cool|awesome|good|thanks?|thank you|lgtm|works?"
@@ -57,13 +57,12 @@ APPROVAL = re.compile(
     r"|네|응|어|좋아|좋습니다|완벽|감사|고마워|はい|いいね|ありがとう|完璧|sim|ótimo|perfeito|obrigad[oa]|boa|beleza)[\W_]*(?:\s|$))+",
     _,
 )
-PRAISE = re.compile(
+PRAISE = Cue(
     r"\b(?:works?(?: now| great| fine| well| perfectly)?|perfect|great|awesome|lgtm|looks good|thanks?"
     r"|thank you|nice|excellent|funciona|perfeito|obrigad[oa])\b"
     r"|좋아|좋습니다|완벽|감사|고마|잘 ?된|잘 ?되|ありがとう|完璧|動きました|いいですね",
-    _,
 )
-CAUSE = re.compile(
+CAUSE = Cue(
     r"\b(?:root cause|the (?:real |actual |core |main |key |underlying )?(?:issue|problem|cause|bug"
     r"|culprit|reason) (?:is|was|were|here)|found the (?:issue|problem|bug|cause)"
     r"|turn(?:s|ed) out|caused by|because|due to|the reason|which (?:means|causes|caused|broke|made)"
@@ -72,35 +71,30 @@ CAUSE = re.compile(
     r"|was ?n[o']t|never|actually|in fact|it appears|fails? (?:because|when|if)"
     r"|porque|causad[oa]|a causa|o problema (?:é|era)|na verdade|em vez de|devido)\b"
     r"|때문|원인|이유|이므로|인해|므로|대신|ため|原因|なので|から、|代わりに|理由",
-    _,
 )
-STRONG = re.compile(
+STRONG = Cue(
     r"\b(?:root cause|turn(?:s|ed) out|caused by|the (?:real |actual |core |underlying )?(?:issue|problem"
     r"|cause|bug|culprit|reason) (?:is|was)|because|the reason|a causa|o problema (?:é|era))\b"
     r"|원인|때문|原因|理由",
-    _,
 )
-BROKEN = re.compile(
+BROKEN = Cue(
     r"\b(?:fail\w*|errors?|broken?|breaks?|bugs?|crash\w*|wrong|(?:do|does|did|is|are)(?:n't| not) work\w*"
     r"|problem|issue|hangs?|panic|falha\w*|erro|quebr\w+|não funciona)\b"
     r"|오류|에러|버그|실패|안 ?돼|안 ?되|エラー|バグ|失敗|動かない",
-    _,
 )
-PROBLEM = re.compile(
+PROBLEM = Cue(
     r"\broot cause|\bthe (?:real |actual |core |main |key |underlying )?(?:issue|problem|cause|bug|culprit"
     r"|reason)\b.{0,40}\b(?:is|was|were)\b|\bcaused by\b|\bturn(?:s|ed) out\b"
     r"|\b(?:fail\w*|break\w*|broke|error\w*|crash\w*|denied|reject\w*|timed out"
     r"|conflict\w*)\b.{0,80}\b(?:because|since|due to|as)\b|\bbecause\b.{0,80}\b(?:fail\w*|break\w*|broke"
     r"|error\w*|crash\w*|missing|not)\b"
     r"|원인|때문|原因|causa|o problema (?:é|era)",
-    _,
 )
-DECISION = re.compile(
+DECISION = Cue(
     r"\b(?:decided|chose|chosen|opted|recommend(?:ed|ation)?|prefer(?:red)?|best (?:option|approach|path"
     r"|fit)|trade-?off|we should|verdict|conclusion"
     r"|key (?:insight|finding|difference|takeaway)|safe(?:st)? to|simplest|decidi|recomendo"
     r"|melhor opção)\b|결정|권장|추천|決定|推奨|おすすめ",
-    _,
 )
 DONE = re.compile(
     r"^(?:\W|done|all|and|it|i(?:'ve| have)?|we(?:'ve| have)?|have|has|had|was|were|been|also|then|just"
@@ -126,35 +120,31 @@ DRAFT = re.compile(
     r"|template|message|suggestion|options?|plan|outline|would)\b",
     _,
 )
-BASE_LABEL = re.compile(
+BASE_LABEL = Cue(
     r"\b(?:done|completed|changes made|summary|recap|what (?:i|was|we|changed|i changed))\b|요약|완료|まとめ|完了"
     r"|resumo|feito",
-    _,
 )
-ADDRESSED = re.compile(r"\b(?:you(?:r|'ll|'d)?|if|should|could|would|will need|might)\b|하세요|ください", _)
-DONE_LABEL = re.compile(
+ADDRESSED = Cue(r"\b(?:you(?:r|'ll|'d)?|if|should|could|would|will need|might)\b|하세요|ください")
+DONE_LABEL = Cue(
     r"\b(?:done|summary|changes?|what (?:i|was|we|changed|changes)|completed|fixed|the fix|fix|implemented"
     r"|recap|result|results|updated|added|removed|created|deliverables)\b"
     r"|요약|변경|완료|수정|まとめ|変更|完了|\b(?:resumo|mudanças|alterações|feito|concluído)\b",
-    _,
 )
-CAUSE_LABEL = re.compile(
+CAUSE_LABEL = Cue(
     r"\b(?:root cause|cause|why|what (?:broke|happened|went wrong|caused|i found)|problem|issue|finding"
     r"|findings|key|insight|conclusion|reason|verdict|recommend\w*|analysis|gotcha|decision|decisions"
     r"|explanation|short answer|answer|tl;?dr|bottom line|critical|bugs?|important|caveat)\b"
     r"|원인|이유|문제|결론|결정|原因|理由|問題|結論|\b(?:causa|motivo|problema|conclusão|decisão)\b",
-    _,
 )
-LEFT_LABEL = re.compile(
+LEFT_LABEL = Cue(
     r"(?:^|/ |what(?:'s| is) |\bup )next\b|\bnext (?:steps?|actions?|tasks?|up)\b"
     r"|\b(?:to-?dos?|remaining|still (?:needs?|to do|open)|what(?:'s| is| still)? (?:left"
     r"|next|needs?)|not (?:yet )?done|follow-?ups?|pending|open (?:questions?|items?)|to do|out of scope"
     r"|before (?:merging|release)"
     r"|what you (?:need|should)|your turn|próximos passos|pendente|falta)\b|다음 (?:단계|작업|할|으로)"
     r"|남은|향후|후속|次の|残り|今後|未完",
-    _,
 )
-LEFT = re.compile(
+LEFT = Cue(
     r"\b(?:not (?:yet )?(?:been )?(?:committed|pushed|tested|verified|run|implemented|deployed|flashed"
     r"|compiled|done)|uncommitted|unstaged|unpushed|still (?:needs?|to do|have to|missing|open|fails?"
     r"|failing|requires?|outstanding)|remains? to|yet to"
@@ -165,7 +155,6 @@ LEFT = re.compile(
     r"|should be (?:run|tested|verified|updated)|todo|blocker|blocked|waiting (?:on|for) you|falta"
     r"|ainda (?:precisa|falta)|próximo passo|pendente)\b"
     r"|남았|아직|다음 단계|해야 합니다|필요합니다|まだ|残って|次のステップ|必要があります|未対応",
-    _,
 )
 TALK = re.compile(
     r"^(?:let me|let's|i'?ll|i will|i'?m going|i am going|now,? (?:let|i)|i need to|i should|i can see"
@@ -189,11 +178,10 @@ NOISE_LINE = re.compile(
     r"|error:|\w*(?:Error|Exception): )",
     _,
 )
-GENERIC_ERROR = re.compile(
+GENERIC_ERROR = Cue(
     r"error|fail|undefined|cannot|can't|not found|no such|unexpected|missing|invalid|expected|denied"
     r"|refused|exception|panic|timed? ?out|unused|rejected|unknown|ignored|not allowed|should not|no files"
     r"|unable|killed|no module named",
-    _,
 )
 ERROR_LINE = re.compile(
     r"\b\w*(?:Error|Exception|ERROR)\]?\s*[:=]|\berror(?: TS\d+|\[E\d+\])?\]?\s*[:=]|\bfatal:|\bpanic:"
@@ -206,19 +194,17 @@ LIMIT = re.compile(
     r"|invalid api key|please run /login|request timed out)",
     _,
 )
-BLOCKED = re.compile(
+BLOCKED = Cue(
     r"\b(?:blockers?|blocked|unresolved|could ?n[o']t (?:be )?|could not|unable to|cannot yet|failed to"
     r"|did not work|still (?:fails?|failing|broken)|waiting (?:on|for) you)\b"
     r"|não consegui|bloquead|할 수 없었|실패했|できませんでした",
-    _,
 )
-NOT_FOUND = re.compile(
+NOT_FOUND = Cue(
     r"\b(?:not (?:found|present|exist)|no (?:such|match\w*|trace|occurrence|reference)s?|could ?n[o']t (?:find|locate)"
     r"|(?:can't|cannot|unable to) (?:find|locate)|did ?n[o']t find|found (?:no|nothing)|does ?n[o']t (?:exist|appear)"
     r"|nothing (?:was )?found|não (?:encontrei|existe|achei))\b|찾을 수 없|없습니다|見つかりません|存在しません",
-    _,
 )
-COMPLAINT = re.compile(
+COMPLAINT = Cue(
     r"\b(?:(?:is|it's|was|went|goes|keeps|still|stays?) (?:\w+ )?(?:down|dead|offline|stuck|broken|empty|blank)"
     r"|not (?:online|working|running|connect\w*|loading|responding|showing)|still (?:not|no|the same"
     r"|fails?|says|get\w*|down|broken|off\w*|dead|stuck|empty)|offline|crash(?:es|ed|ing)?"
@@ -226,17 +212,14 @@ COMPLAINT = re.compile(
     r"|no luck|same (?:error|thing)"
     r"|caiu|travou|ainda (?:não|esta|está)|fora do ar|continua|não (?:está|esta|funciona|abre|conecta|responde)\w*)\b"
     r"|여전히|안 ?돼|안 ?되|まだ|動かない",
-    _,
 )
-USER_COMMIT = re.compile(
+USER_COMMIT = Cue(
     r"\bi(?:'ve| have)?(?: just| already)? (?:committed|pushed|merged|put .{0,30}\bcommit)\b"
     r"|\b(?:the|my) (?:latest|last|newest|previous)(?: \w+)? commits?\b|\bmy commits?\b"
     r"|\bi (?:reset|amended|squashed) (?:the|my) commit",
-    _,
 )
-NOT_DONE = re.compile(
+NOT_DONE = Cue(
     r"\b(?:blocked|could ?n[o']t|could not|unable to|failed to|did(?: not|n't) work|still (?:fails?|failing|broken))\b",
-    _,
 )
 CHATTER = re.compile(
     r"^(?:good (?:eye|point|call|catch\w*|question)|(?:the|my) (?:aim|goal|plan|idea|focus) (?:is|was|here)"
@@ -254,31 +237,28 @@ STATE = re.compile(
     r"|são|já roda)\b",
     _,
 )
-DONE_ANY = re.compile(
+DONE_ANY = Cue(
     r"추가|수정(?:했|하였|됨|완료)|변경(?:했|하였|됨|완료)|삭제(?:했|하였|됨)|생성(?:했|하였|됨)|작성(?:했|하였|됨)|완료|반영(?:했|됨)|제거(?:했|됨)"
     r"|이동(?:했|됨)|적용(?:했|됨)|追加し|修正し|変更し|削除し|作成し|完了|更新し|対応し"
     r"|\b(?:adicionei|corrigi|criei|atualizei|removi|alterei|implementei|ajustei|movi|renomeei|adicionad[oa]s?|corrigid[oa]s?"
     r"|criad[oa]s?|atualizad[oa]s?|removid[oa]s?|alterad[oa]s?|implementad[oa]s?|integrad[oa]s?|conclu[ií]d[oa]s?|com+itad[oa]s?|iniciad[oa]s?|encerrad[oa]s?)\b",
-    _,
 )
-PASSES = re.compile(
+PASSES = Cue(
     r"\b(?:tests?|lint(?:er|ing)?|build|checks?|suite|hooks?)\b.{0,60}\b(?:pass(?:es|ed|ing)?|green|clean|succe\w+)\b"
     r"|\ball (?:\d+ )?(?:tests? )?pass|\btestes?\b.{0,30}\bpass(?:aram|ando|am)\b"
     r"|\btests?\b.{0,30}\b(?:grün|bestanden)\b"
     r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)",
-    _,
 )
 """Says that checks pass."""
-TESTS_PASS = re.compile(
+TESTS_PASS = Cue(
     r"\b(?:tests?|checks?|suite|specs?)\b.{0,60}\b(?:pass(?:es|ed|ing)?|green|clean|succe\w+)\b"
     r"|\ball (?:\d+ )?(?:tests? )?pass|\btestes?\b.{0,30}\bpass(?:aram|ando|am)\b"
     r"|\btests?\b.{0,30}\b(?:grün|bestanden)\b"
     r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)",
-    _,
 )
 """Says that tests pass; a lint or a build is none."""
-PASSES_NOT = re.compile(
-    r"\b(?:not|n't|never|should|will|would|if|once|until|except|fail\w*|before|unless)\b|않|未|ない", _
+PASSES_NOT = Cue(
+    r"\b(?:not|n't|never|should|will|would|if|once|until|except|fail\w*|before|unless)\b|않|未|ない",
 )
 CONCEDES = re.compile(
     r"^\W*(?:(?:ah|oh|yes|hm+|ok(?:ay)?)\W+)*(?:you(?:'re|’re| are) (?:absolutely |totally |completely )?right"
@@ -286,11 +266,10 @@ CONCEDES = re.compile(
     _,
 )
 """Grants that what the person said is so."""
-OWNS = re.compile(
+OWNS = Cue(
     r"\b(?:my (?:mistake|bad|error|apologies)|i (?:was|am) wrong|i apologi[sz]e|sorry (?:about|for|i)"
     r"|that(?:'s| is|’s| was) (?:a|my) (?:mistake|error)|i (?:misread|misunderstood|misinterpreted|overlooked)"
     r"|let me correct|desculp|mein fehler|entschuldigung)|죄송|실수|申し訳|失礼しました",
-    _,
 )
 """Owns a mistake."""
 HOLLOW = re.compile(
@@ -311,12 +290,11 @@ CANCELLED = re.compile(
     r"|File has been modified since read|exceeds maximum allowed",
     _,
 )
-FLEETING = re.compile(
+FLEETING = Cue(
     r"\b(?:this|the|your|my|that|current|other) (?:feature )?(?:branch|worktree|checkout) "
     r"(?:is|was|has|had|removes|adds|contains|differs|lacks|also|does|doesn't|still)\b"
     r"|\b(?:behind|ahead of|diverged from|up[- ]to[- ]date with) [`'\"]?(?:main|master|origin|upstream|develop)\b"
     r"|^(?:i|we)(?:'m| am| are)? (?:won'?t|will not|can'?t|cannot|do not|don'?t|did not|didn'?t|not going|refuse)\b"
     r"|^(?:i|we) (?:would|wouldn'?t|could|couldn'?t|left|leave|kept|skipped|stopped|paused)\b",
-    re.IGNORECASE,
 )
 """What held for a branch at that moment, or what the agent would not do: said in a chat, and no knowledge later."""

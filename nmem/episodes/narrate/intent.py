@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from nmem.conversation.cues import Cue
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.learned import option, picked
 from nmem.episodes.narrate.prompts import Ask, read
@@ -221,7 +222,7 @@ def _weight(text: str, place: int) -> float:
     return score + min(length, 14) / 14
 
 
-_SHALL = re.compile(r"\b(?:should|must|shall|has to|have to|soll|muss|deve|sollte)\b", re.IGNORECASE)
+_SHALL = Cue(r"\b(?:should|must|shall|has to|have to|soll|muss|deve|sollte)\b")
 
 
 def _proposal(episode: Episode, turn: Turn) -> str:

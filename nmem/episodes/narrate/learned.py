@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from nmem.conversation import rules
+from nmem.conversation.cues import Cue
 from nmem.conversation.talk import Turn as Said
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import Struggle, told
@@ -39,10 +40,9 @@ _DANGLES = re.compile(
     re.IGNORECASE,
 )
 """How a sentence begins that needs the one before it, or talks."""
-_PASSING = re.compile(
+_PASSING = Cue(
     r"\b(?:let me|we just|we already|i['’]ll|i (?:think|see|need|should|will|can)|maybe|perhaps|likely"
     r"|might|may be|probably|was filed|could be)\b",
-    re.IGNORECASE,
 )
 
 
@@ -151,10 +151,9 @@ def _asked_before(turns: list[Said], number: int) -> str:
 
 _POINTS = re.compile(r"\b(?:this|that|it|them|those|these)\b|이거|그거|これ|それ", re.IGNORECASE)
 """Words that mean something said before."""
-_ALWAYS = re.compile(
+_ALWAYS = Cue(
     r"\b(?:always|never|from now on|whenever|every time|by default|sempre|nunca|immer|niemals)\b"
     r"|항상|절대|いつも|常に|必ず",
-    re.IGNORECASE,
 )
 """What makes a rule of a request."""
 _PASTED = re.compile(r"\s*:?\s+(?:create mode|fatal:|error:|go: |===).*$", re.IGNORECASE)

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from nmem.conversation.cues import Cue
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.titles.lists import IDIOMS, PAST, ROUTINE, VERBS, WEAK
 
@@ -35,11 +36,10 @@ _BEFORE = re.compile(
 )
 _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 _PARTS = re.compile(r"(?<=[.!?;])\s+|\s+[-–—]\s+|\s*;\s*")
-_WRONG = re.compile(
+_WRONG = Cue(
     r"\b(?:not|never|no longer|cannot|wrong|broken|missing|fail(?:s|ed|ing)?|errors?|issues?|problem|bug|empty|stuck"
     r"|crash\w*|still (?:shows?|gets?|has|have|says?|prints?|returns?|gives?|takes?|uses?)"
     r"|dont|doesnt|isnt|wont|cant|didnt)\b|n['’]t\b",
-    re.IGNORECASE,
 )
 _REPORTED = re.compile(
     r"(?:(?:done|all|great|perfect|good|excellent|so|now)[.!:,]*\s+)*(?:(?:i|we)(?:['’]ve| have)"
