@@ -184,7 +184,7 @@ def test_the_command_says_it(hooks: Hooks, db_path: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(personal, "files", lambda: SOME)
     run = CliRunner().invoke
     done = run(nmem, ["train", "labels"])
-    assert done.output.startswith("nothing is learned yet: 0 calls in 0 sessions are decided by you")
+    assert done.output.startswith("nothing to learn from yet: 0 calls in 0 sessions are decided by you")
     decide(hooks, 5, "Bash", "./shipit preview", locus="external")
     done = run(nmem, ["train", "labels", "--dry-run"])
     assert "your words\t15 in 5 sessions: right 0 before, 15 after, on sessions not seen" in done.output
