@@ -48,7 +48,7 @@ tokens(prompt)
 text = ""
 if case != "open":
     from nmem.context.present import read
-    from nmem.context.select import select
+    from nmem.context.candidates import select
     from nmem.context.compose import compose
     present = read(db, "session-4000", 1760000000000, prompt if case == "prompt" else "")
     text = compose(select(db, present, budget), present)

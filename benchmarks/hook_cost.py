@@ -325,12 +325,12 @@ def acting(python: list[str], path: Path, event: str, runs: int, *, silent: bool
 def forget(path: Path, sessions: str) -> None:
     """Take out the sessions that were made to measure: hundreds of them within minutes would be one line of work."""
     from capture.storage import store
-    from nmem.episodes import removal
+    from nmem.episodes import arrange
 
     with closing(store.connect(str(path), timeout=10)) as db, store.transaction(db):
         db.execute("PRAGMA defer_foreign_keys=ON")
         for (session_id,) in db.execute("SELECT id FROM sessions WHERE id GLOB ?", (sessions,)).fetchall():
-            removal.forget_session(db, session_id)
+            arrange.forget_session(db, session_id)
         for table in ("session_threads", "observations", "prompts"):
             db.execute(f"DELETE FROM {table} WHERE session_id GLOB ?", (sessions,))
         db.execute("DELETE FROM sessions WHERE id GLOB ?", (sessions,))

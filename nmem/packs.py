@@ -20,6 +20,7 @@ from types import CodeType
 from capture.compiled import stamp
 from capture.files import replace
 from capture.settle import OFF
+from capture.storage.schema import fold
 from nmem import preload
 from nmem.preload import KINDS, LATER, TELLING, head, pack, source
 
@@ -140,7 +141,7 @@ def _traced(above: str) -> dict[str, list[str]]:
 def _fold(db_path: str) -> None:
     """Fold the log back: after the tables were made it is so large that each hook would look after it."""
     with closing(sqlite3.connect(db_path)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        fold(db, 5000)
 
 
 def _loaded(above: str, folder: str, event: str, payload: dict[str, object]) -> list[str]:
@@ -155,7 +156,7 @@ def _loaded(above: str, folder: str, event: str, payload: dict[str, object]) -> 
 
 
 _BASH: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}
-_WORDED = ("nmem.context.budget", "nmem.context.marks", "nmem.context.compose")
+_WORDED = ("nmem.context.budget", "nmem.context.compose")
 """What only a session with a past loads: the scratch database has none."""
 _PROMPT = "Make the parser of the settings keep all comments, please."
 _TURN: tuple[tuple[str, dict[str, object]], ...] = (

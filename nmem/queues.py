@@ -9,8 +9,8 @@ from sqlite3 import Connection
 from nmem import tables
 from nmem.audit import review
 from nmem.audit.review import Review
-from nmem.labels import doubt
-from nmem.labels.doubt import Doubt
+from nmem.labels import read
+from nmem.labels.read import Doubt
 from nmem.learn import read as learn
 from nmem.learn.learning import Learning
 from nmem.read import stories
@@ -44,7 +44,7 @@ def queues(db: Connection, db_path: str, now: int, labels: int = DRAWN) -> Queue
         BOUNDARIES: deck.offers,
         LINKS: deck.links,
         LEARNINGS: learned[:MOST],
-        LABELS: doubt.doubts(db, db_path, labels),
+        LABELS: read.doubts(db, db_path, labels),
         REDACTIONS: review.queue(db, MOST),
     }
     boundaries, links = stories.asked(db)

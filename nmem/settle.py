@@ -25,7 +25,7 @@ from capture.storage import store
 from nmem import database, tables
 from nmem.context import keep, usefulness
 from nmem.decisions import store as said
-from nmem.episodes import detect, narrations, retelling, storytelling, summary
+from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.boundary import load
 from nmem.episodes.judging import judge_session
 from nmem.episodes.storytelling import Teller
@@ -35,8 +35,8 @@ from nmem.llm.ask import Desk
 from nmem.llm.backend import Cancel
 from nmem.llm.connect import connect
 from nmem.mcp import doors
-from nmem.purge import due, history, strays
-from nmem.recall import ready
+from nmem.purge import history, run, strays
+from nmem.recall.store import make_ready
 from nmem.retention.automatic import automatic
 from nmem.retrieval import index as retrieval
 from nmem.search import refresh as index
@@ -257,17 +257,15 @@ class _Run:
 
     def _purges(self) -> None:
         """What was purged is out of the files and, after its window, gone for good; also where somebody was killed."""
-        now = due.milliseconds()
+        now = run.milliseconds()
         strays.clear(self.db_path)
-        if due.waiting(self.db, now):
-            from nmem.purge import run
-
+        if run.waiting(self.db, now):
             run.finish(self.db_path, now)
-        due.expire(self.db, self.db_path, now)
+        run.expire(self.db, self.db_path, now)
 
     def _rules(self) -> None:
         """History is gone over by rules that are new; after the sessions, which were redacted when they came."""
-        done = history.automatic(self.db, due.milliseconds(), _HISTORY, self.stop.is_set)
+        done = history.automatic(self.db, run.milliseconds(), _HISTORY, self.stop.is_set)
         self.report.redacted += done.counts.total() if done else 0
 
     def _facts(self) -> None:
@@ -367,7 +365,7 @@ class _Run:
 
     def _wordings(self) -> None:
         """Stories that an older narrator worded; before those of today are told, which need it not."""
-        self.report.told += retelling.renew(
+        self.report.told += storytelling.renew(
             self.db, self.stop.is_set, failed=self._untold(self._wordings), told=self._told
         )
 
@@ -473,7 +471,7 @@ class _Run:
 
     def _decisions(self) -> None:
         """Hooks offer written decisions from what is kept of them, and never read a file themselves."""
-        ready.make(self.db, self.clock(), self.stop.is_set)
+        make_ready(self.db, self.clock(), self.stop.is_set)
 
     def _usefulness(self) -> None:
         self.report.weighed += usefulness.judge_due(self.db, self.clock(), self.stop.is_set)

@@ -72,7 +72,7 @@ def undo(db: Connection, now: int) -> str:
 
 def _passed_over(db: Connection, now: int) -> str:
     """What is said where the newest is a purge for good, which is passed over: nothing older is taken back unasked."""
-    from nmem.purge import undo as purges
+    from nmem.purge import past as purges
 
     with transaction(db):
         entry = log.newest(db)
@@ -125,7 +125,7 @@ def _later(db: Connection, entry: Entry, error: Exception, now: int) -> bool:
     """Whether it may well succeed another time: the database is not to be had, or a purge's trash is still kept."""
     if _of(entry) != "purge" or not isinstance(error, NmemError):
         return isinstance(error, sqlite3.OperationalError)
-    from nmem.purge import undo as purges
+    from nmem.purge import past as purges
 
     return purges.kept(db, entry, now)
 
@@ -148,7 +148,7 @@ def describe(entry: Entry) -> str:
 
         return labels.describe(entry)
     if _of(entry) == "purge":
-        from nmem.purge import undo as purges
+        from nmem.purge import past as purges
 
         return purges.describe(entry)
     if entry.kind in ("link", "unlink"):
@@ -181,7 +181,7 @@ def _take_back(db: Connection, entry: Entry, last: Written, now: int) -> str:
 
         return labels.take_back(db, entry)
     if _of(entry) == "purge":
-        from nmem.purge import undo as purges
+        from nmem.purge import past as purges
 
         return purges.take_back(db, entry, now)
     if entry.kind in ("link", "unlink"):

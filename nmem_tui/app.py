@@ -299,9 +299,9 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
             self.run_worker(self._look_connected, group="connected", thread=True, exclusive=True, exit_on_error=False)
 
     def _look_connected(self) -> None:
-        from nmem.doctor import connected  # on use: start-up stays short
+        from nmem.doctor import registrations  # on use: start-up stays short
 
-        self.call_from_thread(self._tell_connected, not connected.unconnected(str(Path.cwd())))
+        self.call_from_thread(self._tell_connected, not registrations.unconnected(str(Path.cwd())))
 
     def _tell_connected(self, connected: bool) -> None:
         self.connected = connected

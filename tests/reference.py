@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import click
 
 from nmem.commands.main import COMMANDS, ELSEWHERE
-from nmem.settings import document
+from nmem.settings import listing
 from nmem.store.registry import ALWAYS, BORN, TABLES, Table
 from nmem_tui import keymap
 from tests.house import ROOT, written
@@ -57,7 +57,7 @@ def asof(table: Table) -> str:
 
 GENERATED: dict[str, Callable[[str], str]] = {
     "keys.md": keymap.renewed,
-    "config.md": document.renewed,
+    "config.md": listing.renewed,
     "commands.md": lambda page: written(page, commands(), BEGIN, END),
     "tables.md": lambda page: written(page, tables(), BEGIN, END),
 }

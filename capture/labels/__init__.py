@@ -3,7 +3,6 @@
 calls.py     one call as the classifiers see it; what its command amounts to: commands.py, does.py, programs.py
 reach.py     whether a step of a command leaves the machine; afar.py: whether a text is about the world outside
 features.py  the call, the last calls of its session (before.py) and the prompt (wishes.py), as short words
-rules.py     the published rules, which the models are measured against and do not read
 model.py     a table of words and weights; signed scores, and where they are too close to 0 to tell
 labeller.py  labels rows as they are written; history.py looks up what came before them
 """

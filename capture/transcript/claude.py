@@ -22,8 +22,7 @@ from capture.event import (
     USER,
     Event,
 )
-from capture.transcript.reading import Reader, joined, millis
-from capture.transcript.windows import window
+from capture.transcript.reading import Reader, joined, millis, window
 
 _LOCAL = frozenset((
     "add-dir", "agents", "bashes", "bug", "clear", "color", "compact", "config", "context", "copy", "cost", "doctor",

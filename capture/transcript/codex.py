@@ -21,8 +21,7 @@ from capture.event import (
     USER,
     Event,
 )
-from capture.transcript.reading import Reader, Source, joined, millis
-from capture.transcript.windows import window
+from capture.transcript.reading import Reader, Source, joined, millis, window
 
 _WRAPPED = ("<environment_context", "<user_instructions", "<INSTRUCTIONS", "# AGENTS.md instructions", "<turn_aborted",
             "<permissions", "<collaboration_mode", "<skill", "<subagent_notification", "<user_shell_command",

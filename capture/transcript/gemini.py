@@ -9,8 +9,7 @@ from __future__ import annotations
 from capture.clients import gemini, said
 from capture.clients.fields import items, mapping, text, whole
 from capture.event import PROMPT, THINKING, TOOL_ERROR, TOOL_RESULT, TURN_END, USER, Event
-from capture.transcript.reading import Reader, Source, joined, millis
-from capture.transcript.windows import window
+from capture.transcript.reading import Reader, Source, joined, millis, window
 
 _OVER = ("success", "error", "cancelled")
 _CONTINUE = "System: Please continue."

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
-from nmem.audit import shapes, versions
+from nmem.audit import shapes
 from nmem.audit.contract import NEEDED, READ, STRICTLY, TYPES
 from nmem.audit.finding import NOTE, OK, WRONG, Finding
 from nmem.audit.shapes import Shape, letters, payloads
@@ -76,7 +76,7 @@ def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
     out = [_finding(one) for one in found if one.severity != OK][:_MOST]
     for client, version in dict.fromkeys((one.client, one.version) for one in found if one.kind == ADDED):
         news = [one for one in found if (one.kind, one.client, one.version) == (ADDED, client, version)]
-        said = f"{versions.told(client, version)} sends more than before, all of it known: {_news(news)}"
+        said = f"{shapes.version_told(client, version)} sends more than before, all of it known: {_news(news)}"
         out.append(Finding("payloads", OK, said, client=client))
     out += [_finding(one) for one in found if one.kind == OWN]
     if not found and (seen := db.execute("SELECT total(payloads) FROM session_shapes").fetchone()[0]):
@@ -96,7 +96,7 @@ def _finding(one: Change) -> Finding:
     mend = ""
     if one.severity != OK:
         mend = "upgrade nmem; if this is the newest, report this line"
-    return Finding("payloads", one.severity, f"{versions.told(one.client, one.version)}: {one}", mend, one.client)
+    return Finding("payloads", one.severity, f"{shapes.version_told(one.client, one.version)}: {one}", mend, one.client)
 
 
 def _client(lists: Sequence[list[Shape]]) -> Iterator[Change]:

@@ -1,4 +1,4 @@
-"""Checks the label models (SQL): abstention rates beside the model card and earlier weeks, and label drift."""
+"""Checks the label models (SQL): abstention beside card and earlier weeks, label drift; and the model of stories."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from capture.labels import DIMENSIONS, WORDS
 from nmem.audit.finding import NOTE, OK, Finding
 from nmem.audit.shift import Share, share, shifted
 from nmem.labels import cards
+from nmem.llm.chosen import standing
 
 WINDOW = 20_000
 _WEEK = 7 * 24 * 3_600_000
@@ -86,3 +87,28 @@ def _one(one: Dimension) -> list[Finding]:
         said = f"{one.name}: {one.word} in {one.second} of calls this week, {one.second_before} before"
         out.append(Finding("label drift", NOTE, said, "nmem relabel --unsure; other work is not a fault"))
     return out
+
+
+_BUSY = 20
+"""Sessions of a busy day: a cap that covers fewer is told."""
+
+
+def model_findings(db: Connection) -> list[Finding]:
+    """One finding: the way at work; a note where it is set up and does not work, or its day's cap is small."""
+    found = standing(db)
+    if found.problems:
+        return [Finding("model", NOTE, found.problems[0], "nmem config check")]
+    if not found.used:
+        return [Finding("model", OK, f"stories are written without a model{_offered(enabled=found.enabled)}")]
+    if found.last_failure:
+        said = f"{found.sentence()}; the last question failed ({found.last_failure})"
+        return [Finding("model", NOTE, said, "nmem model off")]
+    if found.sessions_a_day < _BUSY:
+        said = f"{found.sentence()}: the day's cap covers {found.sessions_a_day} sessions"
+        return [Finding("model", NOTE, said, "nmem config set llm.daily_token_cap 200000")]
+    return [Finding("model", OK, found.sentence(), "nmem model off")]
+
+
+def _offered(*, enabled: bool) -> str:
+    """Whom else to ask is said by the command: a finding reads the same on every machine."""
+    return "; `nmem model` offers your own client" if enabled else ": switched off, `nmem model on` asks one again"

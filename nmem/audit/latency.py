@@ -7,7 +7,7 @@ from sqlite3 import Connection
 
 from nmem.audit.finding import NOTE, OK, Finding
 from nmem.audit.shift import median, slower
-from nmem.read.hook_cost import RUNS, EventCost, hook_cost, percentile
+from nmem.read.hook_cost import RUNS, EventCost, hook_cost, percentile, walls_of
 
 _RATIO = 1.5
 """Times as slow from which on it is told."""
@@ -29,7 +29,7 @@ class Latency:
 def latencies(db: Connection) -> tuple[Latency, ...]:
     """Of the runs that are kept (some thousands), the most frequent events first. Raises sqlite3.Error."""
     walls: dict[tuple[str, str], list[int]] = {}
-    for client, event, wall in db.execute("SELECT client, event, wall_us FROM hook_runs ORDER BY id"):
+    for client, event, wall in walls_of(db):
         walls.setdefault((client, event), []).append(wall)
     rows = sorted(walls.items(), key=lambda each: -len(each[1]))
     return tuple(_latency(client, event, found) for (client, event), found in rows)

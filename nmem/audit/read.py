@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
+from nmem import tables
 from nmem.audit import (
     drift,
     extraction,
@@ -27,9 +28,9 @@ from nmem.audit import (
     labels,
     latency,
     losses,
-    models,
     redaction,
     retrieval,
+    review,
     shift,
 )
 from nmem.audit.drift import Change
@@ -46,11 +47,9 @@ Subject = Callable[[Connection, str, int, bool], list[Finding]]
 def _redaction(db: Connection, path: str, now: int, deep: bool) -> list[Finding]:
     out = redaction.findings(db, now)
     if deep:
-        from nmem.audit import rescan
-
         writer = _writer(path)
         try:
-            out += rescan.findings(db, writer, now)
+            out += redaction.second_opinion(db, writer, now)
         finally:
             if writer is not None:
                 writer.close()
@@ -77,7 +76,7 @@ _SUBJECTS: tuple[tuple[str, Subject], ...] = (
     ("labels", lambda db, path, now, _: labels.findings(db, path, now)),
     ("retrieval", lambda db, _, now, deep: retrieval.findings(db, now, deep)),
     ("latency", lambda db, *_: latency.findings(db)),
-    ("model", lambda db, *_: models.findings(db)),
+    ("model", lambda db, *_: labels.model_findings(db)),
 )
 SUBJECTS = tuple(name for name, _ in _SUBJECTS)
 Share = shift.Share
@@ -117,7 +116,7 @@ def findings(
 
 def overview(db: Connection, path: str, now: int) -> Overview:
     """The figures now. Raises sqlite3.Error."""
-    waiting = db.execute("SELECT count(*) FROM redaction_reviews WHERE verdict IS NULL").fetchone()[0]
+    waiting = review.waiting(db)
     return Overview(
         quality=extraction.quality(db),
         drift=tuple(drift.changes(db)),
@@ -128,3 +127,20 @@ def overview(db: Connection, path: str, now: int) -> Overview:
         labels=labels.dimensions(db, path, now),
         latencies=latency.latencies(db),
     )
+
+
+def fix(path: str) -> list[str]:
+    """Mend what can be; what was done, one line each, and why something could not be."""
+    from capture.storage import store
+
+    try:
+        db = store.connect(path, timeout=5)
+    except (sqlite3.Error, OSError) as error:
+        return [f"the audit's mends need the database: {error}"]
+    try:
+        tables.ensure(db)
+        return future.fix(db, future.now()) + integrity.fix(db)
+    except sqlite3.Error as error:
+        return [f"not everything could be fixed: {error}"]
+    finally:
+        db.close()

@@ -100,7 +100,7 @@ def _use(use: Use) -> list[Finding]:
 
 def _holdout(db: Connection) -> list[Finding]:
     """Sessions that were told beside those kept without, where there are enough of both."""
-    from nmem.context.effect import MEASURES, effect
+    from nmem.context.past import MEASURES, effect
 
     found = effect(db)
     if not found.without.sessions:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from sqlite3 import Connection
-
-from nmem.audit import versions
 
 SESSIONS = 2_000
 """Newest sessions that are looked at; all of them when asked to look deep."""
@@ -63,7 +62,7 @@ def _since(db: Connection) -> int:
 def _ordered(by: dict[str, list[Shape]]) -> list[list[Shape]]:
     """Versions in their order. Payloads of an unknown one are counted to the newest version known before them."""
     strays = by.pop("", [])
-    lists = sorted(by.values(), key=lambda mine: versions.order(mine[0].version, first(mine)))
+    lists = sorted(by.values(), key=lambda mine: version_order(mine[0].version, first(mine)))
     if not lists:
         return [strays] if strays else []
     for one in strays:
@@ -90,3 +89,18 @@ def letters(shapes: Sequence[Shape], name: str) -> dict[str, int]:
         if letter != "-":
             out[letter] = out.get(letter, 0) + one.payloads
     return out
+
+
+_NUMBERS = re.compile(r"\d+")
+
+
+def version_order(version: str, first_at: int) -> tuple[tuple[int, ...], int]:
+    """A key to sort by; a version that nobody told comes where its first session was."""
+    return tuple(int(one) for one in _NUMBERS.findall(version)[:4]), first_at
+
+
+def version_told(client: str, version: str) -> str:
+    """A client and its version, in words."""
+    from capture.install.targets import title
+
+    return f"{title(client)} {version or '(version unknown)'}"

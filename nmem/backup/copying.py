@@ -109,3 +109,8 @@ def counts(db: sqlite3.Connection) -> dict[str, int]:
         if "_fts" not in name and not name.startswith(("sqlite_", "search_", "context_", "nmem_"))
     ]
     return {name: int(db.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]) for name in names}  # noqa: S608
+
+
+def facts_version(db: sqlite3.Connection) -> int:
+    """How many migrations of capture a database has seen."""
+    return int(db.execute("PRAGMA user_version").fetchone()[0])

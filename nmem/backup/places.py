@@ -11,8 +11,8 @@ from pathlib import Path
 
 from capture import paths
 from capture.files import NotOurs, ours
-from nmem import config
 from nmem.errors import NmemError
+from nmem.settings import file
 
 FOLDER = "backups"
 BEFORE = "before-restore"
@@ -38,7 +38,7 @@ def folder(db_path: str) -> Path:
 
 def chosen() -> Path | None:
     """The folder that a person chose, if any. Raises NmemError for settings that cannot be used."""
-    named = str(config.values("backup")["folder"] or "")
+    named = str(file.values("backup")["folder"] or "")
     return Path(named).expanduser() if named else None
 
 

@@ -18,7 +18,7 @@ from capture.files import own
 from capture.labels.model import personal_file
 from capture.storage import spool, store
 from capture.storage.schema import MIGRATIONS
-from nmem import config, database, sealing, tables
+from nmem import database, sealing, tables
 from nmem.backup import copying, manifest, places
 from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError, NoDatabase
@@ -58,7 +58,7 @@ def backup(
     Hooks go on writing meanwhile. Raises NmemError, and leaves nothing half done.
     """
     begun = time.monotonic()
-    own = config.values("backup")
+    own = settings.values("backup")
     keys = keys or Keys(tuple(_texts(own["recipients"])))
     if keys.names and not keys.passphrase:
         sealing.recipients(keys.names)  # a wrong key is said before minutes of copying
@@ -130,8 +130,7 @@ def _drain(db_path: str) -> list[str]:
 
 def _older(db_path: str) -> bool:
     with closing(copying.opened(db_path)) as db:
-        facts = int(db.execute("PRAGMA user_version").fetchone()[0])
-        return (facts, tables.version(db)) != (len(MIGRATIONS), tables.VERSION)
+        return (copying.facts_version(db), tables.version(db)) != (len(MIGRATIONS), tables.VERSION)
 
 
 def _make(

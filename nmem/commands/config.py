@@ -14,7 +14,7 @@ import click
 from capture import paths
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.retention import misnamed
+from nmem.retention import policy
 from nmem.settings import file, given
 from nmem.settings.check import Fault, dotted, nearest
 from nmem.settings.declared import find
@@ -93,7 +93,7 @@ def check(*, as_json: bool) -> None:
     """Check the file: one line per fault, and exit status 1."""
     config = file.read()
     found = config.faults()
-    strange = misnamed.recorded()
+    strange = policy.recorded()
     found += [one.fault for one in strange if one.nearest]
     if as_json:
         data = {"path": config.path, "ok": not found, "faults": [{**asdict(one), "text": str(one)} for one in found]}

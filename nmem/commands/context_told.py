@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
-from nmem.context.effect import FEW, MEASURES, Effect, Group, effect
-from nmem.context.switch import project_of, switched
+from nmem.context.choosing import project_of, switched
+from nmem.context.past import FEW, MEASURES, Effect, Group, effect
 from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:

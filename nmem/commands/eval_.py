@@ -101,9 +101,9 @@ def boundaries(files: tuple[Path, ...], *, method: str, online: bool, as_json: b
 
 
 def _judge() -> Judge | None:
-    from nmem.evaluate.model_judge import judge
+    from nmem.evaluate.boundaries import model_judge
 
-    return judge()
+    return model_judge()
 
 
 @command.command(help=SUBJECTS["titles"])

@@ -63,12 +63,12 @@ def command(file: str, form: str | None, project: str, since: str | None, as_jso
 
 def _write(file: str, form: str, project: str, since: int | None, *, to_output: bool) -> dict[str, int]:
     from nmem.backup.copying import held
-    from nmem.transfer import chosen, jsonl, tables_out
+    from nmem.transfer import jsonl, records, tables_out
 
     path = paths.database()
     upgrade.reader(path).close()
     with held(path) as db:
-        sessions = chosen.sessions(db, key_of(db, project), since)
+        sessions = records.sessions(db, key_of(db, project), since)
         if form == "sqlite":
             return tables_out.write(path, sessions, file)
         _warn(db, sessions)

@@ -61,7 +61,7 @@ def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[An
     from pathlib import Path
 
     from nmem.commands.learn_list import refreshed
-    from nmem.context.switch import project_of
+    from nmem.context.choosing import project_of
     from nmem.learn.fixes import fixes
     from nmem.store import project as projects
 

@@ -14,7 +14,7 @@ import click
 
 from capture import paths
 from capture.storage import store
-from capture.storage.schema import NewerDatabase
+from capture.storage.schema import NewerDatabase, fold
 from capture.transcript.cursor import load
 from nmem.commands.terminal import LIMIT, when, wrapped
 from nmem.database import worded
@@ -86,7 +86,7 @@ def _transcripts(
         report = _run(db, chosen, quiet=as_json)
         told = _spare(db) if report.prompts or report.observations else ""
         _hollow(db)
-        _fold(db)
+        fold(db)
     except sqlite3.Error as error:
         raise NmemError(f"{database}: {worded(error)}; run `nmem import` again to continue") from None
     finally:
@@ -108,12 +108,12 @@ def _transcripts(
 def _spare(db: sqlite3.Connection) -> str:
     """Old history shall not be forgotten right after it came; in words how much of it will be, and from when on."""
     from nmem.commands.terminal import day, now
-    from nmem.retention import grace, policy
+    from nmem.retention import policy, sweep
 
     at = now()
-    grace.anew(db, at)
+    sweep.anew(db, at)
     wanted = policy.load()
-    found = grace.aged(db, at, wanted) if wanted.enabled else grace.Aged()
+    found = sweep.aged(db, at, wanted) if wanted.enabled else sweep.Aged()
     if not found.count:
         return ""
     return (
@@ -129,12 +129,6 @@ def _hollow(db: sqlite3.Connection) -> None:
 
     with store.transaction(db):
         keys.hollow(db)
-
-
-def _fold(db: sqlite3.Connection) -> None:
-    """Fold the write-ahead log back and cut it, as long as no reader is in its midst."""
-    db.execute("PRAGMA busy_timeout=500")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 
 def summary(report: Report) -> str:
@@ -200,10 +194,10 @@ def _nothing(where: tuple[Path, ...], client: str | None, since: str | None) -> 
 
 def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Report:
     from nmem import tables
-    from nmem.purge import due, history
+    from nmem.purge import history, run
 
     tables.ensure(db)
-    history.begin(db, due.milliseconds())
+    history.begin(db, run.milliseconds())
     importer = Importer(db)
     try:
         with _progress(importer, _new(db, chosen), quiet):

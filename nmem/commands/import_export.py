@@ -9,7 +9,7 @@ import click
 from capture import paths
 from nmem.commands.backup import progress
 from nmem.commands.terminal import now, wrapped, writing
-from nmem.retention import grace
+from nmem.retention import sweep
 from nmem.settle_start import start
 from nmem.text import to_json
 from nmem.transfer import take_in as merging
@@ -26,7 +26,7 @@ def take_in(source: str, moved: tuple[str, ...], *, as_json: bool) -> None:
         report = merging.take_in(database, source, Folders(tuple((pair[0], pair[1]) for pair in pairs)), told)
     if report.prompts or report.observations:
         with writing() as db:
-            grace.anew(db, now())
+            sweep.anew(db, now())
     begun = start(database)
     if as_json:
         click.echo(to_json(asdict(report)))

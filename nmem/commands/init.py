@@ -103,12 +103,12 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
 
 def _offer_model(*, asked: bool) -> None:
     """Offer the person's own client as the model that tells stories; not again where a model was set or refused."""
-    from nmem import config
     from nmem.commands.model import change, costs
     from nmem.llm import chosen
+    from nmem.settings import file
 
     found = chosen.installed() if asked else []
-    if not found or {"command", "base_url", "enabled"} & set(config.table("llm")):
+    if not found or {"command", "base_url", "enabled"} & set(file.table("llm")):
         return
     for one in found:
         name = " ".join((*one.command, one.model)).strip()

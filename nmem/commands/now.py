@@ -45,7 +45,7 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
         raise click.UsageError("give either SESSION or --project: a session belongs to one project")
     with terminal.reading("episodes") as db:
         from nmem.llm.chosen import standing as models
-        from nmem.read.which import session_of
+        from nmem.read.listing import session_of
 
         told_by = models(db).sentence()
         found = standing(db, session_of(db, session or "", project), terminal.now(), limit, Query(words), whole=as_json)

@@ -21,7 +21,7 @@ _NAMES = 6
 
 def observation(db: Connection, number: int, *, whole: bool) -> Told:
     """One observation: what was done, and what came of it. Raises NmemError."""
-    from nmem.read.facts import observation as read
+    from nmem.read.listing import observation as read
 
     found = read(db, number)
     if found is None:
@@ -53,13 +53,14 @@ def file(db: Connection, path: str, *, whole: bool) -> Told:
     from capture.project import resolve
     from capture.text import whole as in_utf8
     from nmem.read import file_history
+    from nmem.store.project import of_folder
 
     cwd = in_utf8(str(Path.cwd()))
     here = resolve(cwd)
-    project = db.execute("SELECT id FROM projects WHERE key = ? OR root = ? LIMIT 1", (here.key, here.root)).fetchone()
+    project = of_folder(db, here.key, here.root)
     name = file_history.beside(path, cwd, here.root)
     limit = _ALL if whole else _FEW
-    found = file_history.history(db, name, project[0], limit) if project else file_history.History(())
+    found = file_history.history(db, name, project, limit) if project is not None else file_history.History(())
     if not found.total:
         found = file_history.history(db, name, None, limit)
     if not found.total:

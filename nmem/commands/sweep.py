@@ -91,13 +91,12 @@ def _ask(done: Swept, as_json: bool) -> None:
 
 
 def _dry(wanted: Policy, project: str) -> Swept:
-    from nmem.retention import grace
-    from nmem.retention.sweep import sweep
+    from nmem.retention.sweep import aged, sweep
 
     with terminal.reading() as db:
         project = key_of(db, project)
         out = sweep(db, wanted, terminal.now(), project=project, dry=True)
-        found = grace.aged(db, terminal.now(), wanted, project)
+        found = aged(db, terminal.now(), wanted, project)
         if found.count:
             from_when = f"imported: their time counts from then, until {terminal.day(found.first, terminal.now())}"
             out.imported = (found.count, f"{from_when} and later")

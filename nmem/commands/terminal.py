@@ -81,7 +81,7 @@ def writing() -> Iterator[sqlite3.Connection]:
     from capture.storage import store
     from capture.storage.schema import NewerDatabase
     from nmem import tables
-    from nmem.purge import due
+    from nmem.purge import run
 
     upgrade.reader(paths.database()).close()
     try:
@@ -90,8 +90,8 @@ def writing() -> Iterator[sqlite3.Connection]:
         raise NmemError(f"{paths.database()} cannot be written: {database.worded(error)}") from None
     try:
         tables.ensure(db)
-        if due.waiting(db, now()):
-            due.expire(db, paths.database(), now())
+        if run.waiting(db, now()):
+            run.expire(db, paths.database(), now())
         yield db
     except (sqlite3.Error, NewerDatabase) as error:
         raise NmemError(f"{paths.database()}: {database.worded(error)}") from None

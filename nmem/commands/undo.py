@@ -17,7 +17,7 @@ def command(listing: bool, limit: int, as_json: bool) -> None:
     from capture import paths
     from nmem import undo
     from nmem.context import keep
-    from nmem.purge.undo import for_good
+    from nmem.purge.past import for_good
     from nmem.settle import at_once
 
     if as_json and not listing:

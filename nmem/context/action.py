@@ -51,11 +51,10 @@ def _told(
     db: Connection, event: Event, config: Config, place: tuple[int, str, str], item: Item, most: int
 ) -> str:  # fmt: skip
     """The text, kept as an injection; nothing where a person wants none, or it was told before."""
-    from nmem.context.compose import compose
+    from nmem.context.compose import compose, whole
     from nmem.context.decide import silent
     from nmem.context.given import excluded
     from nmem.context.inject import kept
-    from nmem.context.marks import whole
     from nmem.context.present import Present
     from nmem.context.record import CALL, FAILURE, Injection
 

@@ -10,8 +10,8 @@ import os
 import sys
 
 from capture import cache, paths
+from capture.clients.said import BEGIN, END
 from nmem.context.items import ASK, Item, tokens
-from nmem.context.marks import BEGIN, END
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from nmem.context.items import EPISODE, FILE, PIN, THREAD, Item, file_told, toke
 from nmem.context.pointing import latest
 from nmem.context.quiet import quiet
 from nmem.context.rank import FEATURES, rank
-from nmem.context.usefulness_factor import factors
 from nmem.names import told
 from nmem.retrieval.terms import file_like, mentions
 from nmem.threads.leaning import of_a_branch
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
 
+    from nmem.context.items import Item
     from nmem.context.present import Present
     from nmem.context.rank import Ranking
 
@@ -206,8 +206,45 @@ def _files(db: Connection, ranking: Ranking, present: Present, numbers: list[int
 
 def _useful(db: Connection, project_id: int, items: list[Item]) -> list[Item]:
     """Scores by what became of the same items before: what was of use rises a little, what never was sinks."""
-    found = factors(db, project_id, [item.id for item in items])
+    found = usefulness_factors(db, project_id, [item.id for item in items])
     for item in items:
         if item.kind not in (FILE, PIN):
             item.score = min(1.0, item.score * found.get(item.id, 1.0))
     return items
+
+
+START_TOKENS, PROMPT_TOKENS = 1500, 800
+"""Budgets where the person's configuration names none: when a session starts, and at a prompt."""
+
+
+def select(db: Connection, present: Present, budget: int) -> list[Item]:
+    """The items to tell, in the order in which they are told, together within `budget` tokens; empty: say nothing.
+
+    Without a prompt in the present, what a session that starts may need. Raises sqlite3.Error.
+    """
+    from nmem.context.budget import packed
+
+    return packed(gathered(db, present), budget)
+
+
+LEAST_FACTOR, MOST_FACTOR = 0.4, 1.2
+"""An item that never was of use sinks, but a likely one is not silenced by that alone: sessions differ."""
+_DOUBT = 2.0
+"""Times used, of twice as many given, that every item is credited with: a few sessions move little."""
+
+
+def usefulness_factor(given: int, used: int) -> float:
+    """LEAST_FACTOR..MOST_FACTOR; 1 for an item of which nothing is known."""
+    return min(MOST_FACTOR, max(LEAST_FACTOR, 2.0 * (used + _DOUBT) / (given + 2.0 * _DOUBT)))
+
+
+def usefulness_factors(db: Connection, project_id: int, items: Sequence[str]) -> dict[str, float]:
+    """Item -> factor, for those that were given before; for any other it is 1. Raises sqlite3.Error."""
+    if not items:
+        return {}
+    marks = ",".join("?" * len(items))
+    rows = db.execute(
+        f"SELECT item, given, used FROM context_usefulness WHERE project_id = ? AND item IN ({marks})",  # noqa: S608
+        (project_id, *items),
+    ).fetchall()
+    return {item: usefulness_factor(given, used) for item, given, used in rows}

@@ -8,10 +8,12 @@ from __future__ import annotations
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
+from nmem.context.given import EVERYTHING
 from nmem.context.items import subject
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
 from nmem.errors import NmemError
 from nmem.store.corrections import Entry, write
+from nmem.store.project import named
 
 CHOICE = "choice"
 """The kind of these corrections; the target is context/PROJECT_ID."""
@@ -111,3 +113,16 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
         return "a later choice replaced this one and is kept"
     _put(db, project_id, item, str(entry.before.get("choice") or NEITHER), now)
     return ""
+
+
+def switched(db: Connection, project_id: int, at: int, *, off: bool) -> None:
+    """Switch a project's context off, or on again; what was told before stays."""
+    if off:
+        db.execute("INSERT OR REPLACE INTO context_choices VALUES (?, ?, 'exclude', ?)", (project_id, EVERYTHING, at))
+    else:
+        db.execute("DELETE FROM context_choices WHERE project_id = ? AND item = ?", (project_id, EVERYTHING))
+
+
+def project_of(db: Connection, project: str) -> int:
+    """A project by its key, root or name. Raises NmemError."""
+    return named(db, project).id

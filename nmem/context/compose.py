@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from capture.clients.said import BEGIN, END
 from nmem.context.items import EPISODE, FILE, LEARNING, MARKER, NEXT, PIN, RECALL, THREAD, file_told
-from nmem.context.marks import BEGIN, END
 from nmem.names import told as named
 
 TYPE_CHECKING = False
@@ -41,3 +41,8 @@ def compose(items: Sequence[Item], present: Present) -> str:
             lines += [f"- {item.text}" for item in told]
     lines.append(END)
     return "\n".join(lines)
+
+
+def whole(text: str) -> bool:
+    """Whether a text is marked at both ends and nowhere between: only then is all of it known again."""
+    return text.startswith(BEGIN) and text.endswith(END) and text.count(BEGIN) == 1 == text.count(END)

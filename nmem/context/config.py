@@ -19,7 +19,6 @@ telling off.
 from __future__ import annotations
 
 from capture import config_table
-from nmem.context.holdout import MOST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,9 +37,11 @@ DEFAULTS = {
 }
 HIGHEST = 2400.0
 """Of a budget, in tokens: as much as the roomiest client takes."""
+MOST_WITHHELD = 0.5
+"""The largest part of sessions that may be told nothing, for comparison."""
 _FLAGS = ("enabled", "ask", "fixes", "warn")
 _HIGHEST = {"start_tokens": HIGHEST, "prompt_tokens": HIGHEST, "recovery_tokens": HIGHEST, "deadline_ms": 2000.0,
-            "holdout": MOST}  # fmt: skip
+            "holdout": MOST_WITHHELD}  # fmt: skip
 
 
 class Config:
@@ -97,3 +98,13 @@ def form(document: dict[str, object], file: str = "config.toml") -> Form:
         trouble.append(f"{file}: context.off must be a list of projects; no context is given")
         numbers["enabled"], off = 0.0, []
     return numbers, off, trouble
+
+
+def withheld(session_id: str, fraction: float) -> bool:
+    """Whether a session is one of the fraction that is told nothing: always the same answer for the same session."""
+    if fraction <= 0.0:
+        return False
+    from _blake2 import blake2b
+
+    drawn = blake2b(session_id.encode("utf-8", "replace"), digest_size=8, person=b"nmem-holdout").digest()
+    return int.from_bytes(drawn, "big") < min(fraction, MOST_WITHHELD) * 2.0**64

@@ -170,7 +170,7 @@ def _size(text: str) -> int:
 
 def _sound(out: Decision, items: list[Item], text: str) -> Decision:
     """The same, unless capture could not tell again where the text begins and ends."""
-    from nmem.context.marks import whole
+    from nmem.context.compose import whole
 
     if items and whole(text):
         out.items, out.text = items, text

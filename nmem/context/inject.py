@@ -114,7 +114,7 @@ def _count(db: Connection, name: str) -> None:
 
 def kept(db: Connection, one: Injection, config: Config) -> str:
     """Store what is about to be told; the text, unless it is kept back or has been told by now."""
-    from nmem.context.holdout import withheld
+    from nmem.context.config import withheld
 
     if not one.text and one.event != given.COMPACT:
         return ""

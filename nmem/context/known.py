@@ -1,4 +1,4 @@
-"""Learnings and remedies that match the present (SQL). On the hook's path; nmem.context.warm prepares them."""
+"""Learnings and remedies that match the present (SQL). On the hook's path; nmem.context.keep prepares them."""
 
 from __future__ import annotations
 

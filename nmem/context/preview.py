@@ -12,7 +12,7 @@ from sqlite3 import Connection
 
 from capture.clients import telling
 from nmem import database
-from nmem.context import ask, asof, decide, given, history, keep, pinned, present, warm, work
+from nmem.context import ask, asof, decide, given, history, keep, pinned, present, work
 from nmem.context.beginning import goes_on
 from nmem.context.budget import packed
 from nmem.context.candidates import gathered
@@ -268,7 +268,7 @@ def _fold(db: Connection, present: Present) -> None:
     pasts = list(history.sessions(db, present.project_id, present.at, partly=True, without=present.session_id))
     db.execute("BEGIN")
     keep.fold_into(db, pasts, present.project_id, present.project)
-    warm.keep(db, present.at, present.project_id)
+    keep.keep_learnings(db, present.at, present.project_id)
     db.execute("COMMIT")
 
 

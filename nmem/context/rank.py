@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from math import exp, log
 
-from nmem.context.scale import LONG, PLAIN, SHORT
-from nmem.context.weights import PROMPT, START
 from nmem.retrieval.terms import CHAT, base, branch_terms, mentions, terms
 
 TYPE_CHECKING = False
@@ -27,7 +25,16 @@ if TYPE_CHECKING:
     Named = tuple[str, int, bytes]
     """A word, files whose base name has it, the newest of these packed."""
 
+SHORT, LONG = 5.0, 20.0
+"""Half-lives of heat, in sessions."""
+PLAIN = frozenset(("main", "master", "next", "develop", "dev", "trunk", "head", ""))
+"""Branches whose name says nothing of the work, in lower case."""
 FEATURES = ("named", "text", "name", "branch", "recent", "long", "read")
+PROMPT = (-5.0, 3.5, 1.5, 1.1, 1.3, 0.3, 0.2, 1.7)
+"""Weights of a bias and of each of FEATURES where there is a prompt. Fitted by `python -m nmem.training.context` and
+rounded; leaving a project out moves a weight by about .5."""
+START = (-4.3, 0.0, 0.0, 0.0, 1.3, 0.4, 0.8, 1.8)
+"""Where a session starts, and nothing is asked yet."""
 TERMS = 32
 """Words of a prompt that are followed: the rarest."""
 ASKED = 120

@@ -6,9 +6,9 @@ happened: a summary by a model is not waited for.
 
 from __future__ import annotations
 
+from capture.clients.said import BEGIN, END
 from nmem.context import places
 from nmem.context.items import Item
-from nmem.context.marks import BEGIN, END
 from nmem.episodes import open_ends, units
 from nmem.names import told
 from nmem.sanitize import quoted, whole

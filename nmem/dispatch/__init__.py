@@ -5,7 +5,7 @@
     act.py       what a person does to tasks                    accept.py    what is checked before one is queued
     runner.py    claims, starts, takes up what others left      start.py     one claimed task -> one running pane
     pane.py      the process beside the client: limit, exit code, output, waiting for a person
-    tmux.py      panes through libtmux                          headless.py  the same without a terminal
+    tmux.py      panes through libtmux                          processes.py the same without a terminal
     worktrees.py a checkout of its own for a task               clients.py   how each client is called
     link.py      which session a task became (in the hook)      schedule.py  a timer or a cron line
 

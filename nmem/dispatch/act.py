@@ -25,7 +25,7 @@ from dataclasses import fields, replace
 from sqlite3 import Connection
 from typing import Any
 
-from nmem.dispatch import accept, clients, queue, read, runner, stop, tmux
+from nmem.dispatch import accept, clients, ending, queue, read, runner, tmux
 from nmem.dispatch.task import CANCELLED, FAILED, QUEUED, TIMED_OUT, TMUX, NewTask, Task, stands
 from nmem.errors import NmemError
 
@@ -77,7 +77,7 @@ def cancel(db_path: str, task_id: int, now: int, why: str = "by a person") -> Ta
             raise NmemError(f"task/{task_id} is already over: it {_was(one)}")
         if one.state == QUEUED and queue.cancel_queued(db, task_id, why, now):
             return _found(db, task_id)
-    stop.cancel(db_path, task_id, why)
+    ending.cancel(db_path, task_id, why)
     with queue.writing(db_path) as db:
         return _found(db, task_id)
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nmem import config, hours
+from nmem import hours
 from nmem.dispatch.task import CLIENTS, HEADLESS, TMUX
 from nmem.errors import NmemError
+from nmem.settings import file
 
 AUTO = "auto"
 _HOW = (AUTO, TMUX, HEADLESS)
@@ -59,7 +60,7 @@ def load() -> Dispatch:
     """The table, checked. Raises NmemError."""
     values: dict[str, Any] = {}  # each is checked by its name
     commands: dict[str, tuple[str, ...]] = {}
-    for name, value in config.table("dispatch").items():
+    for name, value in file.table("dispatch").items():
         if name in ("commands", "interactive_commands"):
             commands |= _commands(name, value)
         else:

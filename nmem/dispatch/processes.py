@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -118,3 +118,21 @@ def _parents() -> list[tuple[int, int]]:
                 stat = (entry / "stat").read_text("utf-8", "replace")
                 out.append((int(entry.name), int(stat.rpartition(")")[2].split()[1])))
     return out
+
+
+_STARTED: list[subprocess.Popen[bytes]] = []
+"""So that those that have ended are noticed, and are no zombies for long."""
+
+
+def open_process(words: Sequence[str]) -> None:
+    """Start it; nothing of this process's terminal is left to it. Raises OSError."""
+    tidy()
+    nowhere = subprocess.DEVNULL
+    _STARTED.append(
+        subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True, cwd="/")
+    )
+
+
+def tidy() -> None:
+    """Take note of those that have ended."""
+    _STARTED[:] = [each for each in _STARTED if each.poll() is None]

@@ -21,7 +21,7 @@ from sqlite3 import Connection, Row
 from typing import Any
 
 from nmem import hours
-from nmem.dispatch.task import AGENT, NEEDS_INPUT, QUEUED, RUNNING, Task, TaskEvent
+from nmem.dispatch.task import AGENT, NEEDS_INPUT, OVER, QUEUED, RUNNING, Task, TaskEvent
 
 _STORED = tuple(each.name for each in fields(Task) if each.name not in ("needs", "waits_for", "approved"))
 _FLAGS = ("interactive", "worktree")
@@ -160,3 +160,9 @@ def _task(row: Row) -> Task:
 
 def _ids(listed: str | None) -> tuple[int, ...]:
     return tuple(sorted(int(each) for each in listed.split(","))) if listed else ()
+
+
+def of_agents(db: Connection) -> int:
+    """How many tasks that agents queued are not over."""
+    waits = "SELECT count(*) FROM tasks WHERE source = ? AND state NOT IN (?, ?, ?, ?)"
+    return int(db.execute(waits, (AGENT, *OVER)).fetchone()[0])

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
-from nmem.dispatch import headless, processes, queue, read, start, takeup
+from nmem.dispatch import processes, queue, read, start, takeup
 from nmem.dispatch.config import Dispatch, load
 from nmem.dispatch.task import NEEDS_INPUT, QUEUED, RUNNING, Task
 from nmem.errors import NmemError
@@ -48,7 +48,7 @@ class Runner:
 
     def turn(self, claims: bool = True) -> bool:
         """Take up, claim and start what can be; True while there is something to wait for. Raises NmemError."""
-        headless.tidy()
+        processes.tidy()
         with queue.writing(self.db_path) as db:
             takeup.take_up(db, self.db_path, self.clock())
             while claims and (one := self._claim(db)):

@@ -9,7 +9,7 @@ from sqlite3 import Connection
 
 from capture import paths
 from nmem import own_process
-from nmem.dispatch import clients, ending, headless, queue, read, tmux, worktrees
+from nmem.dispatch import clients, ending, processes, queue, read, tmux, worktrees
 from nmem.dispatch.config import AUTO, Dispatch
 from nmem.dispatch.folder import Folder, Spec
 from nmem.dispatch.task import FAILED, HEADLESS, TMUX, Outcome, Task
@@ -61,7 +61,7 @@ def _start(db: Connection, db_path: str, one: Task, config: Dispatch, folder: Fo
     place = {"how": how, "socket": config.tmux_socket if how == TMUX else ""}
     queue.placed(db, one.id, one.attempt, place, now)
     if how == HEADLESS:
-        headless.open_process(words)
+        processes.open_process(words)
     elif one.target:
         place["pane"] = tmux.type_into(config.tmux_socket, one.target, words)
     else:

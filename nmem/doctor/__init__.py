@@ -10,7 +10,7 @@ from contextlib import closing
 from capture import paths
 from capture.install import bytecode
 from nmem import tables
-from nmem.audit import mend, servers
+from nmem.audit import read, servers
 from nmem.doctor import registrations
 from nmem.doctor.checks import WRONG, Finding, hooks, storage, switches
 from nmem.doctor.checks.config import config
@@ -97,7 +97,7 @@ def fix(folder: str) -> list[str]:
 def fix_database(path: str) -> list[str]:
     """The part of it that concerns one database, whosever it is: its spool, its text indexes, rows left behind."""
     gone = [f"removed {name}, which a killed process left" for name in strays.clear(path)]
-    return gone + _settle(path) + _index(path) + mend.fix(path)
+    return gone + _settle(path) + _index(path) + read.fix(path)
 
 
 def _settle(db: str) -> list[str]:
@@ -116,10 +116,7 @@ def _index(path: str) -> list[str]:
 
     try:
         with closing(store.connect(path, timeout=5)) as db:
-            missing = storage.unindexed(db)
-            for name in missing:
-                index = storage.INDEXED[name]
-                db.execute(f"INSERT INTO {index}({index}) VALUES ('rebuild')")  # noqa: S608 -- our names
+            missing = storage.index(db)
     except (sqlite3.Error, OSError) as error:
         return [f"the text indexes could not be filled: {error}"]
     return [f"the text index of {name} filled" for name in missing]

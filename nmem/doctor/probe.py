@@ -22,7 +22,7 @@ from capture.storage import spool
 from nmem import database as of_database
 from nmem.context.inject import LATE
 from nmem.doctor.probe_events import adapter, environment, payload
-from nmem.episodes.removal import forget_session
+from nmem.episodes.arrange import forget_session
 from nmem.errors import NmemError
 
 _LIMIT = 20

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from capture import install, paths
-from capture.clients import PLUGIN
+from capture.clients import CLIENTS, PLUGIN
 from capture.files import read
 from capture.install import atomic, hook_entries, opencode_plugin, targets
 from capture.install.hook_entries import Entry
 from capture.install.targets import Target
+from nmem.audit.finding import WRONG, Finding
 
 _DEEPEST = 7
 _LARGEST = 1_000_000
@@ -87,3 +88,19 @@ def problem(target: Target) -> str:
     except OSError as error:
         return f"{target.path} cannot be read: {error.strerror}"
     return ""
+
+
+CHECK = "hooks"
+
+
+def unconnected(folder: str) -> tuple[Finding, ...]:
+    """That nothing is recorded, where no client has nmem's hooks; a file that cannot be read may have some."""
+
+    for client in CLIENTS:
+        for target in targets.targets(client, folder):
+            try:
+                if entries(target):
+                    return ()
+            except (ValueError, OSError):
+                return ()
+    return (Finding(CHECK, WRONG, "nothing is being recorded: no coding client is connected", "nmem init"),)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.episodes import units
-from nmem.episodes.narrative import Narrative
+from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.reading import OF, turns_of
 from nmem.text import texts
 

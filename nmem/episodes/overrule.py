@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nmem.episodes import open_ends, titles
+from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.narrate.words import words
-from nmem.episodes.narrative import Narrative
 from nmem.llm.claims import sentences
 from nmem.llm.session_prompt import Story
 

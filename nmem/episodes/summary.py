@@ -8,9 +8,9 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.episodes import narrations
+from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.narrate.words import words
 from nmem.episodes.narrations import EXTRACTIVE, Part
-from nmem.episodes.narrative import Narrative
 
 _GOALS = 6
 _MOST = {"learned": 12, "completed": 15, "next_steps": 6, "notes": 10, "files_read": 40, "files_edited": 60}

@@ -142,6 +142,8 @@ def words(text: str) -> list[str]:
 
 def word_count(text: str) -> float:
     """Words; an unspaced CJK run counts as half its characters."""
+    if text.isascii():
+        return float(len(runs(text[:MAX_CHARS])))
     count = 0.0
     for run in runs(text[:MAX_CHARS]):
         count += max(1.0, len(run) / 2) if is_cjk(run[0]) else 1.0
@@ -180,7 +182,9 @@ def path_key(path: str) -> str:
 def file_mentions(text: str) -> set[str]:
     """Base names of files that a prompt names: a dotted last component with a short extension of letters."""
     out: set[str] = set()
-    for word in words(text):
+    for word in words(text) if "." in text else ():
+        if "." not in word:
+            continue
         base = word.lstrip("@").replace("\\", "/").rsplit("/", 1)[-1].split(":", 1)[0].split("#", 1)[0]
         name, dot, extension = base.rpartition(".")
         is_file = dot and name and 1 <= len(extension) <= _EXTENSION and extension.isalpha()

@@ -12,17 +12,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from capture import paths
 from nmem.episodes.boundary import Detector, load
 from nmem.episodes.detect import decide
+from nmem.episodes.segmenter import Segmenter
 from nmem.errors import NmemError
 from nmem.evaluate import dialogue
 from nmem.evaluate.segmentation import figures
+from nmem.llm.connect import connect
 from nmem.text import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from nmem.episodes.detect import Judge
+
 
 _AGENT = {"tools": dict, "files": list, "events": list, "said": str}
 KEYS = ("precision", "recall", "f1", "pk", "window_diff", "cut_rate", "true_rate", "sessions", "prompts")
@@ -151,3 +155,11 @@ def table(found: dict[str, Any], name: str) -> Table:
 
 def _cell(value: float | None) -> str:
     return "" if value is None else str(value) if isinstance(value, int) else f"{value:.3f}"
+
+
+def model_judge() -> Judge | None:
+    """The configured model as judge, None without one; its questions count in the ledger. Raises NmemError."""
+    found = connect(paths.database(), look=True)
+    if found.problem:
+        raise NmemError(found.problem)
+    return Segmenter(found.desk) if found.desk else None

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from nmem.context import asof, decide, episodes, history, keep, warm
+from nmem.context import asof, decide, episodes, history, keep
 from nmem.context.beginning import goes_on
 from nmem.context.budget import packed
+from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
 from nmem.context.choose import NAMES
 from nmem.context.compose import compose
 from nmem.context.decide import Decision
@@ -22,7 +23,6 @@ from nmem.context.history import Past
 from nmem.context.items import FILE, Item, tokens
 from nmem.context.places import Places
 from nmem.context.present import Present
-from nmem.context.select import PROMPT_TOKENS, START_TOKENS, select
 from nmem.errors import NmemError
 from nmem.names import told
 from nmem.retrieval.terms import base, mentions
@@ -161,7 +161,7 @@ def as_it_was(db: Connection, moment: Moment) -> list[Past]:
     pasts = list(history.sessions(db, moment.project_id, moment.at, partly=True, without=moment.session_id))
     db.execute("BEGIN")
     keep.fold_into(db, pasts, moment.project_id, moment.project)
-    warm.keep(db, moment.at, moment.project_id)
+    keep.keep_learnings(db, moment.at, moment.project_id)
     db.execute("COMMIT")
     return pasts
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from nmem import database
 from nmem.context import preview
+from nmem.context.candidates import PROMPT_TOKENS
 from nmem.context.preview import Asked
-from nmem.context.select import PROMPT_TOKENS
 from nmem.errors import NmemError
 from nmem.search.search import MOST, search
 from nmem.text import printable

@@ -2,10 +2,9 @@
 
 names.py        what `label_model` says: which model, and which dimensions a person decided
 walk.py         the calls of a session in their order, as the classifiers see them (SQL)
-store.py        labels written, with what episodes keep of them (SQL)
+store.py        labels written, with what episodes keep of them; the models that wrote them (SQL)
 corrections.py  a person's words, and taking them back (SQL)
 backfill.py     history labelled by the model in force; workers.py does it in processes of its own
-models.py       the models that labelled rows, and how far history is labelled (SQL)
 read.py         one call with its words and why; what a person has said (SQL)
 cards.py        what is known of each classifier
 """

@@ -18,7 +18,7 @@ from capture.labels.calls import NOT_CALLS
 from capture.labels.model import Model, current
 from capture.storage.store import transaction
 from nmem.errors import NmemError
-from nmem.labels import models, store, workers
+from nmem.labels import store, workers
 from nmem.labels.store import Change, Touched
 from nmem.labels.workers import Done, Job, Task
 
@@ -86,7 +86,7 @@ def backfill(
     if wanted.dimension and wanted.dimension not in DIMENSIONS:
         raise NmemError(f"{wanted.dimension} is not a dimension: {', '.join(DIMENSIONS)}")
     model = in_force(db_path)
-    models.met(db, db_path, model, now)
+    store.met(db, db_path, model, now)
     dimensions = (wanted.dimension,) if wanted.dimension else DIMENSIONS
     task = Task(model.name, dimensions, everything=wanted.everything)
     jobs, due = _jobs(db, db_path, task, wanted.project)
@@ -109,9 +109,9 @@ def fill(
     model = current(db_path)
     if model is None:
         return 0
-    models.met(db, db_path, model, now)
+    store.met(db, db_path, model, now)
     newest = int(db.execute("SELECT coalesce(max(id), 0) FROM observations").fetchone()[0])
-    since = models.looked_to(db)
+    since = store.looked_to(db)
     if newest <= since:
         return 0
     task = Task(model.name, bare=True)
@@ -119,7 +119,7 @@ def fill(
     run = _Run(db, Report(model.name, due), lambda _report: None, stop, 0)
     run.all(jobs, 0, beside, over)
     if sessions is None and not run.report.left:
-        models.looked(db, model, newest)
+        store.looked(db, model, newest)
     return run.report.labelled
 
 

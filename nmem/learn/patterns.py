@@ -1,12 +1,13 @@
-"""Patterns over several sessions: the Pattern record, its parts, and the thresholds."""
+"""Patterns over several sessions: the Pattern record, its parts, the thresholds, and whether one is over."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
-from nmem.learn.find import Finding
-from nmem.learn.learning import OPEN, WEAK, Remedy
+from nmem.learn.find import COMMAND, Finding
+from nmem.learn.learning import OPEN, RESOLVED, WEAK, Remedy
 
 THRESHOLD = 3
 """Distinct sessions that make a pattern."""
@@ -87,3 +88,47 @@ class Pattern:
     def sessions(self) -> list[str]:
         """The sessions it was met in, each once, in the order of their first occurrence."""
         return list(dict.fromkeys(one.session_id for one in self.met))
+
+
+TIMES = 3.0
+SESSIONS, RUNS = 5, 3
+
+
+def settle(pattern: Pattern, project: Project) -> None:
+    """Say of a pattern whether it is resolved, since when, and how often it came back.
+
+    What was put right and has not come back is resolved; what comes back is open again. Played from the first session
+    to the newest, so it does not matter when it is looked at. A pattern is resolved when it was put right at least once
+    and has stayed away long enough: three times the usual distance between its occurrences, in sessions that could have
+    met it, and at least five; for a command that passes by now, in sessions that ran it, and at least three.
+    """
+    if not pattern.fixes:
+        return
+    met = set(pattern.sessions)
+    passed = _passed(pattern, project) - met
+    least = RUNS if passed else SESSIONS
+    clean, gaps, seen = 0, [], 0
+    for session_id, began in project.sessions:
+        if session_id in met:
+            if seen:
+                gaps.append(clean + 1)
+            if pattern.state == RESOLVED:
+                pattern.reopened += 1
+                pattern.state, pattern.state_at = OPEN, began
+            seen, clean = seen + 1, 0
+        elif seen and (not passed or session_id in passed):
+            clean += 1
+            usual = sum(gaps) / len(gaps) if gaps else 1.0
+            if pattern.state == OPEN and seen >= min(STRONG, len(met)) and clean >= max(least, ceil(TIMES * usual)):
+                pattern.state, pattern.state_at = RESOLVED, began
+
+
+def _passed(pattern: Pattern, project: Project) -> set[str]:
+    """The sessions in which the pattern's command passes."""
+    if not pattern.command:
+        return set()
+    return {
+        session
+        for session, one in project.findings
+        if one.kind == COMMAND and one.key == pattern.command and one.passes
+    }

@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from nmem.llm.backend import Backend, Cancel, Failure, Redacted, Rejected, Reply, Request
+from nmem.llm.book import Ledger, within_cap
 from nmem.llm.command import Command
 from nmem.llm.config import Settings
 from nmem.llm.discover import settle
 from nmem.llm.endpoint import Endpoint
-from nmem.llm.ledger import Ledger, within_cap
-from nmem.llm.neutral import visible
-from nmem.llm.outgoing import Outgoing, Redact
+from nmem.llm.outgoing import Outgoing, Redact, without_hidden
 from nmem.llm.shape import BadShape
 
 T = TypeVar("T")
@@ -73,7 +72,7 @@ class Desk:
     def _without_secrets(self, value: object, depth: int = 0) -> object:
         """The answer with every string redacted: a client may have read what it should not have."""
         if isinstance(value, str):
-            return self.redact(visible(value))
+            return self.redact(without_hidden(value))
         if depth > _DEEPEST:
             return None
         if isinstance(value, dict):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from sqlite3 import Connection
+from typing import Protocol
 
 from capture.redaction import redact
 from capture.storage import store
 from nmem import tables
-from nmem.llm.neutral import neutral
+from nmem.llm.backend import CapReached, Request
+from nmem.llm.outgoing import untagged
 
 _WAIT = 10.0
 _LABEL = 120
@@ -43,7 +45,7 @@ class Book:
             tables.ensure(db)
             db.execute(
                 "INSERT INTO llm_ledger (at, day, backend, purpose, tokens, ms, result) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (int(time.time() * 1000), today(), redact(neutral(label))[:_LABEL], purpose[:_LABEL], max(0, tokens),
+                (int(time.time() * 1000), today(), redact(untagged(label))[:_LABEL], purpose[:_LABEL], max(0, tokens),
                  ms, outcome[:_LABEL]),
             )  # fmt: skip
 
@@ -71,3 +73,26 @@ def calls(db: Connection, limit: int = 50) -> list[Call]:
         "SELECT at, backend, purpose, tokens, ms, result FROM llm_ledger ORDER BY id DESC LIMIT ?", (limit,)
     )
     return [Call(*row) for row in found]
+
+
+LEAST_REPLY = 64
+"""Below this many tokens no answer is worth asking for."""
+
+
+class Ledger(Protocol):
+    """Keeps what was spent; the store behind it is the caller's. A day is the person's local day."""
+
+    def spent_today(self) -> int: ...
+
+    def record(self, *, purpose: str, label: str, tokens: int, outcome: str) -> None:
+        """One call: what it was for, who was asked, what it cost, `ok` or the failure's kind."""
+        ...
+
+
+def within_cap(request: Request, ledger: Ledger, cap: int) -> Request:
+    """The request, its answer shortened to what is left of the day; raises `CapReached` when that is too little."""
+    spent = ledger.spent_today()
+    left = cap - spent - request.cost
+    if left < min(LEAST_REPLY, request.max_tokens):
+        raise CapReached(spent, cap)
+    return replace(request, max_tokens=min(request.max_tokens, left))

@@ -11,8 +11,7 @@ from pathlib import Path
 from nmem.llm import recipes
 from nmem.llm.backend import Cancel, Failure, Rejected, Reply, Request, tokens
 from nmem.llm.config import Settings
-from nmem.llm.neutral import neutral
-from nmem.llm.outgoing import Redact
+from nmem.llm.outgoing import Redact, untagged
 from nmem.llm.process import Done, run
 from nmem.llm.unwrap import unwrap
 
@@ -30,7 +29,7 @@ class Command:
 
     @property
     def label(self) -> str:
-        return neutral(f"{Path(self.settings.command[0]).name} {self.settings.model}")
+        return untagged(f"{Path(self.settings.command[0]).name} {self.settings.model}")
 
     def complete(self, request: Request, cancel: Cancel) -> Reply:
         with tempfile.TemporaryDirectory(prefix=FOLDER_PREFIX, ignore_cleanup_errors=True) as name:
@@ -63,7 +62,7 @@ class Command:
     def _last(self, done: Done) -> str:
         """The last line of what the command complained about, without secrets and fit to be shown."""
         lines = (done.err or done.out).decode("utf-8", "replace").strip()[-4000:]
-        line = neutral(self.redact(lines).splitlines()[-1])[:160] if lines else ""
+        line = untagged(self.redact(lines).splitlines()[-1])[:160] if lines else ""
         return f": {line}" if line else ""
 
 

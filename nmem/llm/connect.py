@@ -13,12 +13,12 @@ from pathlib import Path
 from capture import paths
 from capture.files import opened
 from capture.redaction import redact
-from nmem import config
 from nmem.errors import NmemError
 from nmem.llm.ask import Desk, desk
 from nmem.llm.backend import Cancel
 from nmem.llm.book import Book
 from nmem.llm.config import Settings, from_table
+from nmem.settings import file
 
 LOOK_AGAIN = 600.0
 """Seconds after which loopback is looked at again."""
@@ -34,7 +34,7 @@ class Connected:
 
 def settings() -> Settings:
     """What the `[llm]` table says. Raises NmemError."""
-    return from_table(config.table("llm"), os.environ)
+    return from_table(file.table("llm"), os.environ)
 
 
 def connect(db_path: str, cancel: Cancel | None = None, *, look: bool = False) -> Connected:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from nmem.llm.backend import Cancel, Failure
 from nmem.llm.config import Settings
-from nmem.llm.neutral import neutral
+from nmem.llm.outgoing import untagged
 from nmem.llm.wire import Limits, exchange
 
 Place = tuple[str, int]
@@ -58,7 +58,7 @@ def models(base_url: str, key: str, limits: Limits, cancel: Cancel) -> tuple[str
     body = answer.json() if answer.status == 200 else None
     rows = body.get("data") if isinstance(body, dict) else None
     names = [row.get("id") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    fit = [name for name in names if isinstance(name, str) and 0 < len(name) <= 200 and neutral(name) == name]
+    fit = [name for name in names if isinstance(name, str) and 0 < len(name) <= 200 and untagged(name) == name]
     return tuple(sorted(fit[:100], key=lambda name: any(word in name.lower() for word in _NOT_FOR_TEXT)))
 
 

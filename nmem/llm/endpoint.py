@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from nmem.llm.backend import Cancel, Failure, Rejected, Reply, Request, tokens
 from nmem.llm.config import Settings
 from nmem.llm.ladder import Dialect, Memory
-from nmem.llm.neutral import neutral
-from nmem.llm.outgoing import Redact
+from nmem.llm.outgoing import Redact, untagged
 from nmem.llm.wire import Answer, Limits, exchange
 
 _REMEMBERED: Memory = {}
@@ -28,7 +27,7 @@ class Endpoint:
 
     @property
     def label(self) -> str:
-        return neutral(f"{self.settings.model or 'the first model'} at {self.settings.host}")
+        return untagged(f"{self.settings.model or 'the first model'} at {self.settings.host}")
 
     def complete(self, request: Request, cancel: Cancel) -> Reply:
         known = (self.settings.base_url, self.settings.model)
@@ -70,7 +69,7 @@ class Endpoint:
         if not text or choice.get("finish_reason") == "content_filter":
             raise Rejected("the endpoint's answer holds no text", spent + asked + told)
         model = body.get("model")
-        name = neutral(model)[:80] if isinstance(model, str) else self.settings.model
+        name = untagged(model)[:80] if isinstance(model, str) else self.settings.model
         return Reply(_THOUGHT.sub("", text), name, spent + asked, told, dialect.name)
 
     def _complaint(self, answer: Answer) -> str:
@@ -81,7 +80,7 @@ class Endpoint:
         words = text if isinstance(text, str) else ""
         if self.settings.key:
             words = words.replace(self.settings.key, "[the key]")
-        return neutral(self.redact(words[:2000]))[:200]
+        return untagged(self.redact(words[:2000]))[:200]
 
 
 def _worst(request: Request, kind: str = "") -> int:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from nmem.llm.ask import Asked, Desk
 from nmem.llm.backend import Cancel, Request
+from nmem.llm.claims import Checker
 from nmem.llm.facts import Facts, gather
 from nmem.llm.outgoing import Outgoing, fence
 from nmem.llm.shape import Flag, Number, Record, Text, Texts
-from nmem.llm.validate import Checker
 
 SHAPE = Record(
     {

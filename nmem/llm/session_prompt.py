@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from nmem.llm.ask import Asked, Desk
 from nmem.llm.backend import Cancel, Redacted, Rejected, Request
 from nmem.llm.grounding import DONE, PERSON, SAID, Ground, Row
-from nmem.llm.language import language
-from nmem.llm.outgoing import Outgoing, fence
+from nmem.llm.outgoing import Outgoing, fence, language
 from nmem.llm.shape import BadShape, Number, Record, Records, Text, Texts
 
 CUT = 0.6

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from nmem.llm.neutral import neutral
+from nmem.llm.outgoing import untagged
 
 
 class BadShape(ValueError):
@@ -49,7 +49,7 @@ class Text:
             return ""
         if not isinstance(value, str):
             raise BadShape(f"{where} must be a string")
-        text = neutral(value[: self.limit * 8])
+        text = untagged(value[: self.limit * 8])
         if self.required and not text:
             raise BadShape(f"{where} must not be empty")
         return cut(text, self.limit)

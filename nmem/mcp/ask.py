@@ -5,6 +5,7 @@ SQL: which projects there are.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ EVERYWHERE = "*"
 SECONDS = 10.0
 """How long one call may read."""
 _NAMED = 8
+_SESSION = "CLAUDE_CODE_SESSION_ID"
+"""Where a client tells the programs that it starts which session is theirs."""
 
 
 class Usage(NmemError):
@@ -121,6 +124,27 @@ class Ask:
         if len(found) != 2 or ".".join(found) != text:
             raise Usage("cursor: pass the `next` of an earlier reply to the same question, unchanged")
         return int(found[0]), int(found[1])
+
+    def session_named(self) -> str:
+        """The session that the client named; empty without one, or where that has ended: clearing makes another."""
+        from nmem.read import views
+
+        db, own = self.db, os.environ.get(_SESSION, "")
+        row = views.session(db, own) if own else None
+        return own if row is not None and row.state != "ended" else ""
+
+    def session_here(self) -> str:
+        """The session that is going on in the project that is asked about. Raises NmemError when there is none."""
+        from nmem.read import views
+        from nmem.stance.read import newest
+
+        if not self.text("project") and (own := self.session_named()):
+            return own
+        place = self.place
+        found = newest(self.db, place.key) if place.key else next((row.id for row in views.sessions(self.db, 1)), None)
+        if found is None:
+            raise NmemError(f"no session is recorded{f' of {cited(place.name, 80)}' if place.key else ''} yet")
+        return found
 
 
 @contextmanager

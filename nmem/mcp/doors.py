@@ -17,6 +17,7 @@ from capture.install.beside import TOML
 from capture.install.settings_file import value_at
 from capture.install.targets import PROJECT, USER, home, targets
 from nmem.context.ask import SHAPE, doors
+from nmem.store.project import with_folders
 
 _PROJECTS = 50
 """Projects looked into, those worked in last first."""
@@ -47,12 +48,7 @@ def known(db_path: str) -> dict[str, list[str]]:
 
 def projects(db: Connection) -> list[str]:
     """The folders of the projects worked in last that are there."""
-    rows = db.execute(
-        "SELECT p.root FROM projects p JOIN sessions s ON s.project_id = p.id WHERE p.root != ''"
-        " GROUP BY p.id ORDER BY max(s.last_at) DESC LIMIT ?",
-        (_PROJECTS,),
-    ).fetchall()
-    return [row[0] for row in rows if Path(row[0]).is_dir()]
+    return [root for _, _, root in with_folders(db)[:_PROJECTS] if Path(root).is_dir()]
 
 
 def _served(client: str, folder: str) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from nmem.context.marks import BEGIN, END
-from nmem.llm.neutral import neutral as untagged
-from nmem.llm.neutral import visible
+from capture.clients.said import BEGIN, END
+from nmem.llm.outgoing import untagged, without_hidden
 from nmem.names import cited, reads_as_sentence
 from nmem.sanitize import neutral
 from nmem.text import to_json
@@ -38,7 +37,7 @@ def lines(text: object, most: int) -> str:
 
     Code keeps its words; what could open a turn is kept from it by standing in a JSON string, on one line.
     """
-    rows = visible(str(text)[: _AHEAD * most + 1].replace("\r\n", "\n")).split("\n")
+    rows = without_hidden(str(text)[: _AHEAD * most + 1].replace("\r\n", "\n")).split("\n")
     whole = "\n".join(row[: len(row) - len(row.lstrip())] + untagged(row) for row in rows)
     for mark in (BEGIN, END):
         whole = whole.replace(mark, f"({mark[1:]}")

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from sqlite3 import Connection
 
-from nmem.episodes import annotate, removal, units
+from nmem.episodes import annotate, arrange, units
 from nmem.episodes.titles import of_prompt
 from nmem.errors import NmemError
-from nmem.learn import purge as learned
-from nmem.purge import follow, sweep, traces
-from nmem.purge.journal import Journal, tables
+from nmem.learn import store as learned
+from nmem.purge import sweep, traces
+from nmem.purge.journal import LEFT, Journal, Table, tables
 from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
 from nmem.search import vocabulary
@@ -50,7 +50,7 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
         )
     ]
     for session_id in sorted(reach.sessions):
-        removal.forget_session(db, session_id)
+        arrange.forget_session(db, session_id)
     heirs = _heirs(db)
     _facts(db)
     _swept(db, reach, heirs)
@@ -60,7 +60,7 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
     if chosen.everywhere:
         with journal.every():
             sweep.sweep(db, chosen)
-    follow.follow(db, journal)
+    follow_keys(db, journal)
     _pins(db)
     _search(db, chosen, reach, journal)
     _context(db, projects)
@@ -300,3 +300,37 @@ def _context(db: Connection, projects: list[int]) -> None:
         for table in _CANDIDATES:
             db.execute(f"DELETE FROM {table} WHERE project_id = ?", (project_id,))  # noqa: S608 - our names
         db.execute("UPDATE context_projects SET taken = taken + 1 WHERE project_id = ?", (project_id,))
+
+
+def follow_keys(db: Connection, journal: Journal) -> None:
+    """What refers to a row that is gone no longer does: set free where it may be, else gone too."""
+    known = {table.name: table for table in journal.tables}
+    every = tables(db, ())
+    again = True
+    while again:
+        again = False
+        for table in every:
+            for parent, column, target in _keys(db, table.name):
+                if parent in known and parent not in LEFT:
+                    again |= _loose(db, table, column, known[parent], target)
+
+
+def _keys(db: Connection, name: str) -> list[tuple[str, str, str]]:
+    """Foreign keys of one column: the other table, the column, and the column there."""
+    return [(row[2], row[3], row[4] or "id") for row in db.execute(f"PRAGMA main.foreign_key_list({name})")]
+
+
+def _loose(db: Connection, table: Table, column: str, parent: Table, target: str) -> bool:
+    """Rows of a table that refer to what is gone; whether any went themselves."""
+    same = " AND ".join(f"t.{key} IS g.{key}" for key in parent.key)
+    gone = (
+        f"SELECT g.{target} FROM temp.{parent.old} g"  # noqa: S608 - names of tables
+        f" WHERE NOT EXISTS (SELECT 1 FROM main.{parent.name} t WHERE {same})"
+    )
+    if db.execute(f"{gone} LIMIT 1").fetchone() is None:
+        return False
+    bound = next(row[3] or row[5] for row in db.execute(f"PRAGMA main.table_info({table.name})") if row[1] == column)
+    if not bound:
+        db.execute(f"UPDATE main.{table.name} SET {column} = NULL WHERE {column} IN ({gone})")  # noqa: S608
+        return False
+    return db.execute(f"DELETE FROM main.{table.name} WHERE {column} IN ({gone})").rowcount > 0  # noqa: S608

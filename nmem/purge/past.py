@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.purge import due, said
+from capture.storage import sqlite
+from nmem.errors import NmemError
+from nmem.purge import run, said, trash
+from nmem.store.corrections import Entry
 from nmem.text import json_object, texts
 
 
@@ -26,9 +29,9 @@ class Past:
 
     def said(self, now: int) -> str:
         """What became of it."""
-        if self.state == due.KEPT and self.keep_until > now:
+        if self.state == run.KEPT and self.keep_until > now:
             return "can be undone" if self.cleaned else "can be undone; files are still to be cleaned"
-        return "undone" if self.state == due.UNDONE else "gone"
+        return "undone" if self.state == run.UNDONE else "gone"
 
 
 def past(db: Connection, limit: int = 50) -> list[Past]:
@@ -48,7 +51,38 @@ def _past(number: int, at: int, how: list[str], counts: dict[str, int], state: s
 
 def empty(db: Connection, db_path: str, now: int) -> int:
     """Close every window; how many."""
-    kept = [row[0] for row in db.execute("SELECT id FROM purges WHERE state = ?", (due.KEPT,)).fetchall()]
+    kept = [row[0] for row in db.execute("SELECT id FROM purges WHERE state = ?", (run.KEPT,)).fetchall()]
     for number in kept:
-        due.destroy(db, db_path, number, now)
+        run.destroy(db, db_path, number, now)
     return len(kept)
+
+
+def describe(entry: Entry) -> str:
+    """What went, in numbers: its words are sealed."""
+    how, went = entry.payload.get("how", []), entry.payload.get("went")
+    if not isinstance(went, dict):  # of a release that did not keep it
+        return f"{entry.target}, {said.by([*map(str, how)])}"
+    return f"{entry.target}: {said.goes(went)}{', for good' if for_good(entry) else ''}"
+
+
+def for_good(entry: Entry) -> bool:
+    """Whether a correction is a purge that had no window to be taken back in."""
+    return entry.kind == run.KIND and entry.payload.get("until") == entry.at
+
+
+def take_back(db: Connection, entry: Entry, now: int) -> str:
+    """Put back what the purge took, inside a transaction. Raises NmemError when its window is over."""
+    db.execute("PRAGMA recursive_triggers=ON")
+    return run.undo(db, sqlite.file(db), int(entry.target.partition("/")[2]), now)
+
+
+def kept(db: Connection, entry: Entry, now: int) -> bool:
+    """Whether its trash is kept still and can be opened, so that it can be taken back another time."""
+    number = int(entry.target.partition("/")[2])
+    found = "SELECT 1 FROM purges WHERE id = ? AND state = 'kept' AND keep_until > ?"
+    if db.execute(found, (number, now)).fetchone() is None:
+        return False
+    try:
+        return next(iter(trash.take(sqlite.file(db), number)), None) is not None
+    except NmemError:
+        return False

@@ -8,6 +8,7 @@ cleaning.
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -20,8 +21,7 @@ from capture.storage import spool, store
 from capture.storage.store import transaction
 from nmem import tables
 from nmem.errors import NmemError
-from nmem.purge import due, erase, files, history, keys, preview, putback, reach, said, scrub, strays, trash
-from nmem.purge.due import KEPT, TARGET, UNDONE
+from nmem.purge import erase, files, history, keys, preview, putback, reach, said, scrub, strays, trash
 from nmem.purge.journal import Journal
 from nmem.purge.needles import Needles
 from nmem.purge.putback import NUMBERED, Taken
@@ -66,9 +66,9 @@ class Purged:
 
 def window_minutes() -> int:
     """How long a purge can be undone. Raises NmemError for a config that cannot be used."""
-    from nmem import config
+    from nmem.settings import file
 
-    return int(str(config.values("purge").get("window_minutes", WINDOW)))
+    return int(str(file.values("purge").get("window_minutes", WINDOW)))
 
 
 def purge(
@@ -97,7 +97,7 @@ def purge(
         say("cleaning the files")
         left, clean = _clean(db, db_path, number, words, whole, say, alone)
         if not minutes and clean:
-            due.destroy(db, db_path, number, now)
+            destroy(db, db_path, number, now)
     return Purged(number, counts, rows, until, locked, tuple(left), tuple(gone), stays, theirs, clean)
 
 
@@ -266,6 +266,56 @@ def finish(db_path: str, now: int) -> int:
             if left:
                 log_file.note(db_path, f"purge/{number}: it is still in {', '.join(Path(one).name for one in left)}")
             if at_once:
-                due.destroy(db, db_path, number, now)
-        due.expire(db, db_path, now)
+                destroy(db, db_path, number, now)
+        expire(db, db_path, now)
     return len(waiting)
+
+
+KEPT, UNDONE, GONE = "kept", "undone", "gone"
+TARGET = "purge"
+
+
+def milliseconds() -> int:
+    """Now."""
+    return time.time_ns() // 1_000_000
+
+
+def waiting(db: Connection, now: int) -> bool:
+    """Whether there is something to do. False where there are no tables of it yet."""
+    try:
+        row = db.execute(
+            "SELECT 1 FROM purges WHERE cleaned = 0 OR (state = 'kept' AND keep_until <= ?) LIMIT 1", (now,)
+        ).fetchone()
+    except sqlite3.Error:
+        return False
+    return row is not None
+
+
+def expire(db: Connection, db_path: str, now: int) -> int:
+    """Destroy the keys of purges whose window is over, and trash that belongs to none; how many windows closed.
+
+    Outside a transaction. Raises OSError when a key cannot be taken away.
+    """
+    kept = trash.kept(db_path)
+    due = [row[0] for row in db.execute("SELECT id FROM purges WHERE state = ? AND cleaned = 1 AND keep_until <= ?",
+                                        (KEPT, now)).fetchall()]  # fmt: skip
+    for number in due:
+        destroy(db, db_path, number, now)
+    if kept - set(due):
+        with transaction(db):  # nobody purges meanwhile: whose trash lies there without a row was killed
+            known = {row[0] for row in db.execute("SELECT id FROM purges WHERE state = ?", (KEPT,))}
+            for number in kept - known:
+                trash.destroy(db_path, number)
+    return len(due)
+
+
+def destroy(db: Connection, db_path: str, number: int, now: int) -> None:
+    """The key first: whoever is killed after it has nothing left to undo with."""
+    trash.destroy(db_path, number)
+    with transaction(db):
+        db.execute("UPDATE purges SET state = ?, ended_at = ? WHERE id = ? AND state = ?", (GONE, now, number, KEPT))
+        db.execute(  # of one that had no window it stays: it is passed over by name
+            "DELETE FROM corrections WHERE target = ? AND NOT EXISTS"
+            " (SELECT 1 FROM purges WHERE id = ? AND at = keep_until)",
+            (f"{TARGET}/{number}", number),
+        )

@@ -15,7 +15,7 @@ from nmem import tables
 from nmem.context.places import absolute, forward
 from nmem.read import episodes
 from nmem.read.episodes import EpisodeRow
-from nmem.retention import swept_files
+from nmem.store import trace
 
 _NAMES = 40
 _DECISIONS = 4
@@ -76,7 +76,7 @@ def history(
     """
     names = _names(db, path, project)
     found = _touches(db, names, project)
-    traced = [Touch(*one) for one in swept_files.touches(db, names, project)] if tables.version(db) else []
+    traced = [Touch(*one) for one in trace.touches(db, names, project)] if tables.version(db) else []
     if traced:
         found = _merged(found, traced)
     rest = [one for one in found if before is None or (one.last_at, one.newest) < before]
@@ -114,7 +114,7 @@ def _names(db: Connection, path: str, project: int | None) -> list[str]:
     found = db.execute(f"SELECT DISTINCT file_path FROM observations WHERE file_path IN ({marks})", names)  # noqa: S608
     exact = [str(row[0]) for row in found.fetchall()]
     if tables.version(db):
-        exact = list(dict.fromkeys([*exact, *swept_files.named(db, names)]))
+        exact = list(dict.fromkeys([*exact, *trace.named(db, names)]))
     if exact or absolute(name) or not name:
         return exact
     ends = db.execute(
@@ -123,7 +123,7 @@ def _names(db: Connection, path: str, project: int | None) -> list[str]:
         (f"/{name}", _NAMES),
     )
     found_ends = [str(row[0]) for row in ends.fetchall()]
-    return list(dict.fromkeys([*found_ends, *(swept_files.ending(db, name, _NAMES) if tables.version(db) else [])]))
+    return list(dict.fromkeys([*found_ends, *(trace.ending(db, name, _NAMES) if tables.version(db) else [])]))
 
 
 def _roots(db: Connection, project: int | None) -> list[str]:

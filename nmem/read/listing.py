@@ -6,14 +6,20 @@ Takes a connection of `nmem.database.reader`. Text is as stored: whoever prints 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from sqlite3 import Connection
 
+from nmem import tables
 from nmem.episodes import open_ends
-from nmem.read import stream
+from nmem.errors import NmemError
+from nmem.read import stream, views
 from nmem.read.episodes import EpisodeRow, present, rows
-from nmem.read.views import StreamRow
+from nmem.read.views import StreamRow, metadata, outcome_words
+from nmem.store.project import named, unknown
 from nmem.tables import NOW
+from nmem.text import ELLIPSIS, fit, printable, width
 
 _CHUNK = 400
 
@@ -164,3 +170,101 @@ def _done(db: Connection, prompt_id: int) -> tuple[StreamRow, ...]:
     for begin in range(0, len(keys), _CHUNK):
         known |= stream.rows(db, keys[begin : begin + _CHUNK])
     return tuple(known[key] for key in keys if key in known)
+
+
+_WAY = re.compile(r"""(?:cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|"']+)\s*(?:&&|;)\s*)+(?=\S)""")
+
+
+def fitted(command: str, cells: int) -> str:
+    """A printable command in at most `cells` cells; one that begins by going to a folder loses that first."""
+    if command.startswith("cd ") and width(command) > cells and (way := _WAY.match(command)):
+        command = f"{ELLIPSIS} {command[way.end() :]}"
+    return fit(command, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a session stands in the list."""
+
+    session_id: str
+    last_at: int
+    number: int
+    """Its row: tells two of the same moment apart."""
+
+
+def summary_page(db: Connection, project_id: int | None, before: tuple[int, int] | None, limit: int) -> list[Slot]:
+    """The newest `limit` sessions before (last_at, number), of a project or of all."""
+    where, values = ("s.project_id = ? AND", [project_id]) if project_id is not None else ("", list[int]())
+    found = db.execute(
+        f"SELECT s.id, s.last_at, s.rowid FROM sessions s WHERE {where} (s.last_at, s.rowid) < (?, ?)"  # noqa: S608 -- our words
+        " AND EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = s.id AND p.source = 'user')"
+        " ORDER BY s.last_at DESC, s.rowid DESC LIMIT ?",
+        (*values, *(before or (2**62, 2**62)), limit),
+    )
+    return [Slot(*row) for row in found.fetchall()]
+
+
+def session_of(db: Connection, beginning: str = "", project: str = "") -> str:
+    """The whole id. Without a beginning the newest of the project, or of the folder's, or of all. Raises NmemError."""
+    if beginning:
+        return _named(db, beginning)
+    from capture.project import resolve
+
+    key = named(db, project).key if project else resolve(str(Path.cwd())).key
+    found = views.sessions(db, 1, key) or ([] if project else views.sessions(db, 1))
+    if not found:
+        raise unknown(key) if project else NmemError("no session is recorded yet")
+    return found[0].id
+
+
+def _named(db: Connection, beginning: str) -> str:
+    from nmem.read.listing import sessions_like
+
+    found = sessions_like(db, beginning)
+    if not found:
+        raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")
+    if len(found) > 1:
+        raise NmemError(f"{printable(beginning)} matches several sessions: {', '.join(map(printable, found))}")
+    return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What was done, and what came of it. Text is as stored; times are milliseconds."""
+
+    id: int
+    at: int
+    session_id: str
+    prompt_id: int | None
+    unit_id: int | None
+    type: str
+    mark: str
+    """Of a marker: note, decision or rollback."""
+    tool: str
+    path: str
+    text: str
+    answer: str
+    """What a failing call answered."""
+    outcome: str
+    added: int | None
+    removed: int | None
+    repeats: int
+    pinned: bool
+
+
+def observation(db: Connection, number: int) -> Observation | None:
+    """The observation of an id, on a connection whose rows answer to names."""
+    row = db.execute("SELECT * FROM observations WHERE id = ?", (number,)).fetchone()
+    if row is None:
+        return None
+    unit = None
+    if row["prompt_id"] and tables.version(db):
+        unit = db.execute("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", (row["prompt_id"],)).fetchone()
+    meta = metadata(row["metadata"])
+    return Observation(
+        row["id"], row["at"], row["session_id"], row["prompt_id"], unit[0] if unit else None, row["obs_type"],
+        str(meta.get("kind") or "") if row["obs_type"] == "marker" else "", row["tool_name"] or "",
+        row["file_path"] or "", row["content"], str(meta.get("response") or ""),
+        outcome_words(row["outcome"], row["exit_code"], meta), row["lines_added"], row["lines_removed"],
+        row["repeats"], bool(row["pinned"]),
+    )  # fmt: skip

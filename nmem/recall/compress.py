@@ -10,8 +10,8 @@ from itertools import combinations
 
 from nmem.recall import words
 from nmem.recall.index import HEADING, TRIGGER, Index
-from nmem.recall.lexicon import STOP
 from nmem.recall.rank import FLOOR, rank
+from nmem.recall.words import STOP
 
 MARGIN = 0.25
 """Lead, as a share of the first score, from which a name is taken to be its own."""

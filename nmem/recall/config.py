@@ -33,9 +33,9 @@ def _said() -> Said:
 def _form(document: dict[str, object], _file: str) -> Said:
     if not document:
         return [], "", True
-    from nmem import config
+    from nmem.settings import file
 
-    said = config.values("recall")
+    said = file.values("recall")
     folders, index = said.get("folders", ()), said.get("index", "")
     names = [str(each) for each in folders] if isinstance(folders, (list, tuple)) else []
     return names, str(index), said.get("offer", True) is not False

@@ -83,3 +83,15 @@ def passive(line: str) -> tuple[str, str] | None:
         if found and key.strip() and description.strip():
             return key.strip().strip("*`").strip() or key, description.strip()
     return None
+
+
+HEADER = """When you need to know how something is done here, ask: `nmem when <trigger>` or `nmem how <trigger>`.
+
+    /when <trigger>          the decision, and the ones beside it
+    /when .Section Title     a section by its heading, of any level
+    /when ..file.md          a whole file of decisions
+
+Any words do; the triggers below are the surest. An entry is `/when trigger | extra triggers`.
+"""
+NEW = f"# Memory Index\n\n{HEADER}"
+"""A whole index without entries."""

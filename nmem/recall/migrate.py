@@ -14,11 +14,11 @@ from nmem.errors import NmemError
 from nmem.recall import corpus, grammar, mend, words
 from nmem.recall.changes import Change
 from nmem.recall.corpus import Corpus, File
-from nmem.recall.header import HEADER
+from nmem.recall.grammar import HEADER
 from nmem.recall.index import Index, build
-from nmem.recall.lexicon import IMPERATIVE
 from nmem.recall.rank import rank
 from nmem.recall.rewrite import Names, Rewritten, rewrite
+from nmem.recall.words import IMPERATIVE
 
 _SURE = 0.5
 """Confidence from which a key is taken to be of a decision that is called otherwise."""

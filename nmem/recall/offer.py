@@ -6,7 +6,7 @@ A prompt is no question, so what counts is how much of an entry's name it says. 
 from __future__ import annotations
 
 from nmem.recall import words
-from nmem.recall.lexicon import STOP
+from nmem.recall.words import STOP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from math import exp
 
 from nmem.recall import alike, words
 from nmem.recall.index import OPERATOR, TRIGGER, Index
-from nmem.recall.lexicon import STOP
+from nmem.recall.words import STOP
 
 PREFIX, REPAIRED, SHORT, WITHIN, ALIKE = 0.75, 0.9, 0.6, 0.5, 0.2
 """How much of what was asked a word says that begins so, is repaired, spelt out, has the letters, or means the like."""

@@ -14,10 +14,10 @@ from nmem.recall import corpus, folder, grammar, mend, words
 from nmem.recall.changes import Change
 from nmem.recall.corpus import Corpus
 from nmem.recall.folder import Place
-from nmem.recall.header import NEW
+from nmem.recall.grammar import NEW
 from nmem.recall.index import Index, build
-from nmem.recall.lexicon import STOP
 from nmem.recall.rank import FLOOR, rank
+from nmem.recall.words import STOP
 
 LEAST, MOST = 2, 8
 """Words of a trigger: fewer say too little, more are a sentence."""

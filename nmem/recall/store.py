@@ -18,6 +18,9 @@ from nmem.recall.index import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from sqlite3 import Connection
+
     Stamp = tuple[int, str, str, list[tuple[str, int, int]]]
 
 _SHAPE = ((int, str, str, [(str, int, int)]), bytes, [str])
@@ -92,3 +95,27 @@ def _stamp(place: Place, seen: list[Seen]) -> Stamp:
         found = None
     own = ("", found.st_mtime_ns, found.st_size) if found else ("", 0, 0)
     return index.VERSION, place.folder, place.index, [own, *((each.name, each.stamp, each.size) for each in seen)]
+
+
+_RECENT = 30 * 86_400_000
+_MOST = 20
+"""Folders looked at: those that sessions worked in last."""
+
+
+def make_ready(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Index the decisions of the folders that sessions worked in lately; how many folders have any."""
+    count = 0
+    for (cwd,) in db.execute(
+        "SELECT cwd FROM sessions WHERE last_at > ? AND cwd <> '' GROUP BY cwd ORDER BY max(last_at) DESC LIMIT ?",
+        (now - _RECENT, _MOST),
+    ).fetchall():
+        if stopped():
+            break
+        place = names.place(cwd)
+        if place is not None and names.read(place) is None:
+            try:
+                of(place)
+            except NmemError:
+                continue  # `nmem when` and `nmem recall check` say what is wrong with them
+        count += place is not None
+    return count

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from sqlite3 import Connection
 
 from nmem.retention.policy import Policy
-from nmem.settings.lifetimes import LEAST_DAYS, PROMPT, REASONING, SAYINGS
+from nmem.settings.kinds import LEAST_DAYS, PROMPT, REASONING, SAYINGS
 
 LEAST, MOST = 0.5, 2.0
 """A lifetime is mediated between these multiples of what is written."""

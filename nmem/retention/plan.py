@@ -14,7 +14,7 @@ from typing import Any
 
 from nmem.retention import exempt
 from nmem.retention.exempt import Kept
-from nmem.settings.lifetimes import NOTIFICATION, PROMPT, REASONING, SAYINGS
+from nmem.settings.kinds import NOTIFICATION, PROMPT, REASONING, SAYINGS
 from nmem.store import trace
 
 DAY = 86_400_000

@@ -16,7 +16,7 @@ from nmem.retention.journal import Entry
 from nmem.retention.mediation import Life
 from nmem.retention.plan import DAY
 from nmem.retention.policy import Policy
-from nmem.settings.lifetimes import NOTIFICATION, PROMPT, REASONING
+from nmem.settings.kinds import NOTIFICATION, PROMPT, REASONING
 
 _MANY = 400
 """Sessions that are counted in one query: a reader holds the log only so long."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
-from nmem.retention import clock, exempt, journal, mediation, misnamed
-from nmem.retention.forget import Changed, Forgetter, tidy
+from nmem import tables
+from nmem.retention import clock, exempt, journal, mediation, policy
+from nmem.retention.forget import Changed, Forgetter, Pace, tidy
 from nmem.retention.mediation import Life
-from nmem.retention.pace import Pace
 from nmem.retention.plan import DAY, Lives, plan
 from nmem.retention.policy import Policy
-from nmem.settings.lifetimes import LEAST_DAYS
+from nmem.settings.kinds import LEAST_DAYS
 
 NOTICED = "first look"
 GRACE = 7 * DAY
@@ -51,7 +51,7 @@ class Swept:
     skipped: Counter[str] = field(default_factory=Counter)
     """Sessions let alone, by reason."""
     lives: tuple[Life, ...] = ()
-    strangers: tuple[misnamed.Stranger, ...] = ()
+    strangers: tuple[policy.Stranger, ...] = ()
     """Names in the configuration that no project has; what is called nearly so is let alone."""
     done: str = journal.FINISHED
     seconds: float = 0.0
@@ -121,7 +121,7 @@ class _Run:
     def all(self, why: str, project: str, share: float) -> None:
         db, out = self.db, self.out
         projects = projects_of(db, project)
-        out.strangers = misnamed.strangers(db, self.policy.projects)
+        out.strangers = policy.strangers(db, self.policy.projects)
         lives = mediation.lives(db, self.policy, self.now, projects)
         out.lives = tuple(lives)
         by_project = {
@@ -153,7 +153,7 @@ class _Run:
             forgetter = Forgetter(self.db, sweep_id, project_id, lives, self.pace, self.clock)
             sessions = sessions_before(self.db, project_id, lives.newest)
             if any(one.nearest == name for one in self.out.strangers):
-                self.out.skipped[misnamed.HELD] += len(sessions)
+                self.out.skipped[policy.HELD] += len(sessions)
                 continue
             for session_id in sessions:
                 if self.stopped():
@@ -254,3 +254,41 @@ def due(db: Connection, now: int) -> bool:
         db.execute("INSERT OR IGNORE INTO upkeep VALUES (?, ?, '')", (NOTICED, now))
         db.execute("UPDATE upkeep SET at = min(at, ?) WHERE name = ?", (now, NOTICED))
     return credible and at is not None and now >= at
+
+
+def anew(db: Connection, now: int) -> int:
+    """The time after the first look begins again; when it ends. On a writing connection, outside a transaction."""
+    tables.ensure(db)
+    with transaction(db):
+        db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, '')", (NOTICED, now))
+    return now + GRACE
+
+
+@dataclass(frozen=True, slots=True)
+class Aged:
+    """Imported calls that are older than they would be kept, had they been recorded as they happened."""
+
+    count: int = 0
+    of: int = 0
+    """How many were imported."""
+    first: int = 0
+    """When the first of them go by themselves, counted from their import; 0: none does."""
+
+
+def aged(db: Connection, now: int, wanted: Policy, project: str = "") -> Aged:
+    """What of the imported calls lives on because its lifetime begins with the import."""
+    whole = older = first = 0
+    found = db.execute(
+        f"WITH taken(id, at) AS MATERIALIZED ({exempt.TAKEN_IN})"  # noqa: S608 - our words
+        f" SELECT p.name, o.obs_type, o.at / {DAY}, k.at, count(*) FROM observations o JOIN taken k ON k.id ="
+        " o.session_id JOIN sessions s ON s.id = o.session_id JOIN projects p ON p.id = s.project_id"
+        " WHERE o.obs_type != 'marker' AND ? IN ('', p.name, p.key, p.root) GROUP BY 1, 2, 3, 4",
+        (project,),
+    )
+    for name, type_, day, taken, count in found.fetchall():
+        whole += count
+        lives = int(wanted.of(name, type_) * DAY)
+        if lives and (day + 1) * DAY < now - lives and taken + lives > now:
+            older += count
+            first = min(first or taken + lives, taken + lives)
+    return Aged(older, whole, first)

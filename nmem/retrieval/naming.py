@@ -56,7 +56,7 @@ def symbols(text: str) -> set[str]:
     return {
         run.lower()
         for run in runs(text[:MAX_CHARS])
-        if len(run) > 4 and not is_cjk(run[0]) and len(split_identifier(run)) > 1
+        if len(run) > 4 and ("_" in run or not run.islower()) and not is_cjk(run[0]) and len(split_identifier(run)) > 1
     }
 
 

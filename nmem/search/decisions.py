@@ -22,6 +22,7 @@ from nmem.search.query import Query, parse
 from nmem.search.search import Hit, Results
 from nmem.search.snippet import Snippet
 from nmem.search.text import fold
+from nmem.store.project import with_folders
 from nmem.text import printable
 
 KIND = "recall"
@@ -197,12 +198,9 @@ def _in(hit: Hit, query: Query) -> bool:
 
 def _roots(db: Connection, projects: Sequence[int], named: Sequence[str]) -> list[tuple[str, str]]:
     """Names and folders of the projects that are meant, those worked on last first."""
-    rows = db.execute(
-        "SELECT p.id, p.name, p.root, max(s.last_at) FROM projects p JOIN sessions s ON s.project_id = p.id"
-        " WHERE p.root <> '' GROUP BY p.id ORDER BY 4 DESC"
-    ).fetchall()
+    rows = with_folders(db)
     if named:
         rows = [row for row in rows if any(fold(one) in fold(row[1]) for one in named)]
     elif projects:
         rows = [row for row in rows if row[0] in projects]
-    return [(str(row[1]), str(row[2])) for row in rows[:_PROJECTS]]
+    return [(name, root) for _, name, root in rows[:_PROJECTS]]

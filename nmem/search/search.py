@@ -8,7 +8,7 @@ from sqlite3 import Connection
 
 from nmem.decisions import read as decided
 from nmem.episodes import open_ends
-from nmem.search import episodes, fresh, fts, kinds, rank
+from nmem.search import episodes, fts, gather, kinds, rank
 from nmem.search import facets as counting
 from nmem.search.clock import Clock
 from nmem.search.conditions import Narrowed, narrowed
@@ -149,8 +149,8 @@ def _gathered(
     timed = cursor.order == NEWEST
     out = Gatherer(db, narrow, meant, clock, timed, _few(limit, cursor), out).gather()
     most = _few(limit, cursor) if timed else 0
-    for source in fresh.SOURCES:
-        if (found := fresh.fresh(db, source, narrow, meant, clock, most)) is not None:
+    for source in gather.GLANCED:
+        if (found := gather.fresh(db, source, narrow, meant, clock, most)) is not None:
             out.add(source, found, ALL)
     return out
 
@@ -161,7 +161,9 @@ def _unworded(db: Connection, narrow: Narrowed, meant: Meaning, cursor: Cursor, 
     for source in (DOCS, EPISODES, PROMPTS, OBSERVATIONS):
         if meant.signs:
             found = (
-                fresh.glance(db, source, narrow, meant, clock, _few(limit, cursor)) if source in fresh.SOURCES else None
+                gather.glance(db, source, narrow, meant, clock, _few(limit, cursor))
+                if source in gather.GLANCED
+                else None
             )
         else:
             where = narrow.where(source)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from nmem.settings import further
 from nmem.settings.declared import SETTINGS, find, tables
 from nmem.settings.kinds import wrong
 from nmem.settings.setting import ANY, Setting
 from nmem.text import printable
 
 Path = tuple[str, ...]
+CHECKS = {("tui", "keys"): "nmem_tui.keymap"}
+"""Table -> a module whose `said(table)` gives what is wrong: the key, and the rest of the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,22 @@ def faults(document: Mapping[str, object], lines: Mapping[Path, int] | None = No
     looked_at = {only: document[only]} if only in document else {} if only else document
     found = list(_walk(looked_at, ()))
     told = {path for path, _ in found}
-    found += [(path, said) for path, said in further.wrong(looked_at) if path not in told]
+    found += [(path, said) for path, said in _of_readers(looked_at) if path not in told]
     for path, said in found:
         line = next((places[path[:size]] for size in range(len(path), 0, -1) if path[:size] in places), None)
         out.append(Fault(dotted(path), said, line))
     return out
+
+
+def _of_readers(document: Mapping[str, object]) -> Iterator[tuple[Path, str]]:
+    """What only the reader of a table can say: a higher layer, known by name, asked when the table is there."""
+    for path, module in CHECKS.items():
+        found: object = document
+        for part in path:
+            found = found.get(part) if isinstance(found, Mapping) else None
+        if isinstance(found, Mapping) and found:
+            for key, said in importlib.import_module(module).said(found):
+                yield (*path, key), said
 
 
 def dotted(path: Path) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from capture.clients import CLIENTS
-from nmem.settings.lifetimes import LEAST_DAYS, TYPES
+from nmem.settings.kinds import LEAST_DAYS, TYPES
 from nmem.settings.setting import (
     ALLOW,
     ANY,

@@ -14,6 +14,7 @@ from capture.install import atomic
 from nmem.errors import NmemError
 from nmem.settings import check, where
 from nmem.settings.check import Fault
+from nmem.settings.declared import SETTINGS
 from nmem.text import printable
 
 _MODE = 0o600
@@ -71,6 +72,27 @@ def value(document: Mapping[str, object], path: tuple[str, ...]) -> object:
             return None
         found = found[part]
     return found
+
+
+def table(name: str) -> Mapping[str, object]:
+    """One table of the file, empty when there is no file or no such table. Raises NmemError at its first fault."""
+    config = read()
+    found = config.document.get(name, {})
+    if config.unreadable or not isinstance(found, Mapping):
+        raise NmemError(f"{config.path}: {config.unreadable or f'[{name}] is not a table'}")
+    if any(setting.parts[0] == name for setting in SETTINGS) and (faults := config.faults(name)):
+        raise NmemError(config.told(faults[0]))
+    return found
+
+
+def values(name: str) -> dict[str, object]:
+    """The settings of one table that are in force, by the rest of their names; the defaults of what is not said.
+
+    Those with a part to choose stay as they stand in the file. Raises NmemError.
+    """
+    own = table(name)
+    known = {setting.parts[1]: setting.default for setting in SETTINGS if setting.parts[0] == name}
+    return {**known, **own}
 
 
 def put(path: tuple[str, ...], new: object) -> list[Fault]:

@@ -97,3 +97,18 @@ def _exactly(db: Connection, one: str) -> Known | None:
         "SELECT id, key, name FROM projects WHERE ?1 IN (key, root) ORDER BY key = ?1 DESC, id DESC LIMIT 1", (one,)
     ).fetchone()
     return Known(int(row[0]), str(row[1]), str(row[2])) if row else None
+
+
+def with_folders(db: Connection) -> list[tuple[int, str, str]]:
+    """Id, name and root folder of the projects that have one and a session, those worked in last first."""
+    rows = db.execute(
+        "SELECT p.id, p.name, p.root FROM projects p JOIN sessions s ON s.project_id = p.id"
+        " WHERE p.root <> '' GROUP BY p.id ORDER BY max(s.last_at) DESC"
+    )
+    return [(int(row[0]), str(row[1]), str(row[2])) for row in rows.fetchall()]
+
+
+def of_folder(db: Connection, key: str, root: str) -> int | None:
+    """The project of a folder, by the key and the root that the folder resolves to."""
+    row = db.execute("SELECT id FROM projects WHERE key = ? OR root = ? LIMIT 1", (key, root)).fetchone()
+    return int(row[0]) if row else None

@@ -1,6 +1,5 @@
 """Themes: episodes of a project on one subject, across sessions and threads; computed in the background.
 
-schema  the one table, derived from the retrieval index
 group   latent topics of the index, clustered; labels            (scikit-learn, where it can be imported)
 keep    makes a project's themes anew once enough was told, numbers as stable as can be
 read    what the command line and the cockpit show

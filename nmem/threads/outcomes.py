@@ -6,6 +6,7 @@ about this?") and files are weaker evidence: they are outcomes to tune on, and n
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import groupby
 from sqlite3 import Connection
 from typing import Any
@@ -105,9 +106,9 @@ def _meant(about: list[Decision], same: bool) -> list[tuple[Decision, bool]]:
 
 def by_files(db: Connection, now: int, *, lately: bool = False) -> int:
     """Note the outcome of decisions about ended threads that the files tell; how many. `lately` as in `by_words`."""
-    everywhere: dict[int, set[str]] = {}
+    files = _Files(db)
     waiting = decisions.without_outcome(db, now - _ENDED if lately else 0)
-    found = [(each, told) for each in waiting if (told := _told(db, each, everywhere)) is not None]
+    found = [(each, told) for each in waiting if (told := files.told(each)) is not None]
     with transaction(db):
         for each, related in found:
             right = (each.decision == LINK) == related
@@ -150,17 +151,25 @@ def _again(db: Connection, decision_id: int) -> Decision:
     return found
 
 
-def _told(db: Connection, about: Decision, everywhere: dict[int, set[str]]) -> bool | None:
-    """Do the files say that two threads are one line of work? None when they say nothing."""
-    later = material.head(db, about.later_thread_id)
-    if later is None:
-        return None
-    if later.project_id not in everywhere:
-        everywhere[later.project_id] = material.common_files(db, later.project_id, EVERYWHERE)
-    changed = set(material.files(db, about.later_thread_id, 0, _FOREVER, edited=True)) - everywhere[later.project_id]
-    touched = set(material.files(db, about.earlier_thread_id, 0, later.created_at))
-    common = changed & touched
-    if len(common) >= COMMON or (common and len(common) / len(changed) >= SHARE):
-        return True
-    own = set(material.files(db, about.earlier_thread_id, 0, later.created_at, edited=True))
-    return False if not common and len(changed) >= OWN and len(own) >= OWN else None
+class _Files:
+    """What the files of threads say; each thread's are read once for all decisions."""
+
+    def __init__(self, db: Connection) -> None:
+        self._head = cache(lambda thread_id: material.head(db, thread_id))
+        self._everywhere = cache(lambda project_id: material.common_files(db, project_id, EVERYWHERE))
+        self._touched = cache(
+            lambda thread_id, until, edited: frozenset(material.files(db, thread_id, 0, until, edited=edited))
+        )
+
+    def told(self, about: Decision) -> bool | None:
+        """Do the files say that two threads are one line of work? None when they say nothing."""
+        later = self._head(about.later_thread_id)
+        if later is None:
+            return None
+        changed = self._touched(about.later_thread_id, _FOREVER, True) - self._everywhere(later.project_id)
+        common = changed & self._touched(about.earlier_thread_id, later.created_at, False)
+        if len(common) >= COMMON or (common and len(common) / len(changed) >= SHARE):
+            return True
+        if common or len(changed) < OWN:
+            return None
+        return False if len(self._touched(about.earlier_thread_id, later.created_at, True)) >= OWN else None

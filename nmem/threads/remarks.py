@@ -6,17 +6,13 @@ there should be one. In the languages that nmem's other cues know.
 
 from __future__ import annotations
 
-import re
+from nmem.conversation.cues import Cue
 
 LONGEST = 300
 """Characters at the beginning of a prompt in which a remark is looked for: further on a text quotes or reports."""
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
-
-
-_MISUNDERSTOOD = _any(
+_MISUNDERSTOOD = Cue(
     r"\bnot what i (?:meant|asked|was asking|want(?:ed)?|said)\b|\byou (?:misunderst\w+|got (?:me|that|it) wrong)",
     r"\b(?:das|so) (?:meinte|meine|wollte) ich (?:doch |aber )?nicht\b|\bdas habe? ich nicht gemeint\b",
     r"\bno (?:es|era) (?:eso )?lo que (?:quería|quise|pedí|decía)\b|\bme refería a otra\b",
@@ -26,7 +22,7 @@ _MISUNDERSTOOD = _any(
 )
 """An answer to what the agent did: said in a first prompt, it is about something else."""
 
-_ANOTHER = _any(
+_ANOTHER = Cue(
     r"\b(?:this|that|it) (?:is|was|has)(?:n'?t| not)? ?(?:un|not )related\b|\bunrelated to (?:that|the (?:last|"
     r"previous))",
     r"\b(?:this|that|it)(?:'s| is) (?:a |an )?(?:completely |totally )?(?:different|separate|another|"
@@ -41,7 +37,7 @@ _ANOTHER = _any(
     r"别的)(?:任务|话题|问题)|没有关系|无关",
 )
 
-_SAME = _any(
+_SAME = Cue(
     r"\b(?:didn'?t|did|haven'?t|have|hadn'?t) we (?:not |already )*(?:talk\w*|discuss\w*|spoken|decid\w*|"
     r"agree\w*|cover\w*|"
     r"been over|fix\w*|solv\w*)\b|\bwe(?:'ve| have)? already (?:talked|discussed|decided|agreed|covered|fixed|"

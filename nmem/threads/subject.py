@@ -228,6 +228,8 @@ def _about(db: Connection, thread_id: int, at: int) -> tuple[About, set[str]]:
     for session_id in sessions[:_NEWEST]:
         said += _texts(db, session_id, _SPOKEN, at, _PROMPTS)
         closed += _texts(db, session_id, _CLOSED, at, _CLOSINGS)
+        if len(files) >= _FILES:
+            continue
         for (path,) in db.execute(
             "SELECT file_path FROM observations WHERE session_id = ? AND at < ? AND file_path IS NOT NULL"
             " ORDER BY at DESC, seq DESC LIMIT ?",

@@ -3,7 +3,7 @@
     NMEM_DB=history.db python -m nmem.training.context [--curves]
 
 Logistic regression on the features of nmem.context.rank, each session replayed as of its first prompt; folds leave a
-project out (small ones together). What is printed last is rounded by hand into nmem/context/weights.py.
+project out (small ones together). What is printed last is rounded by hand into nmem/context/rank.py.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from math import exp
 
 from capture import paths
-from nmem.context import asof, weights
+from nmem.context import asof
 from nmem.context.choose import choose
 from nmem.context.items import tokens
-from nmem.context.rank import FEATURES, Ranking, rank
+from nmem.context.rank import FEATURES, PROMPT, Ranking, rank
 from nmem.evaluate.context import Moment, as_it_was, moments
 
 Weights = tuple[float, ...]
@@ -116,7 +116,7 @@ def report(examples: Sequence[Example], *, curves: bool) -> list[str]:
         for group in sorted({one.group for one in examples})
     ]
     out.append(line("held out, at the start", _named(at_start, start=True)))
-    shipped = [(one, ranked(one.prompt, weights.PROMPT)) for one in examples]
+    shipped = [(one, ranked(one.prompt, PROMPT)) for one in examples]
     out.append(line("shipped weights, in sample", _named(shipped)))
     if curves:
         for count in (3, 5, 10, 20):

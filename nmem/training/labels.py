@@ -22,8 +22,7 @@ import numpy as np
 
 from capture.labels import DIMENSIONS, WORDS
 from capture.labels import model as engine
-from capture.labels.rules import verdicts
-from nmem.evaluate.labels import figures
+from nmem.evaluate.labels import figures, verdicts
 from nmem.labels.corpus import Example, examples, files
 from nmem.training import label_fit as lf
 

@@ -24,9 +24,9 @@ from nmem.evaluate.labels import figures
 from nmem.labels import wording
 from nmem.labels.cards import Figures
 from nmem.labels.corpus import Example, examples, files
+from nmem.training import answers as rows
 from nmem.training import label_fit as lf
 from nmem.training import labels as shipping
-from nmem.training import own_labels as rows
 from nmem.training import personal_labels_kept as kept
 
 LEAST, LEAST_SESSIONS = 8, 3
@@ -105,7 +105,7 @@ def train(db: Connection, db_path: str, now: int, *, dry: bool = False, corpus: 
     base, current = engine.shipped(), engine.current(db_path)
     if base is None or current is None:
         raise NmemError("the table of weights is missing or damaged: install nmem again")
-    mine = rows.own(db)
+    mine = rows.own_labels(db)
     sessions = len({each.group for each in mine})
     lacking = {name: reason for name in DIMENSIONS if (reason := _lacking(mine, name))}
     if len(lacking) == len(DIMENSIONS):

@@ -15,8 +15,8 @@ from capture.files import replace
 from capture.labels import model as engine
 from capture.storage.store import transaction
 from nmem.errors import NmemError
-from nmem.labels import cards, models
-from nmem.training import own_labels as rows
+from nmem.labels import cards, store
+from nmem.training import answers as rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ def keep(
     base, current = engine.shipped(), engine.current(db_path)
     after = table.value[1] if table.value else base.name if base else ""
     with _as_it_was(db_path), transaction(db):
-        rows.note(db, now, current.name if current else "", after, reason, dict(metrics))
+        rows.note_labels(db, now, current.name if current else "", after, reason, dict(metrics))
         _write(db_path, table)
     model = engine.current(db_path)
     if model is None or model.name != after:
         raise NmemError(f"the weights in {path(db_path)} are not trusted: others may write to the file or its folder")
-    models.met(db, db_path, model, now)
+    store.met(db, db_path, model, now)
 
 
 @contextmanager

@@ -17,6 +17,8 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from nmem.errors import NmemError
+
 FORMAT = 1
 Record = dict[str, Any]
 _SESSION = ("id", "client", "parent_id", "cwd", "branch", "model", "client_version", "permission_mode", "source",
@@ -90,3 +92,16 @@ def _json(text: str | None) -> Any:  # noqa: ANN401 - JSON
         return json.loads(text) if text else None
     except ValueError:
         return None
+
+
+def sessions(db: sqlite3.Connection, project: str = "", since: int | None = None) -> list[str]:
+    """Ids of sessions, the oldest first; of one project (name, key or root), active since a time. Raises NmemError."""
+    if project and not db.execute("SELECT 1 FROM projects WHERE :p IN (name, key, root)", {"p": project}).fetchone():
+        raise NmemError(f"no project is called {project}: its name, its key or its root folder")
+    found = db.execute(
+        "SELECT s.id FROM sessions s JOIN projects p ON p.id = s.project_id"
+        " WHERE (:p = '' OR :p IN (p.name, p.key, p.root)) AND (:since IS NULL OR s.last_at >= :since)"
+        " ORDER BY s.started_at, s.id",
+        {"p": project, "since": since},
+    )  # fmt: skip
+    return [str(row[0]) for row in found.fetchall()]

@@ -17,7 +17,7 @@ from capture.seal import identity, seal
 from capture.storage.sessions import KNOWN
 from capture.storage.store import transaction
 from nmem.store.registry import Table, exported
-from nmem.transfer import across, facts, records, swept
+from nmem.transfer import across, facts, records
 from nmem.transfer.incoming import Incoming, Row
 
 _AT_ONCE = 400
@@ -141,7 +141,7 @@ class Merge(Incoming):
         for row in self.rows(table.name, where, session_id):
             if table.name == "session_threads":
                 self._thread(row["thread_id"])
-            new = swept.moved(self, table.name, row) if table.name.startswith("swept_") else self.moved(table, row)
+            new = across.moved(self, table.name, row) if table.name.startswith("swept_") else self.moved(table, row)
             if new is not None and self.insert(table.name, new) is not None:
                 self.report.episodes += table.name == "work_units"
 

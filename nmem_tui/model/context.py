@@ -7,11 +7,10 @@ from datetime import tzinfo
 
 from nmem.context.config import HIGHEST
 from nmem.context.decide import WAITS
-from nmem.context.effect import MEASURES, Effect
 from nmem.context.episodes import saying
 from nmem.context.items import Item as Thing
 from nmem.context.items import subject
-from nmem.context.past import Past, Telling, Told, ToldItem
+from nmem.context.past import MEASURES, Effect, Past, Telling, Told, ToldItem
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
 from nmem.context.preview import UNKNOWN, Preview
 from nmem.context.recovery import CHANGED

@@ -7,8 +7,7 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from nmem.context import config, past, present, preview
-from nmem.context.effect import Effect, effect
-from nmem.context.past import Past
+from nmem.context.past import Effect, Past, effect
 from nmem.context.preview import Asked, Preview
 from nmem.read import views
 from nmem.read.views import SessionRow

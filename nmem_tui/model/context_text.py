@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from capture.clients.said import BEGIN, END
 from nmem.context.compose import HEADINGS
 from nmem.context.items import ASK, EPISODE, FILE, KINDS, LEARNING, MARKER, NEXT, PIN, RECALL, THREAD
-from nmem.context.marks import BEGIN, END
 from nmem.context.preview import Preview
 from nmem.context.recovery import DECISION, GOAL, OPEN
 from nmem.context.recovery import HEADINGS as RECOVERED

@@ -23,7 +23,7 @@ from nmem.learn.learning import (
     Learning,
     Remedy,
 )
-from nmem.read.brief import fitted
+from nmem.read.listing import fitted
 from nmem.read.views import SessionRow
 from nmem.text import fit_path, pad, printable, width
 from nmem_tui.model import actions, learnings, stream, symbols

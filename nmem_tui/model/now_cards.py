@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 
-from nmem.read.brief import fitted
 from nmem.read.episodes import CurrentUnit, Outcome
+from nmem.read.listing import fitted
 from nmem.read.threads import whole
 from nmem.read.views import Effort, HotFile, NowView
 from nmem.text import fit, fit_path, pad, printable, width

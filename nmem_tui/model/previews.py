@@ -59,8 +59,8 @@ _ONE = {
     "episodes told": "episode told", "session summaries": "session summary", "threads summed up": "thread summed up",
     "learnings that rest on it": "learning that rests on it", _ANEW: "session told anew",
     "notes that learnings are made of": "note that learnings are made of",
-    "corrections that can be taken back": "correction that can be taken back",
-    "things sessions were told": "thing that sessions were told",
+    "corrections that can be undone": "correction that can be undone",
+    "items told to sessions": "item told to sessions",
 }  # fmt: skip
 """What is made of the rows, where there is one of it."""
 NOTHING = "nothing recorded matches this selection"

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 
 from nmem.audit.review import BY_REDACTION, Review
-from nmem.labels.doubt import Doubt
-from nmem.labels.read import Labelled, Word
+from nmem.labels.read import Doubt, Labelled, Word
 from nmem.learn.learning import Learning
 from nmem.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDACTIONS, Card
 from nmem.read.stories import Offer

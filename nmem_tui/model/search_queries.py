@@ -12,10 +12,9 @@ from nmem.learn import places
 from nmem.learn import read as learned
 from nmem.mcp import rows as neighbours
 from nmem.read import episodes as episode_views
-from nmem.read import facts, listing, stories, stream, views
+from nmem.read import listing, stories, stream, views
 from nmem.read.episodes import EpisodeRow
-from nmem.read.facts import Observation
-from nmem.read.listing import SessionSummary
+from nmem.read.listing import Observation, SessionSummary
 from nmem.read.stories import Story
 from nmem.read.stream import Marks
 from nmem.read.views import SessionRow, StreamRow
@@ -160,7 +159,7 @@ def _moment(db: Connection, hit: Hit) -> Moment | None:
     row = stream.rows(db, [here], whole=True).get(here)
     if row is None:
         return None
-    done = facts.observation(db, number(hit)) if here % 2 else None
+    done = listing.observation(db, number(hit)) if here % 2 else None
     asked = done.prompt_id if done else None
     unit = done.unit_id if done else neighbours.unit_of(db, number(hit))
     return Moment(

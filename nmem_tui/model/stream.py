@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 
-from nmem.read.brief import fitted
+from nmem.read.listing import fitted
 from nmem.read.stream import Slots
 from nmem.read.views import StreamRow, outcome_words
 from nmem.text import fit_path, pad, printable, width

@@ -109,12 +109,12 @@ def audit(job: Job, path: str, now: int) -> tuple[str, object]:
 def rescan(job: Job, path: str, now: int) -> tuple[str, object]:
     """Show a sample of texts to the second detector; what it sees goes into the deck."""
     from nmem import database  # on use: start-up stays short
-    from nmem.audit import rescan as second
+    from nmem.audit import redaction as second
 
     with closing(database.leniently(database.reader(path))) as db, _writer(path) as writer:
         job.holds(db)
         job.tell(0, 0, f"{second.SAMPLE:,} texts")
-        found = second.findings(db, writer, now)
+        found = second.second_opinion(db, writer, now)
     if not found:
         return "nothing is recorded that a second detector could look at", None
     return found[0].evidence.partition(" (")[0], found[0]

@@ -8,8 +8,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
 
-from nmem.context.effect import Effect
-from nmem.context.past import Telling, telling
+from nmem.context.past import Effect, Telling, telling
 from nmem.context.preview import Preview
 from nmem.text import printable
 from nmem_tui.model import context, context_text, exports

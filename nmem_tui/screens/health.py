@@ -13,11 +13,11 @@ from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 
 from nmem.audit.finding import Finding
-from nmem.doctor import connected
+from nmem.doctor import registrations
 from nmem.read.health import HealthView
 from nmem.read.health import health as vital_signs
-from nmem.read.pace import Pace
-from nmem.read.pace import pace as pace_of
+from nmem.read.hook_cost import Pace
+from nmem.read.hook_cost import pace as pace_of
 from nmem_tui.model import health, health_cards, health_storage
 from nmem_tui.model import health as reading
 from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, SECRETS, STORAGE
@@ -97,7 +97,7 @@ class Health(HealthActions):
     @property
     def alone(self) -> bool:
         """Whether no client is connected, as far as is known."""
-        return any(one.check == connected.CHECK for one in self.found)
+        return any(one.check == registrations.CHECK for one in self.found)
 
     @property
     def registered(self) -> bool:
@@ -106,7 +106,7 @@ class Health(HealthActions):
         return looked and not self.alone
 
     def _unconnected(self) -> tuple[Finding, ...]:
-        return () if self.cockpit.demo or self.cockpit.posed else connected.unconnected(str(Path.cwd()))
+        return () if self.cockpit.demo or self.cockpit.posed else registrations.unconnected(str(Path.cwd()))
 
     def look_again(self) -> None:
         """The person changed something: show at once what came of it."""
@@ -189,7 +189,7 @@ class Health(HealthActions):
     def read_everything(self, found: tuple[Finding, ...]) -> None:
         """The deep audit is over."""
         self._deep_at = self.cockpit.clock()
-        self.found = reading.worst_first((*(one for one in self.found if one.check == connected.CHECK), *found))
+        self.found = reading.worst_first((*(one for one in self.found if one.check == registrations.CHECK), *found))
         if self.mode == FINDINGS:
             self._list(keep=False)
 

@@ -13,7 +13,7 @@ from textual.content import Content
 
 from nmem import queues as reading
 from nmem.audit.review import Review as Redaction
-from nmem.labels.doubt import Doubt
+from nmem.labels.read import Doubt
 from nmem.learn.learning import Learning
 from nmem.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDACTIONS, Queues
 from nmem.queues import Card as Question

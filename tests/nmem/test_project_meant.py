@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from capture.storage import store
 from nmem.commands.main import nmem
-from nmem.context import switch
+from nmem.context import choosing
 from nmem.errors import NmemError
 from nmem.stance import read as stances
 from nmem.store import project
@@ -36,11 +36,11 @@ def test_key_before_root_before_name(db: Connection, named: str, number: int | N
     assert (found.id if found else None) == number
     assert threads.project_id(db, named) == number
     if number:
-        assert switch.project_of(db, named) == number
+        assert choosing.project_of(db, named) == number
 
 
 def test_a_name_that_several_have_is_asked_back(db: Connection) -> None:
-    for ask in (project.meant, threads.project_id, switch.project_of, stances.newest):
+    for ask in (project.meant, threads.project_id, choosing.project_of, stances.newest):
         with pytest.raises(
             NmemError, match=r"several projects are called api: name one by its folder, /two/api, /one/api"
         ):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from capture.storage import readings, sessions, store
 from capture.storage.readings import Told
-from capture.transcript.windows import window as size_of
+from capture.transcript.reading import window as size_of
 from nmem import database
 from nmem.commands.status import command as status
 from nmem.read import window

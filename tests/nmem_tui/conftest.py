@@ -175,7 +175,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in, so that no path of this machine is on a screen; file sizes are fixed as well,
     and a client is connected."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("nmem.doctor.connected.unconnected", lambda _folder: ())
+    monkeypatch.setattr("nmem.doctor.registrations.unconnected", lambda _folder: ())
     monkeypatch.setattr("nmem.read.health._size", lambda path: 98_304 if path.endswith("-wal") else 1_331_200)
     return tmp_path
 

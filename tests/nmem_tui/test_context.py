@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from nmem.context.candidates import PROMPT_TOKENS
 from nmem.context.items import Item
 from nmem.context.preview import Asked, Preview, preview
 from nmem.context.recovery import CHANGED
-from nmem.context.select import PROMPT_TOKENS
 from nmem_tui.model import context, context_text
 from nmem_tui.widgets.bars import KeyBar
 from tests.nmem_tui.asked import rows as ask

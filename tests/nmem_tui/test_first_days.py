@@ -27,7 +27,7 @@ async def test_who_has_connected_a_client_is_not_told_to_connect_one(
     screen: str, here: Path, seeds: Any, until: Any, text: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     missing = [True]
-    monkeypatch.setattr("nmem.doctor.connected.unconnected", lambda _folder: missing)
+    monkeypatch.setattr("nmem.doctor.registrations.unconnected", lambda _folder: missing)
     monkeypatch.setattr("nmem_tui.app.Cockpit._watch_files", lambda _app: None)
     monkeypatch.setattr("nmem_tui.app._LOOK_S", 0.02)
     monkeypatch.setattr("nmem_tui.app.Cockpit._load_ahead", lambda _app: None)

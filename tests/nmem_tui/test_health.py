@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nmem.doctor.connected import unconnected
+from nmem.doctor.registrations import unconnected
 from nmem.errors import NmemError
 from nmem.settle import settle
 from nmem_tui.operations import jobs
@@ -386,7 +386,7 @@ async def test_a_backup_is_stopped_and_leaves_nothing(
 async def test_without_a_client_it_says_first_that_nothing_is_recorded(
     make: Any, cockpit: Any, until: Any, settled: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("nmem.doctor.connected.unconnected", unconnected)
+    monkeypatch.setattr("nmem.doctor.registrations.unconnected", unconnected)
     async with cockpit(make("full"), (160, 45)) as pilot:
         await pilot.press("8")
         shown = await until(pilot, "nothing is being recorded", "nmem init", "✗ no client is connected")

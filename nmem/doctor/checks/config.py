@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from nmem.doctor.checks import NOTE, OK, WRONG, Finding
-from nmem.retention import misnamed
+from nmem.retention import policy
 from nmem.settings import file
 
 
@@ -15,7 +15,7 @@ def config() -> list[Finding]:
     if not found.exists:
         return [Finding("config", OK, f"{found.path} does not exist: all defaults")]
     faults = found.faults()
-    strange = misnamed.recorded()
+    strange = policy.recorded()
     faults += [one.fault for one in strange if one.nearest]
     said = [Finding("config", NOTE, found.told(one.fault), "nmem config edit") for one in strange if not one.nearest]
     if not faults:

@@ -91,6 +91,14 @@ def unindexed(db: sqlite3.Connection) -> dict[str, int]:
     return missing
 
 
+def index(db: sqlite3.Connection) -> list[str]:
+    """Fill the text indexes that do not hold all rows; the tables whose they are."""
+    missing = unindexed(db)
+    for name in missing:
+        db.execute(f"INSERT INTO {INDEXED[name]}({INDEXED[name]}) VALUES ('rebuild')")  # noqa: S608 -- our names
+    return list(missing)
+
+
 def _searchable(db: sqlite3.Connection) -> Finding:
     """Whether what was recorded is in the text indexes, row for row."""
     missing = unindexed(db)

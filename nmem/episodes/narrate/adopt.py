@@ -42,7 +42,7 @@ def written(action: Action, root: str = "") -> Iterator[Action]:
     if action.file_path or action.obs_type not in _COMMANDS or action.outcome == FAILED or action.halted:
         return
     text = action.content[:_READ]
-    if not _WRITES.search(text):
+    if not any(mark in text for mark in _MARKS) or not _WRITES.search(text):
         return
     folder = found[1].rstrip("/") + "/" if (found := _FOLDER.match(text)) else ""
     named = dict(_NAMED.findall(text))
@@ -63,6 +63,8 @@ def temporary(path: str) -> bool:
 
 _COMMANDS = frozenset(("command", "file_edit", "file_write"))
 _READ = 6_000
+_MARKS = ("write", "open(", "sed -i")
+"""Words that a command has which writes so: most have none of them."""
 _WRITES = re.compile(
     r"\.write_(?:text|bytes)\(|\bwriteFileSync\(|\bopen\([^)\n]{1,200},\s*['\"][wa]\+?b?['\"]|\bsed -i"
 )

@@ -18,12 +18,11 @@ from nmem.episodes.narrate.learned import causes, decided, found_out, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
-from nmem.episodes.narrate.records import OK, Action, Episode
+from nmem.episodes.narrate.records import OK, Action, Episode, Narrative
 from nmem.episodes.narrate.remaining import next_steps
 from nmem.episodes.narrate.reply import answer, answers, conclusion
 from nmem.episodes.narrate.turns import Superseded, Turn, complaint, in_vain, turns, unanswered
 from nmem.episodes.narrate.words import alike, size, words
-from nmem.episodes.narrative import Narrative
 
 _NOTES = 7
 ANSWER = "Answer: "

@@ -126,14 +126,14 @@ def rule(learning: Learning) -> str:
 
 def patterns(project: Project) -> list[Pattern]:
     """All patterns of a project, in a stable order."""
-    from nmem.learn import standing
+    from nmem.learn.patterns import settle
 
     found: list[Pattern] = []
     for kind in every():
         found += kind.conclude(project, found)
     for one in found:
         if not one.weak:
-            standing.settle(one, project)
+            settle(one, project)
     unique: dict[tuple[str, str], Pattern] = {}
     for one in sorted(found, key=lambda one: (one.kind, one.key, one.weak)):
         unique.setdefault((one.kind, one.key), one)

@@ -1,1 +1,1 @@
-"""The tools, one module each, which defines TOOL; nmem.mcp.registry finds them."""
+"""The tools, one module each, which defines TOOL; nmem.mcp.server finds them."""

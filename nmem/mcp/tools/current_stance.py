@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.mcp import here, ids
+from nmem.mcp import ids
 from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.tool import PROJECT, Answer, Param, Tool
 from nmem.sanitize import quoted
@@ -34,7 +34,7 @@ def _session(ask: Ask) -> str:
         if ref.kind != ids.SESSION:
             raise NmemError(f"{ref} is not a session: get {ref} names its session")
         return ref.key
-    return here.session(ask)
+    return ask.session_here()
 
 
 def _told(found: Stance) -> Answer:

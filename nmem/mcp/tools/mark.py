@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nmem.mcp import here
 from nmem.mcp.reply import line, when
 from nmem.mcp.tool import Answer, Param, Tool
 
@@ -19,7 +18,7 @@ def run(ask: Ask) -> Answer:
     from capture import paths
     from nmem import marks
 
-    session_id = here.named(ask)  # one clear line where there is no memory, or another's
+    session_id = ask.session_named()  # one clear line where there is no memory, or another's
     ask.close()
     made = marks.mark(paths.database(), ask.text("text"), ask.text("kind"), cwd=ask.cwd, session_id=session_id)
     return {"id": f"obs/{made.id}", "at": when(made.at), "kind": made.kind, "text": line(made.text, 300),

@@ -35,10 +35,9 @@ def _session(ask: Ask) -> str:
     import sqlite3
 
     from nmem.errors import NmemError
-    from nmem.mcp import here
 
     try:
-        return here.session(ask)
+        return ask.session_here()
     except (NmemError, sqlite3.Error):
         return ""
 

@@ -21,7 +21,7 @@ _ORDERS = ("relevance", "newest")
 
 def run(ask: Ask) -> Answer:
     """The best hits, or the newest, and what to know about them."""
-    from nmem.mcp import quotes
+    from nmem.mcp import rows
     from nmem.search.search import search
 
     text, place = ask.text("query"), ask.place
@@ -35,7 +35,7 @@ def run(ask: Ask) -> Answer:
         raise Usage(line(error, 200)) from None
     return some({
         "found": f"{found.found}+" if found.more else str(found.found),
-        "hits": [_hit(each, place.name, quotes.of(ask.db, each.id) if at < _QUOTED else {})
+        "hits": [_hit(each, place.name, rows.of(ask.db, each.id) if at < _QUOTED else {})
                  for at, each in enumerate(found.hits)],
         "fixes": _fixes(ask, text, place.id) if not ask.text("cursor") else [],
         "remarks": [line(each, 200) for each in found.remarks], "next": found.next,

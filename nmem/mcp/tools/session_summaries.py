@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 def run(ask: Ask) -> Answer:
     """The newest first; one that was not summed up yet tells its last prompt."""
-    from nmem.read import listing, summaries, views
+    from nmem.read import listing, views
 
     place, many = ask.place, ask.number("limit")
-    found = summaries.page(ask.db, place.id, ask.cursor(), many + 1)
+    found = listing.summary_page(ask.db, place.id, ask.cursor(), many + 1)
     shown: list[object] = []
     for slot in found[:many]:
         row, summary = views.session(ask.db, slot.session_id), listing.summary(ask.db, slot.session_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.mcp import here, ids, rows
+from nmem.mcp import ids, rows
 from nmem.mcp.reply import line
 from nmem.mcp.tool import NUMBER, PROJECT, Answer, Param, Tool
 
@@ -46,7 +46,7 @@ def _moment(ask: Ask) -> tuple[str, Place]:
             return rows.place(ask.db, ref)
         session_id = ref.key
     else:
-        session_id = here.session(ask)
+        session_id = ask.session_here()
     at = rows.last(ask.db, session_id)
     if at is None:
         raise NmemError(f"nothing was said or done in session/{line(session_id, 80)} yet")

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from nmem import undo
-from nmem.audit import future, mend, read
+from nmem.audit import future, read
 from nmem.commands.main import nmem
 from nmem.doctor.checks import WRONG
 from nmem.read import episodes, listing, views
@@ -77,11 +77,11 @@ def test_it_is_said_and_put_right_where_it_belongs(leapt: Recorded, db_path: str
     assert [row[0] for row in db.execute("SELECT session_id FROM work_units ORDER BY last_at DESC")] == [
         "last", "ahead", "first"
     ]  # fmt: skip
-    assert mend.fix(db_path) == [], "there is nothing to do a second time"
+    assert read.fix(db_path) == [], "there is nothing to do a second time"
 
 
 def test_the_key_of_health_puts_right_what_it_shows(leapt: Recorded, db_path: str) -> None:
-    assert mend.fix(db_path)[0] == "1 session brought back from the future"
+    assert read.fix(db_path)[0] == "1 session brought back from the future"
 
 
 def test_undo_puts_back_every_time_that_was_moved(leapt: Recorded, db_path: str) -> None:
@@ -97,19 +97,19 @@ def test_undo_puts_back_every_time_that_was_moved(leapt: Recorded, db_path: str)
         ]  # fmt: skip
 
     before = times()
-    assert mend.fix(db_path) and times() != before
+    assert read.fix(db_path) and times() != before
     assert settle(db_path, 600, models=False) is not None, "what was made anew meanwhile is in nobody's way"
     assert undo.undo(db, future.now()) == "session ahead brought back from the future"
     assert [one.session_id for one in future.ahead(db, future.now())] == ["ahead"]
     assert times() == before
-    assert mend.fix(db_path) == ["1 session brought back from the future"]
+    assert read.fix(db_path) == ["1 session brought back from the future"]
 
 
 def test_one_undo_takes_back_what_one_key_moved(record: Recorded, db_path: str) -> None:
     record.at = int(time.time() * 1000) + YEAR
     for name in ("one", "two"):
         record.coupon(name)
-    assert mend.fix(db_path) == ["2 sessions brought back from the future"]
+    assert read.fix(db_path) == ["2 sessions brought back from the future"]
     assert undo.undo(record.db, future.now()).startswith("2 at once: session two brought back")
     assert len(future.ahead(record.db, future.now())) == 2
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from capture.redaction import redact
 from nmem import undo
-from nmem.audit import redaction, rescan, review
+from nmem.audit import redaction, review
 from nmem.audit.finding import NOTE, OK
 from nmem.commands.review import command
 from nmem.errors import NmemError
@@ -74,10 +74,10 @@ def test_what_is_deleted_leaves_the_queue(filled: Connection) -> None:
 
 def test_a_second_detector_sees_what_was_left_and_nobody_is_shown_it(filled: Connection) -> None:
     assert AWS not in redact(AWS)  # today it would not have been left
-    found = rescan.opinion(filled)
+    found = redaction.opinion(filled)
     assert (found.texts, found.redacted) == (8, 7)
     assert [(one.source, one.kind) for one in found.suspects][:1] == [("observations", "AWS Access Key")]
-    (finding,) = rescan.findings(filled, filled, 9)
+    (finding,) = redaction.second_opinion(filled, filled, 9)
     assert finding.severity == NOTE and "1 of 8 sampled texts" in finding.evidence and finding.examples == ("obs/7",)
     shown = cli().output + cli("--json").output + repr(finding) + repr(review.queue(filled))
     assert AWS not in shown and AWS[4:] not in shown and AWS[:8] not in shown
@@ -85,7 +85,7 @@ def test_a_second_detector_sees_what_was_left_and_nobody_is_shown_it(filled: Con
 
 
 def test_a_confirmed_leak_is_told(filled: Connection) -> None:
-    rescan.findings(filled, filled, 9)
+    redaction.second_opinion(filled, filled, 9)
     (one, *_) = review.queue(filled)
     review.judge(filled, one.id, "real", 10)
     assert any("were confirmed by you (AWS Access Key)" in said.evidence for said in redaction.findings(filled, 11))
@@ -94,7 +94,7 @@ def test_a_confirmed_leak_is_told(filled: Connection) -> None:
 def test_ordinary_text_is_no_suspect(record: Recorded) -> None:
     record.coupon()
     record.act("command", "git show 3f786850e387550fdab836ed7e6dc881de23001b -- src/auth/password.py")
-    (finding,) = rescan.findings(record.db, None, 9)
+    (finding,) = redaction.second_opinion(record.db, None, 9)
     assert (finding.severity, finding.evidence[:54]) == (OK, "a second detector sees something in 0 of 10 sampled te")
 
 

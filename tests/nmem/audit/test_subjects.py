@@ -12,7 +12,7 @@ import pytest
 
 from capture.storage import store
 from nmem import database
-from nmem.audit import extraction, integrity, labels, latency, losses, mend, read, redaction, retrieval, servers
+from nmem.audit import extraction, integrity, labels, latency, losses, read, redaction, retrieval, servers
 from nmem.audit.finding import NOTE, OK, WRONG
 from tests.nmem.conftest import MINUTE, START, Recorded
 
@@ -109,7 +109,7 @@ class TestIntegrity:
         (one,) = integrity.texts(db_path)
         if before[index]:
             assert one.severity == WRONG and index in one.evidence and one.mend == "nmem doctor --fix"
-            assert any(index in line for line in mend.fix(db_path))
+            assert any(index in line for line in read.fix(db_path))
         assert [one.severity for one in integrity.texts(db_path)] == [OK]
         assert {one.name: _rows(record.db, one.name) for one in integrity.INDEXES} == before
         refresh.refresh(record.db)
@@ -122,7 +122,7 @@ class TestIntegrity:
         record.db.execute("INSERT INTO session_shapes VALUES ('gone', 1, 1, 1, 1)")
         found = integrity.findings(record.db, db_path)
         assert [one.severity for one in found] == [NOTE, NOTE]
-        assert len(mend.fix(db_path)) == 2
+        assert len(read.fix(db_path)) == 2
         assert integrity.findings(record.db, db_path) == []
         assert record.db.execute("SELECT session_id FROM hook_runs").fetchone()[0] is None
 

@@ -190,7 +190,7 @@ def test_a_session_that_is_kept_without_is_told_nothing_and_it_is_noted(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed(played)
-    monkeypatch.setattr("nmem.context.holdout.withheld", lambda *_: True)
+    monkeypatch.setattr("nmem.context.config.withheld", lambda *_: True)
     played.begin("b")
     assert played.fail("python3 run.py", MODULE.format(3)) == ""
     assert injections(played) == [("b", "failure", "learning", 1)]

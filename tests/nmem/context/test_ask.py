@@ -11,9 +11,8 @@ from capture import paths
 from capture.clients import CLIENTS, client
 from nmem import database
 from nmem.context import ask, config
-from nmem.context.effect import effect
 from nmem.context.items import tokens
-from nmem.context.past import past
+from nmem.context.past import effect, past
 from nmem.context.preview import Asked, of
 from nmem.mcp import doors
 from tests.nmem.context.conftest import HOUR, Played

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from capture.clients.said import BEGIN, END
 from nmem.commands import main as cli
-from nmem.context.marks import BEGIN, END
 from nmem.settle import settle
 from tests.nmem.conftest import MINUTE
 

@@ -12,8 +12,8 @@ import pytest
 from capture import paths
 from nmem import database
 from nmem.context import config
+from nmem.context.choosing import switched
 from nmem.context.preview import Asked, Preview, of
-from nmem.context.switch import switched
 from tests.nmem.context.conftest import HOUR, Played
 
 SAME = "the voucher total in shop/cart.py must never be negative, fix the cart"

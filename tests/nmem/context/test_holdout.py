@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from capture import paths
 from nmem.commands.main import nmem
-from nmem.context.effect import FEW, effect
-from nmem.context.holdout import withheld
+from nmem.context.config import withheld
 from nmem.context.items import Item
+from nmem.context.past import FEW, effect
 from nmem.context.record import Injection, store
 from nmem.errors import NmemError
 from tests.nmem.context.conftest import Played

@@ -11,7 +11,7 @@ from capture.clients import telling
 from capture.clients.said import BEGIN, END, strip_own
 from capture.event import Event
 from capture.jsonio import loads
-from nmem.context.marks import whole
+from nmem.context.compose import whole
 from tests.nmem.context.conftest import Played
 
 SAME = "the voucher total in shop/cart.py must never be negative, fix the cart"

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capture.clients.said import BEGIN, END
+from nmem.context.compose import whole
 from nmem.context.items import Item
-from nmem.context.marks import BEGIN, END, whole
 from nmem.names import cited, told
 from nmem.sanitize import neutral, quoted
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from capture.clients.said import BEGIN, END
 from nmem.context import keep, present, preview
 from nmem.context.alike import alike
+from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
 from nmem.context.choose import choose, echo
 from nmem.context.compose import compose
 from nmem.context.episodes import last_work
 from nmem.context.items import Item
-from nmem.context.marks import BEGIN, END
 from nmem.context.present import Present
 from nmem.context.rank import Ranking
-from nmem.context.select import PROMPT_TOKENS, START_TOKENS, select
 from nmem.settle import settle
 from tests.nmem.conftest import MINUTE
 
@@ -391,7 +391,7 @@ def test_nothing_is_looked_at_row_by_row(shop: Recorded) -> None:
 
 def test_selecting_needs_nothing_that_a_hook_cannot_afford() -> None:
     root = Path(__file__).resolve().parents[3]
-    modules = ["candidates", "budget", "compose", "present", "select", "unsaid"]
+    modules = ["candidates", "budget", "compose", "present", "unsaid"]
     script = (
         "import sys\n"
         "for name in ('capture', 'nmem'):\n"

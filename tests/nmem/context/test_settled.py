@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nmem.context import settled
+from nmem.context.candidates import PROMPT_TOKENS, select
 from nmem.context.items import Item
 from nmem.context.present import Present
-from nmem.context.select import PROMPT_TOKENS, select
 from nmem.context.unsaid import Unsaid
 from nmem.decisions import change, read
 from nmem.episodes import corrections

@@ -9,9 +9,9 @@ from hypothesis import given as examples
 from hypothesis import strategies as st
 
 from nmem.context import usefulness
+from nmem.context.candidates import LEAST_FACTOR, MOST_FACTOR, usefulness_factor, usefulness_factors
 from nmem.context.items import Item
 from nmem.context.record import Injection, store
-from nmem.context.usefulness_factor import LEAST, MOST, factor, factors
 from tests.nmem.context.conftest import HOUR, Played
 
 EPISODE = Item(
@@ -120,10 +120,10 @@ def test_what_was_of_use_is_counted_by_project_without_what_was_kept_back(played
     db = played.database()
     kept = db.execute("SELECT item, given, used FROM context_usefulness ORDER BY item").fetchall()
     assert kept == [("episode/1", 2, 2), ("file/shop/till.py", 2, 0)]
-    found = factors(db, 1, ["episode/1", "file/shop/till.py", "thread/1"])
+    found = usefulness_factors(db, 1, ["episode/1", "file/shop/till.py", "thread/1"])
     assert found["episode/1"] > 1.0 > found["file/shop/till.py"]
     assert "thread/1" not in found
-    assert factors(db, 2, ["episode/1"]) == {}
+    assert usefulness_factors(db, 2, ["episode/1"]) == {}
     db.close()
 
 
@@ -143,13 +143,13 @@ def test_a_session_that_is_deleted_takes_its_record_along(played: Played) -> Non
 @examples(st.integers(0, 1000).flatmap(lambda times: st.tuples(st.just(times), st.integers(0, times))))
 def test_the_factor_is_bounded_and_grows_with_use(counts: tuple[int, int]) -> None:
     times, used = counts
-    found = factor(times, used)
-    assert LEAST <= found <= MOST
-    assert factor(times + 1, used) <= found <= factor(times + 1, used + 1)
+    found = usefulness_factor(times, used)
+    assert LEAST_FACTOR <= found <= MOST_FACTOR
+    assert usefulness_factor(times + 1, used) <= found <= usefulness_factor(times + 1, used + 1)
 
 
 def test_an_unknown_item_is_worth_what_it_is() -> None:
-    assert factor(0, 0) == pytest.approx(1.0)
+    assert usefulness_factor(0, 0) == pytest.approx(1.0)
 
 
 def test_a_file_of_the_same_end_is_another_file() -> None:

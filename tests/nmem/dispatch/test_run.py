@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nmem import own_process
-from nmem.dispatch import act, headless, processes, queue, read, runner, takeup
+from nmem.dispatch import act, processes, queue, read, runner, takeup
 from nmem.dispatch.folder import Folder, Spec
 from nmem.dispatch.task import Outcome
 from nmem.errors import NmemError
@@ -386,7 +386,7 @@ def test_cancelled_between_claim_and_start_never_starts(place: Place, monkeypatc
     assert place.task(number).state == "cancelled"
     worker = runner.Runner(place.db_path, place.config)
     begun: list[list[str]] = []
-    monkeypatch.setattr(headless, "open_process", begun.append)
+    monkeypatch.setattr(processes, "open_process", begun.append)
     with queue.writing(place.db_path) as db:
         one = replace(place.task(number), state="running")
         worker._start(db, one)

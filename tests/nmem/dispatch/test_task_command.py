@@ -20,7 +20,7 @@ from nmem.dispatch import files, queue, read, schedule
 from nmem.dispatch.task import stands
 from nmem.errors import NmemError
 from nmem.mcp.ask import Ask
-from nmem.mcp.registry import TOOLS
+from nmem.mcp.server import TOOLS
 
 if TYPE_CHECKING:
     from tests.nmem.dispatch.conftest import Place

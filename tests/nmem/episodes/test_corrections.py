@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from capture.storage.schema import migrate
 from nmem import tables
-from nmem.episodes import corrections, detect, images, removal, units
+from nmem.episodes import arrange, corrections, detect, images, units
 from nmem.episodes.boundary import load
 from nmem.errors import NmemError
 from nmem.store import corrections as log
@@ -388,7 +388,7 @@ def test_undo_keeps_what_came_since(steps: list[tuple[str, int, int]], when: int
 
 def test_a_session_that_is_forgotten_takes_its_corrections_along(db: Connection) -> None:
     corrections.rename(db, min(episodes(db)), "Login", START)
-    removal.forget_session(db, "s1")
+    arrange.forget_session(db, "s1")
     assert db.execute("SELECT count(*) FROM corrections").fetchone()[0] == 0
 
 

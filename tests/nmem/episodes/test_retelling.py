@@ -9,13 +9,13 @@ from sqlite3 import Connection, OperationalError
 import pytest
 
 from capture import paths
-from nmem.episodes import narrate, narrations, reading, retelling, storytelling, titles
+from nmem.episodes import narrate, narrations, reading, storytelling, titles
 from nmem.retention import idle
 from nmem.settle import ERRORS, settle
 from tests.nmem.conftest import Recorded
 
 OLD = "In older words."
-PINNED = (8, "beae00eb01311d3f")
+PINNED = (8, "120ca047fe4ce853")
 """The narrator's wording, and a digest of the modules that word it."""
 
 
@@ -38,7 +38,7 @@ def told(record: Recorded, db_path: str) -> Recorded:
     record.at += 24 * 3_600_000
     run(record, db_path)
     record.db.execute("UPDATE work_units SET summary = ?", (OLD,))
-    record.db.execute("UPDATE upkeep SET told = '0' WHERE name = ?", (retelling.NARRATOR,))
+    record.db.execute("UPDATE upkeep SET told = '0' WHERE name = ?", (storytelling.NARRATOR,))
     return record
 
 
@@ -60,25 +60,25 @@ def test_settling_words_them_anew_and_sums_their_sessions_up_once(told: Recorded
     assert told.db.execute("SELECT max(narrated_at) FROM work_units").fetchone()[0] == before + 1
     assert narrations.unsummarised(told.db) == []
     assert run(told, db_path) == 0
-    assert retelling.NARRATOR not in [what for what, _, _ in idle.told(told.db)]
+    assert storytelling.NARRATOR not in [what for what, _, _ in idle.told(told.db)]
 
 
 def test_what_is_pinned_swept_or_told_by_a_model_stays(told: Recorded, db_path: str) -> None:
     told.db.execute("UPDATE work_units SET pinned = 1 WHERE id = 1")
     told.db.execute("UPDATE narrations SET by_model = 1 WHERE unit_id = 2")
     told.db.execute("INSERT INTO swept_sessions (session_id, at) VALUES ('s1', 1)")
-    assert retelling.renew(told.db) == 1
+    assert storytelling.renew(told.db) == 1
     assert old(told) == [1, 2, 3]
 
 
 def test_it_is_bounded_stops_and_goes_on_where_it_was(told: Recorded) -> None:
-    assert retelling.renew(told.db, most=1) == 1
+    assert storytelling.renew(told.db, most=1) == 1
     assert old(told) == [1, 2, 3]
     looks = iter((False, True))
-    assert retelling.renew(told.db, lambda: next(looks)) == 1
+    assert storytelling.renew(told.db, lambda: next(looks)) == 1
     assert old(told) == [1, 2]
-    assert retelling.renew(told.db, most=2) == 2
-    assert retelling.renew(told.db) == retelling.renew(told.db) == 0
+    assert storytelling.renew(told.db, most=2) == 2
+    assert storytelling.renew(told.db) == storytelling.renew(told.db) == 0
 
 
 def broken(monkeypatch: pytest.MonkeyPatch, number: int, error: Exception) -> None:
@@ -111,8 +111,8 @@ def test_what_is_wrong_with_the_database_passes_no_story_over(told: Recorded, mo
     with monkeypatch.context() as patch:
         broken(patch, 3, OperationalError("database is locked"))
         with pytest.raises(OperationalError):
-            retelling.renew(told.db, failed=lambda *_: pytest.fail("it is asked again"))
-    assert retelling.renew(told.db) == 3
+            storytelling.renew(told.db, failed=lambda *_: pytest.fail("it is asked again"))
+    assert storytelling.renew(told.db) == 3
     assert old(told) == []
 
 
@@ -134,9 +134,9 @@ def test_an_episode_that_cannot_be_told_leaves_the_others_theirs(
 
 
 def test_by_the_same_rules_nothing_is_looked_at_again(told: Recorded) -> None:
-    retelling.renew(told.db)
+    storytelling.renew(told.db)
     told.db.execute("UPDATE work_units SET summary = ?", (OLD,))
-    assert retelling.renew(told.db) == 0
+    assert storytelling.renew(told.db) == 0
     assert len(old(told)) == 4
 
 
@@ -145,19 +145,19 @@ def test_an_older_installation_beside_a_newer_one_leaves_its_words(
 ) -> None:
     with monkeypatch.context() as newer:
         newer.setattr(narrate, "WORDING", narrate.WORDING + 1)
-        assert retelling.renew(told.db) == 4
+        assert storytelling.renew(told.db) == 4
     told.db.execute("UPDATE work_units SET summary = ?", (OLD,))
-    assert retelling.renew(told.db) == 0
+    assert storytelling.renew(told.db) == 0
     with monkeypatch.context() as newer:
         newer.setattr(narrate, "WORDING", narrate.WORDING + 1)
-        assert retelling.renew(told.db) == 0
+        assert storytelling.renew(told.db) == 0
     assert len(old(told)) == 4
 
 
 def test_a_memory_that_kept_another_mark_is_looked_at_once(told: Recorded) -> None:
-    told.db.execute("UPDATE upkeep SET at = 0, told = 'a4b5c6d7' WHERE name = ?", (retelling.NARRATOR,))
-    assert retelling.renew(told.db) == 4
-    assert retelling.renew(told.db) == 0
+    told.db.execute("UPDATE upkeep SET at = 0, told = 'a4b5c6d7' WHERE name = ?", (storytelling.NARRATOR,))
+    assert storytelling.renew(told.db) == 4
+    assert storytelling.renew(told.db) == 0
 
 
 def test_a_session_is_summed_up_anew_whichever_of_its_stories_was_worded_anew(record: Recorded, db_path: str) -> None:
@@ -170,9 +170,9 @@ def test_a_session_is_summed_up_anew_whichever_of_its_stories_was_worded_anew(re
     for told_first, other in ((first, last), (last, first)):
         record.db.execute("UPDATE work_units SET summary = ?, narrated_at = narrated_at - 9 WHERE id = ?",
                           (OLD, told_first[0]))  # fmt: skip
-        record.db.execute("UPDATE upkeep SET told = '0' WHERE name = ?", (retelling.NARRATOR,))
+        record.db.execute("UPDATE upkeep SET told = '0' WHERE name = ?", (storytelling.NARRATOR,))
         before = record.db.execute("SELECT narrated_at FROM work_units WHERE id = ?", (other[0],)).fetchone()[0]
-        assert retelling.renew(record.db) == 1
+        assert storytelling.renew(record.db) == 1
         assert narrations.unsummarised(record.db) == ["s"]
         assert record.db.execute("SELECT max(narrated_at) FROM work_units").fetchone()[0] == before + 1
         run(record, db_path)

@@ -25,7 +25,8 @@ from nmem.doctor.checks import labels as checks
 from nmem.episodes import annotate, detect, units
 from nmem.errors import NmemError
 from nmem.labels import backfill as bf
-from nmem.labels import cards, corrections, models, names, read
+from nmem.labels import cards, corrections, names, read
+from nmem.labels import store as labels_store
 from nmem.settle import settle
 from tests.nmem.killing import killed
 from tests.nmem.labels.conftest import START, Hooks, other_model, use
@@ -97,7 +98,7 @@ def test_another_model_labels_anew_and_says_so_in_every_row(hooks: Hooks, db_pat
     assert report.changed > 0
     assert {row[-1] for row in hooks.labels()} == {"0123456789ab"}
     assert {row[0] > 0 for row in hooks.labels()} == {True}  # type: ignore[operator]
-    assert set(models.known(hooks.db)) == {"0123456789ab"}
+    assert set(labels_store.known(hooks.db)) == {"0123456789ab"}
 
 
 def test_one_dimension_alone(hooks: Hooks, db_path: str) -> None:
@@ -399,8 +400,8 @@ def test_settling_labels_what_nothing_has_labelled(hooks: Hooks, db_path: str) -
     assert report
     assert report.labelled == len(before)
     assert hooks.labels() == before
-    assert set(models.known(hooks.db)) == {mine()}
-    looked = models.looked_to(hooks.db)
+    assert set(labels_store.known(hooks.db)) == {mine()}
+    looked = labels_store.looked_to(hooks.db)
     assert looked == hooks.db.execute("SELECT max(id) FROM observations").fetchone()[0]
     use(db_path, other_model())
     hooks.session("b")
@@ -408,7 +409,7 @@ def test_settling_labels_what_nothing_has_labelled(hooks: Hooks, db_path: str) -
     assert again
     assert again.labelled == 0
     assert mine() in {row[-1] for row in hooks.labels("session_id = 'a'")}, "another model's are left to nmem backfill"
-    assert set(models.known(hooks.db)) == {mine(), "0123456789ab"}
+    assert set(labels_store.known(hooks.db)) == {mine(), "0123456789ab"}
 
 
 def test_settling_goes_on_when_its_time_ran_out(hooks: Hooks, db_path: str) -> None:
@@ -417,7 +418,7 @@ def test_settling_goes_on_when_its_time_ran_out(hooks: Hooks, db_path: str) -> N
     hooks.bare()
     calls = iter([False, True])
     assert bf.fill(hooks.db, db_path, START, lambda: next(calls, True)) > 0
-    assert models.looked_to(hooks.db) == 0
+    assert labels_store.looked_to(hooks.db) == 0
     assert bf.fill(hooks.db, db_path, START, lambda: False) > 0
     assert not [row for row in hooks.labels() if row[-1] is None]
     assert bf.fill(hooks.db, db_path, START, lambda: False) == 0

@@ -16,7 +16,7 @@ from nmem import database
 from nmem.commands.main import nmem
 from nmem.doctor.checks import NOTE, OK, WRONG
 from nmem.doctor.checks import labels as check
-from nmem.labels import cards, corrections, models, read, wording
+from nmem.labels import cards, corrections, read, store, wording
 from tests.nmem.labels.conftest import START, Hooks, other_model, use
 
 
@@ -64,14 +64,14 @@ def test_without_a_table_there_are_no_cards(db_path: str, monkeypatch: pytest.Mo
 def test_a_model_used_here_keeps_its_card(hooks: Hooks, db_path: str) -> None:
     model = engine.current(db_path)
     assert model
-    models.met(hooks.db, db_path, model, START)
-    models.met(hooks.db, db_path, model, START + 5)
-    at, source, card = models.known(hooks.db)[model.name]
+    store.met(hooks.db, db_path, model, START)
+    store.met(hooks.db, db_path, model, START + 5)
+    at, source, card = store.known(hooks.db)[model.name]
     assert (at, source) == (START, "shipped")
     assert card["dimensions"]["phase"]["folds"]["n"] > 1000
-    models.looked(hooks.db, model, 77)
-    assert models.looked_to(hooks.db) == 77
-    assert models.known(hooks.db)[model.name][2]["dimensions"] == card["dimensions"]
+    store.looked(hooks.db, model, 77)
+    assert store.looked_to(hooks.db) == 77
+    assert store.known(hooks.db)[model.name][2]["dimensions"] == card["dimensions"]
 
 
 def standing(db_path: str) -> read.Standing:

@@ -22,9 +22,9 @@ from nmem.commands import train_labels
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.labels import backfill as bf
-from nmem.labels import cards, corrections, models
+from nmem.labels import cards, corrections, store
 from nmem.labels.corpus import FOLDER
-from nmem.training import own_labels
+from nmem.training import answers
 from tests.nmem.labels.conftest import START, Hooks, other_model, use
 
 personal = pytest.importorskip("nmem.training.personal_labels")
@@ -95,7 +95,7 @@ def test_a_habit_is_learned_kept_used_and_given_back(hooks: Hooks, db_path: str)
     assert locus > 0
     assert bf.backfill(hooks.db, db_path, START).labelled > 0
     assert {row[-1] for row in hooks.labels()} == {model.name, f"{model.name}+locus"}
-    assert models.known(hooks.db)[model.name][1] == "personal"
+    assert store.known(hooks.db)[model.name][1] == "personal"
 
     found = {card.dimension: card for card in cards.cards(db_path)}
     assert list(found) == list(DIMENSIONS)
@@ -151,7 +151,7 @@ def test_a_model_that_is_no_longer_better_is_given_up(hooks: Hooks, db_path: str
 
 def test_examples_are_what_the_person_decided_with_what_came_before(hooks: Hooks) -> None:
     decide(hooks, 1, "Bash", "./shipit preview", locus="external", phase="act")
-    found = own_labels.own(hooks.db)
+    found = answers.own_labels(hooks.db)
     assert [each.labels for each in found] == [("act", "?", "external", "?", "?")] * 3
     assert {each.group for each in found} == {"own/Bash-0"}
     assert [each.seen.prompt for each in found] == list(ASKED[2::-1])
@@ -184,7 +184,7 @@ def test_the_command_says_it(hooks: Hooks, db_path: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(personal, "files", lambda: SOME)
     run = CliRunner().invoke
     done = run(nmem, ["train", "labels"])
-    assert done.output.startswith("nothing is learned yet: 0 calls in 0 sessions are decided by you")
+    assert done.output.startswith("nothing to learn from yet: 0 calls in 0 sessions are decided by you")
     decide(hooks, 5, "Bash", "./shipit preview", locus="external")
     done = run(nmem, ["train", "labels", "--dry-run"])
     assert "your words\t15 in 5 sessions: right 0 before, 15 after, on sessions not seen" in done.output

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from capture.storage import store
 from nmem import tables
-from nmem.audit import models
+from nmem.audit import labels
 from nmem.commands.init import command as init
 from nmem.commands.model import command as model
 from nmem.commands.undo import command as undo
@@ -40,7 +40,7 @@ def _standing(db_path: str) -> chosen.Standing:
 def test_without_a_model_it_says_so_and_names_the_client(db_path: str, haiku: None) -> None:
     assert _standing(db_path).sentence() == "without a model"
     with closing(store.connect(db_path)) as db:
-        (told,) = models.findings(db)
+        (told,) = labels.model_findings(db)
     assert "without a model" in told.evidence and "`nmem model` offers" in told.evidence
     assert "nmem model use claude" in CliRunner().invoke(model, []).output
 
@@ -97,7 +97,7 @@ def test_a_cap_that_a_busy_day_exceeds_is_told(db_path: str, haiku: None) -> Non
     file.put(("llm", "daily_token_cap"), 20_000)
     with closing(store.connect(db_path)) as db:
         tables.ensure(db)
-        (told,) = models.findings(db)
+        (told,) = labels.model_findings(db)
     assert "covers 5 sessions" in told.evidence
 
 
@@ -120,5 +120,5 @@ def test_the_finding_of_a_model_at_work_names_the_command_that_ends_it(db_path: 
     chosen.use(None, 0, one=chosen.offer("claude"))
     with closing(store.connect(db_path)) as db:
         tables.ensure(db)
-        (told,) = models.findings(db)
+        (told,) = labels.model_findings(db)
     assert (told.severity, told.mend) == ("ok", "nmem model off")

@@ -18,8 +18,7 @@ from nmem.llm.ask import Desk, parse
 from nmem.llm.backend import Cancel, Failure, Rejected, tokens
 from nmem.llm.claims import sentences, stands
 from nmem.llm.facts import gather
-from nmem.llm.neutral import neutral
-from nmem.llm.outgoing import Outgoing, fence
+from nmem.llm.outgoing import Outgoing, fence, untagged
 from nmem.llm.session_prompt import Story, Turn, judge, request, tell
 from nmem.llm.shape import BadShape
 
@@ -300,10 +299,10 @@ def test_nothing_in_the_material_can_close_its_fence(text: str) -> None:
 
 @given(st.text(max_size=300))
 def test_neutral_text_is_one_line_without_tags_or_controls(text: str) -> None:
-    out = neutral(text + "<system-reminder>\x1b[2J\u202e[INST]<|im_end|></nmem-context>" + text)
+    out = untagged(text + "<system-reminder>\x1b[2J\u202e[INST]<|im_end|></nmem-context>" + text)
     assert out.isprintable() or not any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 for char in out)
     assert not re.search(r"<[/!?|A-Za-z]|\[/?INST|\n|\u202e", out)
-    assert neutral(out) == out
+    assert untagged(out) == out
 
 
 TEXTS = st.one_of(
@@ -332,7 +331,7 @@ def test_whatever_comes_back_only_what_the_rows_bear_out_is_returned(value: obje
     for story in judged.stories.values():
         for text in filter(None, [story.title, story.intent, *story.learned, *story.notes, *story.next_steps]):
             assert all(stands(sentence, facts, brief=True) for sentence in sentences(text))
-            assert neutral(text) == text
+            assert untagged(text) == text
 
 
 @given(st.text(max_size=200))

@@ -12,8 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from nmem.mcp.ask import Usage
-from nmem.mcp.registry import INSTRUCTIONS, TOOLS
-from nmem.mcp.server import definition
+from nmem.mcp.server import INSTRUCTIONS, TOOLS, definition
 from nmem.mcp.tool import Tool
 
 BUDGET = 1_650

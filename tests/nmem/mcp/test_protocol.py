@@ -15,7 +15,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from nmem.mcp.registration import server
-from nmem.mcp.registry import TOOLS
+from nmem.mcp.server import TOOLS
 from tests.nmem.conftest import Recorded
 
 Talk = Callable[[ClientSession], Awaitable[None]]

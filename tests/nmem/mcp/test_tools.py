@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from nmem.context.switch import switched
+from nmem.context.choosing import switched
 from nmem.mcp import reply
 from nmem.mcp.ask import asking
-from nmem.mcp.registry import TOOLS
-from nmem.mcp.server import answered
+from nmem.mcp.server import TOOLS, answered
 from nmem.settle import settle
 from tests.nmem.conftest import Recorded
 from tests.nmem.mcp.conftest import HOSTILE, Client
@@ -220,7 +219,7 @@ def test_an_unforeseen_failure_is_one_line_and_its_place_is_logged(
     from capture import paths
 
     record.begin("s").user("secret words")
-    monkeypatch.setattr("nmem.read.summaries.page", lambda *_: 1 // 0)
+    monkeypatch.setattr("nmem.read.listing.summary_page", lambda *_: 1 // 0)
     assert (
         client.refused("session_summaries")
         == "session_summaries failed: ZeroDivisionError; the log of nmem has the rest"

@@ -17,7 +17,7 @@ from capture.storage import store
 from nmem import tables
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
-from nmem.purge import due, reach, run, trash
+from nmem.purge import reach, run, trash
 from nmem.purge.preview import preview
 from nmem.purge.selection import Matcher, Selection, parse
 from nmem.undo import undo
@@ -145,10 +145,10 @@ def test_after_the_window_nothing_brings_it_back(planted: str) -> None:
     run.purge(planted, Selection(texts=(TOKEN,)), NOW, window=1)
     with closing(store.connect(planted, timeout=5)) as db:
         later = NOW + 61_000
-        assert due.waiting(db, later)
+        assert run.waiting(db, later)
         assert "its window is over" in undo(db, later)
-        assert due.waiting(db, later)
-        assert due.expire(db, planted, later) == 1
+        assert run.waiting(db, later)
+        assert run.expire(db, planted, later) == 1
         assert trash.kept(planted) == set()
         assert "purge" not in {row[0] for row in db.execute("SELECT kind FROM corrections")}
 

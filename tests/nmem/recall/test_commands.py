@@ -40,7 +40,7 @@ def test_queries_are_read_from_standard_input_and_doubles_told_once(project: Pat
 
 
 def test_nothing_asked_is_said(project: Path) -> None:
-    assert "nothing is asked" in str(run("when", "-", given="\n \n").exception)
+    assert "no question" in str(run("when", "-", given="\n \n").exception)
 
 
 def test_a_procedure_is_named_by_what_is_to_be_done(project: Path) -> None:

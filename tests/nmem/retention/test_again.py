@@ -19,7 +19,7 @@ from nmem.commands.main import nmem
 from nmem.episodes import annotate, units
 from nmem.importing.discover import find
 from nmem.importing.importer import Importer
-from nmem.purge import due, run
+from nmem.purge import run
 from nmem.purge.selection import Selection
 from nmem.retention import exempt
 from nmem.retention import sweep as sweeping
@@ -168,7 +168,7 @@ def test_a_purge_that_is_undone_after_a_sweep(
     db = settled().db
     before = told(db)
     number = db.execute("SELECT max(id) FROM prompts WHERE source = 'user'").fetchone()[0]
-    now = due.milliseconds()
+    now = run.milliseconds()
     run.purge(db_path, Selection(ids=(("prompt", str(number)),)), now)
     settle(db_path, 600, models=False, clock=lambda: now)
     if swept_rows == "all":

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from nmem.commands.main import nmem
 from nmem.doctor.checks import NOTE, WRONG
 from nmem.doctor.checks.config import config
-from nmem.retention import misnamed, policy
+from nmem.retention import policy
 from nmem.retention import sweep as sweeping
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import LATER
@@ -44,7 +44,7 @@ def test_the_nearest_name_is_said_and_its_project_is_let_alone(
     told = json.loads(CliRunner().invoke(nmem, ["sweep", "--dry-run", "--json"]).stdout)
     assert told["unknown_projects"] == [{"name": "shpo", "nearest": "shop"}, {"name": "elsewhere", "nearest": ""}]
     done = sweeping.sweep(db, policy.load(), LATER, pace=swift(db))
-    assert done.count == 0 and done.skipped == {misnamed.HELD: 1}
+    assert done.count == 0 and done.skipped == {policy.HELD: 1}
     ruled(monkeypatch, own_home, "elsewhere")
     assert CliRunner().invoke(nmem, ["config", "check"]).exit_code == 0
     assert sweeping.sweep(db, policy.load(), LATER, pace=swift(db)).count > 0

@@ -12,7 +12,7 @@ import pytest
 from nmem.context import pins
 from nmem.episodes import annotate, corrections, units
 from nmem.retention import sweep as sweeping
-from nmem.retention.pace import Pace
+from nmem.retention.forget import Pace
 from nmem.retention.policy import Policy
 from nmem.store import trace
 from tests.nmem.conftest import Recorded

@@ -15,7 +15,7 @@ from nmem.context import config as context
 from nmem.episodes import config as episodes
 from nmem.errors import NmemError
 from nmem.llm import config as llm
-from nmem.settings import check, document, kinds
+from nmem.settings import check, kinds, listing
 from nmem.settings.declared import SETTINGS, TABLES, find, tables
 from nmem.settings.setting import ANY, KINDS, Setting
 from nmem.threads import config as threads
@@ -105,5 +105,5 @@ def test_the_document_lists_every_setting_as_it_is() -> None:
     file = ROOT / "docs" / "config.md"
     text = file.read_text("utf-8")
     if os.environ.get("NMEM_UPDATE_DOCS"):
-        file.write_text(document.renewed(text), "utf-8")
-    assert file.read_text("utf-8") == document.renewed(text)
+        file.write_text(listing.renewed(text), "utf-8")
+    assert file.read_text("utf-8") == listing.renewed(text)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmem.stance.path import path, sections
-from nmem.stance.trajectory import ALPHA, SCOPE_BASE, Trajectory, tally
+from nmem.stance.trajectory import ALPHA, SCOPE_BASE, Trajectory, path, sections, tally
 from tests.nmem.stance.conftest import Score, call, calls
 
 scores = st.one_of(st.none(), st.floats(-1, 1, allow_nan=False))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nmem.context import weights
+from nmem.context import rank
 from nmem.context.rank import FEATURES
 from nmem.settle import settle
 from nmem.training import context as training
@@ -42,7 +42,7 @@ def test_what_tells_weighs(examples: list[training.Example]) -> None:
 
 
 def test_the_shipped_weights_are_of_every_feature() -> None:
-    assert len(weights.PROMPT) == len(weights.START) == 1 + len(FEATURES)
+    assert len(rank.PROMPT) == len(rank.START) == 1 + len(FEATURES)
 
 
 def test_the_report_has_curves(examples: list[training.Example]) -> None:

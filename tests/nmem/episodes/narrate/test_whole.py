@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nmem.episodes.narrate.narrator import narrate
-from tests.nmem.narrate.conftest import Story
+from tests.nmem.episodes.narrate.conftest import Story
 
 
 def test_all_that_the_first_prompt_asks_for_is_wanted(begin: type[Story]) -> None:

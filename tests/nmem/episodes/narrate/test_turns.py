@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nmem.episodes.narrate.narrator import narrate
 
 if TYPE_CHECKING:
-    from tests.nmem.narrate.conftest import Story
+    from tests.nmem.episodes.narrate.conftest import Story
 
 
 def test_each_requests_answer_is_told(begin: type[Story]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmem.episodes.narrate.narrator import narrate
-from tests.nmem.narrate.conftest import Story
+from tests.nmem.episodes.narrate.conftest import Story
 
 _PASTED = "Here is the guide:\n" + "\n".join(
     f"- Rule {number}: keep each line of the guide short" for number in range(30)

@@ -9,7 +9,7 @@ import pytest
 from nmem.episodes.narrate.narrator import narrate
 
 if TYPE_CHECKING:
-    from tests.nmem.narrate.conftest import Story
+    from tests.nmem.episodes.narrate.conftest import Story
 
 
 class Goal(Protocol):

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmem.episodes.narrate.narrator import narrate
-from nmem.episodes.narrate.records import Action, Episode, Saying
-from nmem.episodes.narrative import Narrative
+from nmem.episodes.narrate.records import Action, Episode, Narrative, Saying
 
 if TYPE_CHECKING:
-    from tests.nmem.narrate.conftest import Story
+    from tests.nmem.episodes.narrate.conftest import Story
 
 
 def test_an_empty_episode_is_an_empty_narrative() -> None:

@@ -1,4 +1,4 @@
-"""Which session is meant."""
+"""Which session is meant, and how a command is fitted into a list."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmem.errors import NmemError
-from nmem.read.which import session_of
+from nmem.read.listing import fitted, session_of
 
 
 def test_by_the_beginning_of_its_id(db: sqlite3.Connection) -> None:
@@ -31,3 +31,19 @@ def test_the_newest_of_a_project_or_of_all(
     db.execute("DELETE FROM sessions")
     with pytest.raises(NmemError, match="no session is recorded yet"):
         session_of(db)
+
+
+@pytest.mark.parametrize(
+    ("command", "cells", "shown"),
+    [
+        ("cd src && make", 14, "cd src && make"),
+        ("cd /home/me/work/api && git status", 20, "… git status"),
+        ('cd "/home/my work" && cd api; pytest -q', 20, "… pytest -q"),
+        ("cd /home/me/work/api", 10, "cd /home/…"),
+        ("cd $(git rev-parse --show-toplevel) && make", 12, "cd $(git re…"),
+        ("cdrecord /home/me && make", 12, "cdrecord /h…"),
+        ("git status", 6, "git s…"),
+    ],
+)
+def test_the_way_there_goes_before_what_is_done(command: str, cells: int, shown: str) -> None:
+    assert fitted(command, cells) == shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from capture.labels.calls import Call, Seen
-from capture.labels.rules import verdicts
+from nmem.evaluate.labels import verdicts
 
 ACT, CONVERGE, EXTERNAL, NOVEL, FRICTION = range(5)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nmem.episodes.narrate.narrator import narrate
-from tests.nmem.narrate.conftest import Story
+from tests.nmem.episodes.narrate.conftest import Story
 
 
 def test_a_slip_of_ones_own_edits_is_a_note_and_a_failure_found_is_learned(begin: type[Story]) -> None:
