@@ -251,7 +251,7 @@ def test_what_cannot_be_done_is_said_in_one_line_and_changes_nothing(db: Connect
         ("began after", lambda: corrections.resume(db, one, two, 0)),
         ("continue itself", lambda: corrections.resume(db, one, one, 0)),
         ("different projects", lambda: corrections.resume(db, six, one, 0)),
-        ("does not go on", lambda: corrections.unresume(db, two, 0)),
+        ("does not continue", lambda: corrections.unresume(db, two, 0)),
         ("in episode 1 already", lambda: corrections.move(db, prompt(db, 0), one, 0)),
         ("different sessions", lambda: corrections.move(db, prompt(db, 0), five, 0)),
         ("not pinned", lambda: corrections.unpin(db, one, 0)),

@@ -211,12 +211,12 @@ def test_a_table_with_other_contents_is_passed_over_and_everybody_says_so(
     assert cache.write(engine.personal_file(db_path), value)
     done = CliRunner().invoke(nmem, ["backfill", "--all"])
     assert done.exit_code == 1
-    assert "is not believed: it is damaged" in str(done.exception)
+    assert "is not trusted: it is damaged" in str(done.exception)
     assert hooks.labels() == before
-    assert "is not believed" in CliRunner().invoke(nmem, ["status"]).output
+    assert "is not trusted" in CliRunner().invoke(nmem, ["status"]).output
     first, second = checks.labels()
     assert (first.severity, second.mend) == (WRONG, "")
-    assert "is not believed" in first.evidence
+    assert "is not trusted" in first.evidence
     done = CliRunner().invoke(nmem, ["train", "labels", "--reset"])
     assert done.exit_code == 0, done.exception
     assert read.standing(hooks.db, db_path).passed_over == ""
