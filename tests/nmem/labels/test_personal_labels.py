@@ -196,7 +196,7 @@ def test_the_command_says_it(hooks: Hooks, db_path: str, monkeypatch: pytest.Mon
     assert f"# Model {report['after']} (personal)" in shown
     assert "and 15 calls of yours" in shown
     assert len(json.loads(run(nmem, ["train", "labels", "--card", "--json"]).output)["cards"]) == 5
-    assert "label again" in run(nmem, ["train", "labels", "--reset"]).output
+    assert "built-in weights are in use again" in run(nmem, ["train", "labels", "--reset"]).output
     assert "there were no weights of your own" in run(nmem, ["train", "labels", "--reset"]).output
     assert run(nmem, ["train", "labels", "--reset", "--card"]).exit_code == 2
 
