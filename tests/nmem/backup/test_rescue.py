@@ -90,8 +90,8 @@ def test_a_dry_run_changes_nothing_and_one_of_two_is_needed(filled: str) -> None
     destroyed(filled, found[1])
     data = Path(filled).read_bytes()
     assert "gaps" in run("restore", "--rescue", "--dry-run").output
-    assert "one of the two" in run("restore").output
-    assert "one of the two" in run("restore", "--rescue", filled).output
+    assert "give either a backup or --rescue" in run("restore").output
+    assert "give either a backup or --rescue" in run("restore", "--rescue", filled).output
     assert Path(filled).read_bytes() == data
 
 
