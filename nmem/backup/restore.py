@@ -96,11 +96,7 @@ def _held(db_path: str, work: Path) -> list[str]:
             held = queue.hold(db, live, time.time_ns() // 1_000_000)
         except sqlite3.DatabaseError:
             return []  # what is there is damaged: it says nothing
-        return (
-            [f"{held} tasks were queued in the backup and are cancelled now: `nmem task retry` queues one"]
-            if held
-            else []
-        )
+        return [f"{held} tasks were queued in the backup, now cancelled: `nmem task retry` queues one"] if held else []
 
 
 def _refuse(db_path: str) -> None:
@@ -170,9 +166,7 @@ def _alone(db_path: str) -> Iterator[None]:
                 yield
                 return
         if time.monotonic() > until:
-            raise NmemError(
-                "another process is settling the database: wait for it with `nmem settle`, then restore again"
-            )
+            raise NmemError("another process is settling the database: run `nmem settle`, then restore again")
         time.sleep(0.1)
 
 

@@ -26,9 +26,7 @@ def accepted(db: Connection, new: NewTask) -> NewTask:
     if not prompt:
         raise NmemError("the prompt is empty: say what the task should do")
     if len(prompt) > LONGEST:
-        raise NmemError(
-            f"a prompt has at most {LONGEST:,} characters, this one has {len(prompt):,}: let it name a file"
-        )
+        raise NmemError(f"a prompt has at most {LONGEST:,} characters, this one has {len(prompt):,}: name a file")
     if new.client not in CLIENTS:
         raise NmemError(f"{_shown(new.client)} is not a client that can run tasks: choose {', '.join(CLIENTS)}")
     _numbers(new)

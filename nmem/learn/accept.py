@@ -82,9 +82,7 @@ def _rule(one: Learning, text: str) -> str:
     if not rule:
         raise NmemError("the rule is empty")
     if len(rule) > wording.LIMIT:
-        raise NmemError(
-            f"a rule has at most {wording.LIMIT} characters, this one has {len(rule)}: shorten it with --text"
-        )
+        raise NmemError(f"a rule has at most {wording.LIMIT} characters, this one has {len(rule)}: shorten by --text")
     return rule
 
 

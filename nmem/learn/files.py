@@ -145,9 +145,7 @@ def _real(path: str, root: str, shown: str) -> str:
     """Where a path leads, which must be in the project as well: neither it nor a folder above may lead out."""
     real = os.path.realpath(path)
     if not _inside(real, os.path.realpath(root)):
-        raise NmemError(
-            f"{shown} leads to {printable(real)}, outside the project: nmem does not write through this link"
-        )
+        raise NmemError(f"{shown} leads to {printable(real)}, outside the project: nmem does not follow it")
     return real
 
 

@@ -71,9 +71,7 @@ def _passes(target: Target, ours: Line) -> Finding:
                 ["sh", "-c", said], input=_TEXT, cwd=made, capture_output=True, timeout=_LIMIT, check=False
             )
     except (OSError, subprocess.SubprocessError) as error:
-        return Finding(
-            "status line", WRONG, f"the status line does not run: {type(error).__name__}", _init(target), target.client
-        )
+        return Finding("status line", WRONG, f"does not run: {type(error).__name__}", _init(target), target.client)
     ms = (time.perf_counter() - before) * 1000
     if (done.stdout, done.stderr, done.returncode) != (_TEXT, b"", 7):
         told = "the output of your command does not arrive unchanged"

@@ -127,9 +127,7 @@ def _unreadable(path: str, error: sqlite3.Error) -> Finding:
     folder = Path(path).absolute().parent
     if (free := shutil.disk_usage(folder).free) < _ROOM:
         said = f"{path} cannot be read ({error}): its disk is full, {free / 1e6:.1f} MB are free"
-        return Finding(
-            "database", WRONG, said, "free some space; events wait in the spool, and the next hook stores them"
-        )
+        return Finding("database", WRONG, said, "free some space; events wait in the spool until then")
     if not os.access(folder, os.W_OK | os.X_OK):
         said = f"{path} cannot be read: SQLite keeps its log beside it, and {folder} cannot be written"
         return Finding("database", WRONG, said, _write_to(folder))
@@ -185,9 +183,7 @@ def _whole(db: sqlite3.Connection, path: str, deep: bool) -> Finding:
         return Finding("integrity", WRONG, f"the database is damaged: {'; '.join(said)}", _rescue(path), ms=ms)
     if strays:
         tables = ", ".join(sorted({str(row[0]) for row in strays}))
-        return Finding(
-            "integrity", NOTE, f"rows of {tables} refer to missing rows", "nmem backup, then report it", ms=ms
-        )
+        return Finding("integrity", NOTE, f"rows of {tables} refer to nothing", "nmem backup, then report it", ms=ms)
     if quick:
         return Finding("integrity", OK, "every page is whole; nmem doctor --deep compares the indexes too", ms=ms)
     return Finding("integrity", OK, "every page and index is whole", ms=ms)
