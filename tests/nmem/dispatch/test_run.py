@@ -123,7 +123,7 @@ def test_a_backup_does_not_bring_done_tasks_back_into_the_queue(place: Place) ->
     place.run()
     later = place.add("later")
     found = restore(place.db_path, kept)
-    assert any("were queued in the backup" in note for note in found.notes)
+    assert any("queued in the backup" in note for note in found.notes)
     assert place.task(done).state == "cancelled"
     with queue.writing(place.db_path) as db:
         assert read.task(db, later) is None
