@@ -140,7 +140,7 @@ def test_it_says_what_changed_and_goes_back(db: Connection, db_path: str) -> Non
     assert list(file.parent.glob("boundaries.json.*")) == []
     assert not personal.outdated(db_path)
     result = run("--reset")
-    assert "decide again" in result.output
+    assert "are in use again" in result.output
     assert not file.exists()
     assert "no weights of your own" in run("--reset").output
     history = fittings(db)
