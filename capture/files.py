@@ -95,7 +95,7 @@ def regular(path: str, flags: int = os.O_RDONLY) -> int:
         from errno import EINVAL
 
         os.close(handle)
-        raise OSError(EINVAL, "is not a regular file", path)
+        raise OSError(EINVAL, "not a regular file", path)
     return handle
 
 

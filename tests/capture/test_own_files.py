@@ -376,7 +376,7 @@ def test_only_regular_files_are_read_and_only_so_much(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "large").write_bytes(b"x" * 11)
     (tmp_path / "link").symlink_to(tmp_path / "large")
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         files.read(str(tmp_path / "fifo"))
     with pytest.raises(OSError, match="larger than 10"):
         files.read(str(tmp_path / "large"), 10)

@@ -56,7 +56,7 @@ def test_without_a_terminal_it_says_so_and_draws_nothing(case: str, tmp_path: Pa
 def test_a_database_that_was_named_must_be_there(tmp_path: Path) -> None:
     done = run([*COCKPIT, "--db", str(tmp_path / "typo" / "x.db")], tmp_path, stdin=subprocess.DEVNULL)
     assert done.returncode == 1
-    assert done.stderr.decode() == f"nmem: there is no database {tmp_path}/typo/x.db\n"
+    assert done.stderr.decode() == f"nmem: no such database: {tmp_path}/typo/x.db\n"
 
 
 def test_an_unknown_theme_is_a_wrong_option(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_patterns_and_allow_list(config: Path) -> None:
     [
         ("[redaction\n", "config.toml"),
         ("[redaction]\npatterns = 3\n", "redaction.patterns is not a list"),
-        ("[redaction]\npatterns = [{ name = 'a', regex = '(' }]\n", "no regular expression"),
+        ("[redaction]\npatterns = [{ name = 'a', regex = '(' }]\n", "not a regular expression"),
         ("[redaction]\npatterns = [{ name = 'a', regex = 'x*' }]\n", "matches the empty text"),
         ("[redaction]\npatterns = [{ name = 'A B', regex = 'x' }]\n", "needs a name"),
         ("[redaction]\nallow = [{}]\n", "needs a regex"),
