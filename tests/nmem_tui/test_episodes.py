@@ -319,7 +319,7 @@ async def test_first_episode_of_a_session_has_nothing_to_merge_into(
         await pilot.press("2", "G")
         await settled(pilot)
         await pilot.press("m")
-        await until(pilot, "it is the first episode of its session")
+        await until(pilot, "the first episode of its session")
         assert ask("SELECT count(*) FROM work_units") == 5
 
 

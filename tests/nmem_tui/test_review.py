@@ -214,7 +214,7 @@ async def test_a_question_that_was_answered_elsewhere_meanwhile_is_said(
         while deck.question.id == asked.id and time.monotonic() < end:
             await pilot.pause(0.02)
         await pilot.press("enter")
-        await until(pilot, "answered elsewhere meanwhile")
+        await until(pilot, "answered elsewhere")
         assert ask("SELECT state FROM learnings WHERE id = ?", asked.id) == ["dismissed"]
 
 
