@@ -32,7 +32,7 @@ async def test_help_lists_every_action_and_runs_one(make_db: Any, cockpit: Any, 
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("question_mark")
         await pilot.pause()
-        assert "follow the newest" not in text(pilot)
+        assert "follow the newest session" not in text(pilot)
         assert "follow the newest row" in text(pilot)
         await pilot.press(*"oldest")
         await pilot.pause()
