@@ -216,7 +216,7 @@ def test_shares_say_what_each_quadrant_is_and_what_decides_at_every_width(cells:
     said = " ".join(told.split())
     assert "it acts from phase (P) 0 on, narrows from scope (S) +.40 on" in said
     assert "2 calls without labels: nmem backfill" in said
-    assert "of 6 calls the model is not sure" in said
+    assert "the model is not sure of 6 calls" in said
     assert "9 calls" in plain([words.header(found, "aurora", "", cells)]), "calls are calls, labelled or not"
 
 
