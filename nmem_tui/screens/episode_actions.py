@@ -255,7 +255,7 @@ class EpisodeActions(EpisodeWarnings, FilterableList):
             if unit_id:
                 self.cockpit.change(commands.resume(here, int(unit_id)))
 
-        self.app.push_screen(Pick("It goes on with ─", lambda db: episode_views.earlier(db, here), here), take)
+        self.app.push_screen(Pick("Continues ─", lambda db: episode_views.earlier(db, here), here), take)
 
     def may_narrate(self) -> str | None:
         """One at a time."""

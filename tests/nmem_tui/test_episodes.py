@@ -343,10 +343,10 @@ async def test_resume_and_unresume(told: Any, cockpit: Any, settled: Any, until:
         assert ask("SELECT resumes FROM work_units WHERE id = ?", told["why"]) is None
         await settled(pilot)
         await pilot.press("e")
-        await until(pilot, "It goes on with")
+        await until(pilot, "Continues ─")
         await settled(pilot)
         await pilot.press(*"flaky", "enter")
-        await until(pilot, "it goes on with the earlier episode")
+        await until(pilot, "now continues the earlier episode")
         assert ask("SELECT resumes FROM work_units WHERE id = ?", told["why"]) == told["flaky"]
 
 

@@ -146,7 +146,7 @@ async def test_projects_are_widened(
         await pilot.press("P")
         await until(pilot, "across projects ─ 1 learning, open", "aurora-api, lighthouse")
         await pilot.press("i")
-        await until(pilot, "P shows each")
+        await until(pilot, "P lists each")
         assert state(known["bucket"]) == "open"
         await pilot.press("P")
         await until(pilot, "aurora-api ─ 5 learnings")
