@@ -254,7 +254,7 @@ def check_own(db: Connection) -> None:
     found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'")
     names = {row[0] for row in found.fetchall()}
     if names and not names >= {"sessions", "prompts", "observations"}:
-        raise ForeignDatabase("the database belongs to another program")
+        raise ForeignDatabase("this is another program's database")
 
 
 def migrate(db: Connection) -> None:

@@ -127,7 +127,7 @@ def test_another_programs_database_is_left_as_it_is_and_what_is_not_stored_there
     assert spool.waiting(db_path) == 1
     if version != len(schema.MIGRATIONS):
         assert path.stat().st_mode & 0o777 == 0o640
-        assert "the database belongs to another program" in log(db_path)
+        assert "this is another program's database" in log(db_path)
 
 
 def test_a_folder_that_cannot_be_written_leads_to_the_last_resort(hook: Hook, bash: Payload, tmp_path: Path) -> None:
