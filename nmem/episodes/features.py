@@ -463,6 +463,7 @@ def _rarity(turns: int) -> list[float]:
     """What a word says that so many of all turns use, by how many these are."""
     found = _rarities.get(turns)
     if found is None:
+        _rarities.clear()  # a session's turns are compared one after the other: lists of all of them would grow squared
         found = _rarities[turns] = [log((turns + 1.5) / (many + 0.5)) for many in range(turns + 1)]
     return found
 

@@ -181,7 +181,7 @@ def _named(action: Action) -> str:
 
 _STUDIES = re.compile(
     r"\W*(?:explor|research|find|check|read|analy[sz]|review|investigat|plan|design|map|search|look|verif|understand|audit"
-    r"|compar|test|security|performance|architecture|pattern|poem)",
+    r"|compar|test|security|performance|architecture|pattern)",
     re.IGNORECASE,
 )
 """How a subagent is called that changes nothing."""
