@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual import work
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from nmem.text import pad, width
@@ -58,8 +60,17 @@ def _shown(title: str, why: str) -> Content:
     return Content.styled(f"{title}  ─ {why}", "$nm-quiet") if why else Content(title)
 
 
+_gather: Any = inspect.unwrap(CommandPalette._gather_commands)
+"""The library's search, without the worker that runs it."""
+
+
 class Palette(CloseOnce, CommandPalette):
     """The library's palette, for hands that are faster than it: a key may come before its list is laid out, or late."""
+
+    @work(exclusive=True, group="--textual-command-palette-gather-commands")
+    async def _gather_commands(self, search_value: str) -> None:
+        if self.query(CommandList):  # a palette that is left before its search begins has no list
+            await _gather(self, search_value)
 
     def _select_or_command(self, event: Any = None) -> None:  # noqa: ANN401 -- as the base class has it
         super()._select_or_command(event)

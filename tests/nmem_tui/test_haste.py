@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from textual.command import CommandList
 from textual.events import Key
 
 from nmem_tui.messages import Loaded
@@ -51,6 +52,16 @@ async def test_what_is_chosen_in_the_palette_is_done_once(
         await together(pilot, "enter", "enter", "enter")
         await settled(pilot)
         assert pilot.app.theme != theme
+
+
+async def test_a_palette_whose_list_is_gone_searches_no_more(make_db: Any, cockpit: Any, settled: Any) -> None:
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
+        await pilot.press("colon")
+        await settled(pilot)
+        await pilot.app.screen.query_one(CommandList).remove()  # as when it is left while a search begins
+        await pilot.press("x")
+        await settled(pilot)
+        assert pilot.app.is_running
 
 
 @pytest.mark.parametrize("opens", ["question_mark", "ctrl+p", "s", "E"])
