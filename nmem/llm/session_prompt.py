@@ -16,7 +16,7 @@ from nmem.llm.grounding import DONE, PERSON, SAID, Ground, Row
 from nmem.llm.outgoing import Outgoing, fence, language
 from nmem.llm.shape import BadShape, Number, Record, Records, Text, Texts
 
-CUT = 0.6
+CUT = 0.55
 """How sure the model must be of a start that is taken as one; below it, a person is asked."""
 PART = 30
 """Turns of one question at most; a longer session is asked about in parts."""
@@ -36,20 +36,21 @@ _QUOTED = 3
 """Words that a quotation must have."""
 _QUOTATION = re.compile(r"(?P<words>.+?)[\s.]*\[P(?P<row>\d{1,4})\]\W*\Z", re.DOTALL)
 _STARTS = """\
-"starts": every turn that may open another work unit, with how `sure` you are (0 to 1). A work unit is one intent of the
-user, however many turns it takes. Turn 1 always opens one. A later turn opens one when the user turns to another goal:
-another feature, bug, question or document that the goal so far did not ask for, or a new wish after the work before was
-finished or put away; also in the same files, also without saying so. Most sessions have few of these, many have only
-turn 1. What serves the goal opens none: a step or part of it, a correction, an error report, a question about it, a
-further wish about the very thing that is being made, its review, docs and tests, an answer, "go on", commit and push.
-List doubtful turns, too, with `sure` below 0.5.
+"starts": every turn that may open another work unit, with how `sure` you are (0 to 1; from 0.5 on it is taken as one).
+A work unit is one intent of the user, however many turns it takes. Turn 1 always opens one. A later turn opens one when
+the user turns to another goal: another feature, bug, question or document that the goal so far did not ask for, or a
+new wish after the work before was finished or put away; also in the same files, also without saying so. Most sessions
+have few of these, many have only turn 1. What serves the goal opens none: a step or part of it, a correction, an error
+report, a question about it, a further wish about the very thing that is being made, its review, docs and tests, an
+answer, "go on", commit and push. List doubtful turns, too, with `sure` below 0.5.
 resumes: the turn that opened the earlier unit whose aim it goes back to, else null.
 """
 _STORIES = """\
 "stories": for each start of 0.5 or more, in order: n, and
-title: the unit's line in a work log, 6 to 9 words, at most 60 characters: a verb, what was worked on, and where or
-what for, in plain words, with names of functions, commands and features as they are written; names of files only
-where they are the subject. A second piece of work follows "and". goal: what the user wanted, one sentence.
+title: the unit's line in a work log, 7 to 10 words, 45 to 60 characters, as the subject of a commit would be: a verb,
+the thing that was worked on by its full name, and where or what for, in plain words, with names of functions, commands
+and features as they are written; names of files only where they are the subject. A second piece of work follows "and".
+goal: what the user wanted, one sentence.
 learned: at most 3 causes, decisions of the user, or facts that took effort.
 decided: at most 3 things that the user settled for later work, too: the user's exact words and the id of that P row,
 "never retry a payment [P4]". A piece of work that is asked for is none, nor is what you or the agent propose.
@@ -73,7 +74,7 @@ _STORY_FORM = (
 _FORM = f'{{"starts": [{{"n": 1, "sure": 1, "resumes": null}}], "stories": [{_STORY_FORM}]}}'
 STORY = Record(
     {
-        "title": Text(90, "a line of a work log in 6 to 9 words"),
+        "title": Text(90, "a line of a work log in 7 to 10 words"),
         "goal": Text(260, "what the user wanted, with the ids of rows"),
         "learned": Texts(4, 300, "causes, decisions and facts, each with the ids of its rows"),
         "decided": Texts(3, 300, "the user's exact words that settle something, each with the id of its P row"),
@@ -396,7 +397,22 @@ def _story(row: Mapping[str, object], ground: Ground) -> Story:
     intent = ground.text(str(row["goal"]), goal=True)
     learned, notes, left = (ground.texts(_lines(row[name])) for name in ("learned", "notes", "next"))
     title = ground.title(str(row["title"]))
-    return Story(intent, title if len(title) <= _TITLE else "", learned, notes, left, dropped=ground.dropped)
+    return Story(intent, _fit(title), learned, notes, left, dropped=ground.dropped)
+
+
+def _fit(title: str) -> str:
+    """A title in the room there is: the words that fit, without one at the end that leads to the next."""
+    if len(title) <= _TITLE:
+        return title
+    kept = title[: _TITLE + 1].rsplit(" ", 1)[0] if " " in title[: _TITLE + 1] else ""
+    while kept and _LEADS.search(kept):
+        kept = kept.rsplit(" ", 1)[0] if " " in kept else ""
+    return kept.rstrip(",;:– -")
+
+
+_LEADS = re.compile(
+    r"(?:^|\s)(?:a|an|the|and|or|of|in|on|to|for|with|from|by|at|as|into|via|und|der|die|das|de|e|com)$", re.IGNORECASE
+)
 
 
 def _lines(value: object) -> list[str]:
