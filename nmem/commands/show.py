@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from nmem.text import printable, to_json
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    from nmem.decisions.read import Decision
     from nmem.read.episodes import EpisodeRow
     from nmem.read.listing import PromptStory
     from nmem.read.stories import Narrative, Story
@@ -137,9 +138,10 @@ def _episode(found: Story, whole: bool) -> Told:
     row, told = found.row, found.narrative
     sections: list[Section] = [("", _facts(found))]
     if told is not None:
-        remarks = [("", text) for text in (told.summary, _remark(told)) if text]
-        sections.append((f"Story, {told_by(told.narrator)}", remarks))
-        for name, texts in (("Done", told.completed), ("Learned", told.learned), ("Next", told.next_steps)):
+        sections.append((f"Story, {told_by(told.narrator)}", [("", text) for text in _wanted(told) if text]))
+        shown = [" ".join(one.text.split())[:_DRAFT] for one in _plain(found.decisions)]
+        learned = [text for text in told.learned if not any(one[:_QUOTED] in text for one in shown)]
+        for name, texts in (("Done", told.completed), ("Learned", learned), ("Next", told.next_steps)):
             sections.append((name, [("-", text) for text in texts]))
         sections.append(("Notes", [("-", text) for text in told.notes]))
     sections += _settled(found)
@@ -154,7 +156,31 @@ def _settled(found: Story) -> list[Section]:
     """What the person settled, each with its question and what replaced it."""
     from nmem.commands.decisions import rows
 
-    return [(f"Decided, decision/{one.id}", rows(one)) for one in found.decisions]
+    return [(f"Decided, decision/{one.id}", rows(one)) for one in _plain(found.decisions)]
+
+
+def _plain(decisions: Sequence[Decision]) -> list[Decision]:
+    """Those that say something by themselves or with their question, but for drafts of a later one."""
+    texts = [" ".join(one.text.split()) for one in decisions]
+    return [
+        one for at, one in enumerate(decisions)
+        if (len(texts[at].split()) >= _SAYS or one.question or one.wording)
+        and not any(later.startswith(texts[at][:_DRAFT].rstrip(" .")) for later in texts[at + 1 :])
+    ]  # fmt: skip
+
+
+_SAYS, _DRAFT, _QUOTED = 3, 60, 30
+"""Words of a decision that says something by itself, and characters by which a later one is the same sent again."""
+
+
+def _wanted(told: Narrative) -> Iterator[str]:
+    """What was wanted first and later, a line each; how it ended and what stood in the way stands above."""
+    first, later, more = told.goal.partition(" Later: ")
+    yield first
+    if later:
+        yield "Later:"
+        yield from (f"  {text}" for text in more.split("; "))
+    yield _remark(told)
 
 
 def _remark(told: Narrative) -> str:
@@ -175,9 +201,9 @@ def _facts(found: Story) -> list[tuple[str, str]]:
         ("when", f"{day(row.started_at, today)}, {clock(row.started_at)} to {until}: {length}"),
         ("session", f"session/{row.session_id}"),
         ("thread", f"thread/{row.thread_id}  {row.thread}" if row.thread_id else ""),
-        ("wanted", found.intent[:_TEXT] if found.intent != found.row.name else ""),
+        ("wanted", found.intent[:_TEXT] if found.intent != found.row.name and not (told and told.goal) else ""),
         ("outcome", (told.outcome if told else "") or row.outcome.words),
-        *(("commit", f"{each.hash[:10]}  {each.message}") for each in found.commits),
+        *(("commit", f"{each.hash[:10]}  {each.message}") for each in found.commits if not told or told.stale),
         ("obstacle", told.obstacle if told and not told.stale else _obstacle(found)),
         ("begins", _why(found.cut_by, found.cut_reason, found.cut_confidence)),
         ("goes on with", f"episode/{found.resumes.id}  {found.resumes.name[:120]}" if found.resumes else ""),

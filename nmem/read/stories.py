@@ -45,6 +45,8 @@ class Narrative:
     outcome: str
     """How it ended, in a sentence: what is known, and what the story tells beyond; empty where it tells nothing."""
     obstacle: str
+    goal: str
+    """What was wanted: the summary without its end and its obstacle."""
     by_model: bool
     fallback: str
     """Why no model told it although one was asked."""
@@ -157,13 +159,20 @@ def _narrative(db: Connection, unit: Row, row: EpisodeRow) -> Narrative | None:
     stale = how is not None and how.told_of != narrations.holds(db, unit["id"])
     told = how.outcome if how else ""
     ended = row.outcome.sentence(told) if told and not stale else ""
-    summary = unit["summary"] or ""
+    summary, obstacle = unit["summary"] or "", how.obstacle if how else ""
+    goal = summary.removesuffix(".").removesuffix(f"Obstacle: {obstacle}".removesuffix(".")) if obstacle else summary
+    goal = goal.strip().removesuffix(".").removesuffix(told.removesuffix(".")).strip() if told else goal
     return Narrative(
         unit["narrator"], unit["narrated_at"], summary.replace(f"{told}.", f"{ended}.") if ended else summary,
-        _texts(unit["learned"]), _texts(unit["completed"]), _left(db, unit), _texts(unit["notes"]), ended,
-        how.obstacle if how else "", how.by_model if how else unit["narrator"] != narrations.EXTRACTIVE,
+        _texts(unit["learned"]), _texts(unit["completed"]), _left(db, unit), _untold(unit["notes"], obstacle), ended,
+        obstacle, goal, how.by_model if how else unit["narrator"] != narrations.EXTRACTIVE,
         how.fallback if how else "", stale,
     )  # fmt: skip
+
+
+def _untold(notes: object, obstacle: str) -> tuple[str, ...]:
+    """The notes but for what the obstacle tells already."""
+    return tuple(one for one in _texts(notes) if one.rstrip(".") not in obstacle)
 
 
 def _left(db: Connection, unit: Row) -> tuple[str, ...]:
