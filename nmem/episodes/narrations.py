@@ -196,19 +196,21 @@ def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, forc
         (unit_id, of, int(story.by_model), story.fallback, told.outcome, told.obstacle, _json(told.marks),
          story.dropped),
     )  # fmt: skip
-    _settle_end(db, unit_id, frozenset(told.marks))
+    settle_end(db, unit_id, frozenset(told.marks))
     return True
 
 
-def _settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
+def settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
     """How an episode ended, counted call by call, where its story found otherwise: a trial that failed says nothing of
-    the tests, a plan that was put to the person or a turn that was broken off leaves nothing abandoned.
+    the tests, nor does a failure after which they ran again unseen; a plan that was put to the person or a turn that
+    was broken off leaves nothing abandoned.
     """
-    if "tests_passed" in marks:
+    if "tests_failed" not in marks:
+        ended = "passed" if "tests_passed" in marks else None
         db.execute(
-            "UPDATE work_units SET outcomes = json_set(outcomes, '$.tests', 'passed')"
+            "UPDATE work_units SET outcomes = json_set(outcomes, '$.tests', ?)"
             " WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.tests') = 'failed'",
-            (unit_id,),
+            (ended, unit_id),
         )
     if not marks & {"abandoned", "tests_failed"}:
         db.execute(

@@ -88,6 +88,7 @@ class Teller:
                 return False
             story = _story(told, fallback=known.fallback)
             if narrations.says(self.db, unit_id, story):
+                narrations.settle_end(self.db, unit_id, frozenset(told.marks))
                 return False
             return narrations.store(self.db, unit_id, records.of, story, self.clock(), force=True)
 

@@ -157,13 +157,25 @@ class Tally:
         out = self.outcomes
         commit, push = told.get("commit"), told.get("push")
         if _has(commit, "hash") or (seen.obs_type == "git_commit" and seen.outcome == "ok"):
-            out["committed"] += 1
-            out["uncommitted"] = out["reverted"] = out["thrown_away"] = 0
-            self.commits.append(_commit(commit if isinstance(commit, dict) else {}, seen.at))
+            self._committed(_commit(commit if isinstance(commit, dict) else {}, seen.at))
         if (isinstance(push, dict) and not push.get("rejected")) or (seen.obs_type == "git_push" and not failed):
             out["pushed"] += 1
         if seen.obs_type.startswith("git_") and not failed and seen.obs_type != "git_commit":
             self._taken_back(seen.content)
+
+    def _committed(self, made: dict[str, object]) -> None:
+        """Count a commit; one that was tried before, or that a copied record tells again, counts once."""
+        out = self.outcomes
+        out["uncommitted"] = out["reverted"] = out["thrown_away"] = 0
+        tried = [
+            one for one in self.commits
+            if made["message"] and one.get("message") == made["message"]
+            and not (one.get("hash") and made["hash"] and one["hash"] != made["hash"])
+        ]  # fmt: skip
+        for one in tried:
+            self.commits.remove(one)
+        out["committed"] += not tried
+        self.commits.append(made)
 
     def _taken_back(self, command: str) -> None:
         """Edits that a command of git throws away, or the commits that it takes back."""

@@ -30,9 +30,18 @@ _RULES = re.compile(r"[━─═╌┃│]{2,}")
 _MISUSE = re.compile(
     r"command not found|unrecognized subcommand|unknown (?:option|command|flag)|No module named"
     r"|not recognized as|Unknown JSON field|unexpected argument|invalid (?:option|argument)|^Usage:"
-    r"|No such file or directory|unknown revision|cannot change to",
+    r"|No such file or directory|unknown revision|cannot change to|cannot find main module"
+    r"|can't open (?:input )?file|Cannot find module '/(?:private/)?tmp",
     re.IGNORECASE,
 )
+_PUSHING = re.compile(
+    r"^(?:remote: |! \[rejected\]|.*failed to push|To (?:git@|https?:))", re.IGNORECASE | re.MULTILINE
+)
+"""What a push prints."""
+_CODE = re.compile(
+    r"^(?:let|const|var|return|throw|import|export|function|def|if|for)\b.*[;{(]\s*$|^\S+ .* --[\w-]+[)\s]*$"
+)
+"""A line of code, or of a command, that was printed."""
 _DATA = re.compile(r"[\w}\]]['\"] ?:|['\"]: ?[\[{'\"\d]")
 """Keys of a record that a tool printed: no sentence."""
 _LOOKS = re.compile(
@@ -192,19 +201,18 @@ def _number(value: object) -> int:
 
 
 def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool | None) -> None:
-    said = action.metadata.get("description")
-    made = action.obs_type == "git_commit" and verdict is False and action.told("commit").get("hash")
-    kind = "git_push" if made and "push" in action.content else action.obs_type
-    if kind == "test" and not action.told("tests") and naming.inline(action.content):
-        kind = "command"  # a few lines written for the moment
+    kind = _kind(action, verdict)
     if kind not in _CHECKS and verdict is not False and not any(known == kind for known, _ in found):
         return  # nothing of its kind has failed
+    said = action.metadata.get("description")
     described = said if isinstance(said, str) else ""
     called = naming.name(action.content, kind, described)
     key = (kind, naming.key(action.content, kind) or called)
+    chain = _chained(action, kind)
     if verdict is None:
         for known_key, known in found.items():
-            known.open |= not known.passed and (known_key == key if kind not in _CHECKS else known.kind == kind)
+            again = known_key == key if kind not in _CHECKS else known.kind == kind
+            known.open |= not known.passed and (again or known.kind in chain)
         return
     if key not in found and verdict and kind not in _CHECKS:
         return
@@ -212,23 +220,49 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
         looks = naming.looks(called, action.content) or naming.throw_away(action.content)
         looks = looks or (kind == "command" and bool(_LOOKS.match(described)))
         found[key] = Struggle(kind, called, first_at=action.at, probe=looks)
+    for known in found.values():
+        known.passed |= verdict and known.kind in chain
     one = found[key]
-    one.last_at = action.at
-    one.waited = action.waited
+    one.last_at, one.waited = action.at, action.waited
     if not verdict:
-        one.failures += 1
-        one.command, one.said = action.content, action.response
-        one.passed, one.open, one.edited = False, False, []
-        reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else why(action)
-        one.misused = bool(_MISUSE.search(reason))
-        if reason in one.reasons:
-            one.reasons.remove(reason)
-        one.reasons.append(reason)
+        _failed(one, action)
         return
     if one.failures and not one.passed:
         _cured(one, action)
     one.passed = True
     one.counts = _counted(action)
+
+
+def _kind(action: Action, verdict: bool | None) -> str:
+    """What ran: of a commit and a push in one line the one that failed; a few lines for the moment test nothing."""
+    made = action.obs_type == "git_commit" and verdict is False and action.told("commit").get("hash")
+    pushing = (made and "push" in action.content) or (verdict is False and _PUSHING.search(action.response))
+    if action.obs_type == "git_commit" and pushing:
+        return "git_push"
+    inline = action.obs_type == "test" and not action.told("tests") and naming.inline(action.content)
+    return "command" if inline else action.obs_type
+
+
+def _failed(one: Struggle, action: Action) -> None:
+    """Note a failure and its reason, the newest last."""
+    one.failures += 1
+    one.command, one.said = action.content, action.response
+    if _chained(action, one.kind):  # which part failed is not on record
+        one.name = naming.chain(action.content, _CHECKS) or one.name
+    one.passed, one.open, one.edited = False, False, []
+    reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else why(action)
+    one.misused = bool(_MISUSE.search(reason))
+    if reason in one.reasons:
+        one.reasons.remove(reason)
+    one.reasons.append(reason)
+
+
+def _chained(action: Action, kind: str) -> frozenset[str]:
+    """The other checks of a line whose parts ran one after the other, as long as each passed."""
+    if "&&" not in action.content or ";" in action.content:
+        return frozenset()
+    families = action.metadata.get("families")
+    return (_CHECKS & frozenset(families if isinstance(families, list) else ())) - {kind}
 
 
 def _cured(one: Struggle, action: Action) -> None:
@@ -261,7 +295,7 @@ def why(action: Action) -> str:
         bare = _RULES.sub("", _STAMP.sub("", line)).strip()
         if len(bare) < 8 or _EXIT.match(bare) or bare.startswith(("at ", "$ ", "> ")) or _data(bare):
             continue
-        if _LOGGED.match(bare) or "Warning: " in bare:
+        if _LOGGED.match(bare) or _CODE.match(bare) or "Warning: " in bare:
             continue
         weight = (
             -1.0 * ("warning" in bare[:24].lower())

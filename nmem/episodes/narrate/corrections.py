@@ -38,20 +38,28 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
             continue
         if ask.kind not in ("text", "terse") or not ask.sentences:
             continue
-        head = " ".join(ask.sentences[:2])[:240]
         answer = said[number][:_GRANTED] if number < len(said) else ""
+        own = _unquoted(ask.sentences, said[number - 1] if number <= len(said) else "")
+        head = " ".join(own[:2])[:240]
         objects = cues.CORRECTION.search(head) and (
             not cues.QUESTION.search(head) or _OBJECTS.search(head) or cues.CONCEDES.match(answer)
         )
         if (
             (objects or cues.OWNS.search(answer))
             and size(head) >= 2
-            and not cues.APPROVAL.match(quoted := _quoted(ask.sentences))
+            and not cues.APPROVAL.match(quoted := _quoted(own))
         ):
             out.append(Correction(number, quoted))
         elif _reports(ask):
             out.append(Correction(number, clip(head, _ROOM), error=True))
     return out
+
+
+def _unquoted(said: Sequence[str], before: str) -> Sequence[str]:
+    """What a person wrote without the agent's words before that are pasted back: known, or led to by a colon."""
+    led = next((at for at, one in enumerate(said) if one.endswith((":", "："))), len(said))
+    known = " ".join(plain(before).lower().split()) if len(said) > 1 else ""
+    return [one for one in said[: led + 1] if not known or one.lower().rstrip(".")[:60] not in known]
 
 
 def _quoted(said: Sequence[str]) -> str:
@@ -76,7 +84,7 @@ _WHY = re.compile(
 """Asks, or guesses."""
 _OBJECTS = Cue(
     r"\bwhy (?:did|are|do) you\b|\bare you sure\b|\bstill\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
-    r"|왜 |아니|なぜ|ない",
+    r"|왜 |아니(?!면|라)|なぜ|ない(?!か)",
 )
 _GRANTED, _ROOM, _SHORT = 300, 190, 14
 """Characters of an answer that may grant an objection, of an objection as it is quoted, and words of a short report."""
@@ -108,11 +116,20 @@ def objection(episode: Episode, refused: list[Action]) -> str:
     """What the user said right after the newest refusal that nothing else followed; "" for nothing."""
     for action in reversed(refused):
         then = next((one for one in episode.prompts if one.at > action.at), None)
-        if then and size(then.text) >= _SAYS and not any(action.at < one.at < then.at for one in episode.actions):
+        if (
+            then
+            and size(then.text) >= _SAYS
+            and not _GOES_ON.search(then.text[:_ROOM])
+            and not any(action.at < one.at < then.at for one in episode.actions)
+        ):
             return clip(plain(then.text), 150)
     return ""
 
 
+_GOES_ON = re.compile(
+    r"\b(?:continue|go (?:on|ahead)|proceed|resume|keep going|try again)\b|계속|続けて|continua", re.IGNORECASE
+)
+"""Nothing was wrong with what was broken off."""
 _SAYS = 2
 
 

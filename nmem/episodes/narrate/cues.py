@@ -35,13 +35,14 @@ IMPERATIVE = re.compile(
     _,
 )
 CORRECTION = Cue(
-    r"^\W*(?:no\b(?! problem| worries|,? (?:that'?s|it'?s) (?:fine|ok|good))|nope|wrong|stop\b|wait\b"
+    r"^\W*(?:no\b(?! problem| worries|,? (?:i think )?(?:that|it|this|all)(?:'s| is)? (?:fine|ok|good|right))|nope"
+    r"|wrong|stop\b|wait\b"
     r"|don'?t\b|do not\b|not (?:like|what|quite)\b"
     r"|hm+\b|undo\b|revert\b|you (?:did ?n[o']t|forgot|missed|broke|removed|deleted|should(?: not|n't"
     r"| have))|why (?:did|are|do) (?:you|we)\b|that'?s (?:not|wrong)"
     r"|this is (?:not|wrong)|i (?:said|meant|told|asked)\b|it'?s not\b|actually\b|but (?:i|you|it|that"
     r"|this|the|we|why)\b|still\b"
-    r"|아니|그게 아니|말고|하지 ?마|왜 |틀렸|잘못|違|いや|いいえ|そうじゃ|やめ|なぜ|não\b|nao\b"
+    r"|아니(?!면|라)|그게 아니|말고|하지 ?마|왜 |틀렸|잘못|違|いや|いいえ|そうじゃ|やめ|なぜ|não\b|nao\b"
     r"|are you sure\b|tem certeza|sicher\?|정말|本当に"
     r"|errado|pare\b|por que você|mas \b)"
     r"|\b(?:still (?:not|an? |fails?|failing|broken|the same|get|see|have|does|doesn)|(?:does ?n[o']?t"
@@ -190,8 +191,8 @@ ERROR_LINE = re.compile(
 )
 LIMIT = re.compile(
     r"^\W*(?:(?:claude )?(?:session|usage|weekly|\d-hour|rate) limit reached"
-    r"|you've hit your (?:\w+ )?limit|api error|credit balance is too low|prompt is too long"
-    r"|invalid api key|please run /login|request timed out)",
+    r"|you(?:'|’)ve hit your (?:\w+ ){0,3}limit|api error|credit balance is too low|prompt is too long"
+    r"|invalid api key|please run /login|(?:provider )?request timed out)",
     _,
 )
 BLOCKED = Cue(
@@ -261,7 +262,7 @@ PASSES_NOT = Cue(
     r"\b(?:not|n't|never|should|will|would|if|once|until|except|fail\w*|before|unless)\b|않|未|ない",
 )
 CONCEDES = re.compile(
-    r"^\W*(?:(?:ah|oh|yes|hm+|ok(?:ay)?)\W+)*(?:you(?:'re|’re| are) (?:absolutely |totally |completely )?right"
+    r"^\W*(?:(?:ah|oh|yes|hm+|ok(?:ay)?)\W+)*(?:you(?:'re|’re| are) (?:absolutely |totally |completely )?right(?! to )"
     r"|good (?:catch|point)|(?:você )?tem razão|du hast recht|sie haben recht|맞습니다|말씀하신|おっしゃる通り|ご指摘)",
     _,
 )
@@ -287,7 +288,7 @@ HOLLOW = re.compile(
 """Says that something is done, or that checks pass, and not what."""
 CANCELLED = re.compile(
     r"Sibling tool call errored|Cancelled: parallel tool call|Cancelled by user|File has not been read yet"
-    r"|File has been modified since read|exceeds maximum allowed",
+    r"|File has been modified since read|exceeds maximum allowed|^String to replace not found in file",
     _,
 )
 FLEETING = Cue(

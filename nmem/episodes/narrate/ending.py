@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.checks import Struggle, once, told, vouched
+from nmem.episodes.narrate import cues, naming
+from nmem.episodes.narrate.checks import Struggle, judged, once, told, vouched
 from nmem.episodes.narrate.corrections import Correction, left_plan
 from nmem.episodes.narrate.ledger import ELSEWHERE, REPLACED, Ledger, outside
 from nmem.episodes.narrate.prompts import Ask
@@ -18,6 +18,7 @@ from nmem.names import reads_as_sentence
 
 _LEAST = 0.9
 """From which weight on something stood in the way."""
+_KEPT = 0.4
 _FEW = 2
 _GIT = ("git_commit", "git_push")
 _CHECKS = ("test", "build", "lint")
@@ -103,11 +104,18 @@ def outcome(
     *,
     by_word: bool = False,
     reached: str = "",
+    said: str = "",
+    unseen_at: int = 0,
 ) -> str:
     """The end in one sentence; `open_ends`: what was asked for or begun, and not seen to be done. `by_word`: the agent
-    said at the end that the tests pass. `reached`: how far the last request came that got no answer.
+    said at the end that the tests pass. `reached`: how far the last request came that got no answer. `said`: the
+    agent's last words, where they say something. `unseen_at`: when tests last ran whose result was not seen.
     """
-    parts = _work(found, ledger) + _checked(found, ran, ledger, by_word=by_word) + list(open_ends)
+    denied = bool(_FAILING.search(said))
+    parts = _work(found, ledger)
+    parts += _checked(found, ran, ledger, by_word=by_word and not denied, unseen_at=unseen_at, denied=denied)
+    parts += open_ends
+    parts += [f"the agent at the end: “{said}”"] * bool(said)
     for mark, words in (
         ("interrupted", "interrupted by the user"),
         ("cut_off", "cut off by a limit or an error of the client"),
@@ -123,8 +131,10 @@ def outcome(
 def reached(episode: Episode) -> str:
     """What was done last for a last request that got no answer, as the end of a sentence."""
     since = episode.prompts[-1].at if episode.prompts else 0
-    done = [one for one in episode.actions if one.at >= since and one.outcome == OK and not one.halted]
+    done = [one for one in episode.actions if one.at >= since and one.outcome != FAILED and not one.halted]
     last = next((one for one in reversed(done) if one.obs_type not in _QUIET and not _LOOKS.match(one.content)), None)
+    if last is None and any(one.at >= since and one.halted for one in episode.actions):
+        return ", what was begun for it was refused or broken off"
     if last is None:
         return ", nothing was done for it" if not done and episode.prompts else ", it was only looked into"
     return "" if last.obs_type == "task_spawn" else f"; done for it last: {call(last)}"
@@ -239,7 +249,9 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
         return parts + [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]
     if ledger.tried and not kept:
         parts.append("a commit was tried, its result was not seen")
-    if loose:
+    if loose and beyond and not kept:
+        parts.append(f"{len(loose) + len(beyond)} files changed")
+    elif loose:
         parts.append(f"{_files(len(loose))} {_uncommitted(ledger)}")
     elif beyond and not kept:
         parts.append(f"{len(beyond)} file{'s' * (len(beyond) > 1)} changed")  # outside the folder that the records name
@@ -277,23 +289,21 @@ def _unchanged(found: list[str], ledger: Ledger) -> list[str]:
 _SHOWN = 3
 
 
-def _checked(found: list[str], ran: list[Struggle], ledger: Ledger, *, by_word: bool) -> list[str]:
+def _checked(
+    found: list[str], ran: list[Struggle], ledger: Ledger, *, by_word: bool, unseen_at: int, denied: bool
+) -> list[str]:  # fmt: skip
     """The end, said once: of the newest run, and whether anything was edited or failed after it."""
     last_edit = ledger.touched_at()
     failed_at = max((one.last_at for one in ran if one.failures and not one.passed and not one.probe), default=0)
     if "tests_passed" in found:
-        newest_test = max(one.last_at for one in _tests(ran))
-        if newest_test >= last_edit:
-            red = [one for one in _tests(ran) if one.failures and not (one.passed or one.open or one.settled)]
-            return ["tests passed at the end", *(f"{one.name} was last seen to fail" for one in red[-1:])]
-        return [f"tests passed before the last edits{_of(ledger, newest_test)}", *[_WORD] * by_word]
+        return _passed(ran, ledger, last_edit, by_word=by_word, unseen_at=unseen_at, denied=denied)
     if "tests_failed" in found:
         return ["the last test run that was seen failed", *[_WORD] * by_word]
     if by_word:
         return [_WORD]
     checks = [one for one in ran if one.kind in _CHECKS and not one.misused]
     if not checks:
-        return []
+        return ["tests ran, their result was not seen"] if unseen_at and unseen_at > last_edit else []
     newest = max(checks, key=lambda one: one.last_at)
     if newest.open:
         return []
@@ -306,6 +316,32 @@ def _checked(found: list[str], ran: list[Struggle], ledger: Ledger, *, by_word: 
     return [f"{newest.name} passed{'' if newest.last_at < failed_at else ' at the end'}", *left]
 
 
+def _passed(
+    ran: list[Struggle], ledger: Ledger, last_edit: int, *, by_word: bool, unseen_at: int, denied: bool
+) -> list[str]:  # fmt: skip
+    """How the tests ended whose newest run that was seen passed."""
+    newest = max(one.last_at for one in _tests(ran))
+    if newest >= last_edit and denied:
+        return ["tests passed at the end, others fail by the agent's word"]
+    if newest >= last_edit:
+        red = [one for one in _tests(ran) if one.failures and not (one.passed or one.open or one.settled)]
+        return ["tests passed at the end", *(f"{one.name} was last seen to fail" for one in red[-1:])]
+    if unseen_at > last_edit:
+        return [_WORD if by_word else "tests passed, and ran again after the last edits with a result not seen"]
+    return [f"tests passed before the last edits{_of(ledger, newest)}", *[_WORD] * by_word]
+
+
+def ran_unseen(episode: Episode) -> int:
+    """When tests last ran whose result is not on record, in ms; 0 for never."""
+    return max((one.at for one in episode.actions if one.obs_type == "test" and not one.halted and judged(one) is None),
+               default=0)  # fmt: skip
+
+
+_FAILING = re.compile(
+    r"\b(?:tests?|checks?|build|lint(?:er|ing)?|suite)\b (?:are |is |still |now )*(?:fail(?:s|ing)?|broken|red)\b",
+    re.IGNORECASE,
+)
+"""Says that checks do not pass."""
 _WORD = "the agent said at the end that tests pass"
 
 
@@ -344,7 +380,9 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
             weight = max(weight, 1.0)  # something had to be edited
         if one.kind == "command" and any(one.reasons) and not (one.misused or one.probe):
             weight = max(weight, _LEAST)  # it did something, and says what was wrong
-        if not (one.passed or one.open or one.probe):
+        if one.settled and not one.passed:
+            weight *= _KEPT  # the work was committed all the same
+        if not (one.passed or one.open or one.probe or one.settled):
             weight += 1.0 * (one.last_at == last_at) + 0.5 * check
         out.append((weight, told(one)))
     return out
@@ -371,7 +409,7 @@ def _objections(corrected: list[Correction], said: dict[int, str]) -> str:
     )
     count = "" if len(corrected) == 1 else f" {len(corrected)} times"
     came = said.get(longest.turn, "")
-    then = f"; what came of it: {clip(came, 150)}" if came else ""
+    then = f"; what came of it: {clip(came, 150)}" if cues.DONE.match(came) or cues.DONE_ANY.search(came) else ""
     return f"The user {what}{count}: " + (longest.text if longest.error else f"“{longest.text}”") + then
 
 
@@ -379,11 +417,20 @@ def call(action: Action) -> str:
     """A tool call in a few words."""
     verb = {"file_edit": "an edit of", "file_write": "writing", "plan": "the plan"}.get(action.obs_type, "")
     first = action.content.strip().split("\n", 1)[0].strip("# ")
+    if not verb and naming.inline(action.content):
+        said = action.metadata.get("description")
+        first = f"a script ({said})" if isinstance(said, str) and said else "a script"
     return f"{verb} {short(action.file_path)}" if verb and action.file_path else clip(f"{verb} {first}".strip(), 80)
 
 
 def lost(episode: Episode) -> str:
-    """How many subagents ended by a limit or an error, and what it said; "" for none."""
+    """How often a limit of the client broke the work off, else how many subagents ended by a limit or an error, and
+    what it said; "" for none.
+    """
+    broken = [one.text for one in episode.closings() if cues.LIMIT.match(one.text)]
+    if broken:
+        times = f" {len(broken)} times" if len(broken) > 1 else ""
+        return f"A limit or an error of the client broke the work off{times}: {clip(' '.join(broken[-1].split()), 100)}"
     sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted]
     gone = [one for one in sent if one.outcome == FAILED or cues.LIMIT.match(one.response)]
     said = clip(" ".join(gone[-1].response.split()), 100) if gone else ""

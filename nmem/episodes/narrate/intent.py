@@ -145,6 +145,8 @@ def headline(ask: Ask, room: int = _LONG) -> str:
     if ask.kind == "plan":
         goal = f" ({ask.goal.rstrip('.')})" if ask.goal and alike(words(ask.goal), words(ask.title)) < 0.9 else ""
         return clip(f"Implement the plan: {ask.title}{goal}", 340)
+    if ask.kind == "document":
+        return f"A document given: {ask.title}"
     if not ask.sentences:
         return ask.title or (f"Error reported: {ask.error}" if ask.error else "")
     if (

@@ -130,8 +130,8 @@ def _in_passing(episode: Episode) -> Iterator[str]:
             continue  # an option by its number, which nothing tells
         if one.kind in _REPLIES and cues.COMPLAINT.search(text):
             continue  # how it stands, not what shall be
-        if _ASKS.match(text) and not _ALWAYS.search(text) and not span:
-            continue  # a request
+        if (_ASKS.match(text) or text.endswith("?")) and not _ALWAYS.search(text):
+            continue  # a request, or a question
         if one.confidence < _SURE or size(text) < 3 or read(whole).error or (size(text) < _BARE and not span):
             continue
         asked = " ".join(plain(span.of(turns[span.number].text)).split()) if span else ""

@@ -143,14 +143,16 @@ class Ledger:
 
     def commit(self, made: Commit) -> None:
         """What was staged is safe from here on."""
+        number = len(self.commits)
+        held = [one for one in self.changes.values() if one.live and one.commit < 0 and self._is_staged(one.path)]
+        newest = self.kept_commits()[-1:]
         for older in self.commits:
-            if older.undone == SOFT:
+            again = not held and [older] == newest and not (older.hash or made.hash) and made.at - older.at < _AGAIN
+            if older.undone == SOFT or (not older.undone and (again or _same(older, made))):
                 older.undone = REPLACED
         self.commits.append(made)
-        number = len(self.commits) - 1
-        for change in self.changes.values():
-            if change.live and change.commit < 0 and self._is_staged(change.path):
-                change.commit = change.kept = number
+        for change in held:
+            change.commit = change.kept = number
         self.staged = set()
 
     def _is_staged(self, path: str) -> bool:
@@ -231,6 +233,16 @@ class Ledger:
     def kept_commits(self) -> list[Commit]:
         """The commits that were not undone."""
         return [one for one in self.commits if not one.undone]
+
+
+_AGAIN = 120_000
+"""Milliseconds within which a commit that holds nothing new is the one before it again: git refuses an empty one."""
+
+
+def _same(older: Commit, made: Commit) -> bool:
+    """Whether a commit was tried before: a check refused the first try, or a copied record tells of both."""
+    known = bool(older.hash and made.hash and older.hash != made.hash)
+    return bool(made.subject) and older.subject == made.subject and not known
 
 
 _TAKEN_AWAY = ("removed", "deleted", "git clean")

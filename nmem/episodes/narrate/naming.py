@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from capture.shell import parse
 from nmem.episodes.narrate.prose import clip
@@ -18,12 +19,14 @@ _INLINE = re.compile(r"\b(?:node|python3?|ruby|perl|bun|deno) (?:-[ecp]|-(?: |$)
 def name(command: str, kind: str = "", description: str = "") -> str:
     """A command by what it runs: without cd, pipes, redirections and most arguments."""
     parsed = parse(command[:4000])
+    known = [step.argv for step in parsed.steps if step.argv and kind in step.families]
     steps = [step.argv for step in parsed.steps if step.argv and not step.simple.nested]
     steps = [argv for argv in steps if not _NOT_MAIN.match(" ".join(argv[:2]))] or steps
     mark = _OF_KIND.get(kind)
     main = parsed.main.argv if parsed.main else []
     main = next(
-        (argv for argv in steps if mark and mark.search(" ".join(argv[:6]))), main or (steps[0] if steps else [])
+        (argv for argv in known or steps if mark and mark.search(" ".join(argv[:6]))),
+        main or (steps[0] if steps else []),
     )
     taken: list[str] = []
     for word in main[:9]:
@@ -43,91 +46,20 @@ def name(command: str, kind: str = "", description: str = "") -> str:
     return clip(" ".join(taken) or command.strip().split("\n", 1)[0], 60)
 
 
-_RUNNERS = frozenset(
-    [
-        "bash",
-        "sh",
-        "zsh",
-        "python",
-        "python3",
-        "node",
-        "npx",
-        "bunx",
-        "uv",
-        "uvx",
-        "poetry",
-        "rtk",
-        "pnpm",
-        "yarn",
-        "npm",
-        "bun",
-        "mise",
-        "make",
-    ]
-)
-_PROBES = frozenset(
-    [
-        "ps",
-        "jobs",
-        "pkill",
-        "pgrep",
-        "kill",
-        "ls",
-        "grep",
-        "rg",
-        "find",
-        "which",
-        "type",
-        "test",
-        "ping",
-        "dig",
-        "lsof",
-        "cat",
-        "head",
-        "tail",
-        "stat",
-        "jq",
-        "diff",
-        "cmp",
-        "killall",
-        "echo",
-        "printf",
-        "jobs",
-        "wait",
-        "fg",
-        "bg",
-        "env",
-        "date",
-        "nc",
-        "dns-sd",
-        "cd",
-        "for",
-        "while",
-        "if",
-        "until",
-        "sleep",
-    ]
-)
-_VAGUE = frozenset(
-    [
-        "ssh",
-        "curl",
-        "wget",
-        "python",
-        "python3",
-        "node",
-        "docker",
-        "bash",
-        "sh",
-        "ping",
-        "scp",
-        "sqlite3",
-        "psql",
-        "for",
-        "while",
-        "if",
-    ]
-)
+_RUNNERS = frozenset((
+    "bash", "sh", "zsh", "python", "python3", "node", "npx", "bunx", "uv", "uvx", "poetry", "rtk", "pnpm", "yarn",
+    "npm", "bun", "mise", "make",
+))  # fmt: skip
+_PROBES = frozenset((
+    "ps", "jobs", "pkill", "pgrep", "kill", "ls", "grep", "rg", "find", "which", "type", "test", "ping", "dig",
+    "lsof", "cat", "head", "tail", "stat", "jq", "diff", "cmp", "killall", "echo", "printf", "wait", "fg", "bg",
+    "env", "date", "nc", "dns-sd", "cd", "for", "while", "if", "until", "sleep",
+))  # fmt: skip
+_NETWORK = ("ssh", "curl", "wget")
+_VAGUE = frozenset((
+    "ssh", "curl", "wget", "python", "python3", "node", "docker", "bash", "sh", "ping", "scp", "sqlite3", "psql",
+    "for", "while", "if",
+))  # fmt: skip
 _SAME = {"python3": "python", "pip3": "pip", "nodejs": "node"}
 """Programs that go by two names: what failed with the one and passed with the other is one thing."""
 _OF_KIND = {
@@ -170,6 +102,13 @@ def key(command: str, kind: str = "") -> str:
     return program if _SCRIPT.search(program) else ""
 
 
+def chain(command: str, kinds: Iterable[str]) -> str:
+    """The steps of a line that are of some kinds, each by its first two words: "go build && go vet"."""
+    wanted = frozenset(kinds)
+    steps = [step.argv for step in parse(command[:4000]).steps if step.argv and wanted & set(step.families)]
+    return clip(" && ".join(dict.fromkeys(" ".join(argv[:2]) for argv in steps)), 60)
+
+
 def throw_away(command: str) -> bool:
     """Whether it runs a script that was put into a folder for temporary files."""
     main = parse(command[:4000]).main
@@ -179,26 +118,10 @@ def throw_away(command: str) -> bool:
 _SCRIPTED = frozenset(("bash", "sh", "zsh", "python", "python3", "node", "ruby", "perl", "bun", "deno", "php"))
 _SCRIPT = re.compile(r"^[\w./~-]+\.(?:py|sh|js|mjs|cjs|ts|rb|pl|php)$")
 _TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/")
-_LOOKING = frozenset(
-    [
-        "status",
-        "capture",
-        "list",
-        "ls",
-        "show",
-        "log",
-        "get",
-        "view",
-        "help",
-        "info",
-        "describe",
-        "inspect",
-        "logs",
-        "search",
-        "--help",
-        "--version",
-    ]
-)
+_LOOKING = frozenset((
+    "status", "capture", "list", "ls", "show", "log", "get", "view", "help", "info", "describe", "inspect", "logs",
+    "search", "--help", "--version",
+))  # fmt: skip
 
 
 def looks(called: str, command: str) -> bool:
@@ -206,4 +129,6 @@ def looks(called: str, command: str) -> bool:
     first, *rest = called.split(" ")
     if first in _PROBES or (rest and rest[0] in _LOOKING and first not in _RUNNERS):
         return True
+    if first in _NETWORK and "(" not in called:
+        return True  # asking whether something answers; one that does more says so
     return bool(_INLINE.search(command[:400]))

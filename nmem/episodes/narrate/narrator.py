@@ -11,7 +11,7 @@ from nmem.episodes.narrate.adopt import adopt, written
 from nmem.episodes.narrate.checks import Struggle, once, struggles, told
 from nmem.episodes.narrate.completed import REPORTED, completed
 from nmem.episodes.narrate.corrections import Correction, confirmed, corrections, objection, refusals
-from nmem.episodes.narrate.ending import call, lost, marks, obstacle, outcome, reached, said_to_pass, unseen
+from nmem.episodes.narrate.ending import call, lost, marks, obstacle, outcome, ran_unseen, reached, said_to_pass, unseen
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, mended
@@ -20,7 +20,7 @@ from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
 from nmem.episodes.narrate.records import OK, Action, Episode, Narrative
 from nmem.episodes.narrate.remaining import next_steps
-from nmem.episodes.narrate.reply import answer, answers, conclusion
+from nmem.episodes.narrate.reply import answer, answers, conclusion, last_word
 from nmem.episodes.narrate.turns import Superseded, Turn, complaint, in_vain, turns, unanswered
 from nmem.episodes.narrate.words import alike, size, words
 
@@ -44,10 +44,11 @@ def narrate(episode: Episode) -> Narrative:
     ledger.by_user = facts.committed_by_user(episode)
     ledger.worded = "" if ledger.kept_commits() else facts.worded_commit(episode)
     refused = refusals(episode)
-    accepted = confirmed(read_prompts)
+    objected, accepted = objection(episode, refused), confirmed(read_prompts)
     by_word = said_to_pass(episode, ledger)
     ended = marks(episode, ledger, ran, accepted=accepted, unanswered=open_end, by_word=by_word)
     grounds = Grounds(episode, ledger, checked=_checked(ran))
+    known_checks = by_word or any("tests_" in mark for mark in ended)
     empty = not (episode.prompts or episode.sayings or episode.actions)
     done = completed(episode, ledger, ran, grounds, did, gone, found_turns)
     way = obstacle(
@@ -58,7 +59,7 @@ def narrate(episode: Episode) -> Narrative:
         (
             _cause(read_prompts, found := causes(episode, found_turns, gone)),
             _blocked(episode),
-            objection(episode, refused),
+            objected,
         ),
         told_by_turns(found_turns),
         interrupted="interrupted" in ended,
@@ -81,7 +82,7 @@ def narrate(episode: Episode) -> Narrative:
         next_steps=next_steps(episode, read_prompts, ran, finished=accepted, unanswered=open_end),
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
-        notes=_untold(_notes(ran, corrected, refused, ledger), [*solved, *settled]),
+        notes=_untold(_notes(ran, corrected, refused, ledger, objected), [*solved, *settled]),
         outcome=""
         if empty
         else outcome(
@@ -90,7 +91,11 @@ def narrate(episode: Episode) -> Narrative:
             ran,
             unseen(episode, read_prompts),
             by_word=by_word,
+            unseen_at=ran_unseen(episode),
             reached=reached(episode) if "unfinished" in ended else "",
+            said=""
+            if "abandoned" in ended or ledger.worded
+            else last_word(found_turns, [words(one.subject) for one in ledger.kept_commits()], checked=known_checks),
         ),
         obstacle=way or _opened_for(read_prompts, ran),
         marks=ended,
@@ -127,7 +132,7 @@ def _answers(found: list[Turn], gone: Superseded) -> list[str]:
         if (
             turn.lasting
             or any(one.outcome == OK and facts.makes(one.content) for one in turn.actions)
-            or turn.ask.kind not in ("text", "plan", "issue", "command", "terse", "empty")
+            or turn.ask.kind not in ("text", "plan", "document", "issue", "command", "terse", "empty")
         ):
             continue  # what was made on the forge is told by its address
         text = conclusion(turn)
@@ -188,7 +193,8 @@ def _opened_for(read_prompts: list[Ask], ran: list[Struggle]) -> str:
     """The failure that an episode was opened for, where nothing else stood in the way."""
     if not read_prompts or not _is_broken(read_prompts[0]):
         return ""
-    return next((told(one) for one in ran if one.failures and not (one.probe or one.misused)), "")
+    kept = (one for one in ran if one.failures and not (one.probe or one.misused) and (one.passed or not one.settled))
+    return next(map(told, kept), "")
 
 
 def _blocked(episode: Episode) -> str:
@@ -215,34 +221,46 @@ def _checked(ran: list[Struggle]) -> bool | None:
     return all(verdicts) if verdicts else None
 
 
-def _notes(ran: list[Struggle], corrected: list[Correction], refused: list[Action], ledger: Ledger) -> list[str]:
-    """What a later session should not repeat."""
+def _notes(
+    ran: list[Struggle], corrected: list[Correction], refused: list[Action], ledger: Ledger, objected: str
+) -> list[str]:
+    """What a later session should not repeat. `objected`: what the user said to the newest refusal."""
     hard = sorted(
         (
             one
             for one in once(ran)
             if one.failures
-            and not one.probe
-            and (any(one.reasons) or one.failures > 1)
-            and not (one.misused and one.failures == 1)
+            and not (one.probe or one.misused)
+            and any(one.reasons)
+            and not (one.kind == "lint" and one.passed)  # how the code looks
+            and (
+                one.kind in ("test", "build", "lint") or not one.passed or one.failures > 1 or one.fixed_by or one.cure
+            )
+            and (one.passed or not one.settled)
         ),
         key=lambda one: (-one.failures, one.first_at),
     )
-    out = [told(one) for one in hard[:3]]
+    out = [told(one) for one in hard[:_HARD]]
     out += [
         (f"The user reported an error: {one.text}" if one.error else f"{CORRECTED}“{one.text}”")
-        for one in corrected[:3]
-    ]
+        for one in corrected
+        if one.error or size(one.text) >= _SAYS
+    ][:_MOST]
     out += _taken_back(ledger)
-    if refused:
-        what = "; ".join(dict.fromkeys(call(one) for one in refused[:2]))
-        out.append(f"The user refused: {what}")
+    if refused and objected:
+        out.append(f"The user refused: {call(refused[-1])}, and said: “{objected}”")
     return list(dict.fromkeys(out))[:_NOTES]
+
+
+_HARD, _MOST, _SAYS = 2, 3, 5
+"""Failures and corrections that are noted, and words that a correction has at least."""
 
 
 def _taken_back(ledger: Ledger) -> list[str]:
     by: dict[str, list[str]] = {}
     for change in ledger.undone():
+        if change.undone == "git stash" and ledger.kept_commits():
+            continue  # put aside while the rest was committed
         by.setdefault(change.undone or "undone", []).append(change.path)
     out = [f"Undone ({how}): {clip(', '.join(short(path) for path in paths), 160)}" for how, paths in by.items()]
     return out + [

@@ -39,6 +39,14 @@ _SLASH = re.compile(r"^/([a-zA-Z][\w:.-]*)(?:\s+(.*))?$", re.DOTALL)
 _PLAN_LEAD = re.compile(
     r"implement (?:the )?(?:following|this) plan|following plan|execute (?:the |this )?plan", re.IGNORECASE
 )
+_PLANS = re.compile(
+    r"\A.*\b(?:plan|spec|task|rfc|feature|prd|add|implement\w*|fix|refactor|migrat\w+|build|create)\b"
+    r"|^[ \t]*#{1,4}[ \t]+(?:\d+\.[ \t]*)?(?:(?:step|phase|task) \d|(?:the |proposed |implementation |overall )*"
+    r"(?:plan|goals?|objectives?|context|problem|implementation|changes|steps|tasks|approach|verification|todos?"
+    r"|files to \w+)\W*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What tells a plan from any other document with headings."""
 _COUNTER = re.compile(r"^[\W\d]+(?=[A-Za-z])")
 TERSE = 4
 _READ = 12_000
@@ -46,7 +54,7 @@ _READ = 12_000
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One user prompt as it is meant. `kind`: plan issue command terse text empty."""
+    """One user prompt as it is meant. `kind`: plan document issue command terse text empty."""
 
     kind: str
     sentences: tuple[str, ...] = ()
@@ -68,6 +76,8 @@ def read(text: str) -> Ask:
     places = tuple(_URL.findall(text))[:3]
     if plan := _plan(text):
         return Ask("plan", title=plan, goal=_goal(text), places=places)
+    if document := _document(text):
+        return Ask("document", title=document, places=places)
     found_sentences = tuple(_sentences(text))
     error = pasted_error(text) or _led_to(text, found_sentences)
     if not found_sentences:
@@ -125,12 +135,23 @@ def _plan(text: str) -> str:
     if not title:
         return ""
     lead = text[: title.start()]
-    if not (_PLAN_LEAD.search(lead) or (size(lead) < 3 and len(_TITLE.findall(text)) >= 3)):
-        return ""
     name = plain(title[1])
+    outlined = size(lead) < 3 and len(_TITLE.findall(text)) >= 3
+    if not (_PLAN_LEAD.search(lead) or (outlined and _PLANS.search(f"{name}\n{text}"))):
+        return ""
     short = _PLAN_WORD.sub("", name)
     short = re.sub(r"\s*[-—–:]?\s*(?:implementation )?plan$", "", short, flags=re.IGNORECASE) or name
     return clip(short[:1].upper() + short[1:], 140)
+
+
+def _document(text: str) -> str:
+    """The title of a document with headings that a prompt begins with; "" for any other prompt."""
+    title = _TITLE.match(text)
+    return clip(plain(title[1]), 120) if title and len(_TITLE.findall(text)) >= _OUTLINED else ""
+
+
+_OUTLINED = 3
+"""Headings of a text that is a document."""
 
 
 def _goal(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.prose import Sentence, clip, plain, sentences
+from nmem.episodes.narrate.prose import Sentence, clip, plain, sentences, split
 from nmem.episodes.narrate.turns import Superseded, Turn
 from nmem.episodes.narrate.words import codes, size, words
 
@@ -73,6 +73,63 @@ def conclusion(turn: Turn) -> str:
         text += _goes_on(text, said, after)
         return text + _verdict(after, text, _ALL - len(text))
     return code.rstrip(": ")
+
+
+def last_word(found: list[Turn], subjects: list[set[str]], *, checked: bool) -> str:
+    """What the agent said at the very end, in a few words: the end that the work came to. "" where nothing was said, or
+    no more than that something was committed, whose subjects these are. `checked`: how checks ended is told already.
+    """
+    turn = found[-1] if found else None
+    if turn is None or not turn.closing or cues.LIMIT.match(turn.closing) or turn.stopped:
+        return ""
+    if turn.kept and _KEPT.search(turn.closing[:_HEADED]):
+        return ""
+    said = [one for one in _opening(turn.closing) if not (checked and cues.PASSES.search(one))]
+    told = [one for one in said if not _PROCESS.match(one)]
+    told = told if size(" ".join(told)) >= _BRIEF else said
+    text = clip(" ".join(told[:_FEW_SAID]), _LAST_WORD).replace("; ", ", ").rstrip(".")
+    bag = words(text)
+    retold = any(one and len(one & bag) >= _RETOLD * len(one) for one in subjects)
+    return "" if retold or size(text) < _FEW or PROGRESS.search(text) or cues.FLEETING.search(text) else text
+
+
+def _opening(text: str) -> list[str]:
+    """The sentences with which a text begins, each that says something: of a list its first item, a heading as well."""
+    out: list[str] = []
+    for line in [one.strip() for one in text.split("\n") if one.strip()][:_OPENS]:
+        if line.startswith(("```", "|")):
+            break
+        item = _ITEM.match(line)
+        if item and out:
+            break
+        bare = plain(line[item.end() :] if item else line.lstrip("#").strip())
+        bare = bare.rstrip(":：") if size(bare) >= _BRIEF else bare
+        out += [one if one[-1:] in ".!" else f"{one}." for one in split(bare) if _says(one, listed=bool(item))]
+        if item or len(out) >= _FEW_SAID:
+            break
+    return out
+
+
+def _says(text: str, *, listed: bool) -> bool:
+    """Whether a sentence with which a text begins says something by itself."""
+    return not (_ANNOUNCES.search(text) or cues.QUESTION.search(text) or (size(text) < _FEW and not listed))
+
+
+_KEPT = re.compile(r"\b(?:commit|push)|커밋|コミット|com+it", re.IGNORECASE)
+_HEADED, _RETOLD, _LAST_WORD, _FEW_SAID, _OPENS = 60, 0.6, 150, 2, 8
+_ITEM = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
+_ANNOUNCES = re.compile(
+    r"^(?:\W*(?:now,? )?here(?:['’]s| is| are)\b|(?:a |the )?(?:summary|overview|changes made|files changed)\b"
+    r"|let me\b|i['’]ll\b)|[:：]$",
+    re.IGNORECASE,
+)
+"""Leads to what stands below it."""
+_PROCESS = re.compile(
+    r"i(?:['’]ve| have)? (?:now |thoroughly |carefully )*"
+    r"(?:reviewed|checked|looked|analy[sz]ed|read|went|examined|investigated|explored|compared)\b",
+    re.IGNORECASE,
+)
+"""Tells how something was found, not what."""
 
 
 def _led(one: Sentence, after: list[Sentence]) -> str:
@@ -162,7 +219,7 @@ _ROOM, _ALL, _GOES_ON, _NOD, _EARLY, _ITEMS = 260, 560, 6, 9, 4, 3
 
 def _passing(one: Sentence, *, titled: bool) -> bool:
     """A question, an item, a nod, how far something is: no answer by itself."""
-    if one.item or size(one.text) < _BRIEF or cues.QUESTION.search(one.text):
+    if one.item or size(one.text) < _BRIEF or cues.QUESTION.search(one.text) or _PROCESS.match(one.text):
         return True
     if (
         cues.HOLLOW.match(one.text)
@@ -194,7 +251,7 @@ _PRAISES = re.compile(
 )
 _NODS = re.compile(
     r"(?:exactly|right|correct|yes|no|yeah|true|indeed|great|good|nice|perfect|excellent|interesting|absolutely|ah|oh"
-    r"|fair|you'?re (?:absolutely |totally )?(?:right|correct)|that'?s (?:a|an|the)|this is (?:a|an)"
+    r"|fair|you raise|you'?re (?:absolutely |totally )?(?:right|correct)|that'?s (?:a|an|the)|this is (?:a|an)"
     r"|네|맞|はい|そうです|sim|exato)\b",
     re.IGNORECASE,
 )
@@ -249,20 +306,25 @@ def _items(said: list[Sentence]) -> str:
         if " " not in text:
             named = one.label.rsplit(" / ", 1)[-1] if " / " in one.label else ""
             if named:
-                items[f"{named[:1].upper()}{named[1:]}: {text}"] = None
+                items[f"{_titled(named)}: {text}"] = None
             else:
                 name = f"{text}: "
             continue
         own = one.label.rsplit(" / ", 1)[-1] if apart else ""
         own = _NUMBER.sub("", own)
         said_so = not own or cues.DONE_LABEL.search(own) or text.lower().startswith(own)
-        about = "" if said_so else f"{own[:1].upper()}{own[1:]}: "
+        about = "" if said_so else f"{_titled(own)}: "
         under = one.label and cues.LEFT_LABEL.search(one.label)
         least = 2 if one.done == "|" else 1
         if not (under or cues.QUESTION.search(text) or cues.HOLLOW.match(text)) and len(words(text)) > least:
             items[name + about + clip(text, 120)] = None
             name = ""
     return "; ".join(items)
+
+
+def _titled(label: str) -> str:
+    """A label as the beginning of a line; the name of a file stays as it is."""
+    return label if "." in label.split(" ", 1)[0] else label[:1].upper() + label[1:]
 
 
 _HEDGES = re.compile(

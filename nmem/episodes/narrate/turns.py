@@ -126,10 +126,22 @@ def unanswered(episode: Episode, asks: list[Ask]) -> bool:
     if not episode.prompts:
         return False
     said = max((one.at for one in episode.closings()), default=0)
-    if said >= episode.prompts[-1].at:
+    own = [one.at for one, ask in zip(episode.prompts, asks, strict=True) if not _of_the_client(ask)]
+    if not own or said >= own[-1]:
         return False
     found = turns(episode, asks)
     return not (found and (found[-1].verified or found[-1].kept))
+
+
+def _of_the_client(ask: Ask) -> bool:
+    """A command to the client itself: it asks the agent for nothing."""
+    return ask.kind == "command" and not ask.sentences and bool(_CLIENTS.fullmatch(ask.title))
+
+
+_CLIENTS = re.compile(
+    r"/(?:plan|clear|compact|model|exit|quit|context|usage|cost|resume|login|logout|help|config|status|doctor|mcp|memory"
+    r"|agents|hooks|permissions|rewind|fast|effort|theme|vim|ide|add-dir|export|bashes|tasks|upgrade|plugin)"
+)
 
 
 _STILL = re.compile(r"\W*(?:still|same|again|ainda|여전히|まだ)", re.IGNORECASE)

@@ -146,7 +146,7 @@ def made(material: Material) -> str:
     known = weights(asked, [*said, *material.commits], [file(path) for path in material.files])
     if says(material.client) and set(keys(material.client)) & set(known):
         return fit(material.client)
-    if opening < len(asks) and asks[opening].kind in ("plan", "issue") and says(asks[opening].title):
+    if opening < len(asks) and asks[opening].kind in ("plan", "document", "issue") and says(asks[opening].title):
         return fit(asks[opening].title)
     planned = next((ask.title for ask in asks[:_PLANNED] if ask.kind == "plan" and says(ask.title)), "")
     if planned and worth(fit(planned), known) >= _LEAST:
@@ -216,7 +216,7 @@ def _tells(ask: Ask) -> bool:
         return bool(ask.error)
     if ask.kind == "command":
         return sum(len(one.split()) for one in ask.sentences) >= TERSE
-    return ask.kind in ("plan", "issue") or any(says(one) for one in ask.sentences)
+    return ask.kind in ("plan", "document", "issue") or any(says(one) for one in ask.sentences)
 
 
 def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, known: dict[str, float]) -> str:

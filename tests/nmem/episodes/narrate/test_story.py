@@ -43,7 +43,11 @@ def test_a_failure_and_the_edit_that_made_it_pass_are_told(begin: type[Story]) -
     assert any("coupon was applied twice" in text for text in told.learned)
     assert "coupon was applied twice" in told.obstacle
     assert "tests_passed" in told.marks
-    assert told.outcome == "1 changed file not committed; tests passed at the end"
+    assert told.outcome == (
+        "1 changed file not committed; tests passed at the end;"
+        " the agent at the end: “The root cause was that the coupon was applied twice in src/invoice.py."
+        " Fixed src/invoice.py to apply it once”"
+    )
     assert told.next_steps == []
 
 
@@ -76,7 +80,10 @@ def test_a_question_that_was_only_answered(begin: type[Story]) -> None:
     told = narrate(
         story.agent("The worker restarts because its memory limit is reached after about an hour.").episode()
     )
-    assert told.outcome == "Answered; no file was changed"
+    assert told.outcome == (
+        "Answered; no file was changed;"
+        " the agent at the end: “The worker restarts because its memory limit is reached after about an hour”"
+    )
     assert told.completed == ["Answer: The worker restarts because its memory limit is reached after about an hour."]
     assert told.files_read == ["worker.py"]
     assert told.learned == []
@@ -152,7 +159,7 @@ def test_an_interrupted_tool_call_is_no_failure(begin: type[Story]) -> None:
     told = narrate(story.episode())
     assert "interrupted" in told.marks
     assert not any("failed" in note for note in told.notes)
-    assert any("refused" in note for note in told.notes)
+    assert not any("refused" in note for note in told.notes)  # without a word, nobody knows why
 
 
 def test_a_limit_of_the_client_is_not_an_answer(begin: type[Story]) -> None:
@@ -342,7 +349,7 @@ def test_each_requests_result_is_told_by_what_says_it(begin: type[Story]) -> Non
 def test_a_plan_in_the_clients_folder_is_no_change_of_the_project(begin: type[Story]) -> None:
     story = begin().user("Plan the stove").write("/home/ada/.claude/plans/stove.md").agent("The stove is planned.")
     told = narrate(story.episode())
-    assert told.outcome == "A plan was written; no file of the project was changed"
+    assert told.outcome.startswith("A plan was written; no file of the project was changed")
     assert told.files_edited == []
 
 

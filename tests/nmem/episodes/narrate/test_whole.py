@@ -44,7 +44,7 @@ def test_what_lies_in_a_temporary_folder_is_no_work_of_the_project(begin: type[S
     story = begin().user("Draft the issue").shell("make draft").write("/tmp/issue-draft.md")
     told = narrate(story.agent("The draft is written.").episode())
     assert told.files_edited == []
-    assert told.outcome == "Commands were run; only temporary files were written (issue-draft.md)"
+    assert told.outcome.startswith("Commands were run; only temporary files were written (issue-draft.md)")
 
 
 def test_a_trial_that_failed_and_was_thrown_away_is_no_end(begin: type[Story]) -> None:
@@ -139,3 +139,59 @@ def test_an_answer_in_code_is_quoted_and_a_long_one_told_with_what_it_comes_to(b
     said = "The data model counts lines and not whose they are. " + "It keeps no origin of any line at all. " * 7
     told = narrate(begin().user("how much effort is this?").agent(said + "This is a medium effort fix.").episode())
     assert "medium effort fix" in told.completed[0]
+
+
+def test_a_commit_that_was_tried_again_counts_once(begin: type[Story]) -> None:
+    story = begin().user("commit it").edit("a.py")
+    for _ in range(3):
+        story.shell("git commit -m 'Add a cache'", "git_commit", commit={"message": "Add a cache"})
+    assert narrate(story.agent("Committed.").episode()).outcome == "Committed"
+
+
+def test_consent_and_pasted_words_of_the_agent_are_no_objections(begin: type[Story]) -> None:
+    story = begin().user("Explain the cache").agent("But the cache is never cleared, and still has old rows.")
+    story.user("No I think this is fine. Go on").agent("Then it stays.")
+    story.user("Can you clarify this:\n\nBut the cache is still not cleared").agent("It keeps its rows.")
+    told = narrate(story.episode())
+    assert not told.obstacle
+    assert told.notes == []
+
+
+def test_a_limit_that_broke_the_work_off_is_the_obstacle(begin: type[Story]) -> None:
+    story = begin().user("Review the branch").agent("You've hit your monthly spend limit · raise it at example.org")
+    told = narrate(story.user("go on").agent("The branch reads well, nothing has to change in it.").episode())
+    assert told.obstacle.startswith("A limit or an error of the client broke the work off: You've hit your monthly")
+    assert not any("limit" in text for text in told.completed)
+
+
+def test_a_pasted_document_is_no_plan(begin: type[Story]) -> None:
+    text = "# Writing Standards\n\n## Tone\nFriendly.\n\n## Length\nShort.\n\n## Examples\nMany."
+    told = narrate(begin().user(text).agent("Noted: the standards are in place for the next texts.").episode())
+    assert told.intent == "A document given: Writing Standards"
+
+
+def test_the_part_of_a_line_that_ran_the_tests_names_them(begin: type[Story]) -> None:
+    story = begin().user("Rename it").edit("a_test.go")
+    story.shell("sed -i 's/a/b/' a_test.go && go test ./pkg", "test", tests={"passed": 3})
+    assert "Passed: go test ./pkg (3 passed)" in narrate(story.agent("Renamed.").episode()).completed
+
+
+def test_a_command_to_the_client_is_no_request_that_was_left_unanswered(begin: type[Story]) -> None:
+    story = begin().user("Add a cache").edit("a.py").agent("The cache is in place for every page.").user("/plan")
+    assert "no answer" not in narrate(story.episode()).outcome
+
+
+def test_what_failed_and_was_committed_all_the_same_is_no_obstacle(begin: type[Story]) -> None:
+    story = begin().user("Add a cache").edit("a.py")
+    for _ in range(2):
+        story.shell("bun run test", "test", "failed", response="Error: expected 3 rows, got 4")
+    told = narrate(story.commit("1234567", "Add a cache").agent("Committed.").episode())
+    assert not told.obstacle
+    assert told.notes == []
+
+
+def test_a_line_of_several_checks_that_failed_names_them_all(begin: type[Story]) -> None:
+    story = begin().user("Add a cache").edit("a.go")
+    story.shell("go build ./... && go test ./...", "test", "failed", families=["build", "test"], response="Error: no x")
+    told = narrate(story.agent("The build fails, x is missing in the module.").episode())
+    assert told.obstacle.startswith("go build && go test failed once (Error: no x)")
