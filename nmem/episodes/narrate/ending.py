@@ -283,7 +283,7 @@ def _unchanged(found: list[str], ledger: Ledger) -> list[str]:
     names = list(dict.fromkeys(path.replace("\\", "/").rsplit("/", 1)[-1] for path in ledger.scratch))
     if names:
         return [f"commands were run; only temporary files were written ({clip(', '.join(names[:_SHOWN]), 120)})"]
-    return ["commands were run; no file was edited"]
+    return ["commands were run; no edit of a file was seen"]
 
 
 _SHOWN = 3

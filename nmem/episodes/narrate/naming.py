@@ -55,6 +55,7 @@ _PROBES = frozenset((
     "lsof", "cat", "head", "tail", "stat", "jq", "diff", "cmp", "killall", "echo", "printf", "wait", "fg", "bg",
     "env", "date", "nc", "dns-sd", "cd", "for", "while", "if", "until", "sleep",
 ))  # fmt: skip
+_STEPWISE = ("rebase", "merge", "cherry-pick")
 _NETWORK = ("ssh", "curl", "wget")
 _VAGUE = frozenset((
     "ssh", "curl", "wget", "python", "python3", "node", "docker", "bash", "sh", "ping", "scp", "sqlite3", "psql",
@@ -93,6 +94,9 @@ def key(command: str, kind: str = "") -> str:
     parsed = parse(command[:4000])
     if kind in ("test", "build", "lint") or not parsed.main or not parsed.main.argv:
         return ""
+    gits = [step.argv for step in parsed.steps if step.argv and step.argv[0] == "git"]
+    if verb := next((word for argv in gits for word in argv[1:4] if word in _STEPWISE), ""):
+        return f"git {verb}"  # what stopped at a conflict goes on with --continue
     argv = parsed.main.argv
     program = argv[0].rsplit("/", 1)[-1]
     program = _SAME.get(program, program)

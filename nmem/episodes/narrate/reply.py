@@ -82,9 +82,8 @@ def last_word(found: list[Turn], subjects: list[set[str]], *, checked: bool) -> 
     turn = found[-1] if found else None
     if turn is None or not turn.closing or cues.LIMIT.match(turn.closing) or turn.stopped:
         return ""
-    if turn.kept and _KEPT.search(turn.closing[:_HEADED]):
-        return ""
     said = [one for one in _opening(turn.closing) if not (checked and cues.PASSES.search(one))]
+    said = [one for one in said if not (turn.kept and _KEPT.search(one) and size(one) < _KEEPS)]
     told = [one for one in said if not _PROCESS.match(one)]
     told = told if size(" ".join(told)) >= _BRIEF else said
     text = clip(" ".join(told[:_FEW_SAID]), _LAST_WORD).replace("; ", ", ").rstrip(".")
@@ -116,7 +115,7 @@ def _says(text: str, *, listed: bool) -> bool:
 
 
 _KEPT = re.compile(r"\b(?:commit|push)|커밋|コミット|com+it", re.IGNORECASE)
-_HEADED, _RETOLD, _LAST_WORD, _FEW_SAID, _OPENS = 60, 0.6, 150, 2, 8
+_KEEPS, _RETOLD, _LAST_WORD, _FEW_SAID, _OPENS = 7, 0.6, 150, 2, 8
 _ITEM = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
 _ANNOUNCES = re.compile(
     r"^(?:\W*(?:now,? )?here(?:['’]s| is| are)\b|(?:a |the )?(?:summary|overview|changes made|files changed)\b"

@@ -111,7 +111,7 @@ def test_a_fix_that_nobody_ran_is_left_to_try(begin: type[Story]) -> None:
 def test_commands_are_named_where_they_are_the_work(begin: type[Story]) -> None:
     story = begin().user("Switch to main and drop the stale branch").shell("git switch main", "git_other")
     told = narrate(story.shell("git status", "git_other").agent("Done.").episode())
-    assert told.outcome == "Commands were run; no file was edited"
+    assert told.outcome == "Commands were run; no edit of a file was seen"
     assert "Ran: git switch main" in told.completed
 
 
@@ -195,3 +195,11 @@ def test_a_line_of_several_checks_that_failed_names_them_all(begin: type[Story])
     story.shell("go build ./... && go test ./...", "test", "failed", families=["build", "test"], response="Error: no x")
     told = narrate(story.agent("The build fails, x is missing in the module.").episode())
     assert told.obstacle.startswith("go build && go test failed once (Error: no x)")
+
+
+def test_a_rebase_that_went_on_after_a_conflict_has_passed(begin: type[Story]) -> None:
+    story = begin().user("Rebase it").edit("a.py")
+    story.shell("git rebase origin/main", "git_other", "failed", response="CONFLICT (content): Merge conflict in a.py")
+    story.edit("a.py").shell("git add a.py && GIT_EDITOR=true git rebase --continue", "git_other")
+    told = narrate(story.agent("The branch is rebased onto main and has one commit.").episode())
+    assert "not seen to pass" not in told.obstacle + " ".join(told.notes)
