@@ -131,7 +131,8 @@ def files_to_name(db: Connection, ranking: Ranking, present: Present, *, beside:
         return []
     over = {*present.given_files, *present.hot_files}
     ranked = [(chance, number) for chance, number in ranking.files if ranking.paths[number] not in over]
-    most = max(0, (NAMES if ranking.named else LIKELIEST) - len(present.given_files))
+    most = NAMES if ranking.named or (beside and present.prompt) else LIKELIEST
+    most = max(0, most - len(present.given_files))
     numbers = choose(ranking, ranked, asked=bool(present.prompt), beside=beside)
     if present.over or not numbers:
         return numbers[:most]

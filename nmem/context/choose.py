@@ -1,7 +1,8 @@
 """Selects the files to name: those the prompt names, else the most likely. On the hook's path.
 
 Where a prompt names files, others are right one time in ten, whatever speaks for them: only the named ones are told.
-Where it names none, three together are told when one of them is likely enough to be edited.
+Where it names none, three together are told when one of them is likely enough to be edited. Beside an episode the
+chances are too low: of the files with less than a tenth one in nine is edited.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from nmem.context.rank import Ranking
 
 NAMES, LIKELIEST = 5, 4
-"""At most, in one session: of files that the prompt names, and of those that it does not."""
+"""At most, in one session: of files that the prompt names or that stand beside an episode, and of others."""
 TOGETHER, TOGETHER_OF = 0.35, 3
 """The least chance that one of so many likeliest files is edited; alone each is right too seldom to be told."""
 ECHO, ECHOED = 3.0, 0.05
@@ -26,7 +27,7 @@ SPOKEN = 0.8
 are told: one that was merely edited or read lately says nothing of what is asked."""
 ALONE = 0.1
 """The least chance of each file where files alone are told."""
-BESIDE = 0.12
+BESIDE = 0.08
 """The least chance of each of them where an episode is told, which names files as well."""
 LATELY = 0.1
 """The least chance of a file that is named before anything is asked."""
@@ -41,7 +42,7 @@ def choose(
     if ranking.named:
         return [number for _, number in ranked if named(ranking.features[number])][: 2 * NAMES]
     if beside:
-        return [number for chance, number in ranked[: 2 * LIKELIEST] if chance >= BESIDE]
+        return [number for chance, number in ranked[: 2 * NAMES] if chance >= BESIDE]
     if together(ranked) < TOGETHER:
         return []
     return [number for chance, number in ranked[: 2 * LIKELIEST] if chance >= ALONE and spoken(ranking, number)]

@@ -416,6 +416,7 @@ def test_a_file_that_was_merely_edited_lately_is_not_told_alone() -> None:
     assert choose(ranking, ranked) == [2]
     assert choose(ranking, ranked, beside=True) == [1, 2], "an episode says which work is meant"
     assert choose(ranking, [(0.05, 1), (0.02, 2)]) == []
+    assert choose(ranking, [(0.09, 1), (0.07, 2)], beside=True) == [1], "the same chance says more beside an episode"
 
 
 def test_episodes_that_speak_of_the_prompt_speak_for_the_files_that_they_edited() -> None:
