@@ -16,11 +16,12 @@ from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.retention import policy
 from nmem.settings import file, given
-from nmem.settings.check import Fault, dotted, nearest
+from nmem.settings.check import dotted, nearest
 from nmem.settings.declared import find
 from nmem.settings.file import Config
 from nmem.settings.listing import Standing, standing
 from nmem.settings.setting import Setting
+from nmem.store import changed_settings
 from nmem.text import printable, to_json
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
@@ -68,13 +69,14 @@ def get(name: str, *, as_json: bool) -> None:
 @click.argument("name")
 @click.argument("value", nargs=-1, required=True, type=click.UNPROCESSED)
 def set_(name: str, value: tuple[str, ...]) -> None:
-    """Set one setting; comments and the order of the file stay as they are.
+    """Set one setting; comments and the order of the file stay as they are. `nmem undo` takes it back.
 
     A list takes its members one by one, or as TOML writes it: nmem config set context.off shop blog
     """
     path, setting = _known(name)
-    _others(file.put(path, given.value(setting, value)))
-    click.echo(f"{dotted(path)} is {'set' if setting.secret else _shown(given.value(setting, value))}")
+    new = given.value(setting, value)
+    _change(path, new)
+    click.echo(f"{dotted(path)} is {'set' if setting.secret else _shown(new)}")
 
 
 @command.command()
@@ -82,7 +84,7 @@ def set_(name: str, value: tuple[str, ...]) -> None:
 def unset(name: str) -> None:
     """Remove one setting from the file: the default applies again. Also one that nobody knows."""
     path = given.path(name)
-    _others(file.take_away(path))
+    _change(path, None)
     setting = find(path)
     click.echo(f"{dotted(path)} is unset" + (f": {_shown(setting.default)}" if setting else ""))
 
@@ -148,8 +150,10 @@ def _known(name: str) -> tuple[tuple[str, ...], Setting]:
     return path, setting
 
 
-def _others(found: list[Fault]) -> None:
-    """Other mistakes in a file that was written all the same."""
+def _change(path: tuple[str, ...], new: object) -> None:
+    """Write a setting, so that `nmem undo` takes it back, and tell other mistakes in a file that was written."""
+    with terminal.kept() as db:
+        found = changed_settings.put(db, path, new, terminal.now())
     config = file.read()
     for one in found:
         click.echo(f"nmem: {config.told(one)}", err=True)

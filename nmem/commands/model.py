@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
 from sqlite3 import Connection
@@ -11,7 +10,6 @@ from sqlite3 import Connection
 import click
 
 from nmem.commands import terminal
-from nmem.errors import NmemError, NoDatabase
 from nmem.text import printable, to_json
 
 
@@ -66,13 +64,7 @@ def use(client: str, model: str) -> None:
 
 def change(made: Callable[[Connection | None, int], None]) -> None:
     """Change which model is asked, so that `nmem undo` takes it back; also where no database can keep that."""
-    with ExitStack() as open_:
-        try:
-            db = open_.enter_context(terminal.writing())
-        except NmemError as error:
-            db = None
-            if not isinstance(error, NoDatabase):
-                click.echo(f"note: `nmem undo` cannot undo this: {error}", err=True)
+    with terminal.kept() as db:
         made(db, terminal.now())
 
 

@@ -6,14 +6,14 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 
 import click
 
 from capture import paths
 from nmem import database, upgrade
-from nmem.errors import NmemError
+from nmem.errors import NmemError, NoDatabase
 from nmem.text import lines, printable, whole_minutes
 
 _WAIT = 10.0
@@ -97,6 +97,20 @@ def writing() -> Iterator[sqlite3.Connection]:
         raise NmemError(f"{paths.database()}: {database.worded(error)}") from None
     finally:
         db.close()
+
+
+@contextmanager
+def kept() -> Iterator[sqlite3.Connection | None]:
+    """The database, for what undo needs; None where nothing is recorded yet, or it cannot be kept, which is told."""
+    with ExitStack() as open_:
+        db = None
+        try:
+            db = open_.enter_context(writing())
+        except NoDatabase:
+            pass
+        except NmemError as error:
+            click.echo(f"note: `nmem undo` cannot undo this: {error}", err=True)
+        yield db
 
 
 def when(text: str, option: str = "--since") -> int:

@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from sqlite3 import Connection
+from typing import TYPE_CHECKING
 
+from capture.redaction import redact
 from capture.storage.store import transaction
 from nmem.store.corrections import Entry, write
 from nmem.text import fit, printable
+
+if TYPE_CHECKING:
+    from nmem.settings.check import Fault
+    from nmem.settings.setting import Setting
 
 KIND = "setting"
 """Of the corrections; their target is setting/TABLE.NAME."""
 
 
-def put(db: Connection | None, path: tuple[str, ...], new: object, now: int) -> None:
-    """Write one setting into config.toml; without a database nothing is kept for undo.
+def put(db: Connection | None, path: tuple[str, ...], new: object, now: int) -> list[Fault]:
+    """Write one setting into config.toml, or take it out where `new` is None; mistakes elsewhere in the file.
 
-    Raises NmemError, and then nothing is changed.
+    Without a database nothing is kept for undo, and never what may be a secret. Raises NmemError, and then nothing is
+    changed.
     """
-    from nmem.settings import file
+    from nmem.settings import declared, file
 
     before = file.value(file.read().document, path)
-    if db is None or before == new:
-        file.put(path, new)
-        return
+    change = partial(file.take_away, path) if new is None else partial(file.put, path, new)
+    if db is None or before == new or not _plain(declared.find(path), before, new):
+        return change()
     with transaction(db):
         write(db, KIND, f"setting/{'.'.join(path)}", {"value": new}, {"value": before}, now)
-        file.put(path, new)
+        return change()
+
+
+def _plain(setting: Setting | None, *values: object) -> bool:
+    """Whether values may stand in the database: no key, no pattern of a secret, nothing that would be redacted."""
+    if setting is None or setting.secret or setting.parts[0] == "redaction":
+        return False
+    try:
+        texts = [json.dumps(value, ensure_ascii=False) for value in values]
+    except TypeError:  # a date, which no setting is
+        return False
+    return all(redact(text) == text for text in texts)
 
 
 def ours(entry: Entry) -> bool:
@@ -36,8 +55,10 @@ def ours(entry: Entry) -> bool:
 
 def describe(entry: Entry) -> str:
     """What a person did, in a few words."""
-    value = fit(printable(json.dumps(entry.payload.get("value"), ensure_ascii=False)), 60)
-    return f"config.toml: {entry.target.partition('/')[2]} = {value}"
+    name, value = entry.target.partition("/")[2], entry.payload.get("value")
+    if value is None:
+        return f"config.toml: {name} is unset"
+    return f"config.toml: {name} = {fit(printable(json.dumps(value, ensure_ascii=False)), 60)}"
 
 
 def take_back(db: Connection, entry: Entry, now: int) -> str:  # noqa: ARG001 -- as its neighbours have it

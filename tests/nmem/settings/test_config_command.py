@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import stat
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from capture import paths
+from capture.storage import store
+from nmem import tables
 from nmem.commands.main import nmem
 from nmem.doctor.checks.config import config as doctor_says
 from nmem.errors import NmemError
@@ -247,3 +250,36 @@ def test_what_commands_take_is_taken(mine: Path) -> None:
     ok("set", "retention.projects.shop.all", "30.5")
     ok("set", "retention.projects.shop.command", "7")
     assert "no errors" in ok("check")
+
+
+def test_undo_takes_back_what_was_set_and_unset(mine: Path, db_path: str) -> None:
+    with closing(store.connect(db_path)) as db:
+        tables.ensure(db)
+
+    def undone() -> str:
+        return str(CliRunner().invoke(nmem, ["undo"]).stdout)
+
+    ok("set", "context.start_tokens", "1200")
+    ok("unset", "context.off")
+    ok("set", "context.ask", "false")
+    assert undone() == "undone: config.toml: context.ask = false\n"
+    assert undone() == "undone: config.toml: context.off is unset\n"
+    assert json.loads(ok("get", "context.off", "--json"))["value"] == ["shop"]
+    assert undone() == "undone: config.toml: context.start_tokens = 1200\n"
+    assert (ok("get", "context.start_tokens"), ok("get", "context.ask")) == ("900\n", "true\n")
+    assert "# not too much" in mine.read_text()
+
+    ok("set", "context.start_tokens", "1200")
+    mine.write_text(mine.read_text().replace("1200", "700"))
+    assert "changed later" in undone()
+    assert ok("get", "context.start_tokens") == "700\n"
+
+
+def test_a_key_is_kept_in_the_file_alone(mine: Path, db_path: str) -> None:
+    with closing(store.connect(db_path)) as db:
+        tables.ensure(db)
+    ok("set", "llm.key", "swordfish")
+    ok("set", "redaction.allow", "swordfish")
+    ok("set", "llm.model", "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36])
+    with closing(store.connect(db_path)) as db:
+        assert db.execute("SELECT count(*) FROM corrections").fetchone()[0] == 0
