@@ -231,12 +231,16 @@ def told(folder: Path | None, project: str, count: int, seed: int, *, as_json: b
             project = key_of(db, project)
         figures = evaluate(paths.database(), project, count, seed)
     else:
-        with imported(folder, partial(settle, models=False)) as path:
+        with imported(folder, partial(settle, models=False), _left_out) as path:
             figures = evaluate(path, project, count, seed)
     if as_json:
         click.echo(to_json(figures))
         return
     _print(table(figures))
+
+
+def _left_out(what: str) -> None:
+    click.echo(f"nmem: left out: {printable(what)}", err=True)
 
 
 def _show(figures: dict[str, object]) -> None:

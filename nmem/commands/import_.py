@@ -159,10 +159,8 @@ def _left_out(report: Report) -> list[str]:
         out.append(f"{report.duplicates:,} that were stored already or are told twice")
     if report.copied:
         out.append(f"{report.copied:,} that a fork repeats of its session")
-    if report.unreadable:
-        files = report.unreadable_in
-        more = f" and {len(files) - 1:,} other files" if len(files) > 1 else ""
-        out.append(f"{report.unreadable:,} lines that are no JSON, in {files[0] if files else '?'}{more}")
+    if torn := report.torn():
+        out.append(torn)
     return out
 
 

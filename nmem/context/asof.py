@@ -60,8 +60,8 @@ _LEARNED = (
     f" (SELECT 1 FROM main.learning_evidence e WHERE e.learning_id = t.id AND e.at >= {_NOW})"
 )
 _REMEDIED = (
-    "NOT EXISTS (SELECT 1 FROM json_each(t.remedy, '$.observation_ids') j LEFT JOIN main.observations o"
-    f" ON o.id = j.value WHERE o.id IS NULL OR o.at >= {_NOW})"
+    "NOT EXISTS (SELECT 1 FROM json_each(iif(json_valid(t.remedy), t.remedy, '{}'), '$.observation_ids') j"
+    f" LEFT JOIN main.observations o ON o.id = j.value WHERE o.id IS NULL OR o.at >= {_NOW})"
 )
 """All that a remedy was read from was there; a later one may hide an earlier, never the other way round."""
 _AS_IT_WAS: dict[str, dict[str, str]] = {

@@ -39,7 +39,7 @@ _STEPS = frozenset(tx.stem(word) for word in lx.LIFECYCLE | lx.HOUSE | {
 _CALLS = (
     "SELECT prompt_id, json_extract(metadata, '$.episode.title'), json_extract(metadata, '$.episode.resumes')"
     " FROM observations WHERE {} AND obs_type = 'mcp_call' AND agent_id IS NULL"
-    " AND instr(metadata, '\"episode\":') > 0 ORDER BY at, id"
+    " AND instr(metadata, '\"episode\":') > 0 AND json_valid(metadata) ORDER BY at, id"
 )
 
 

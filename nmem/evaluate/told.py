@@ -111,8 +111,13 @@ def evaluate(
 
 
 @contextmanager
-def imported(folder: Path, settle: Callable[[str], object]) -> Iterator[str]:
-    """A database of its own with the transcripts of a folder, settled by `settle`. Raises NmemError, OSError."""
+def imported(
+    folder: Path, settle: Callable[[str], object], left_out: Callable[[str], object] = lambda _: None
+) -> Iterator[str]:
+    """A database of its own with the transcripts of a folder, settled by `settle`; `left_out` hears of torn lines.
+
+    Raises NmemError, OSError.
+    """
     from contextlib import closing
 
     from capture.storage import store
@@ -125,7 +130,8 @@ def imported(folder: Path, settle: Callable[[str], object]) -> Iterator[str]:
         path = str(Path(place, "told.db"))
         with closing(store.connect(path)) as db:
             importer = Importer(db)
-            importer.run(find([folder]))
+            if torn := importer.run(find([folder])).torn():
+                left_out(torn)
             tables.ensure(db)
             detect.sessions(db, sorted(importer.changed), path)
         settle(path)

@@ -115,7 +115,7 @@ def _objects(head: bytes) -> Iterator[dict[str, object]]:
     ):
         try:
             value = json.loads(text[:mark].rstrip().rstrip(",") + "}")
-        except ValueError:
+        except (ValueError, RecursionError):
             value = None
         if isinstance(value, dict) and "sessionId" in value:
             yield {**value, "messages": []}
@@ -124,7 +124,7 @@ def _objects(head: bytes) -> Iterator[dict[str, object]]:
     for line in lines[:40]:
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             # the first line of a rollout may be longer than what was read: its head tells enough
             value = _torn(line) if line is lines[-1] else None
         if isinstance(value, dict):
@@ -181,7 +181,7 @@ def _latest(tail: bytes) -> str:
 def _agent_type(path: Path) -> str:
     try:
         value = json.loads(read(str(path.with_suffix(".meta.json")), _PEEK))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return ""
     return str(value.get("agentType") or "") if isinstance(value, dict) else ""
 

@@ -57,6 +57,14 @@ class Report:
         out["records_per_second"] = round(self.records / self.seconds) if self.seconds else 0
         return out
 
+    def torn(self) -> str:
+        """How many lines were no JSON, and where, in words; empty without any."""
+        if not self.unreadable:
+            return ""
+        first, *others = self.unreadable_in or ["?"]
+        more = f" and {len(others):,} other files" if others else ""
+        return f"{self.unreadable:,} lines that are no JSON, in {first}{more}"
+
 
 class Importer:
     """One run over many files; `step` is told of every stretch, in bytes.

@@ -141,7 +141,7 @@ def _rows(db: Connection, session_id: str) -> list[Row]:
     ).fetchone()
     found = db.execute(
         "SELECT id, at, seq, prompt_id, obs_type, coalesce(tool_name, ''), coalesce(file_path, ''), content, outcome,"
-        " CASE WHEN outcome = 'failed' THEN coalesce(json_extract(metadata, '$.response'), '') ELSE '' END"
+        " iif(outcome = 'failed' AND json_valid(metadata), coalesce(json_extract(metadata, '$.response'), ''), '')"
         " FROM observations WHERE session_id = ? ORDER BY seq, id",
         (session_id,),
     )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
@@ -15,7 +18,7 @@ from nmem.commands.main import nmem
 from nmem.context import asof
 from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item
 from nmem.errors import NmemError
-from nmem.evaluate import told
+from nmem.evaluate import context, told
 from nmem.evaluate.context import Moment
 from nmem.settle import settle
 
@@ -88,6 +91,28 @@ def test_a_folder_of_transcripts_is_replayed_by_the_command(shop: tuple[Path, st
     done = CliRunner().invoke(nmem, ["eval", "told", str(shop[0]), "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["moments"] == SESSIONS - 5
+
+
+def test_damaged_rows_and_transcripts_stop_no_replay(shop: tuple[Path, str], tmp_path: Path) -> None:
+    path, folder = str(tmp_path / "damaged.db"), tmp_path / "transcripts"
+    with closing(sqlite3.connect(shop[1])) as whole, closing(sqlite3.connect(path)) as db:
+        whole.backup(db)
+        db.execute("UPDATE observations SET metadata = '{torn', outcome = 'failed'")
+        db.execute(
+            "INSERT INTO learnings (project_id, kind, key, title, sessions, occurrences, first_at, last_at, remedy)"
+            " SELECT id, 'command', 'make shop', 'make shop fails', 2, 2, 1, 2, '{torn' FROM projects"
+        )
+        db.commit()
+    assert told.evaluate(path)["moments"] == SESSIONS - 5
+    assert context.evaluate(path)["sessions"] == SESSIONS - 1
+    settle(path, models=False)
+
+    shutil.copytree(shop[0], folder)
+    whole_text = (folder / "s0.jsonl").read_text("utf-8")
+    (folder / "s0.jsonl").write_text(f"{'[' * 5_000}\n{{torn\n{whole_text}", "utf-8")
+    done = CliRunner().invoke(nmem, ["eval", "told", str(folder), "--json"])
+    assert json.loads(done.stdout)["moments"] == SESSIONS - 5
+    assert done.stderr == f"nmem: left out: 2 lines that are no JSON, in {folder / 's0.jsonl'}\n"
 
 
 def test_open_ends_are_read_out_of_what_is_told() -> None:
