@@ -38,6 +38,16 @@ def content(lines: Iterable[Line]) -> Content:
     return Content.assemble(*parts)
 
 
+def once_laid_out(widget: Widget, then: Callable[..., object], *given: object) -> None:
+    """Call a widget's method after the next layout, unless the widget has left its screen by then."""
+
+    def called() -> None:
+        if widget.is_attached:
+            then(*given)
+
+    widget.call_after_refresh(called)
+
+
 def _looks(app: App[Any]) -> dict[str, Style]:
     own = sorted((name, value) for name, value in app.theme_variables.items() if name.startswith("nm-"))
     theme = (app.theme, app.no_color, app.native_ansi_color, own)

@@ -11,6 +11,7 @@ from textual.strip import Strip
 
 from nmem_tui.model.line import Line, plain
 from nmem_tui.model.lists import NO_MATCH, Item, Words, narrowed, text_of
+from nmem_tui.widgets.drawn import once_laid_out
 from nmem_tui.widgets.lines import Lines
 
 Make = Callable[[int], Sequence[Item]]
@@ -139,7 +140,7 @@ class Items(Lines):
         """One that was hidden when it was told is not always told of its width: it sees that when it is drawn."""
         if not self._late and self.scrollable_content_region.width != self._cells:
             self._late = True
-            self.call_after_refresh(self._fit)
+            once_laid_out(self, self._fit)
         return super().render_line(y)
 
     def plain(self) -> str:
@@ -174,7 +175,7 @@ class Tail(Items):
     def on_resize(self) -> None:
         """Another height: the end is elsewhere."""
         super().on_resize()
-        self.call_after_refresh(self._end)
+        once_laid_out(self, self._end)
 
 
 TALL = 2

@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from nmem_tui.model import symbols
 from nmem_tui.model.line import Line, Span
-from nmem_tui.widgets.drawn import Palette, Titled
+from nmem_tui.widgets.drawn import Palette, Titled, once_laid_out
 
 
 class Attended(Widget):
@@ -131,7 +131,7 @@ class Lines(Titled, Attended, ScrollView, can_focus=True, inherit_bindings=False
         self.set_reactive(Lines.cursor, self._nearest(max(0, min(cursor, count - 1)), 1))
         self._into_view()
         self.redraw()
-        self.call_after_refresh(self._place_bar)
+        once_laid_out(self, self._place_bar)
 
     def _place_bar(self) -> None:
         """A scroll bar that only just appeared has missed the scrolling before."""
@@ -207,7 +207,7 @@ class Lines(Titled, Attended, ScrollView, can_focus=True, inherit_bindings=False
     def on_resize(self) -> None:
         """Keep the cursor in sight."""
         lengthen(self, self.count)
-        self.call_after_refresh(self._into_view)
+        once_laid_out(self, self._into_view)
 
     def attend(self) -> None:
         """The cursor shows where the keyboard is; elsewhere it stays, but as a mark only."""

@@ -14,7 +14,7 @@ from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
 from nmem_tui.model import now_cards, now_gauges
 from nmem_tui.model.line import Line
-from nmem_tui.widgets.drawn import Card, Draw
+from nmem_tui.widgets.drawn import Card, Draw, once_laid_out
 
 if TYPE_CHECKING:
     from nmem.stance.model import Stance
@@ -92,7 +92,7 @@ class Overview(Horizontal):
 
     def on_resize(self) -> None:
         """Another width wraps otherwise."""
-        self.call_after_refresh(self.fit)
+        once_laid_out(self, self.fit)
 
 
 def _prompt(view: NowView, cells: int, rows: int) -> list[Line]:

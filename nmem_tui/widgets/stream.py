@@ -17,7 +17,7 @@ from nmem.text import width
 from nmem_tui.model import actions, stream, symbols
 from nmem_tui.model.lists import Marked
 from nmem_tui.model.stream import Window
-from nmem_tui.widgets.drawn import Palette
+from nmem_tui.widgets.drawn import Palette, once_laid_out
 from nmem_tui.widgets.lines import Attended, lengthen
 
 
@@ -80,7 +80,7 @@ class Stream(ScrollView, Attended, can_focus=True, inherit_bindings=False):
                 self.set_reactive(Stream.cursor, self.cursor + before)
                 self.scroll_to(y=self.scroll_offset.y + before, animate=False, immediate=True, force=True)
         self.refresh()
-        self.call_after_refresh(self._place_bar)
+        once_laid_out(self, self._place_bar)
 
     def _place_bar(self) -> None:
         """A scroll bar that only just appeared has missed the scrolling before."""
@@ -194,7 +194,7 @@ class Stream(ScrollView, Attended, can_focus=True, inherit_bindings=False):
         if self.following:
             self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True, force=True)
         elif len(self.window):
-            self.call_after_refresh(self.go, self.cursor)
+            once_laid_out(self, self.go, self.cursor)
 
     def on_click(self, event: Click) -> None:
         """A click moves the cursor; on the row it is already on, it opens."""

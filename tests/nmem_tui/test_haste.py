@@ -10,6 +10,7 @@ from textual.command import CommandList
 from textual.events import Key
 
 from nmem_tui.messages import Loaded
+from nmem_tui.widgets.drawn import once_laid_out
 
 
 async def together(pilot: Any, *keys: str) -> None:
@@ -90,3 +91,18 @@ async def test_an_answer_that_comes_while_the_cockpit_closes_is_dropped(
             closing.setattr(type(pilot.app), "screen_stack", [])
             view.hand_out(Loaded("late", 0, "an answer"))
         assert not shown
+
+
+class Left:
+    """A widget that has left its screen while the next layout was on its way."""
+
+    is_attached = False
+
+    def call_after_refresh(self, then: Any) -> None:
+        then()
+
+
+def test_a_widget_that_left_before_its_layout_is_asked_nothing() -> None:
+    called: list[int] = []
+    once_laid_out(Left(), called.append, 1)  # type: ignore[arg-type]
+    assert called == []
