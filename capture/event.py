@@ -23,35 +23,12 @@ THINKING = "thinking"
 
 OBS_TYPES = frozenset(
     [
-        "file_read",
-        "file_write",
-        "file_edit",
-        "search",
-        "command",
-        "test",
-        "build",
-        "lint",
-        "install",
-        "git_commit",
-        "git_push",
-        "git_other",
-        "github",
-        "task_spawn",
-        "skill",
-        "web_fetch",
-        "web_search",
-        "mcp_call",
-        "question",
-        "plan",
-        "todo",
-        "session_start",
-        "session_resume",
-        "session_clear",
-        "session_compact",
-        "marker",
-        "tool_other",
+        "file_read", "file_write", "file_edit", "search", "command", "test", "build", "lint", "install",
+        "git_commit", "git_push", "git_other", "github", "task_spawn", "skill", "web_fetch", "web_search",
+        "mcp_call", "question", "plan", "todo", "session_start", "session_resume", "session_clear",
+        "session_compact", "marker", "tool_other",
     ]
-)
+)  # fmt: skip
 
 OK = "ok"
 FAILED = "failed"

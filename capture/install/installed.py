@@ -29,18 +29,8 @@ class Record:
     """One settings file that nmem wrote."""
 
     __slots__ = (
-        "added",
-        "client",
-        "folders",
-        "home",
-        "left",
-        "no_line",
-        "original",
-        "path",
-        "scope",
-        "stem",
-        "written",
-    )
+        "added", "client", "folders", "home", "left", "no_line", "original", "path", "scope", "stem", "written",
+    )  # fmt: skip
 
     def __init__(self, path: str, client: str, scope: str) -> None:
         self.path = path

@@ -392,25 +392,9 @@ VOCABULARY = frozenset(
 )
 
 STEMS = (
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "auth",
-    "cred",
-    "pw",
-    "psk",
-    "sid",
-    "salt",
-    "verif",
-    "nonce",
-    "pswd",
-    "pssw",
-    "pasw",
-    "pswo",
-    "pswr",
-)
+    "pass", "pwd", "secret", "token", "key", "auth", "cred", "pw", "psk", "sid", "salt", "verif", "nonce", "pswd",
+    "pssw", "pasw", "pswo", "pswr",
+)  # fmt: skip
 """A name that is worth looking at holds one of these."""
 
 STRONG = frozenset(

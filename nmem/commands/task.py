@@ -38,19 +38,9 @@ class Tasks(Default):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All of them, as a person meets them."""
         order = (
-            "add",
-            "list",
-            "show",
-            "run",
-            "watch",
-            "output",
-            "attach",
-            "approve",
-            "cancel",
-            "retry",
-            "edit",
+            "add", "list", "show", "run", "watch", "output", "attach", "approve", "cancel", "retry", "edit",
             "schedule",
-        )
+        )  # fmt: skip
         return [*order, *(name for name in super().list_commands(ctx) if name not in order)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -25,15 +25,9 @@ _WIDE, _HIGH = 200, 50
 _STILL = 1.0
 _TARGET = re.compile(r"%\d{1,9}|[\w.@ -]{1,80}(?::[\w.@ -]{1,80}(?:\.\d{1,4})?)?")
 _FACTS = (
-    "pane_id",
-    "pane_pid",
-    "pane_current_command",
-    "pane_in_mode",
-    "pane_dead",
-    "history_size",
-    "cursor_y",
+    "pane_id", "pane_pid", "pane_current_command", "pane_in_mode", "pane_dead", "history_size", "cursor_y",
     "alternate_on",
-)
+)  # fmt: skip
 
 
 class Busy(NmemError):

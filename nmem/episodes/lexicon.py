@@ -52,95 +52,29 @@ ONWARD: frozenset[str] = frozenset(
 
 # Phrases by which people say that they turn to something else
 SWITCH: tuple[str, ...] = (
-    "next problem",
-    "next issue",
-    "next thing",
-    "next item",
-    "next task",
-    "next up",
-    "next, ",
-    "one more",
-    "another ",
-    "other issue",
-    "other thing",
-    "going back",
-    "back to",
-    "different ",
-    "separate",
-    "unrelated",
-    "now we need",
-    "now i want",
-    "now i need",
-    "now let",
-    "now can",
-    "new feature",
-    "by the way",
-    "btw",
-    "moving on",
-    "switch to",
-    "new task",
-    "new issue",
-    "agora ",
-    "outra coisa",
-    "outro ",
-    "próxim",
-    "다음",
-    "이제",
-    "다른",
-    "次",
-    "別の",
-    "接下来",
-    "另外",
-    "另一个",
-    "现在",
-)
+    "next problem", "next issue", "next thing", "next item", "next task", "next up", "next, ", "one more",
+    "another ", "other issue", "other thing", "going back", "back to", "different ", "separate", "unrelated",
+    "now we need", "now i want", "now i need", "now let", "now can", "new feature", "by the way", "btw",
+    "moving on", "switch to", "new task", "new issue", "agora ", "outra coisa", "outro ", "próxim", "다음", "이제",
+    "다른", "次", "別の", "接下来", "另外", "另一个", "现在",
+)  # fmt: skip
 
 RETURNS: tuple[str, ...] = ("back to", "going back", "voltando a", "に戻", "回到", "돌아가")
 
 BACK: tuple[str, ...] = (
-    "back to",
-    "going back",
-    "return to",
-    "revisit",
-    "as before",
-    "earlier",
-    "voltando",
-    "다시",
-    "に戻",
-    "回到",
-)
+    "back to", "going back", "return to", "revisit", "as before", "earlier", "voltando", "다시", "に戻", "回到",
+)  # fmt: skip
 
 WISH: tuple[str, ...] = (
-    "i want",
-    "i'd like",
-    "i would like",
-    "we need",
-    "we should",
-    "let's",
-    "quero",
-    "queria",
-    "싶",
-    "たい",
-    "我想",
+    "i want", "i'd like", "i would like", "we need", "we should", "let's", "quero", "queria", "싶", "たい", "我想",
     "我要",
-)
+)  # fmt: skip
 
 # How an agent's closing text asks for the next word
 ASKING: tuple[str, ...] = (
-    "would you like",
-    "should i",
-    "do you want",
-    "want me to",
-    "shall i",
-    "let me know",
-    "which option",
-    "할까요",
-    "でしょうか",
-    "ますか",
-    "吗？",
-    "deseja",
-    "quer que",
-)
+    "would you like", "should i", "do you want", "want me to", "shall i", "let me know", "which option", "할까요",
+    "でしょうか", "ますか", "吗？", "deseja", "quer que",
+)  # fmt: skip
 
 # Frequent character bigrams of unspaced or agglutinating scripts that carry grammar, not topic
 STOP_BIGRAMS: frozenset[str] = frozenset(

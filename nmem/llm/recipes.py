@@ -34,16 +34,9 @@ class Call:
 
 
 _CODEX_OFF = (
-    "hooks",
-    "shell_tool",
-    "unified_exec",
-    "apps",
-    "plugins",
-    "multi_agent",
-    "goals",
-    "image_generation",
+    "hooks", "shell_tool", "unified_exec", "apps", "plugins", "multi_agent", "goals", "image_generation",
     "browser_use",
-)
+)  # fmt: skip
 Recipe = Callable[[tuple[str, ...], Request, str, Path], Call]
 
 

@@ -160,18 +160,9 @@ FROM sessions s JOIN projects p ON p.id = s.project_id
 
 def _session(row: Row) -> SessionRow:
     texts = (
-        "id",
-        "client",
-        "project",
-        "root",
-        "branch",
-        "model",
-        "state",
-        "cwd",
-        "transcript_path",
-        "origin",
+        "id", "client", "project", "root", "branch", "model", "state", "cwd", "transcript_path", "origin",
         "intent",
-    )
+    )  # fmt: skip
     numbers = ("started_at", "last_at", "context_tokens", "context_window", "context_at")
     values: dict[str, Any] = {name: row[name] or "" for name in texts} | {name: row[name] for name in numbers}
     return SessionRow(**values, name=shown(None, row["name"], row["opening"] or ""))

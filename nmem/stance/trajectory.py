@@ -100,18 +100,9 @@ class Trajectory:
     """The way of one session or episode; `add` takes one observation after the other, in their order."""
 
     __slots__ = (
-        "asked",
-        "bare",
-        "counts",
-        "crossings",
-        "failed",
-        "observations",
-        "phase",
-        "places",
-        "points",
-        "scope",
+        "asked", "bare", "counts", "crossings", "failed", "observations", "phase", "places", "points", "scope",
         "signs",
-    )
+    )  # fmt: skip
 
     def __init__(self, scope_base: float = 0.0) -> None:
         """`scope_base` 0 is the seed's reading; what is shown is read with SCOPE_BASE."""

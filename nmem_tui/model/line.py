@@ -14,35 +14,11 @@ Line = list[Span]
 
 TONES = frozenset(
     [
-        "text",
-        "strong",
-        "quiet",
-        "accent",
-        "good",
-        "bad",
-        "warn",
-        "user",
-        "agent",
-        "change",
-        "run",
-        "look",
-        "bar",
-        "rest",
-        "off",
-        "line",
-        "cursor",
-        "title",
-        "tab",
-        "key",
-        "phase",
-        "scope",
-        "explore",
-        "reason",
-        "scaffold",
-        "finish",
-        "pill",
+        "text", "strong", "quiet", "accent", "good", "bad", "warn", "user", "agent", "change", "run", "look",
+        "bar", "rest", "off", "line", "cursor", "title", "tab", "key", "phase", "scope", "explore", "reason",
+        "scaffold", "finish", "pill",
     ]
-)
+)  # fmt: skip
 
 
 def length(line: Line) -> int:

@@ -27,21 +27,10 @@ class EpisodeActions(EpisodeWarnings, FilterableList):
     CONTEXT = "episodes"
     ALONE = frozenset(
         {
-            "undecide",
-            "reword",
-            "promote",
-            "rename",
-            "split",
-            "merge",
-            "move",
-            "resume",
-            "narrate",
-            "link",
-            "continue",
-            "dispatch",
-            "copy_id",
+            "undecide", "reword", "promote", "rename", "split", "merge", "move", "resume", "narrate", "link",
+            "continue", "dispatch", "copy_id",
         }
-    )
+    )  # fmt: skip
     TOGETHER = frozenset({"pin", "purge"})
     pane: StoryPane
     split_at = 0

@@ -10,20 +10,10 @@ from nmem.episodes.narrate.words import alike, codes, words
 
 _DID = frozenset(
     (
-        "command",
-        "git_other",
-        "git_push",
-        "github",
-        "install",
-        "build",
-        "test",
-        "lint",
-        "mcp_call",
-        "file_edit",
-        "file_write",
-        "git_commit",
+        "command", "git_other", "git_push", "github", "install", "build", "test", "lint", "mcp_call", "file_edit",
+        "file_write", "git_commit",
     )
-)
+)  # fmt: skip
 _CLAIMS_TESTS = re.compile(
     r"\b(?:tests?|lint|build|checks?|suite)\b.{0,40}\b(?:pass(?:es|ed|ing)?|green|clean|succe\w+)\b"
     r"|\ball (?:tests? )?pass",

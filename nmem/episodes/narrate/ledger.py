@@ -50,18 +50,9 @@ class Ledger:
     """The working tree as far as the episode touched it."""
 
     __slots__ = (
-        "by_user",
-        "changes",
-        "commits",
-        "plans",
-        "published",
-        "pushes",
-        "scratch",
-        "staged",
-        "stashed",
-        "tried",
+        "by_user", "changes", "commits", "plans", "published", "pushes", "scratch", "staged", "stashed", "tried",
         "worded",
-    )
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.changes: dict[str, Change] = {}

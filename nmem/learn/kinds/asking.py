@@ -47,21 +47,9 @@ _TITLE = 110
 _EXCERPT = 200
 _NOT_SOURCES = ("docs/", "doc/", "node_modules/", ".claude/", "vendor/", "adr/", "/", "~")
 _NOT_CODE = (
-    ".md",
-    ".mdx",
-    ".txt",
-    ".json",
-    ".toml",
-    ".yaml",
-    ".yml",
-    ".lock",
-    ".rst",
-    ".log",
-    ".jsonl",
-    ".cfg",
-    ".ini",
+    ".md", ".mdx", ".txt", ".json", ".toml", ".yaml", ".yml", ".lock", ".rst", ".log", ".jsonl", ".cfg", ".ini",
     ".mod",
-)
+)  # fmt: skip
 
 
 def findings(prompts: Sequence[Said]) -> list[Finding]:
