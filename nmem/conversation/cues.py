@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
+
+from capture import cache
+from capture.redaction import rules_cache
+
+_every: list[Cue] = []
 
 
 class Cue:
@@ -15,6 +21,7 @@ class Cue:
 
     def __init__(self, *patterns: str) -> None:
         self.source = "|".join(patterns)
+        _every.append(self)
 
     def search(self, text: str) -> bool:
         """Whether one of them is in the text."""
@@ -23,11 +30,38 @@ class Cue:
 
     @cached_property
     def _low(self) -> re.Pattern[str]:
-        return re.compile(_at_words([one for one in _alternatives(self.source) if _may_be_ascii(one)]))
+        return _compiled("cues", self._lower(), (one._lower() for one in _every))
 
     @cached_property
     def _any_case(self) -> re.Pattern[str]:
-        return re.compile(_at_words(_alternatives(self.source)), re.IGNORECASE)
+        return _compiled("cues-any-case", self._ignoring_case(), (one._ignoring_case() for one in _every))
+
+    def _lower(self) -> str:
+        return _at_words([one for one in _alternatives(self.source) if _may_be_ascii(one)])
+
+    def _ignoring_case(self) -> str:
+        return f"(?i){_at_words(_alternatives(self.source))}"
+
+
+_kept: dict[str, dict[str, rules_cache.Code | None]] = {}
+"""By cache file: the code of each pattern."""
+
+
+def _compiled(name: str, source: str, every: Iterable[str]) -> re.Pattern[str]:
+    """A pattern from a cache file: to compile them takes each run of settling longer than to tell a turn.
+
+    What the file lacks is compiled for every cue at once, and kept.
+    """
+    file = rules_cache.path(name)
+    if file not in _kept:
+        found = cache.read(file, dict)
+        _kept[file] = found if isinstance(found, dict) else {}
+    known = _kept[file]
+    if source not in known:
+        known = _kept[file] = {one: known[one] if one in known else rules_cache.code(one) for one in every}
+        cache.write(file, known)
+    entry = known[source]
+    return (rules_cache.made(source, entry) if entry else None) or re.compile(source)
 
 
 def _alternatives(source: str) -> list[str]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from capture import paths
+from capture.redaction import rules_cache
 from nmem.conversation import cues
 from nmem.conversation.cues import Cue
 
@@ -36,3 +39,23 @@ def test_ascii_is_found_as_any_text_is(name: str) -> None:
 def test_other_scripts_are_found() -> None:
     assert cues.RULE.search("앞으로는 이렇게 하자")
     assert cues.RULE.search("À PARTIR DE MAINTENANT, on arrondit")
+
+
+def test_what_one_process_compiled_serves_the_next_one(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NMEM_DB", str(own_home / "nmem.db"))
+    said = ("Never round down.", "Grundsätzlich runden wir AUF.")
+
+    def found() -> list[bool]:
+        """By cues as a new process has them: nothing compiled, nothing read."""
+        monkeypatch.setattr(cues, "_kept", {})
+        return [Cue(cues.RULE.source).search(text) for text in (*said, "round down, später auf")]
+
+    assert found() == [True, True, False]
+    with monkeypatch.context() as changed:
+        changed.setattr(rules_cache, "code", lambda source: pytest.fail(f"compiled again: {source[:40]}"))
+        assert found() == [True, True, False]
+    kept = sorted(Path(paths.cache(paths.database())).glob("cues*"))
+    assert len(kept) == 2
+    for file in kept:
+        file.write_bytes(file.read_bytes()[:1000])
+    assert found() == [True, True, False], "a damaged file is made anew"
