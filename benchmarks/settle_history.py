@@ -61,19 +61,22 @@ def rows(path: str, total: str = "1000000", seconds: str = "900") -> None:
 
 def _settle(path: str, seconds: float) -> None:
     steps: dict[str, list[float]] = {}
-    for name in ("_labels", "_episodes", "_stories", "_sessions", "_waiting", "_learn", "all"):
+    for name in ("_labels", "_find", "_episodes", "_stories", "_sessions", "_waiting", "_learn", "all"):
         _time(name, steps)
-    done: list[tuple[int, int, float, float]] = []
+    done: dict[str, list[tuple[int, int, float, float]]] = {}
     begun, spent = time.perf_counter(), _spent()
     settle.settle(
         path, seconds, models=False,
-        step=lambda some, of: done.append((some, of, time.perf_counter() - begun, _spent() - spent)),
+        step=lambda some, of, what: done.setdefault(what, []).append(
+            (some, of, time.perf_counter() - begun, _spent() - spent)
+        ),
     )  # fmt: skip
     for name, (clock, spent_here, times) in steps.items():
         print(f"{name.strip('_'):10} {clock:8.2f} s, {spent_here:8.2f} s of this process, {times:.0f} times")
-    for some, of, clock, spent_so_far in done[:1] + done[-1:]:
-        told = f"{some / clock:.1f} sessions/s, {some / max(spent_so_far, 0.001):.1f} a second of this process"
-        print(f"{some} of {of} sessions told after {clock:.1f} s: {told}")
+    for what, steps_of in done.items():
+        for some, of, clock, spent_so_far in steps_of[:1] + steps_of[-1:]:
+            rate = f"{some / clock:.1f} sessions/s, {some / max(spent_so_far, 0.001):.1f} a second of this process"
+            print(f"{some} of {of} sessions {what} after {clock:.1f} s: {rate}")
     helpers = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"processes beside it: {helpers.ru_utime + helpers.ru_stime:.1f} s; peak {_peak()} MB")
 

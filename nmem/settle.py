@@ -4,7 +4,8 @@ One process at a time; each step is a transaction of its own and asks the databa
 killed anywhere, goes on where it was, and finds little to do when there is nothing. One that fails is passed over.
 Sessions that nothing was concluded from yet come first, in batches from the newest to the oldest: a batch is labelled,
 cut, told and summed up before the next one begins, and the first one is indexed and made ready to be told of at once,
-so nobody waits for the history behind the last day.
+so nobody waits for the history behind the last day. Where many wait, all that follow the first batch are cut into
+episodes before the next one is told: every list shows them then, by what was asked for.
 """
 
 from __future__ import annotations
@@ -60,8 +61,9 @@ ERRORS = "settle errors"
 """The counter of steps that failed since everything was last done without one."""
 BATCH = 50
 """Sessions that are labelled, cut, told and summed up before the next ones are looked at."""
-Step = Callable[[int, int], None]
-"""Is told how many of the waiting sessions are done."""
+FOUND, SETTLED = "cut into episodes", "settled"
+Step = Callable[[int, int, str], None]
+"""Is told how many of the waiting sessions are FOUND or SETTLED."""
 _CHECKPOINT = 4000
 """Pages of the write-ahead log after which it is folded back."""
 
@@ -120,11 +122,11 @@ class Report:
 
 def settle(
     db_path: str, seconds: float = SECONDS, *, models: bool = True, cancel: Cancel | None = None,
-    clock: Callable[[], int] = storytelling.milliseconds, step: Step = lambda _done, _all: None,
+    clock: Callable[[], int] = storytelling.milliseconds, step: Step = lambda _done, _all, _what: None,
 ) -> Report | None:  # fmt: skip
     """Do all that is due, for at most `seconds`; None when another process is at it.
 
-    `models`: whether one may be asked. `step` is told of each batch of waiting sessions that is done.
+    `models`: whether one may be asked. `step` is told of each batch of waiting sessions that is cut, or settled.
     Raises sqlite3.Error, OSError or NewerDatabase where it cannot begin.
     """
     begun = time.monotonic()
@@ -174,9 +176,9 @@ class _Run:
         self._served: list[str] = []
         """The batch that was settled last."""
         self._many = False
-        """Whether so many sessions wait that they are labelled beside this process."""
-        self._cut: set[str] = set()
-        """Sessions of a batch that were cut as soon as they were labelled, while the next ones were being labelled."""
+        """Whether so many sessions wait that processes beside this one help."""
+        self._cut: dict[str, bool] = {}
+        """Waiting sessions that were cut before their batch came to it; whether with labels."""
         self._told: set[int] = set()
         """Episodes that this run has told: their words are those of today."""
         self._broken: set[int] = set()
@@ -290,6 +292,8 @@ class _Run:
 
     def _waiting(self) -> None:
         """Sessions that nothing was concluded from yet, the newest first: each batch is whole before the next one."""
+        if self._look() and self._many:
+            self._find(self._look())
         while some := self._look()[:BATCH]:
             if not self._batch(some):
                 return
@@ -316,50 +320,64 @@ class _Run:
         return True
 
     def _progress(self) -> None:
-        self._step(self._all - len(self._look()), self._all)
+        self._step(self._all - len(self._look()), self._all, SETTLED)
+
+    def _find(self, some: Sequence[str]) -> None:
+        """Cut waiting sessions into episodes: what they are called, how long they took and how they ended is known.
+
+        Until they are counted with their labels they count as waiting, also for the next run.
+        """
+        cut, before = self._cutter(labelled=False), self._all - len(some)
+        for number, (session_id, known) in enumerate(zip(some, self._beside.episodes(some), strict=True), before + 1):
+            if self.stop.is_set():
+                return
+            with suppress(Exception):  # it is cut again with its batch, which says what is wrong with it
+                cut(session_id, known)
+            if number % BATCH == 0 or number == self._all:
+                self._step(number, self._all, FOUND)
 
     def _first_told(self) -> None:
         """A project of which nothing was made ready yet: its sessions are told of the newest ones."""
         self.report.folded += keep.newest(self.db, self._served, self.clock(), self.stop.is_set)
 
     def _labels(self, some: Sequence[str] | None = None) -> None:
-        """Calls that carry no labels get them before episodes count what they are."""
-        if some is None or not self._many:
-            self.report.labelled += fill(self.db, self.db_path, self.clock(), self.stop.is_set, some)
-            return
-        cut = self._cutter(self._cut)
+        """Calls that carry no labels get them before episodes count what they are, or are counted anew."""
+        cut = self._cutter() if some is not None and self._many else None
 
-        def at_once(session_id: str) -> None:
+        def over(session_id: str) -> None:
             with suppress(Exception):  # it is cut again by `_episodes`, which says what is wrong with it
-                cut(session_id)
+                if cut:
+                    cut(session_id)
 
         self.report.labelled += fill(
-            self.db, self.db_path, self.clock(), self.stop.is_set, some, self._beside.labels, at_once
+            self.db, self.db_path, self.clock(), self.stop.is_set, some, self._beside.labels, over if cut else None
         )
 
     def _episodes(self, some: Sequence[str] | None = None) -> None:
         """Prompts into episodes; what is over is closed and counted to its end."""
-        done, self._cut = self._cut, set()
-        cut = self._cutter(set())
+        cut = self._cutter()
         for session_id in detect.untold(self.db) if some is None else some:
             if self.stop.is_set():
                 return
-            if session_id not in done:
+            if some is None or not self._cut.get(session_id):
                 cut(session_id)
         if some is not None:
             return
         self.report.closed += len(detect.close_overdue(self.db, self.clock(), self.db_path))
 
-    def _cutter(self, done: set[str]) -> Callable[[str], None]:
-        """What cuts one session into episodes, and notes it as done."""
+    def _cutter(self, *, labelled: bool = True) -> Callable[..., None]:
+        """What cuts one session into episodes, and notes it as done; of one that is cut only the counts are due."""
         detector = load(self.db_path)
         over = set(detect.over(self.db, self.clock()))
 
-        def cut(session_id: str) -> None:
-            detect.session(self.db, session_id, detector, close=session_id in over)
-            self.report.detected += 1
-            self.report.closed += session_id in over
-            done.add(session_id)
+        def cut(session_id: str, known: detect.Decided | None = None) -> None:
+            if self._cut.pop(session_id, None) is False:
+                detect.count_again(self.db, session_id)
+            else:
+                detect.session(self.db, session_id, detector, close=session_id in over, known=known, trace=labelled)
+                self.report.detected += 1
+                self.report.closed += session_id in over
+            self._cut[session_id] = labelled
 
         return cut
 

@@ -1,4 +1,4 @@
-"""The parallel part of settling: labels, stories, decisions, findings; the main process writes.
+"""The parallel part of settling: labels, episodes, stories, decisions, findings; the main process writes.
 
 Two processes read the database and answer; what they could not do is done here, and fails here if it has to. Where
 there is little to do, or one processor, there are none.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from sqlite3 import Connection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nmem import database
 from nmem.decisions import store as said
 from nmem.decisions.store import Heard
-from nmem.episodes import storytelling
+from nmem.episodes import boundary, detect, storytelling
+from nmem.episodes.detect import Decided
 from nmem.episodes.storytelling import Worded
 from nmem.labels import workers
 from nmem.labels.workers import Done, Job
@@ -35,9 +37,15 @@ class Talk(NamedTuple):
     session_id: str
 
 
-Asked = tuple[str, Job | Talk | int | str]
-"""A database, and what is wanted of it: labels (a Job), decisions (a Talk), an episode's story (its number), what a
-session says (its id)."""
+class Cut(NamedTuple):
+    """The session whose episodes are wanted."""
+
+    session_id: str
+
+
+Asked = tuple[str, Job | Talk | Cut | int | str]
+"""A database, and what is wanted of it: labels (a Job), decisions (a Talk), where episodes begin (a Cut), an episode's
+story (its number), what a session says (its id)."""
 
 
 class Beside:
@@ -54,12 +62,19 @@ class Beside:
 
     def labels(self, jobs: Sequence[Job]) -> Iterator[Done]:
         """As `workers.work`."""
+        if not self.wanted(len(jobs)):
+            yield from workers.work(self.db, jobs, 0)
+            return
         answer = self._each([(self.db_path, job) for job in jobs])
         for job in jobs:
             try:
                 yield from map(workers.made, answer())  # type: ignore[call-overload]
             except Gone:
                 yield from workers.work(self.db, [job], 0)
+
+    def episodes(self, ids: Sequence[str]) -> Iterator[Decided | None]:
+        """As `detect.decided`, for one after the other; None where it was not done."""
+        return self._answers([(self.db_path, Cut(session_id)) for session_id in ids])
 
     def stories(self, episodes: Sequence[int]) -> Callable[[int], Worded | None]:
         """What words these episodes, asked for one after the other, as `storytelling.worded`."""
@@ -75,12 +90,7 @@ class Beside:
 
     def decisions(self, ids: Sequence[str]) -> Iterator[Heard | None]:
         """As `decisions.store.heard`, for one after the other; None where it was not done."""
-        answer = self._each([(self.db_path, Talk(session_id)) for session_id in ids])
-        for _ in ids:
-            try:
-                yield answer()  # type: ignore[misc]
-            except Gone:
-                yield None
+        return self._answers([(self.db_path, Talk(session_id)) for session_id in ids])
 
     def sessions(self, ids: Sequence[str]) -> Iterator[Found | None]:
         """As `refresh.found_in`, for one after the other."""
@@ -97,6 +107,14 @@ class Beside:
             self._crew.close()
             self._crew = None
 
+    def _answers(self, jobs: list[Asked]) -> Iterator[Any]:
+        answer = self._each(jobs)
+        for _ in jobs:
+            try:
+                yield answer()
+            except Gone:
+                yield None
+
     def _each(self, jobs: list[Asked]) -> Callable[[], object]:
         if self._crew is None:
             self._crew = Crew("nmem.settle_beside:serve", self._processes)
@@ -106,6 +124,7 @@ class Beside:
 def serve() -> None:
     """Answer what is Asked on standard input, until the input ends."""
     open_: dict[str, Connection] = {}
+    detector = cache(boundary.load)
 
     def do(asked: Asked) -> object:
         path, of = asked
@@ -115,6 +134,8 @@ def serve() -> None:
             db.row_factory = None
         if isinstance(of, Job):
             return list(map(workers.flat, workers.work_on(db, of, workers.model_of(path, of.task.model))))
+        if isinstance(of, Cut):
+            return detect.decided(db, of.session_id, detector(path))
         if isinstance(of, Talk):
             return said.heard(db, of.session_id)
         if isinstance(of, int):

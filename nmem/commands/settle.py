@@ -76,7 +76,7 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
 def _progress(quiet: bool) -> Iterator[Step]:
     """A bar on a terminal, as soon as sessions wait; a line for each tenth of them where there is none."""
     if quiet:
-        yield lambda _done, _waiting: None
+        yield lambda _done, _waiting, _what: None
         return
     if not sys.stderr.isatty():
         yield _line
@@ -84,16 +84,23 @@ def _progress(quiet: bool) -> Iterator[Step]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("Sessions, the newest first"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("Sessions {task.description}, the newest first"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, visible=False)
-        yield lambda done, waiting: bar.update(task, completed=done, total=waiting, visible=True)
+        yield lambda done, waiting, what: bar.update(
+            task, description=what, completed=done, total=waiting, visible=True
+        )
 
 
-def _line(done: int, waiting: int) -> None:
+def _line(done: int, waiting: int, what: str) -> None:
     """Said where a tenth is full, and at none of those where few wait."""
     if done * 10 // waiting > max(0, done - BATCH) * 10 // waiting and waiting > BATCH:
-        click.echo(f"{done:,} of {waiting:,} sessions are settled, the newest first", err=True)
+        click.echo(f"{done:,} of {waiting:,} sessions are {what}, the newest first", err=True)
 
 
 def _wait(path: str, seconds: float, cancel: Cancel) -> None:

@@ -7,6 +7,9 @@ boundary. Episodes keep their ids as long as their opening prompt opens one.
 
 from __future__ import annotations
 
+from hashlib import blake2b
+from typing import NamedTuple
+
 from capture.storage.store import transaction
 from nmem.episodes import annotate, announced, cohesion, config, history, passages, units
 from nmem.episodes.arrange import Place, arrange
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
     from nmem.episodes.boundary import Detector, Prompt
     from nmem.episodes.history import Turn
-    from nmem.episodes.units import UnitPrompt
+    from nmem.episodes.units import Unit, UnitPrompt
 
     Judge = Callable[[Sequence[Prompt]], list[Decision] | None]
     """A whole session's prompts in one call -> one decision each (`resumes`: index of the prompt that opened the goal);
@@ -82,22 +85,39 @@ def _again(
     return out
 
 
+class Decided(NamedTuple):
+    """What the default method decided on the turns of a session, in a process beside the one that writes."""
+
+    turns: str
+    """The turns as they were read."""
+    decisions: list[Decision]
+    by: str
+
+
+def decided(db: Connection, session_id: str, detector: Detector) -> Decided:
+    """Decide on the turns of a session, which are only read."""
+    turns, _ = _turns(db, session_id)
+    return Decided(_mark(turns), *decide(turns, detector, config.method()))
+
+
 def session(
     db: Connection, session_id: str, detector: Detector | None = None, method: str = "",
-    judge: Judge | None = None, *, close: bool | None = None,
+    judge: Judge | None = None, *, close: bool | None = None, known: Decided | None = None, trace: bool = True,
 ) -> bool:  # fmt: skip
     """Detect and annotate the episodes of one session; whether any prompt is now in another place than before.
 
     `method` empty: the one that is set, and what a language model decided earlier stands. `close`: whether its last
-    episode is over; None asks the session's row. Raises sqlite3.Error.
+    episode is over; None asks the session's row. `known`: what was decided already, unless the session has gone on
+    since. `trace` False: traces are left to `count_again`. Raises sqlite3.Error.
     """
-    turns = history.whole(db, session_id)
+    turns, state = _turns(db, session_id)
     if not turns:
         return False
-    state = db.execute("SELECT state FROM sessions WHERE id = ?", (session_id,)).fetchone()[0]
-    turns[-1]["open"] = state == "working"
     detector = detector or load()
-    decisions, by = decide(turns, detector, method or config.method(), judge)
+    if known is not None and known.turns == _mark(turns):
+        decisions, by = known.decisions, known.by
+    else:
+        decisions, by = decide(turns, detector, method or config.method(), judge)
     named = _named(db, session_id, turns, decisions, detector)
     with transaction(db):
         changed = arrange(db, session_id, _plan(db, session_id, turns, decisions, by, bool(method), named))
@@ -107,10 +127,35 @@ def session(
         if over and found:
             units.close(db, found[-1].id)
             found[-1].state = units.CLOSED
-        for unit in found:
-            annotate.recount(db, unit, trace=unit.state == units.CLOSED)
-        annotate.sign_session(db, session_id)
+        _counted(db, session_id, found, trace)
     return changed
+
+
+def count_again(db: Connection, session_id: str) -> None:
+    """Annotate the episodes of a session anew, and trace them: its calls were labelled since."""
+    with transaction(db):
+        _counted(db, session_id, units.of_session(db, session_id))
+
+
+def _counted(db: Connection, session_id: str, found: Sequence[Unit], trace: bool = True) -> None:
+    for unit in found:
+        annotate.recount(db, unit, trace=trace and unit.state == units.CLOSED)
+    annotate.sign_session(db, session_id)
+
+
+def _turns(db: Connection, session_id: str) -> tuple[list[Turn], str]:
+    """The turns of a session, and its state."""
+    turns = history.whole(db, session_id)
+    row = db.execute("SELECT state FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    state = str(row[0]) if row else ""
+    if turns:
+        turns[-1]["open"] = state == "working"
+    return turns, state
+
+
+def _mark(turns: list[Turn]) -> str:
+    """Tells these turns from any others."""
+    return blake2b(repr(turns).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _plan(

@@ -98,12 +98,12 @@ def backfill(
 
 def fill(
     db: Connection, db_path: str, now: int, stop: Callable[[], bool], sessions: Sequence[str] | None = None,
-    beside: Beside | None = None, over: Callable[[str], None] = lambda _session_id: None,
+    beside: Beside | None = None, over: Callable[[str], None] | None = None,
 ) -> int:  # fmt: skip
     """Label what no model has labelled yet: how many rows. For settling; cheap when nothing is new.
 
     `sessions`: only theirs. `beside`: works the labels out in processes of its own; else this process does. `over` is
-    told of each session whose labels are written.
+    told of each session whose labels are written, and counts its episodes anew.
     Raises sqlite3.Error.
     """
     model = current(db_path)
@@ -163,7 +163,7 @@ class _Run:
 
     def all(
         self, jobs: Sequence[Job], processes: int, beside: Beside | None = None,
-        over: Callable[[str], None] = lambda _session_id: None,
+        over: Callable[[str], None] | None = None,
     ) -> None:  # fmt: skip
         """Everything that is due, until it is told to stop."""
         begun = time.perf_counter()
@@ -173,12 +173,13 @@ class _Run:
         try:
             for done in working:
                 self._take(done.session_id, done.changes)
-                if done.over:
+                if done.over and over is None:
                     self._over(done.session_id)
                 if self.report.left:
                     break
-                if done.over:
+                if done.over and over is not None:
                     over(done.session_id)
+                    self._touched.pop(done.session_id, None)
         finally:
             working.close()  # type: ignore[attr-defined]
             for session_id in list(self._touched):

@@ -82,7 +82,7 @@ def test_waiting_sessions_are_settled_whole_and_in_batches_the_newest_first(
         record.coupon(f"s{number}")
     told: list[tuple[int, int, list[str]]] = []
 
-    def step(done: int, waiting: int) -> None:
+    def step(done: int, waiting: int, _what: str) -> None:
         with closing(store.connect(db_path)) as other:  # what another process sees is committed
             found = other.execute("SELECT session_id FROM session_summaries ORDER BY session_id").fetchall()
         told.append((done, waiting, [row[0] for row in found]))
@@ -101,7 +101,7 @@ def test_the_newest_sessions_are_found_and_told_of_before_the_others_are_looked_
         record.coupon(f"s{number}")
     seen: list[tuple[set[str], set[str], set[str], int]] = []
 
-    def step(done: int, _waiting: int) -> None:
+    def step(done: int, _waiting: int, _what: str) -> None:
         if done > 2:
             return
         with closing(store.connect(db_path)) as other:  # what another process sees is committed
@@ -129,7 +129,7 @@ def test_a_settling_without_time_left_has_the_newest_session(
     for number in range(4):
         record.coupon(f"s{number}")
     over = Cancel()
-    report = run(db_path, cancel=over, step=lambda _done, _waiting: over.set())
+    report = run(db_path, cancel=over, step=lambda *_given: over.set())
     assert report.left
     assert record.db.execute("SELECT session_id FROM session_summaries").fetchall() == [("s3",)]
     assert run(db_path).summaries == 3

@@ -13,9 +13,11 @@ from capture.storage import store
 from nmem import settle as settling
 from nmem import settle_beside
 from nmem.decisions import store as said
-from nmem.episodes import storytelling
+from nmem.episodes import detect, storytelling
+from nmem.episodes.boundary import load
 from nmem.labels import workers
-from nmem.settle import settle
+from nmem.llm.backend import Cancel
+from nmem.settle import FOUND, SETTLED, settle
 from nmem.side_by_side import Crew, Gone
 from tests.nmem.conftest import Recorded
 
@@ -64,6 +66,7 @@ def test_two_processes_make_of_a_history_what_one_makes(
     one = alone(waiting, tmp_path, monkeypatch)
     beside(monkeypatch)
     monkeypatch.setattr(workers, "work_on", lambda *_given: pytest.fail("worked out here"))
+    monkeypatch.setattr(detect, "decide", lambda *_given: pytest.fail("decided here"))
     monkeypatch.setattr(storytelling, "worded", lambda *_given: pytest.fail("worded here"))
     monkeypatch.setattr(said, "_heard", lambda *_given: pytest.fail("searched for decisions here"))
     assert settled(waiting, tmp_path / "beside.db") == one
@@ -92,3 +95,43 @@ def test_a_run_with_little_to_do_starts_no_process(
 ) -> None:
     monkeypatch.setattr(settle_beside, "Crew", lambda *_given: pytest.fail("started"))
     assert settled(waiting, tmp_path / "few.db")["narrations"]
+
+
+def test_all_that_wait_are_listed_before_the_second_batch_is_told_also_where_the_run_ends_there(
+    waiting: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = alone(waiting, tmp_path, monkeypatch)
+    beside(monkeypatch)
+    monkeypatch.setattr(settling, "BATCH", 1)
+    path = tmp_path / "found.db"
+    with closing(sqlite3.connect(path)) as copy:
+        waiting.db.backup(copy)
+    seen: list[tuple[int, str, int, int]] = []
+    over = Cancel()
+
+    def step(done: int, waiting: int, what: str) -> None:
+        assert waiting == 4
+        with closing(sqlite3.connect(path)) as other:  # what another process sees is committed
+            listed = other.execute("SELECT count(*) FROM work_units WHERE state = 'closed' AND obs_count").fetchone()
+            told = other.execute("SELECT count(*) FROM narrations").fetchone()
+        seen.append((done, what, listed[0], told[0]))
+        if (done, what) == (4, FOUND):
+            over.set()
+
+    settle(str(path), 600, models=False, clock=lambda: waiting.at, step=step, cancel=over)
+    assert seen == [(1, SETTLED, 1, 1), (2, FOUND, 2, 1), (3, FOUND, 3, 1), (4, FOUND, 4, 1)]
+    report = settle(str(path), 600, models=False, clock=lambda: waiting.at)
+    assert report is not None
+    assert (report.told, report.labelled) == (3, 12)
+    with closing(store.connect(str(path))) as db:
+        assert {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in TABLES} == one
+
+
+def test_what_goes_on_while_it_is_decided_on_is_decided_on_again(waiting: Recorded) -> None:
+    detector = load()
+    known = detect.decided(waiting.db, "s3", detector)
+    assert detect.session(waiting.db, "s3", detector, known=known)
+    waiting.user("now write the release notes, something else entirely").edit("NOTES.md")
+    detect.session(waiting.db, "s3", detector, known=known)
+    later = waiting.db.execute("SELECT prompt_id FROM unit_prompts ORDER BY prompt_id DESC").fetchone()
+    assert later == waiting.db.execute("SELECT max(id) FROM prompts WHERE source = 'user'").fetchone()
