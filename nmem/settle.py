@@ -292,7 +292,7 @@ class _Run:
 
     def _waiting(self) -> None:
         """Sessions that nothing was concluded from yet, the newest first: each batch is whole before the next one."""
-        if self._look() and self._many:
+        if len(self._look()) > BATCH and self._many:
             self._find(self._look())
         while some := self._look()[:BATCH]:
             if not self._batch(some):
@@ -342,15 +342,9 @@ class _Run:
 
     def _labels(self, some: Sequence[str] | None = None) -> None:
         """Calls that carry no labels get them before episodes count what they are, or are counted anew."""
-        cut = self._cutter() if some is not None and self._many else None
-
-        def over(session_id: str) -> None:
-            with suppress(Exception):  # it is cut again by `_episodes`, which says what is wrong with it
-                if cut:
-                    cut(session_id)
-
+        over = self._cutter() if some is not None and self._many else None
         self.report.labelled += fill(
-            self.db, self.db_path, self.clock(), self.stop.is_set, some, self._beside.labels, over if cut else None
+            self.db, self.db_path, self.clock(), self.stop.is_set, some, self._beside.labels, over
         )
 
     def _episodes(self, some: Sequence[str] | None = None) -> None:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from sqlite3 import Connection
-from typing import Any, NamedTuple
+from typing import Any
 
 from nmem import database
 from nmem.decisions import store as said
@@ -31,21 +31,8 @@ _AHEAD = 6
 """Jobs that each process has before it: it need not wait while this one writes."""
 
 
-class Talk(NamedTuple):
-    """The session whose decisions are wanted."""
-
-    session_id: str
-
-
-class Cut(NamedTuple):
-    """The session whose episodes are wanted."""
-
-    session_id: str
-
-
-Asked = tuple[str, Job | Talk | Cut | int | str]
-"""A database, and what is wanted of it: labels (a Job), decisions (a Talk), where episodes begin (a Cut), an episode's
-story (its number), what a session says (its id)."""
+Asked = tuple[str, str, Job | int | str]
+"""A database, what is wanted (a method of Beside), and of what: a Job, a session's id, an episode's number."""
 
 
 class Beside:
@@ -65,7 +52,7 @@ class Beside:
         if not self.wanted(len(jobs)):
             yield from workers.work(self.db, jobs, 0)
             return
-        answer = self._each([(self.db_path, job) for job in jobs])
+        answer = self._each("labels", jobs)
         for job in jobs:
             try:
                 yield from map(workers.made, answer())  # type: ignore[call-overload]
@@ -74,11 +61,11 @@ class Beside:
 
     def episodes(self, ids: Sequence[str]) -> Iterator[Decided | None]:
         """As `detect.decided`, for one after the other; None where it was not done."""
-        return self._answers([(self.db_path, Cut(session_id)) for session_id in ids])
+        return self._answers("episodes", ids)
 
     def stories(self, episodes: Sequence[int]) -> Callable[[int], Worded | None]:
         """What words these episodes, asked for one after the other, as `storytelling.worded`."""
-        answer = self._each([(self.db_path, number) for number in episodes])
+        answer = self._each("stories", episodes)
 
         def word(number: int) -> Worded | None:
             try:
@@ -90,11 +77,11 @@ class Beside:
 
     def decisions(self, ids: Sequence[str]) -> Iterator[Heard | None]:
         """As `decisions.store.heard`, for one after the other; None where it was not done."""
-        return self._answers([(self.db_path, Talk(session_id)) for session_id in ids])
+        return self._answers("decisions", ids)
 
     def sessions(self, ids: Sequence[str]) -> Iterator[Found | None]:
         """As `refresh.found_in`, for one after the other."""
-        answer = self._each([(self.db_path, session_id) for session_id in ids])
+        answer = self._each("sessions", ids)
         for session_id in ids:
             try:
                 yield answer()  # type: ignore[misc]
@@ -107,40 +94,42 @@ class Beside:
             self._crew.close()
             self._crew = None
 
-    def _answers(self, jobs: list[Asked]) -> Iterator[Any]:
-        answer = self._each(jobs)
-        for _ in jobs:
+    def _answers(self, what: str, ids: Sequence[str]) -> Iterator[Any]:
+        answer = self._each(what, ids)
+        for _ in ids:
             try:
                 yield answer()
             except Gone:
                 yield None
 
-    def _each(self, jobs: list[Asked]) -> Callable[[], object]:
+    def _each(self, what: str, of: Sequence[Job | int | str]) -> Callable[[], object]:
         if self._crew is None:
             self._crew = Crew("nmem.settle_beside:serve", self._processes)
-        return self._crew.each(jobs, _AHEAD)
+        return self._crew.each([(self.db_path, what, one) for one in of], _AHEAD)
 
 
 def serve() -> None:
     """Answer what is Asked on standard input, until the input ends."""
-    open_: dict[str, Connection] = {}
-    detector = cache(boundary.load)
+    detector, connected = cache(boundary.load), cache(_connected)
+    does: dict[str, Callable[..., object]] = {
+        "labels": lambda db, path, job: list(
+            map(workers.flat, workers.work_on(db, job, workers.model_of(path, job.task.model)))
+        ),
+        "episodes": lambda db, path, session_id: detect.decided(db, session_id, detector(path)),
+        "stories": lambda db, _path, number: storytelling.worded(db, number),
+        "decisions": lambda db, _path, session_id: said.heard(db, session_id),
+        "sessions": lambda db, _path, session_id: refresh.found_in(db, session_id),
+    }
 
     def do(asked: Asked) -> object:
-        path, of = asked
-        db = open_.get(path)
-        if db is None:
-            db = open_[path] = database.reader(path)
-            db.row_factory = None
-        if isinstance(of, Job):
-            return list(map(workers.flat, workers.work_on(db, of, workers.model_of(path, of.task.model))))
-        if isinstance(of, Cut):
-            return detect.decided(db, of.session_id, detector(path))
-        if isinstance(of, Talk):
-            return said.heard(db, of.session_id)
-        if isinstance(of, int):
-            return storytelling.worded(db, of)
-        return refresh.found_in(db, of)
+        path, what, of = asked
+        return does[what](connected(path), path, of)
 
     with seldom_collected():
         attend(do)
+
+
+def _connected(path: str) -> Connection:
+    db = database.reader(path)
+    db.row_factory = None
+    return db

@@ -154,7 +154,6 @@ def _turns(db: Connection, session_id: str) -> tuple[list[Turn], str]:
 
 
 def _mark(turns: list[Turn]) -> str:
-    """Tells these turns from any others."""
     return blake2b(repr(turns).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

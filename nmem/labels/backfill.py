@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -173,13 +174,14 @@ class _Run:
         try:
             for done in working:
                 self._take(done.session_id, done.changes)
-                if done.over and over is None:
-                    self._over(done.session_id)
                 if self.report.left:
                     break
-                if done.over and over is not None:
-                    over(done.session_id)
-                    self._touched.pop(done.session_id, None)
+                if done.over and over is None:
+                    self._over(done.session_id)
+                elif done.over and over is not None:
+                    with suppress(Exception):  # settling does it again as its next step, and says what is wrong
+                        over(done.session_id)
+                        self._touched.pop(done.session_id, None)
         finally:
             working.close()  # type: ignore[attr-defined]
             for session_id in list(self._touched):

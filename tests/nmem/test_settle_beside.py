@@ -65,11 +65,15 @@ def test_two_processes_make_of_a_history_what_one_makes(
 ) -> None:
     one = alone(waiting, tmp_path, monkeypatch)
     beside(monkeypatch)
+    monkeypatch.setattr(settling, "BATCH", 1)
     monkeypatch.setattr(workers, "work_on", lambda *_given: pytest.fail("worked out here"))
-    monkeypatch.setattr(detect, "decide", lambda *_given: pytest.fail("decided here"))
+    here: list[object] = []
+    sound = detect.decide
+    monkeypatch.setattr(detect, "decide", lambda *given: here.append(given) or sound(*given))
     monkeypatch.setattr(storytelling, "worded", lambda *_given: pytest.fail("worded here"))
     monkeypatch.setattr(said, "_heard", lambda *_given: pytest.fail("searched for decisions here"))
     assert settled(waiting, tmp_path / "beside.db") == one
+    assert len(here) == 1, "of the newest batch alone it is decided here where episodes begin"
     assert one["observations"][0][-1] != ""
     assert all(one[name] for name in ("narrations", "learning_findings", "retrieval_docs"))
 
