@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import repeat
 from sqlite3 import Connection
 from typing import Any
 
@@ -22,7 +23,7 @@ from nmem.labels import workers
 from nmem.labels.workers import Done, Job
 from nmem.learn import refresh
 from nmem.learn.sessions import Found
-from nmem.side_by_side import Crew, Gone, attend, seldom_collected
+from nmem.side_by_side import Crew, attend, seldom_collected
 
 PROCESSES = 2
 ENOUGH = 40
@@ -49,15 +50,9 @@ class Beside:
 
     def labels(self, jobs: Sequence[Job]) -> Iterator[Done]:
         """As `workers.work`."""
-        if not self.wanted(len(jobs)):
-            yield from workers.work(self.db, jobs, 0)
-            return
-        answer = self._each("labels", jobs)
-        for job in jobs:
-            try:
-                yield from map(workers.made, answer())  # type: ignore[call-overload]
-            except Gone:
-                yield from workers.work(self.db, [job], 0)
+        ready = self._answers("labels", jobs) if self.wanted(len(jobs)) else repeat(None)
+        for job, done in zip(jobs, ready, strict=False):
+            yield from workers.work(self.db, [job], 0) if done is None else map(workers.made, done)
 
     def episodes(self, ids: Sequence[str]) -> Iterator[Decided | None]:
         """As `detect.decided`, for one after the other; None where it was not done."""
@@ -65,15 +60,8 @@ class Beside:
 
     def stories(self, episodes: Sequence[int]) -> Callable[[int], Worded | None]:
         """What words these episodes, asked for one after the other, as `storytelling.worded`."""
-        answer = self._each("stories", episodes)
-
-        def word(number: int) -> Worded | None:
-            try:
-                return answer()  # type: ignore[return-value]
-            except Gone:
-                return storytelling.worded(self.db, number)
-
-        return word
+        ready = self._answers("stories", episodes)
+        return lambda number: next(ready) or storytelling.worded(self.db, number)
 
     def decisions(self, ids: Sequence[str]) -> Iterator[Heard | None]:
         """As `decisions.store.heard`, for one after the other; None where it was not done."""
@@ -81,12 +69,8 @@ class Beside:
 
     def sessions(self, ids: Sequence[str]) -> Iterator[Found | None]:
         """As `refresh.found_in`, for one after the other."""
-        answer = self._each("sessions", ids)
-        for session_id in ids:
-            try:
-                yield answer()  # type: ignore[misc]
-            except Gone:
-                yield refresh.found_in(self.db, session_id)
+        ready = self._answers("sessions", ids)
+        return (found or refresh.found_in(self.db, session_id) for session_id, found in zip(ids, ready, strict=False))
 
     def close(self) -> None:
         """End the processes, if there are any."""
@@ -94,18 +78,10 @@ class Beside:
             self._crew.close()
             self._crew = None
 
-    def _answers(self, what: str, ids: Sequence[str]) -> Iterator[Any]:
-        answer = self._each(what, ids)
-        for _ in ids:
-            try:
-                yield answer()
-            except Gone:
-                yield None
-
-    def _each(self, what: str, of: Sequence[Job | int | str]) -> Callable[[], object]:
+    def _answers(self, what: str, of: Sequence[Job | int | str]) -> Iterator[Any]:
         if self._crew is None:
             self._crew = Crew("nmem.settle_beside:serve", self._processes)
-        return self._crew.each([(self.db_path, what, one) for one in of], _AHEAD)
+        return self._crew.answers([(self.db_path, what, one) for one in of], _AHEAD)
 
 
 def serve() -> None:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, Generic, TypeVar, cast
 
@@ -155,6 +155,15 @@ class Crew(Generic[J, A]):
                 more(hand)
 
         return answer
+
+    def answers(self, jobs: Sequence[J], ahead: int) -> Iterator[A | None]:
+        """The answers to all jobs, as `each`; None where one was not done."""
+        answer = self.each(jobs, ahead)
+        for _ in jobs:
+            try:
+                yield answer()
+            except Gone:
+                yield None
 
     def close(self) -> None:
         """End the processes."""

@@ -44,7 +44,6 @@ class Cue:
 
 
 _kept: dict[str, dict[str, rules_cache.Code | None]] = {}
-"""By cache file: the code of each pattern."""
 
 
 def _compiled(name: str, source: str, every: Iterable[str]) -> re.Pattern[str]:
@@ -60,8 +59,7 @@ def _compiled(name: str, source: str, every: Iterable[str]) -> re.Pattern[str]:
     if source not in known:
         known = _kept[file] = {one: known[one] if one in known else rules_cache.code(one) for one in every}
         cache.write(file, known)
-    entry = known[source]
-    return (rules_cache.made(source, entry) if entry else None) or re.compile(source)
+    return ((entry := known[source]) and rules_cache.made(source, entry)) or re.compile(source)
 
 
 def _alternatives(source: str) -> list[str]:

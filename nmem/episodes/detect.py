@@ -86,10 +86,9 @@ def _again(
 
 
 class Decided(NamedTuple):
-    """What the default method decided on the turns of a session, in a process beside the one that writes."""
+    """What was decided on the turns of a session, and by whom, in a process beside the one that writes."""
 
     turns: str
-    """The turns as they were read."""
     decisions: list[Decision]
     by: str
 

@@ -254,7 +254,7 @@ def _safe_line(text: str) -> str:
 
 def _look_at(texts: Iterable[str]) -> None:
     """One look at all lines of a story, which mostly hold no secret; else each is looked at by itself."""
-    plain = {text: _in_one_line(text) for text in texts if text and text not in _lines}
+    plain = {text: " ".join(clean(text).split()) for text in texts if text and text not in _lines}
     together = "\n".join(plain.values())
     if redact(together) == together:
         _lines.update(plain)
@@ -264,12 +264,8 @@ def _line(text: str) -> str:
     """One line without secrets; the paths of a project come again in story after story."""
     found = _lines.get(text)
     if found is None:
-        found = _lines[text] = redact(_in_one_line(text)) if text else ""
+        found = _lines[text] = redact(" ".join(clean(text).split())) if text else ""
     return found
-
-
-def _in_one_line(text: str) -> str:
-    return " ".join(clean(text).split())
 
 
 NARRATOR = "narrator"

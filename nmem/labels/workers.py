@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import pickle
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from sqlite3 import Connection
 from typing import NamedTuple, cast
@@ -18,12 +15,12 @@ from nmem.errors import NmemError
 from nmem.labels import names
 from nmem.labels.store import Change
 from nmem.labels.walk import Scores, Stored, Walk
-from nmem.side_by_side import answers
+from nmem.side_by_side import Crew, attend
 
 AT_ONCE = 1000
 """Rows that are handed over together."""
-_WAITING = 16
-"""Handed over and not yet written, at most."""
+_AHEAD = 4
+"""Sessions that each process has before it."""
 _NONE: Scores = (None, None, None, None, None)
 
 
@@ -135,18 +132,11 @@ def model_of(db_path: str, name: str) -> Model:
 
 def serve() -> None:
     """Answer each Job on standard input with what is Done, until the input ends."""
-    source, target = sys.stdin.buffer, sys.stdout.buffer
-    while True:
-        try:
-            job: Job = pickle.load(source)  # noqa: S301 - from our own parent, over a pipe
-        except EOFError:
-            return
-        try:
-            for done in _answers(job):
-                pickle.dump(flat(done), target, pickle.HIGHEST_PROTOCOL)
-                target.flush()
-        except BrokenPipeError:
-            os._exit(0)
+
+    def done(job: Job) -> list[Flat]:
+        return list(map(flat, _answers(job)))
+
+    attend(done)
 
 
 def _answers(job: Job) -> Iterator[Done]:
@@ -185,20 +175,15 @@ def work(db: Connection, jobs: Sequence[Job], processes: int) -> Iterator[Done]:
         yield from work_on(db, job, model_of(job.db_path, job.task.model))
 
 
-def _beside(jobs: Iterable[Job], processes: int) -> Iterator[Done]:
-    for found in answers("nmem.labels.workers:serve", jobs, processes, _hear, _broken, _WAITING):
-        if found.error:
-            raise NmemError(found.error)
-        yield found
-
-
-def _hear(_job: Job, receive: Callable[[], object]) -> Iterator[Done]:
-    over = False
-    while not over:
-        done = made(cast("Flat", receive()))
-        over = done.over
-        yield done
-
-
-def _broken(job: Job) -> Done:
-    return Done(job.session_id, [], over=True, error="a labelling process ended: run this again")
+def _beside(jobs: Sequence[Job], processes: int) -> Iterator[Done]:
+    crew: Crew[Job, list[Flat]] = Crew("nmem.labels.workers:serve", processes)
+    try:
+        for found in crew.answers(jobs, _AHEAD):
+            if found is None:
+                raise NmemError("a labelling process ended: run this again")
+            for done in map(made, found):
+                if done.error:
+                    raise NmemError(done.error)
+                yield done
+    finally:
+        crew.close()

@@ -69,7 +69,12 @@ def test_two_processes_make_of_a_history_what_one_makes(
     monkeypatch.setattr(workers, "work_on", lambda *_given: pytest.fail("worked out here"))
     here: list[object] = []
     sound = detect.decide
-    monkeypatch.setattr(detect, "decide", lambda *given: here.append(given) or sound(*given))
+
+    def decide(*given: Any) -> Any:
+        here.append(given)
+        return sound(*given)
+
+    monkeypatch.setattr(detect, "decide", decide)
     monkeypatch.setattr(storytelling, "worded", lambda *_given: pytest.fail("worded here"))
     monkeypatch.setattr(said, "_heard", lambda *_given: pytest.fail("searched for decisions here"))
     assert settled(waiting, tmp_path / "beside.db") == one
