@@ -29,9 +29,9 @@ builtin: Callable[[], Iterable[str]] = tuple
 """The sources of every built-in pattern: `finders` sets it when it is loaded, and nothing here imports a detector."""
 
 
-def path(name: str = "rules") -> str:
+def path() -> str:
     """The cache file of this interpreter."""
-    return os.path.join(paths.cache(paths.database()), f"{name}-{sys.implementation.cache_tag}-{_sre.MAGIC}.bin")
+    return os.path.join(paths.cache(paths.database()), f"rules-{sys.implementation.cache_tag}-{_sre.MAGIC}.bin")
 
 
 def pattern(source: str) -> Pattern[str]:
@@ -49,19 +49,12 @@ def _from_cache(source: str) -> Pattern[str] | None:
     entry = _entries().get(source)
     if entry is None:
         return None
-    found = made(source, entry)
-    if found is None:
-        del _entries()[source]  # whoever compiles it writes it anew
-    return found
-
-
-def made(source: str, entry: Code) -> Pattern[str] | None:
-    """The pattern that a cache file keeps the code of; None where that is no code."""
     try:
-        flags, groups, names, order, kept = entry
-        words = marshal.loads(kept)  # noqa: S302 - from a file that is ours alone, see cache.read
+        flags, groups, names, order, code = entry
+        words = marshal.loads(code)  # noqa: S302 - from a file that is ours alone, see cache.read
         found: Pattern[str] = _sre.compile(source, flags, words, groups, names, order)
     except (ValueError, TypeError, EOFError, RuntimeError, OverflowError):
+        del _entries()[source]  # whoever compiles it writes it anew
         return None
     return found
 
@@ -95,7 +88,7 @@ def build(own: Iterable[str]) -> bool:
     if any(source not in entries for source in wanted):
         upgraded = any(source not in entries for source in shipped)
         kept = wanted if upgraded else {**entries, **wanted}
-        entries = {source: entries[source] if source in entries else code(source) for source in kept}
+        entries = {source: entries[source] if source in entries else _code(source) for source in kept}
         _stored[path()] = entries
         if not cache.write(path(), entries):
             return False
@@ -114,15 +107,14 @@ def holds(sources: Iterable[str]) -> bool:
     return all(entries.get(source) for source in (*builtin(), *sources))
 
 
-def code(source: str) -> Code | None:
-    """What a cache file keeps of a pattern; None where this interpreter's code cannot be kept."""
+def _code(source: str) -> Code | None:
     import re
 
     try:
         from re import _compiler, _parser  # type: ignore[attr-defined]
 
         parsed = _parser.parse(source, 0)
-        found = _compiler._code(parsed, 0)
+        code = _compiler._code(parsed, 0)
     except (ImportError, AttributeError, re.error, RecursionError, OverflowError):
         return None
     state = parsed.state
@@ -134,5 +126,5 @@ def code(source: str) -> Code | None:
         state.groups - 1,
         dict(state.groupdict),
         tuple(order),
-        marshal.dumps([int(word) for word in found]),
+        marshal.dumps([int(word) for word in code]),
     )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import _sre  # type: ignore[import-not-found]
+import marshal
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 
 from capture import cache
 from capture.redaction import rules_cache
@@ -51,15 +55,21 @@ def _compiled(name: str, source: str, every: Iterable[str]) -> re.Pattern[str]:
 
     What the file lacks is compiled for every cue at once, and kept.
     """
-    file = rules_cache.path(name)
+    rules = Path(rules_cache.path())
+    file = str(rules.with_name(rules.name.replace("rules", name, 1)))
     if file not in _kept:
         found = cache.read(file, dict)
         _kept[file] = found if isinstance(found, dict) else {}
     known = _kept[file]
     if source not in known:
-        known = _kept[file] = {one: known[one] if one in known else rules_cache.code(one) for one in every}
+        known = _kept[file] = {one: known[one] if one in known else rules_cache._code(one) for one in every}
         cache.write(file, known)
-    return ((entry := known[source]) and rules_cache.made(source, entry)) or re.compile(source)
+    with suppress(ValueError, TypeError, EOFError, RuntimeError, OverflowError):
+        if entry := known[source]:
+            flags, groups, names, order, code = entry
+            made: re.Pattern[str] = _sre.compile(source, flags, marshal.loads(code), groups, names, order)  # noqa: S302
+            return made
+    return re.compile(source)
 
 
 def _alternatives(source: str) -> list[str]:
