@@ -35,6 +35,10 @@ MEMORY, ROOM = Path("/dev/shm"), 4 << 30
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # the workers share the processors: threads that spin beside them take from all
 
+# Hundreds of tests start `python -m nmem` on the sources here: compiled once, these take half the time in each.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 
 def pytest_xdist_auto_num_workers() -> int | None:
     """With `-n auto`: two more than there are processors, because many a test waits for a process or a terminal."""
@@ -43,7 +47,7 @@ def pytest_xdist_auto_num_workers() -> int | None:
 
 def pytest_collection(session: pytest.Session) -> None:
     """Each worker imports the test modules from another place on: compiled by one of them, a module is read by the
-    others, also where `PYTHONDONTWRITEBYTECODE` is set."""
+    others."""
     worker: dict[str, Any] = getattr(session.config, "workerinput", {})
     if not worker or worker["workercount"] == 1:
         return
@@ -51,11 +55,9 @@ def pytest_collection(session: pytest.Session) -> None:
     files = [file for file in sorted(HERE.rglob("test_*.py")) if asked & {file, *file.parents}]
     names = [".".join(file.relative_to(HERE.parent).with_suffix("").parts) for file in files]
     first = int(worker["workerid"].removeprefix("gw")) * len(names) // worker["workercount"]
-    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     for name in names[first:] + names[:first]:
         with suppress(Exception, pytest.skip.Exception):  # the collection tells it
             import_module(name)
-    sys.dont_write_bytecode = kept
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
