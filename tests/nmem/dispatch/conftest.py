@@ -14,6 +14,7 @@ import pytest
 from nmem.dispatch import act, queue, read, runner
 from nmem.dispatch.config import Dispatch
 from nmem.dispatch.task import NewTask, Task
+from tests.nmem import command_line
 
 CLIENT = '''#!/bin/sh
 "exec" "{python}" "$0" "$@"
@@ -87,10 +88,18 @@ class Place:
 
     def command(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """The command line, as a person would."""
+        return _sound(command_line.run("task", *words), check)
+
+    def process(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """The same in a process that is over afterwards."""
         done = subprocess.run([sys.executable, "-m", "nmem", "task", *words], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=600)  # fmt: skip
-        assert not check or done.returncode == 0, done.stdout + done.stderr
-        return done
+        return _sound(done, check)
+
+
+def _sound(done: subprocess.CompletedProcess[str], check: bool) -> subprocess.CompletedProcess[str]:
+    assert not check or done.returncode == 0, done.stdout + done.stderr
+    return done
 
 
 def git(folder: Path, *words: str) -> str:

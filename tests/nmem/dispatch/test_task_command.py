@@ -361,7 +361,7 @@ def test_a_time_that_cron_cannot_say_is_refused(place: Place, minutes: int, said
 def test_a_tick_starts_what_is_due_and_leaves_and_the_next_brings_in_the_end(place: Place) -> None:
     gate = place.folder / "gate"
     number = place.add(f"wait-for=@/{gate.name}")
-    done = place.command("run", "--no-wait", "--quiet", "--headless")
+    done = place.process("run", "--no-wait", "--quiet", "--headless")
     assert done.stdout == ""
     assert place.until(number, lambda one: bool(one.process)).state == "running"
     gate.touch()

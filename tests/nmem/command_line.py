@@ -1,0 +1,40 @@
+"""The command line in this process, as `python -m nmem` runs it: without an interpreter and its imports each time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+from nmem.commands import start
+
+
+def run(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """Run `nmem words`; what it says, and its exit code. Its settings of this process are put back."""
+    streams = [TextIOWrapper(BytesIO(text.encode()), encoding="utf-8") for text in (given, "", "")]
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    environ, folder, code = {**os.environ}, Path.cwd(), 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["nmem", *words])
+        patch.setattr(os, "nice", lambda _by: 0)
+        for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+            patch.setattr(sys, name, stream)
+        try:
+            start.main()
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else bool(stop.code)
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            os.environ.clear()
+            os.environ.update(environ)
+            os.chdir(folder)
+    for stream in streams[1:]:
+        stream.flush()
+    out, err = (stream.buffer.getvalue().decode() for stream in streams[1:])  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(words, code, out, err)
