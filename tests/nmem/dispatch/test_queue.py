@@ -48,7 +48,8 @@ def test_twenty_runners_at_once_claim_two_hundred_tasks_exactly_once(
             folder = tmp_path / str(number)
             folder.mkdir()
             queue.add(db, NewTask("do", str(folder)), NOW)
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")  # processes without anything of this one, imported once
+    context.set_forkserver_preload([__name__])
     go = context.Event()
     outs = [str(tmp_path / f"claimed-{number}") for number in range(RUNNERS)]
     runners = [
