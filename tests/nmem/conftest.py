@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
+from copy import copy
+from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
@@ -34,6 +37,10 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(name, 300.0)
 
 
+_MADE: dict[str, tuple[sqlite3.Connection, dict[str, bytes], dict[str, Any]]] = {}
+"""What was recorded once, by name: the database, the files beside it, and where its recorder was."""
+
+
 class Recorded:
     """Writes sessions row by row, a minute apart; each one is over an hour before the next begins."""
 
@@ -45,6 +52,27 @@ class Recorded:
         self.seq = 0
         self.numbers = itertools.count()
         db.execute("INSERT OR IGNORE INTO projects VALUES (1, 'shop', 'shop', '/src/shop', NULL, 0)")
+
+    def once(self, name: str, make: Callable[[], object]) -> Recorded:
+        """What `make` records and settles: made by the first test of a process, copied for the others."""
+        path = Path(self.db.execute("PRAGMA database_list").fetchone()[2])
+        state = {key: value for key, value in vars(self).items() if key != "db"}
+        if name not in _MADE:
+            make()
+            kept = sqlite3.connect(":memory:", check_same_thread=False)
+            self.db.backup(kept)
+            beside = (file for file in path.parent.rglob("*") if file.is_file() and path.name not in file.name)
+            files = {str(file.relative_to(path.parent)): file.read_bytes() for file in beside}
+            _MADE[name] = kept, files, {key: copy(getattr(self, key)) for key in state}
+            return self
+        kept, files, state = _MADE[name]
+        kept.backup(self.db)
+        vars(self).update({key: copy(value) for key, value in state.items()})
+        for each, data in files.items():
+            (path.parent / each).parent.mkdir(mode=0o700, exist_ok=True)
+            (path.parent / each).write_bytes(data)
+            (path.parent / each).chmod(0o600)
+        return self
 
     def begin(self, session_id: str) -> Recorded:
         self.at += 60 * MINUTE
