@@ -21,6 +21,10 @@ SUBJECTS = ("carrier labels", "login captcha", "invoice footer", "stock counter"
 @pytest.fixture
 def many(record: Recorded, db_path: str) -> Recorded:
     """Several days of a project, and a session on a branch of its own an hour ago."""
+    return record.once("context, many", lambda: _days(record, db_path))
+
+
+def _days(record: Recorded, db_path: str) -> None:
     for number, subject in enumerate(SUBJECTS):
         record.begin(f"s{number}").user(f"the {subject} of the shop are broken, please repair the {subject}")
         record.agent(f"The {subject} are repaired: the {subject} had a stale default.")
@@ -29,7 +33,6 @@ def many(record: Recorded, db_path: str) -> Recorded:
     record.agent("The quokka voucher truncated the total; rounding half up keeps the cent.")
     record.db.execute("UPDATE sessions SET branch = 'main'")
     assert settle(db_path, models=False, clock=lambda: record.at + 24 * 60 * MINUTE) is not None
-    return record
 
 
 def asked(record: Recorded, prompt: str, **now: Any) -> Present:

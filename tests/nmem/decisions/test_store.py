@@ -31,6 +31,10 @@ RECAP = "Amending the retry policy, superseding the old cap: 5xx and 429, 4 atte
 @pytest.fixture
 def talked(record: Recorded, db_path: str) -> Recorded:
     """Two conversations about one retry policy, and one about something else."""
+    return record.once("decisions, talked", lambda: _talk(record, db_path))
+
+
+def _talk(record: Recorded, db_path: str) -> None:
     record.begin("policy").user("The retry client locked accounts: we need a retry policy with a backoff.")
     record.agent(
         "I'd retry 5xx and 429 only. How many attempts, and what backoff ceiling should the retry policy have?"
@@ -42,7 +46,6 @@ def talked(record: Recorded, db_path: str) -> Recorded:
     record.agent("Which ceiling should the retry backoff of the policy have then?")
     record.user(SECOND).agent(RECAP).user("That's the rule going forward, yes.").agent("Good.")
     settle(db_path, models=False)
-    return record
 
 
 def all_of(db: Connection) -> list[Decision]:

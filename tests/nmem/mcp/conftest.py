@@ -47,10 +47,13 @@ def client(own_home: Path) -> Client:
 @pytest.fixture
 def shop(record: Recorded, db_path: str) -> Recorded:
     """Two sessions of one project, settled: a coupon that is still wrong, and a changelog that is done."""
+    return record.once("mcp shop", lambda: _shop(record, db_path))
+
+
+def _shop(record: Recorded, db_path: str) -> None:
     record.coupon()
     record.begin("change-log").user("write the changelog of the release").edit("docs/changes.md")
     record.act("command", "make docs 2>&1 | tail -3", None, "failed", response="make: *** no rule")
     record.agent("Wrote the changelog.")
     record.at += 24 * 3_600_000
     settle(db_path)
-    return record
