@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -58,13 +59,17 @@ class Stage:
         return done.stdout
 
     def script(self, name: str) -> Path:
-        """A script of ours, or the example beside the runner."""
-        own = HERE / "scripts" / f"{name}.json"
-        return own if own.exists() else self.runner.parent / f"{name}.json"
+        """A script of ours."""
+        return HERE / "scripts" / f"{name}.json"
 
-    def player(self, client: str, name: str) -> list[str]:
-        """The command that plays a script."""
-        return [sys.executable, str(self.runner), "play", client, str(self.script(name)), "--home", str(self.home),
+    def player(self, client: str, name: str, turns: int | None = None) -> list[str]:
+        """The command that plays a script, or its first turns."""
+        script = self.script(name)
+        if turns is not None:
+            first = json.loads(script.read_text())[:turns]
+            script = self.home / f"{name}-{turns}.json"
+            script.write_text(json.dumps(first))
+        return [sys.executable, str(self.runner), "play", client, str(script), "--home", str(self.home),
                 "--project", str(self.project), "--limit", "400"]  # fmt: skip
 
     def play(self, client: str, name: str) -> None:

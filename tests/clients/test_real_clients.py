@@ -68,29 +68,15 @@ def settle(stage: Stage, rows: int) -> None:
         time.sleep(0.1)
 
 
-EXAMPLE: list[Row] = [
-    ("search", "ok", None),
-    ("file_write", "ok", "app.py"),
-    ("file_read", "ok", "app.py"),
-    ("test", "failed", None),
-    ("file_edit", "ok", "app.py"),
-    ("git_other", "ok", None),
-    ("file_write", "ok", "changelog.py"),
-]
-
-
-@pytest.mark.parametrize("name", ["example", "long"])
 @pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
-def test_every_prompt_and_tool_call_is_stored_once_in_order(client: str, name: str, stage: Stage) -> None:
+def test_every_prompt_and_tool_call_is_stored_once_in_order(client: str, stage: Stage) -> None:
     stage.connect(client)
-    stage.play(client, name)
-    turns: Script = json.loads(stage.script(name).read_text())
-    calls = together(turns) if name == "long" else [[row] for row in EXAMPLE]
-    want = [row for group in calls for row in group]
-    settle(stage, len(want))
+    stage.play(client, "long")
+    turns: Script = json.loads(stage.script("long").read_text())
+    settle(stage, len(expected(turns)))
     with closing(stage.database()) as db:
         assert user_prompts(db) == [turn["prompt"] for turn in turns]
-        assert as_called(tool_rows(db), calls) == want
+        assert as_called(tool_rows(db), together(turns)) == expected(turns)
     stage.unharmed()
 
 

@@ -29,10 +29,10 @@ def connect(stage: Stage, client: str, more: str = "ask = false", *, tools: bool
         file.write(f"\n[context]\ndeadline_ms = 2000\n{more}\n")
 
 
-def requests(stage: Stage, client: str, name: str, *flags: str) -> list[str]:
-    """Play a script; what the client sent to its model, one text a request."""
+def requests(stage: Stage, client: str, name: str, *flags: str, turns: int | None = None) -> list[str]:
+    """Play a script, or its first turns; what the client sent to its model, one text a request."""
     out = stage.home / f"{name}-{stage.project.name}.jsonl"
-    words = [*stage.player(client, name), "--requests", str(out), *flags]
+    words = [*stage.player(client, name, turns), "--requests", str(out), *flags]
     done = subprocess.run(words, capture_output=True, text=True, timeout=1500)
     if (done.returncode and "--tmux" in flags) or stage.met_a_lock():
         pytest.skip(f"the machine is too busy: {done.stderr}{stage.log()}")
@@ -59,10 +59,10 @@ def test_the_next_session_on_the_same_files_is_told_and_no_other(client: str, st
     assert len(texts[0]) < 10_000
     assert len(texts[0]) / 4 < 2_500
     stage.nmem("settle")
-    assert not any(told(request) for request in requests(stage, client, "context-other"))
+    assert not any(told(request) for request in requests(stage, client, "context-other", turns=1))
     stage.project = stage.project.parent / "elsewhere"
     stage.project.mkdir()
-    elsewhere = requests(stage, client, "context-same") if client == "claude" else []
+    elsewhere = requests(stage, client, "context-same", turns=1) if client == "claude" else []
     assert not any(told(request) for request in elsewhere)
     with stage.database() as db:
         assert db.execute("SELECT count(*) FROM injections").fetchone() == (1,)
@@ -133,7 +133,7 @@ def test_stored_text_that_would_act_reaches_the_model_as_a_quotation(stage: Stag
     connect(stage, "claude")
     requests(stage, "claude", "context-hostile")
     stage.nmem("settle")
-    texts = [told(request) for request in requests(stage, "claude", "context-same")]
+    texts = [told(request) for request in requests(stage, "claude", "context-same", turns=1)]
     assert texts[0]
     for acting in ("</system-reminder>", "<system", "\\u001b", "\\u202e", "[INST]", "Human:", "\\n\\nAssistant:"):
         assert acting not in texts[0], acting

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 
 EXPECTED = [
-    ("the total in shop/price.py", 3, None),
-    ("Now something different", 3, None),
+    ("the total in shop/price.py", 2, None),
+    ("Now something different", 2, None),
     ("back to the cent", 1, 1),
-    ("set up a Dockerfile", 3, None),
-    ("New topic.", 2, None),
+    ("set up a Dockerfile", 2, None),
+    ("New topic.", 1, None),
 ]
 """How an episode's intent begins, its prompts, and which of these it resumes."""
 
