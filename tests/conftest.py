@@ -22,7 +22,7 @@ from tests.readymade import migrations
 # How fast examples come says something of the machine alone: no test fails by it. Each run tries the same examples;
 # `--hypothesis-profile=search` tries many others.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("house", unhurried, max_examples=50, derandomize=True)
+settings.register_profile("house", unhurried, max_examples=25, derandomize=True)
 settings.register_profile("search", unhurried, max_examples=1000)
 settings.load_profile("house")
 

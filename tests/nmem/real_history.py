@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-MOST = int(os.environ.get("NMEM_TEST_SESSIONS", "40"))
+MOST = int(os.environ.get("NMEM_TEST_SESSIONS", "25"))
 """Sessions of a project that tests play; `NMEM_TEST_SESSIONS=1000` plays all 351."""
 
 

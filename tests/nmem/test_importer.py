@@ -6,8 +6,6 @@ import json
 import os
 import resource
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +16,7 @@ from capture.storage import store
 from nmem.importing.discover import find
 from nmem.importing.importer import Importer, Report
 from nmem.importing.stretches import SIZE
+from tests.nmem import command_line
 from tests.nmem.killing import killed
 
 
@@ -174,18 +173,17 @@ def test_every_observation_belongs_to_the_prompt_of_its_turn(db: sqlite3.Connect
 @pytest.mark.slow
 def test_an_import_that_is_killed_goes_on_where_it_was(tmp_path: Path, db_path: str) -> None:
     for name in ("one", "two", "three", "four"):
-        age(write(tmp_path / "t" / f"{name}.jsonl", name, range(900)))
+        age(write(tmp_path / "t" / f"{name}.jsonl", name, range(400)))
     store.connect(db_path).close()
     words, modules = ["import", "--json", str(tmp_path / "t")], "nmem.commands.import_ nmem.importing.importer"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NMEM_DB", str(tmp_path / "other" / "nmem.db"))
         _, whole = killed(modules, words, None)
-    ended = [killed(modules, words, whole * number / 12)[0] for number in range(6)]
-    command = [sys.executable, "-m", "nmem", *words]
-    done = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    ended = [killed(modules, words, whole * number / 10)[0] for number in range(5)]
+    done = json.loads(command_line.run(*words).stdout)
     db = sqlite3.connect(db_path)
     try:
-        assert stored(db) == (3600, 3600)
+        assert stored(db) == (1600, 1600)
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     finally:
         db.close()

@@ -1,10 +1,12 @@
-"""A long real history becomes episodes and stories at a rate and within a memory that a person does not notice."""
+"""A long real history becomes episodes, stories and learnings at a rate and within a memory nobody notices."""
 
 from __future__ import annotations
 
+import shutil
 import time
 import tracemalloc
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,8 @@ from nmem.episodes.storytelling import Teller
 from nmem.evaluate import context
 from nmem.importing.discover import find
 from nmem.importing.importer import Importer
+from nmem.learn import commands, read, refresh
+from nmem.learn.learning import FAILED_COMMAND, OCCURRENCE, OPEN, RECURRING_ERROR, RESOLVED
 from nmem.settle import settle
 from tests.nmem.real_history import transcripts
 
@@ -24,15 +28,47 @@ pytestmark = pytest.mark.slow
 PER_SECOND = 100
 """Prompts a second of processor time: half of what a quiet machine does, for beside others a processor does half."""
 MEMORY = 24 << 20
+NOW = 1_790_000_000_000
 
 
-def test_many_sessions_are_cut_and_told(shared: Path, tmp_path: Path, db_path: str) -> None:
-    count = transcripts(shared, tmp_path / "history")
+@dataclass(frozen=True)
+class History:
+    """Real sessions as they were imported."""
+
+    path: str
+    sessions: int
+    prompts: int
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> History:
+    """All of them in one database, of which each test takes a copy; skipped where there are none."""
+    folder, shared = tmp_path_factory.mktemp("long"), Path(__file__).resolve().parents[3] / "shared"
+    if not shared.is_dir():
+        pytest.skip("../shared is absent: no real material to test on")
+    count, path = transcripts(shared, folder / "history"), str(folder / "data" / "nmem.db")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(folder))
+        patch.setenv("NMEM_DB", path)
+        with closing(store.connect(path, timeout=5, autocheckpoint=1000)) as db:
+            report = Importer(db, workers=0).run(find([folder / "history"], "claude"))
+            tables.ensure(db)
+    return History(path, count, report.prompts)
+
+
+@pytest.fixture
+def history(imported: History, db_path: str) -> History:
+    """A copy where the test's database is."""
+    Path(db_path).parent.mkdir(mode=0o700)
+    shutil.copy(imported.path, db_path)
+    return imported
+
+
+def test_many_sessions_are_cut_and_told(history: History, db_path: str) -> None:
+    count = history.sessions
     with closing(store.connect(db_path, timeout=5, autocheckpoint=1000)) as db:
-        report = Importer(db, workers=0).run(find([tmp_path / "history"], "claude"))
-        tables.ensure(db)
         sessions = [row[0] for row in db.execute("SELECT id FROM sessions ORDER BY started_at")]
-        assert len(sessions) == count >= 150
+        assert len(sessions) == count >= 100
         begun = time.process_time()
         teller = Teller(db)
         detect.sessions(db, sessions, db_path)
@@ -41,7 +77,7 @@ def test_many_sessions_are_cut_and_told(shared: Path, tmp_path: Path, db_path: s
         for session_id in narrations.unsummarised(db):
             summary.summarise(db, session_id)
         took = time.process_time() - begun
-        assert report.prompts / took >= PER_SECOND
+        assert history.prompts / took >= PER_SECOND
         told = db.execute("SELECT count(*), sum(narrator = 'extractive'), sum(summary = '') FROM work_units").fetchone()
         assert told[0] == told[1] == teller.extractive > count
         assert told[2] == 0
@@ -76,3 +112,24 @@ def _later_sessions_are_told_better_than_newest_first(path: str, count: int) -> 
     assert found["precision"] >= 0.3
     assert found["precision"] >= 2.5 * found["baseline"]["precision"]
     assert found["tokens"] <= found["baseline"]["tokens"]
+
+
+def test_they_are_read_for_patterns_in_seconds_and_nothing_of_looking_is_one(history: History, db_path: str) -> None:
+    with closing(store.connect(db_path, timeout=10)) as db:
+        begun = time.process_time()
+        done = refresh.refresh(db, NOW)
+        assert time.process_time() - begun < 30
+        assert done.sessions > 0.75 * history.sessions
+        found = read.learnings(db, NOW, states=(OPEN, RESOLVED))
+        assert len(found) >= 10
+        for one in found:
+            if one.kind not in (FAILED_COMMAND, RECURRING_ERROR):
+                continue
+            met = [each for each in read.evidence(db, one.id, 200) if each.role == OCCURRENCE]
+            assert len({each.session_id for each in met}) == one.sessions
+            for each in met:
+                assert each.outcome == "failed"
+                assert each.command
+                is_file = each.command.startswith(("Read ", "Edit ", "Write ", "Grep ", "Glob "))
+                assert is_file or not commands.only_looks(each.command) or "cd" in each.excerpt
+        assert refresh.refresh(db, NOW).sessions == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import sqlite3
 import time
 from multiprocessing.synchronize import Event
@@ -15,6 +14,7 @@ from nmem import hours
 from nmem.dispatch import act, queue, read
 from nmem.dispatch.task import CANCELLED, FAILED, SUCCEEDED, TIMED_OUT, NewTask, Outcome
 from nmem.errors import NmemError
+from tests.nmem.killing import FORKED
 
 if TYPE_CHECKING:
     from tests.nmem.dispatch.conftest import Place
@@ -48,12 +48,10 @@ def test_twenty_runners_at_once_claim_two_hundred_tasks_exactly_once(
             folder = tmp_path / str(number)
             folder.mkdir()
             queue.add(db, NewTask("do", str(folder)), NOW)
-    context = multiprocessing.get_context("forkserver")  # processes without anything of this one, imported once
-    context.set_forkserver_preload([__name__])
-    go = context.Event()
+    go = FORKED.Event()
     outs = [str(tmp_path / f"claimed-{number}") for number in range(RUNNERS)]
     runners = [
-        context.Process(target=_claims, args=(db_path, f"r{number}", go, out)) for number, out in enumerate(outs)
+        FORKED.Process(target=_claims, args=(db_path, f"r{number}", go, out)) for number, out in enumerate(outs)
     ]
     for each in runners:
         each.start()

@@ -267,25 +267,25 @@ def test_project_limit_and_what_is_not_there(hooks: Hooks, db_path: str) -> None
 
 
 def test_killed_anywhere_it_goes_on_and_ends_the_same(hooks: Hooks, db_path: str) -> None:
-    for number in range(40):
+    for number in range(20):
         hooks.session(f"s{number}", times=4)
-    detect.sessions(hooks.db, [f"s{number}" for number in range(40)], db_path)
+    detect.sessions(hooks.db, [f"s{number}" for number in range(20)], db_path)
     hooks.db.execute("UPDATE work_units SET state = 'closed'")
-    for number in range(40):
+    for number in range(20):
         detect.session(hooks.db, f"s{number}", close=True)
     before, kept = hooks.labels(), units_of(hooks)
     hooks.bare()
-    for number in range(40):
+    for number in range(20):
         detect.session(hooks.db, f"s{number}", close=True)
     modules = "nmem.commands.backfill nmem.labels.backfill"
     ended, whole = killed(modules, ["backfill", "--json"], None)
     assert not ended
     hooks.bare()
-    for number in range(40):
+    for number in range(20):
         detect.session(hooks.db, f"s{number}", close=True)
     assert killed(modules, ["backfill", "--json"], 0)[0]
-    for number in range(1, 6):
-        killed(modules, ["backfill", "--json"], whole * number / 12)
+    for number in range(1, 5):
+        killed(modules, ["backfill", "--json"], whole * number / 10)
     run(hooks, db_path)
     assert hooks.labels() == before
     assert hooks.db.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -17,15 +14,12 @@ import pytest
 
 from nmem.purge import run, trash
 from nmem.purge.selection import Selection
+from tests.nmem.killing import begun
 from tests.nmem.purge.conftest import TOKEN, dumped, holding, settled
 
-CODE = """
-import sys, time
-from nmem.purge import run
-from nmem.purge.selection import Selection
-print("ready", flush=True)
-run.purge(sys.argv[1], Selection(texts=(sys.argv[2],)), time.time_ns() // 1_000_000, window=int(sys.argv[3]))
-"""
+def _purge(path: str, window: int) -> None:
+    os.environ["NMEM_DB"] = path
+    run.purge(path, Selection(texts=(TOKEN,)), time.time_ns() // 1_000_000, window=window)
 
 
 @pytest.mark.parametrize("window", [0, 60])
@@ -40,24 +34,21 @@ def test_killed_at_any_point(planted: str, tmp_path: Path, window: int) -> None:
         folder = tmp_path / f"copy{number}" / "data"
         shutil.copytree(source, folder)
         path = str(folder / "nmem.db")
-        with subprocess.Popen([sys.executable, "-c", CODE, path, TOKEN, str(window)], stdout=subprocess.PIPE,
-                              env={**os.environ, "NMEM_DB": path}) as process:  # fmt: skip
-            assert process.stdout is not None
-            process.stdout.readline()
-            at = time.monotonic()
-            if number:  # the first of them at once, before it has begun
-                time.sleep(dice.uniform(0.0, whole) if number > 1 else 0.0)
-                process.send_signal(signal.SIGKILL)
-            process.wait()
-            whole = whole or time.monotonic() - at
+        process = begun(__name__, _purge, path, window)
+        at = time.monotonic()
+        if number:  # the first of them is let end, the second killed at once, before it has begun
+            time.sleep(dice.uniform(0.0, whole) if number > 1 else 0.0)
+            process.kill()
+        process.join()
+        whole = whole or time.monotonic() - at
         with closing(sqlite3.connect(path)) as db:
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            begun = db.execute("SELECT count(*) FROM purges").fetchone()[0]
-        seen.add(begun)
-        if not begun:
+            kept = db.execute("SELECT count(*) FROM purges").fetchone()[0]
+        seen.add(kept)
+        if not kept:
             assert dumped(path) == before
         settled(path)
-        if begun:
+        if kept:
             assert holding(path) == []
             assert trash.kept(path) == ({1} if window else set())
         else:
