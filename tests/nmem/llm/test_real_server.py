@@ -24,7 +24,6 @@ from nmem.llm.config import Settings
 from nmem.llm.endpoint import Endpoint
 from nmem.llm.ladder import Dialect
 from nmem.llm.linking_prompt import Pair, assess
-from nmem.llm.session_prompt import Turn, judge, rows_of, tell
 from nmem.llm.shape import Record
 from nmem.settle import settle
 
@@ -45,10 +44,6 @@ server = xllamacpp.Server(params)
 print("AT", server.listening_address, flush=True)
 sys.stdin.read()
 """
-TURNS = [
-    Turn("Sessions expire after 60 seconds; make it an hour", 0, ["edited src/token.py", "test `pytest` -> 14 passed"],
-         "The TTL was read as minutes."),
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -148,24 +143,7 @@ def test_a_limit_and_a_cancellation_hold_while_it_works(
     assert failed.value.kind == "cancelled"
 
 
-def test_a_story_of_a_model_that_cannot_write_one_is_checked_or_refused(real: Callable[..., Desk]) -> None:
-    try:
-        story = tell(real(max_tokens=60), TURNS, Cancel()).value
-    except Failure as failure:
-        assert failure.kind in ("length", "rejected", "timeout")
-        return
-    known = " ".join(row.text for row in rows_of(TURNS, 0, 1).values()).lower()
-    for sentence in (story.intent, *story.learned, *story.notes, *story.next_steps):
-        assert not sentence or any(word in known for word in sentence.lower().split())
-
-
-def test_starts_and_assessments_are_whole_or_refused(real: Callable[..., Desk]) -> None:
-    turns = [Turn("fix the login"), Turn("write a changelog generator", 90)]
-    try:
-        judged = judge(real(max_tokens=20), turns, Cancel()).value
-        assert judged.starts is None or judged.starts[0].at == 0
-    except Failure as failure:
-        assert failure.kind in ("length", "rejected", "timeout")
+def test_an_assessment_is_whole_or_refused(real: Callable[..., Desk]) -> None:
     try:
         assert 0 <= assess(real(max_tokens=60), Pair("login fixed", "the login fails"), Cancel()).value.confidence <= 1
     except Failure as failure:
