@@ -36,5 +36,5 @@ def run(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
             os.chdir(folder)
     for stream in streams[1:]:
         stream.flush()
-    out, err = (stream.buffer.getvalue().decode() for stream in streams[1:])  # type: ignore[attr-defined]
+    out, err = (stream.buffer.getvalue().decode() for stream in streams[1:])
     return subprocess.CompletedProcess(words, code, out, err)

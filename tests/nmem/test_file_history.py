@@ -23,6 +23,10 @@ FILE = "src/invoice.py"
 @pytest.fixture
 def recorded(record: Recorded, db_path: str) -> Recorded:
     """Three sessions of the shop that touch one file, once from another checkout; and a blog with such a file."""
+    return record.once("file history", lambda: _record(record, db_path))
+
+
+def _record(record: Recorded, db_path: str) -> None:
     record.coupon()
     record.begin("later").user("Round the invoice total half up").edit("/copy/shop/src/invoice.py").test("ok")
     record.act("file_read", "", "lib/src/invoice.py")
@@ -34,7 +38,6 @@ def recorded(record: Recorded, db_path: str) -> Recorded:
     mark(db_path, "Rounding is half up, as the tax office has it", "decision", session_id="later", at=record.at)
     mark(db_path, "just a note", session_id="later", at=record.at)
     settle(db_path, models=False)
-    return record
 
 
 def read(record: Recorded, path: str, project: int | None = 1, **how: Any) -> History:

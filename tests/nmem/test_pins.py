@@ -27,13 +27,16 @@ SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 @pytest.fixture
 def recorded(record: Recorded, db_path: str) -> Recorded:
     """A settled session: an episode, a thread; and a learning."""
+    return record.once("pins", lambda: _record(record, db_path))
+
+
+def _record(record: Recorded, db_path: str) -> None:
     record.coupon()
     settle(db_path, models=False)
     record.db.execute(
         "INSERT INTO learnings (id, project_id, kind, key, title, first_at, last_at, sessions, occurrences)"
         " VALUES (2, 1, 'failed_command', 'go vet', 'go vet fails', 2, 9, 1, 1)"
     )
-    return record
 
 
 def run(*args: str) -> Any:

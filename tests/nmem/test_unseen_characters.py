@@ -46,6 +46,10 @@ def test_letters_emoji_and_joiners_stay_legible_in_json() -> None:
 @pytest.fixture
 def planted(record: Recorded, db_path: str) -> Connection:
     """A memory whose every text was stored before it was cleaned as it is now, or was written by something else."""
+    return record.once("unseen, planted", lambda: _plant(record, db_path)).db
+
+
+def _plant(record: Recorded, db_path: str) -> None:
     record.coupon()
     record.begin("notes").user(f"write {PLANTED} notes").edit(f"docs/{PLANTED}.md").agent(f"Wrote {PLANTED} it.")
     record.at += 24 * 3_600_000
@@ -57,7 +61,6 @@ def planted(record: Recorded, db_path: str) -> Connection:
                           ("work_units", "intent"), ("threads", "title")):  # fmt: skip
         db.execute(f"UPDATE {table} SET {column} = coalesce({column}, '') || ?", (PLANTED,))
     db.commit()
-    return db
 
 
 @pytest.mark.parametrize(

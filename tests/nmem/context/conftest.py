@@ -19,6 +19,7 @@ from capture.salvage import shorten
 from capture.storage import store
 from nmem import entry, tables
 from nmem.context import config
+from nmem.purge import history
 from nmem.settle import settle
 
 START = 1_760_000_000_000
@@ -43,6 +44,7 @@ class Played:
         self.numbers = itertools.count()
         with_tables = store.connect(path)
         tables.ensure(with_tables)
+        history.begin(with_tables, START)
         with_tables.close()
 
     def hook(self, native: str, **payload: Any) -> str:

@@ -27,6 +27,11 @@ TABLES = ("sessions", "prompts", "observations", "work_units", "unit_prompts", "
 @pytest.fixture
 def history(record: Recorded, db_path: str) -> str:
     """Fifteen sessions over five parts, two of them side by side, settled afterwards."""
+    record.once("as of, history", lambda: _record(record, db_path))
+    return db_path
+
+
+def _record(record: Recorded, db_path: str) -> None:
     for number in range(15):
         part = PARTS[number % 5]
         record.begin(f"s{number}").user(f"the {part} page shows wrong totals, part {number}: fix src/{part}/page.py")
@@ -41,7 +46,6 @@ def history(record: Recorded, db_path: str) -> str:
     record.user("now the export").edit("src/export/late.py").agent("done late")
     assert at < record.at
     assert settle(db_path, models=False, clock=lambda: record.at + 2 * HOUR) is not None
-    return db_path
 
 
 def rows(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:

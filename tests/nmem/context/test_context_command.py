@@ -44,12 +44,16 @@ class Nmem:
 @pytest.fixture
 def nmem(record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Nmem:
     """A settled history of two parts."""
+    record.once("context command", lambda: _record(record, db_path))
+    return Nmem(monkeypatch, capsys)
+
+
+def _record(record: Recorded, db_path: str) -> None:
     for number, part in enumerate(("voucher", "chart", "voucher", "chart")):
         record.begin(f"s{number}").user(f"the {part} rounding on the basket page is wrong, step {number}")
         record.edit(f"src/{part}.py").test().agent(f"Rounding of the {part} is half up now, see `src/{part}.py`.")
         record.db.execute("UPDATE sessions SET state = 'ended' WHERE id = ?", (f"s{number}",))
     assert settle(db_path, models=False, clock=lambda: record.at + 60 * MINUTE) is not None
-    return Nmem(monkeypatch, capsys)
 
 
 def test_the_exact_text_of_a_prompt(nmem: Nmem) -> None:

@@ -268,7 +268,7 @@ def test_a_text_that_cannot_be_marked_is_counted(played: Played, monkeypatch: py
 
 
 def test_no_client_is_told_more_than_it_takes(played: Played, tmp_path: Path) -> None:
-    for number in range(12):
+    for number in range(8):
         played.fix(f"a{number}")
         played.begin(f"w{number}")
         played.ask(f"rework shop/part_{number}_{'x' * 80}.py for the voucher total of the cart " + "détail ☕ " * 300)

@@ -22,6 +22,10 @@ ASKED = "the retry client of the billing service dies in its backoff: what is th
 @pytest.fixture
 def talked(record: Recorded, db_path: str) -> Recorded:
     """Two conversations about one retry policy, and one about something else; no file was touched."""
+    return record.once("context, talked", lambda: _talk(record, db_path))
+
+
+def _talk(record: Recorded, db_path: str) -> None:
     record.begin("policy").user("The retry client locked accounts: we need a retry policy with a backoff.")
     record.agent(
         "I'd retry 5xx and 429 only. How many attempts, and what backoff ceiling should the retry policy have?"
@@ -33,7 +37,6 @@ def talked(record: Recorded, db_path: str) -> Recorded:
     record.agent("Which ceiling should the retry backoff of the policy have then?")
     record.user(SECOND).agent("Amending the retry policy, superseding the old cap: backoff capped at 30 seconds.")
     assert settle(db_path, models=False, clock=lambda: record.at + 60 * MINUTE) is not None
-    return record
 
 
 def told(record: Recorded, prompt: str) -> list[Item]:

@@ -23,6 +23,7 @@ from nmem.context import asof, preview, recovery
 from nmem.context.items import Item
 from nmem.importing import discover
 from nmem.importing.importer import Importer
+from nmem.purge import history as rules
 from nmem.settle import settle
 
 TIMELINES = ("moredip__session-share", "obra__episodic-memory", "ujuc__agent-stuff", "marot__spotter",
@@ -30,7 +31,7 @@ TIMELINES = ("moredip__session-share", "obra__episodic-memory", "ujuc__agent-stu
 TRANSCRIPTS = ("obra__episodic-memory", "Johannes0501__openshrooly", "applab-nl__dmux")
 _SESSIONS = 9
 """Of a project: the first, by name."""
-_MOMENTS = 22
+_MOMENTS = 16
 _QUOTE = re.compile(r"“([^”]*)”")
 _CUT_TITLE = re.compile(r"“[^“”]{20,60}…”")
 _LOOSE = re.compile(r"\b(?:[\w.-]+/)*[\w-]+\.(?:py|ts|tsx|js|md|ex|exs|sh|json|yml|yaml|toml|css|html)\b")
@@ -71,6 +72,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         patch.setenv("NMEM_SKIP_SETTLE", "1")
         with closing(store.connect(path)) as db:
             tables.ensure(db)
+            rules.begin(db, 0)
             Importer(db, workers=1).run(discover.find(sources, "claude"))
         settle(path, models=False)
         yield path
