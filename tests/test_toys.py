@@ -41,11 +41,11 @@ def run(*words: str, home: Path, given: object = None) -> str:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home in which the toy client was used in three sessions."""
+    """A home in which the toy client was used in three sessions, told of whole once."""
     made = tmp_path_factory.mktemp("home")
     (made / "project").mkdir()
     for session in SESSIONS:
-        for event, fields in PARROT:
+        for event, fields in PARROT if session == SESSIONS[-1] else PARROT[:2]:
             payload = {"session_id": session, "cwd": str(made / "project"), "hook_event_name": event, **fields}
             run("hook", "parrot", event, home=made, given=payload)
     return made

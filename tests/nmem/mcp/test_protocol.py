@@ -60,7 +60,7 @@ async def test_it_lives_through_a_memory_that_comes_later(tmp_path: Path, db_pat
     await talked(tmp_path, db_path, talk)
 
 
-async def test_a_folder_with_modules_of_our_names_is_not_looked_into(
+async def test_slash_commands_come_with_it_and_modules_of_our_names_are_not_looked_into(
     record: Recorded, tmp_path: Path, db_path: str
 ) -> None:
     for name in ("nmem", "mcp", "capture", "json", "click", "anyio"):
@@ -70,23 +70,21 @@ async def test_a_folder_with_modules_of_our_names_is_not_looked_into(
     async def talk(session: ClientSession) -> None:
         answered = await session.call_tool("timeline", {"project": "*"})
         assert json.loads(said(answered))["rows"][0]["text"] == "hello"
+        await slash_commands(session)
 
     await talked(tmp_path, db_path, talk)
 
 
-async def test_slash_commands_come_with_it(tmp_path: Path, db_path: str) -> None:
-    async def talk(session: ClientSession) -> None:
-        listed = {each.name: each for each in (await session.list_prompts()).prompts}
-        assert set(listed) == {"recall", "resume", "mark"}
-        for name, each in listed.items():
-            assert each.arguments
-            takes = each.arguments[0]
-            bare = (await session.get_prompt(name)).messages[0].content
-            about = (await session.get_prompt(name, {takes.name: "{0} <tags>"})).messages[0].content
-            assert bare.type == "text" and "{0}" not in bare.text
-            assert about.type == "text" and "{0} <tags>" in about.text
-
-    await talked(tmp_path, db_path, talk)
+async def slash_commands(session: ClientSession) -> None:
+    listed = {each.name: each for each in (await session.list_prompts()).prompts}
+    assert set(listed) == {"recall", "resume", "mark"}
+    for name, each in listed.items():
+        assert each.arguments
+        takes = each.arguments[0]
+        bare = (await session.get_prompt(name)).messages[0].content
+        about = (await session.get_prompt(name, {takes.name: "{0} <tags>"})).messages[0].content
+        assert bare.type == "text" and "{0}" not in bare.text
+        assert about.type == "text" and "{0} <tags>" in about.text
 
 
 def lines(*messages: object) -> str:
