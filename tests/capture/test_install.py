@@ -368,7 +368,7 @@ SETTINGS = st.builds(
 
 
 @given(SETTINGS, st.sampled_from([None, 2, "\t"]), st.booleans(), st.sampled_from(["claude", "codex", "droid"]))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_the_settings_say_they_come_back(
     own_home: Path, db_path: str, value: Any, indent: Any, crlf: bool, client: str
 ) -> None:

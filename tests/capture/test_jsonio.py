@@ -75,7 +75,7 @@ def test_refuses_to_write_what_json_cannot_say() -> None:
 
 
 @given(OBJECTS, st.data())
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_a_cut_object_keeps_its_whole_members(value: dict[str, Any], data: st.DataObject) -> None:
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     value = json.loads(text)

@@ -74,7 +74,7 @@ def paths(node: Node, path: tuple[str | int, ...] = ()) -> list[tuple[str | int,
 
 
 @given(documents())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_any_document_is_read_as_json_reads_it(document: tuple[str, Any, bool]) -> None:
     text, value, comments = document
     assert parse(text, comments).plain() == value
@@ -83,7 +83,7 @@ def test_any_document_is_read_as_json_reads_it(document: tuple[str, Any, bool]) 
 
 
 @given(documents(), VALUES, st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_what_is_inserted_comes_out_to_the_byte(document: tuple[str, Any, bool], new: Any, data: st.DataObject) -> None:
     text, value, comments = document
     root = parse(text, comments)
@@ -106,7 +106,7 @@ def test_what_is_inserted_comes_out_to_the_byte(document: tuple[str, Any, bool],
 
 
 @given(documents(), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_removing_or_replacing_any_item_leaves_the_others(document: tuple[str, Any, bool], data: st.DataObject) -> None:
     text, value, comments = document
     items = [

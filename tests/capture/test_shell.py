@@ -246,7 +246,7 @@ def test_quoted_words_come_back(words: list[str]) -> None:
 
 
 @given(st.text())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_any_text_has_a_type(text: str) -> None:
     for powershell in (False, True):
         command = parse(text, powershell)
@@ -255,7 +255,7 @@ def test_any_text_has_a_type(text: str) -> None:
 
 
 @given(st.text(alphabet="ab '\"\\$`(){}<>&|;#\n-=EOF", max_size=300))
-@settings(max_examples=600)
+@settings(max_examples=300)
 def test_shell_signs_in_any_order_have_a_type(text: str) -> None:
     for powershell in (False, True):
         assert parse(text, powershell).obs_type in OBS_TYPES

@@ -146,7 +146,7 @@ def test_other_clients_have_no_status_line(own_home: Path, db_path: str) -> None
 
 
 @given(st.text(min_size=1, max_size=40).filter(lambda text: text.strip() and "\x00" not in text), st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_line_comes_back_to_the_byte(own_home: Path, db_path: str, command: str, ascii_only: bool) -> None:
     try:
         command.encode()

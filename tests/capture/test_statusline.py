@@ -266,7 +266,7 @@ def test_nmem_s_own_line_is_one_plain_line(db: sqlite3.Connection, db_path: str)
 
 
 @given(st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=60))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_any_command_can_be_read_back(own: str) -> None:
     found = status_line.recognise(status_line.wrapped(own, "/some where/n'm.db"))
     assert found is not None

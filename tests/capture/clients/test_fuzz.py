@@ -71,7 +71,7 @@ def _check(event: Event | None) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_any_payload_is_survived(client: str, data: st.DataObject) -> None:
     module = MODULES[client]
@@ -86,7 +86,7 @@ def test_any_payload_is_survived(client: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(name=NAMED | st.text(max_size=8), given_input=VALUE, response=VALUE)
 def test_any_call_and_answer_is_survived(client: str, name: str, given_input: object, response: object) -> None:
     module = MODULES[client]
@@ -98,7 +98,7 @@ def test_any_call_and_answer_is_survived(client: str, name: str, given_input: ob
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(payload=VALUE)
 def test_what_is_no_payload_is_survived(client: str, payload: object) -> None:
     for native in MODULES[client].EVENTS:

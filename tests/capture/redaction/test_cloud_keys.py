@@ -149,7 +149,7 @@ def left(name: str, times: int, seed: int, *, together: int = 1) -> list[str]:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_no_key_is_left_under_its_name(name: str) -> None:
-    assert left(name, 200, 14) == []
+    assert left(name, 60, 14) == []
 
 
 @pytest.mark.parametrize("name", FORMS)

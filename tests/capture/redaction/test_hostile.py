@@ -17,11 +17,11 @@ FRAGMENTS = [
     "|", "-us", "aaaa", "x9Y", "<pwd>", "</pwd>", "kty d:\"", "identified by '", "\x1b[", "\x1b]", "=", "${", "{{",
     "%3D", "[", ",", "\u202e", "é", "İ", "\ud800", "AK" + "IA", "[REDACTED:token]",
 ]  # fmt: skip
-SIZE = 65_536
+SIZE = 32_768
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_spans_are_in_order_and_inside_the_text(text: str) -> None:
     last = 0
     for begin, end, kind in find(text):
@@ -31,7 +31,7 @@ def test_spans_are_in_order_and_inside_the_text(text: str) -> None:
 
 
 @given(st.text())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_any_text_can_be_stored_once_it_is_clean(text: str) -> None:
     cleaned = clean(text)
     cleaned.encode()
@@ -42,7 +42,7 @@ def test_any_text_can_be_stored_once_it_is_clean(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=30).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_a_second_time_changes_nothing(text: str) -> None:
     once = redact(clean(text))
     assert redact(once).count("[REDACTED") >= once.count("[REDACTED")
@@ -50,7 +50,7 @@ def test_a_second_time_changes_nothing(text: str) -> None:
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(),
                     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20))  # fmt: skip
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_trees_keep_their_shape(tree: object) -> None:
     def shape(value: object) -> object:
         if isinstance(value, dict):
@@ -76,10 +76,10 @@ def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
     redact("password = 'warm up'")
     hostile = (unit * (SIZE // len(unit) + 1))[:SIZE]
     whole = _seconds(hostile)
-    if whole >= 0.08:  # what is less is little, whatever a quarter of it takes
+    if whole >= 0.04:  # what is less is little, whatever a quarter of it takes
         quarter = min(_seconds(hostile[: SIZE // 4]) for _ in range(2))
         whole = min(whole, _seconds(hostile))
-        assert whole < max(12 * quarter, 0.08)
+        assert whole < max(12 * quarter, 0.04)
     assert whole < 5.0
 
 

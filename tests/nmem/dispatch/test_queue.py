@@ -50,9 +50,7 @@ def test_twenty_runners_at_once_claim_two_hundred_tasks_exactly_once(
             queue.add(db, NewTask("do", str(folder)), NOW)
     go = FORKED.Event()
     outs = [str(tmp_path / f"claimed-{number}") for number in range(RUNNERS)]
-    runners = [
-        FORKED.Process(target=_claims, args=(db_path, f"r{number}", go, out)) for number, out in enumerate(outs)
-    ]
+    runners = [FORKED.Process(target=_claims, args=(db_path, f"r{number}", go, out)) for number, out in enumerate(outs)]
     for each in runners:
         each.start()
     go.set()

@@ -38,7 +38,7 @@ def columns(unit: units.Unit) -> dict[str, Any]:
     return {name: getattr(unit, name) for name in names}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(TURNS)
 def test_counting_on_is_counting_all(turns: list[tuple[list[tuple[Any, ...]], bool, bool]]) -> None:
     with TemporaryDirectory() as folder:

@@ -332,7 +332,7 @@ def attempt(db: Connection, step: tuple[str, int, int]) -> bool:
     return True
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP, max_size=14))
 def test_any_corrections_undone_to_the_end_leave_the_start(steps: list[tuple[str, int, int]]) -> None:
     with closing(world()) as db:
@@ -348,7 +348,7 @@ def test_any_corrections_undone_to_the_end_leave_the_start(steps: list[tuple[str
         assert log.newest(db) is None
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP.filter(lambda step: step[0] != "undo"), min_size=1, max_size=8))
 def test_detection_changes_nothing_that_a_person_decided(steps: list[tuple[str, int, int]]) -> None:
     with closing(world()) as db:
@@ -366,7 +366,7 @@ def test_detection_changes_nothing_that_a_person_decided(steps: list[tuple[str, 
         consistent(db)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP.filter(lambda step: step[0] != "undo"), min_size=1, max_size=6), st.integers(0, 5))
 def test_undo_keeps_what_came_since(steps: list[tuple[str, int, int]], when: int) -> None:
     """A hook goes on between corrections; undone to the end, its prompt is in place and all is counted."""

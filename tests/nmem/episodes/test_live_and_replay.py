@@ -78,14 +78,14 @@ def replayed(db: Connection, session_id: str) -> list[tuple[object, ...]]:
 
 
 @given(told=turns)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_hooks_and_a_replay_agree(db: Connection, told: list[dict[str, Any]]) -> None:
     session_id = played(db, told).id
     assert live(db, session_id) == replayed(db, session_id)
 
 
 @given(told=turns)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_they_agree_on_a_prompt_when_it_arrives(db: Connection, told: list[dict[str, Any]]) -> None:
     script = played(db, told[:-1])
     session_id = script.id

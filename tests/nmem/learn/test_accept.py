@@ -392,7 +392,7 @@ TEXT = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.one_of(st.none(), TEXT), st.permutations([1, 2, 3, 4]), st.permutations([1, 2, 3, 4]), st.booleans())
 def test_accepted_and_taken_back_in_any_order_is_the_identity(
     shops: Callable[[Path], Any], before: bytes | None, there: list[int], back: list[int], undone: bool

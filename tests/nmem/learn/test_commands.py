@@ -75,7 +75,7 @@ def test_parts_of_a_line_are_kept() -> None:
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_text_is_a_command_or_none(text: str) -> None:
     found = commands.normalise(text, "/src/shop")
     assert found is None or 0 < len(found.key) <= 2 * commands.LONGEST

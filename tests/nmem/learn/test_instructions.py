@@ -143,7 +143,7 @@ BYTES = st.one_of(st.binary(max_size=40), st.lists(PIECE, max_size=12).map(b"".j
 ORDER = st.permutations(["one", "two", "three `x`", "vier ä", RULE])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(BYTES, ORDER, st.data(), st.integers(1, 5))
 @example(b"abc\r", ["one", "two", "three `x`", "vier ä", RULE], None, 1)
 @example(b"abc\n\r\n", ["one", "two", "three `x`", "vier ä", RULE], None, 2)
@@ -167,7 +167,7 @@ def test_what_was_put_and_taken_in_any_order_leaves_the_same_bytes(
     assert now == before
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(BYTES, BYTES, BYTES)
 def test_what_others_write_meanwhile_survives(before: bytes, head: bytes, tail: bytes) -> None:
     """But for one empty line right before the block: that is ours, whoever wrote what is above it; so is a block."""
@@ -182,7 +182,7 @@ def test_what_others_write_meanwhile_survives(before: bytes, head: bytes, tail: 
         assert left.endswith(tail.lstrip(b" \t\r\n"))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(st.one_of(st.text(max_size=80), st.lists(st.sampled_from([
     "`", "``", "```", "<", "!--", "-->", "<!--", "@", "~/x", "![", "](", " ", "\n", "#", "1.", ">", "-", "~~~", "a",
     "\x1b[2J", "\u202e", "<b>", "nmem:learnings", "[REDACTED:x]", "\ufeff", "\u2028", "👩‍👩‍👧",
@@ -205,7 +205,7 @@ def test_any_text_becomes_one_line_that_stays_where_it_is_put(text: str) -> None
         assert instructions.remove(instructions.remove(data, line, whole=True), "next", whole=True) == b"# Shop\n"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.one_of(st.text(max_size=60), st.lists(st.sampled_from([
     "`", "``", "\\", "\\`", "<", "<!--", "@~/x", "![a](b)", "](", " ", "a", "<b>", "&#64;", "*", "_", "~", "[a]: b",
     "# ", "<https://a.b>", "1. ",

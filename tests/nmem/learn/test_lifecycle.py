@@ -113,7 +113,7 @@ def test_what_undo_says_of_each(shop: Shop) -> None:
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.tuples(st.sampled_from(list(MOVES)), st.integers(1, 3)), max_size=12))
 def test_any_moves_undone_to_the_end_leave_the_start(

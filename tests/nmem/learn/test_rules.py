@@ -65,7 +65,7 @@ def test_a_remedy_that_is_not_believed_is_no_rule(shop: Shop, doubt: dict[str, f
     assert shop.plan(number).rule == "Do not rely on `npm test`: it fails here"
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=400), st.text(max_size=200), st.lists(st.text(max_size=120), max_size=4))
 def test_any_rule_fits_a_line(title: str, text: str, many: list[str]) -> None:
     for kind in kinds.names():

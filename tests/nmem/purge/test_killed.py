@@ -17,6 +17,7 @@ from nmem.purge.selection import Selection
 from tests.nmem.killing import begun
 from tests.nmem.purge.conftest import TOKEN, dumped, holding, settled
 
+
 def _purge(path: str, window: int) -> None:
     os.environ["NMEM_DB"] = path
     run.purge(path, Selection(texts=(TOKEN,)), time.time_ns() // 1_000_000, window=window)

@@ -55,7 +55,7 @@ def drawn(dice: random.Random) -> tuple[str, str]:
     return text, inside.join(around)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_rows_sql_and_files_agree_with_the_slow_reference(seed: int) -> None:
     dice = random.Random(seed)
     db = sqlite3.connect(":memory:")

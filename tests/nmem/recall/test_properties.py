@@ -47,7 +47,7 @@ def placed(files: list[str], index: str | None) -> Iterator[Place]:
         yield folder.find(name)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(FILE, min_size=1, max_size=3), st.one_of(st.none(), FILE), st.lists(LINE, max_size=4))
 def test_every_link_leads_somewhere_and_every_body_stands_in_its_file(
     files: list[str], index: str | None, queries: list[str]
@@ -72,7 +72,7 @@ def test_every_link_leads_somewhere_and_every_body_stands_in_its_file(
             asked += links
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(FILE, min_size=1, max_size=3), FILE)
 def test_mending_loses_no_line_and_needs_no_second_time(files: list[str], index: str) -> None:
     with placed(files, index) as place:
@@ -88,7 +88,7 @@ def test_mending_loses_no_line_and_needs_no_second_time(files: list[str], index:
         assert mend.mended(corpus.read(place), after) == after
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(FILE, min_size=1, max_size=3), FILE)
 def test_a_migration_leaves_prose_alone(files: list[str], index: str) -> None:
     with placed(files, f"# Index\n\n## a.md\n\nRoses Bloom — in June\n{index}") as place:

@@ -248,7 +248,7 @@ _EVENTS = st.lists(
 ).map(lambda rows: [(f"s{number}", *row) for number, row in enumerate(rows)])  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(_EVENTS, st.randoms(use_true_random=False))
 def test_history_gives_the_same_threads_in_whatever_order_it_was_written(
     replay: Any, events: list[tuple[str, int, str, str]], random: Any

@@ -72,7 +72,7 @@ def test_an_output_may_tell_of_several_errors_each_once() -> None:
 
 
 @given(st.text(max_size=3_000))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_any_text_is_read(text: str) -> None:
     for one in errors.signatures(text):
         assert len(one.key) <= KEY
@@ -89,7 +89,7 @@ _PIECES = st.sampled_from(
 
 
 @given(st.lists(_PIECES, max_size=60).map(" ".join))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_broken_output_is_read(text: str) -> None:
     assert len(errors.signatures(text)) <= MOST
 
@@ -99,7 +99,7 @@ def test_broken_output_is_read(text: str) -> None:
     st.lists(st.text(string.ascii_lowercase, min_size=3, max_size=8), min_size=2, max_size=4),
     st.integers(1, 99_999),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_another_checkout_and_other_places_are_the_same_error(
     sample: Any,
     folders: list[str],
@@ -131,6 +131,6 @@ def test_normal_text(text: str, expected: str) -> None:
 
 
 @given(st.text(max_size=400))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_normal_text_never_grows_much_and_never_fails(text: str) -> None:
     assert len(normal(text)) <= 6 * len(text) + 10
