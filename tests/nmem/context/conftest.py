@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
@@ -27,8 +27,9 @@ MINUTE = 60_000
 HOUR = 60 * MINUTE
 
 
-_KEPT: dict[tuple[str, str, str], tuple[int, int, dict[str, bytes]]] = {}
-"""Name of the database, session and settings -> after the first session: the clock, the number of calls, the files."""
+_KEPT: dict[tuple[str, ...], tuple[int, str, int, dict[str, bytes]]] = {}
+"""Name of the database, settings, and what was played since the beginning -> the clock, the session, the number of
+calls, the files."""
 
 
 class Played:
@@ -42,6 +43,9 @@ class Played:
         self.session = ""
         self.told: dict[str, list[str]] = {}
         self.numbers = itertools.count()
+        self.before: tuple[str, ...] = ()
+        self.then = START
+        """What `once` was asked for since the beginning, and the clock after that."""
         with_tables = store.connect(path)
         tables.ensure(with_tables)
         history.begin(with_tables, START)
@@ -117,24 +121,28 @@ class Played:
         settle(self.path, models=False, clock=lambda: self.at + HOUR)
 
     def fix(self, session: str = "a") -> None:
-        """A session that fixes a bug, learns why, and is settled; the first of a memory is played once and copied."""
-        first = self.at == START and (self.client, self.folder) == ("claude", "/src/shop")
-        if not first or Path(paths.config()).exists():
-            self._fix(session)
+        """A session that fixes a bug, learns why, and is settled."""
+        self.once(f"fix {session}", lambda: self._fix(session))
+
+    def once(self, name: str, play: Callable[[], object]) -> None:
+        """What a memory begins with is played by the first test of a process, and copied for the others."""
+        if self.at != self.then or (self.client, self.folder) != ("claude", "/src/shop"):
+            play()
             return
-        folder, key = Path(self.path).parent, (Path(self.path).name, session, repr(sorted(config.DEFAULTS.items())))
+        folder, config_file = Path(self.path).parent, Path(paths.config())
+        settings = config_file.read_text() if config_file.exists() else ""
+        self.before += (name,)
+        key = (Path(self.path).name, settings, repr(sorted(config.DEFAULTS.items())), *self.before)
         if key not in _KEPT:
-            before = {file for file in folder.rglob("*") if file.is_file()} - {Path(self.path)}
-            self._fix(session)
-            made = {file for file in folder.rglob("*") if file.is_file()} - before
-            files = {str(file.relative_to(folder)): file.read_bytes() for file in made}
-            _KEPT[key] = self.at, next(self.numbers), files
-        self.at, number, files = _KEPT[key]
-        self.session, self.numbers = session, itertools.count(number)
-        for name, data in files.items():
-            (folder / name).parent.mkdir(mode=0o700, exist_ok=True)
-            (folder / name).write_bytes(data)
-            (folder / name).chmod(0o600)
+            play()
+            files = {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+            _KEPT[key] = self.at, self.session, next(self.numbers), files
+        self.at, self.session, number, files = _KEPT[key]
+        self.then, self.numbers = self.at, itertools.count(number)
+        for each, data in files.items():
+            (folder / each).parent.mkdir(mode=0o700, exist_ok=True)
+            (folder / each).write_bytes(data)
+            (folder / each).chmod(0o600)
 
     def _fix(self, session: str) -> None:
         self.begin(session)

@@ -18,6 +18,10 @@ MODULE = (
 
 def otherwise(played: Played, sessions: int = 3) -> None:
     """Sessions in which one command fails, and another does the same."""
+    played.once(f"otherwise {sessions}", lambda: _otherwise(played, sessions))
+
+
+def _otherwise(played: Played, sessions: int) -> None:
     for number in range(sessions):
         played.begin(f"s{number}")
         played.ask(f"run the tests of part {number}")
@@ -30,6 +34,10 @@ def otherwise(played: Played, sessions: int = 3) -> None:
 
 def installed(played: Played, sessions: int = 3) -> None:
     """Sessions in which something has to be installed first."""
+    played.once(f"installed {sessions}", lambda: _installed(played, sessions))
+
+
+def _installed(played: Played, sessions: int) -> None:
     for number in range(sessions):
         played.begin(f"m{number}")
         played.ask(f"start the shop for customer {number}")

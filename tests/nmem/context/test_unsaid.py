@@ -29,6 +29,11 @@ def shop(played: Played) -> Played:
     file = Path(paths.config())
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("[context]\nprompt_tokens = 2400\nstart_tokens = 2400\nrecovery_tokens = 2400\n")
+    played.once("unsaid", lambda: _shop(played))
+    return played
+
+
+def _shop(played: Played) -> None:
     played.fix()
     played.begin("open")
     played.ask("the voucher page must say in words which coupon was refused, and until when it was valid")
@@ -49,7 +54,6 @@ def shop(played: Played) -> Played:
         )
         db.execute("INSERT INTO context_learnings VALUES (7, 1, 90.0, 'make deploy', '', '', '', ?)", (FAILS,))
         db.execute("INSERT INTO context_choices VALUES (1, ?, 'pin', 1)", (f"prompt/{prompt(played)}",))
-    return played
 
 
 def one(played: Played, sql: str, *values: object) -> int:
