@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*[\s\S]*?\*/)*")
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -124,6 +125,7 @@ class _Reader:
         return child.end
 
 
+@lru_cache(maxsize=8)  # whoever edits a text asks for its values many times, and changes no node
 def parse(text: str, comments: bool = True) -> Node:
     """The one value of a text.
 
