@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
-import sys
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -107,35 +105,6 @@ def played(player: subprocess.Popen[str]) -> None:
     if player.returncode and "turns were answered" in said:
         pytest.skip(f"the machine is too busy to type to a client by the clock: {said.strip()}")
     assert player.returncode == 0, said
-
-
-def test_the_cockpit_beside_a_real_session_shows_each_thing(stage: Stage) -> None:
-    if shutil.which("tmux") is None:
-        pytest.skip("tmux is absent")
-    stage.connect("claude")
-    with subprocess.Popen([*stage.player("claude", "long"), "--tmux"], stderr=subprocess.PIPE, text=True) as player:
-        server = socket_of(player)
-        database = str(stage.folder / "nmem.db")
-        words = ["env", "-u", "NO_COLOR", f"HOME={stage.home}", sys.executable, "-m", "nmem", "tui", "--db", database]
-        tmux(server, "resize-window", "-t", "c", "-x", "200", "-y", "90")
-        pane = tmux(server, "split-window", "-v", "-l", "60", "-P", "-F", "#{pane_id}", "-t", "c", *words).strip()
-        tmux(server, "select-pane", "-t", "c.0")  # the player types into the active pane
-        screens = []
-        while player.poll() is None:
-            screens.append(tmux(server, "capture-pane", "-p", "-t", pane))
-            time.sleep(0.25)
-        played(player)
-    turns: Script = json.loads(stage.script("long").read_text())
-    settle(stage, len(expected(turns)))
-    with closing(stage.database()) as db:
-        assert user_prompts(db) == [turn["prompt"] for turn in turns]
-        assert as_called(tool_rows(db), together(turns)) == expected(turns)
-    tools = [tool for turn in turns for reply in turn["replies"] for tool in reply.get("tools", [])]
-    wanted = {turn["prompt"][:40] for turn in turns}
-    wanted |= {(tool["expect"][2] or tool.get("shown") or tool["shell"])[:30] for tool in tools}
-    assert any(word in screen for screen in screens for word in wanted), "it showed nothing while the client worked"
-    missing = {word for word in {*wanted, "failed"} if not any(word in screen for screen in screens)}
-    assert not missing or not (missing := missing - afterwards(words, missing)), missing
 
 
 def afterwards(words: list[str], wanted: set[str]) -> set[str]:

@@ -1,18 +1,34 @@
-"""The real Claude Code with a status line of the user's own: it stays on the screen, and the figures arrive."""
+"""The real Claude Code in a window, with a status line of the user's own and the cockpit beside it.
+
+The line stays on the screen, its figures arrive, and the cockpit shows each thing.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
 import subprocess
+import sys
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from nmem import database
 from nmem.read.window import window
-from tests.clients.test_real_clients import played, socket_of, tmux
+from tests.clients.test_real_clients import (
+    afterwards,
+    as_called,
+    expected,
+    played,
+    settle,
+    socket_of,
+    tmux,
+    together,
+    tool_rows,
+    user_prompts,
+)
 
 if TYPE_CHECKING:
     from tests.clients.conftest import Stage
@@ -27,7 +43,22 @@ printf 'MY OWN LINE \033[35m%s\033[0m cols=%s' "$size" "$COLUMNS"
 """
 
 
-def test_the_own_line_stays_on_the_screen_and_the_figures_are_stored(stage: Stage) -> None:
+def shows_each_thing(stage: Stage, words: list[str], screens: list[str]) -> None:
+    """All of the script is stored, and was seen in the cockpit that these words open."""
+    turns = json.loads(stage.script("long").read_text())
+    settle(stage, len(expected(turns)))
+    with closing(stage.database()) as db:
+        assert user_prompts(db) == [turn["prompt"] for turn in turns]
+        assert as_called(tool_rows(db), together(turns)) == expected(turns)
+    tools = [tool for turn in turns for reply in turn["replies"] for tool in reply.get("tools", [])]
+    wanted = {turn["prompt"][:40] for turn in turns}
+    wanted |= {(tool["expect"][2] or tool.get("shown") or tool["shell"])[:30] for tool in tools}
+    assert any(word in screen for screen in screens for word in wanted), "it showed nothing while the client worked"
+    missing = {word for word in {*wanted, "failed"} if not any(word in screen for screen in screens)}
+    assert not missing or not (missing := missing - afterwards(words, missing)), missing
+
+
+def test_the_own_line_stays_its_figures_are_stored_and_the_cockpit_beside_shows_each_thing(stage: Stage) -> None:
     if shutil.which("tmux") is None:
         pytest.skip("tmux is absent")
     script = stage.home / "my line.sh"
@@ -39,14 +70,22 @@ def test_the_own_line_stays_on_the_screen_and_the_figures_are_stored(stage: Stag
     settings.write_bytes(own)
     stage.connect("claude")
     assert "nmem/statusline.py" in json.loads(settings.read_text())["statusLine"]["command"]
-    shown = ""
+    opens = [sys.executable, "-m", "nmem", "tui", "--db", str(stage.folder / "nmem.db")]
+    words = ["env", "-u", "NO_COLOR", f"HOME={stage.home}", *opens]
+    shown, screens = "", []
     with subprocess.Popen([*stage.player("claude", "long"), "--tmux"], stderr=subprocess.PIPE, text=True) as player:
         server = socket_of(player)
+        tmux(server, "resize-window", "-t", "c", "-x", "200", "-y", "90")
+        client = tmux(server, "list-panes", "-t", "c", "-F", "#{pane_id}").split()[0]
+        pane = tmux(server, "split-window", "-v", "-l", "60", "-P", "-F", "#{pane_id}", "-t", client, *words).strip()
+        tmux(server, "select-pane", "-t", client)  # the player types into the active pane
         while player.poll() is None:
-            screen = tmux(server, "capture-pane", "-p", "-t", "c")
+            screen = tmux(server, "capture-pane", "-p", "-t", client)
             shown = screen if "MY OWN LINE" in screen else shown
+            screens.append(tmux(server, "capture-pane", "-p", "-t", pane))
             time.sleep(0.25)
         played(player)
+    shows_each_thing(stage, words, screens)
     seen = json.loads((stage.home / "seen.json").read_text())
     size = seen["context_window"]["context_window_size"]
     assert f'MY OWN LINE "context_window_size":{size} cols=' in shown, shown

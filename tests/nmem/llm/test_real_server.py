@@ -132,14 +132,14 @@ def test_a_question_longer_than_its_context_is_told_as_such(
 def test_a_limit_and_a_cancellation_hold_while_it_works(
     real: Callable[..., Desk], question: Request, shape: Record
 ) -> None:
-    # Reading a long question takes it seconds, however soon it would stop talking.
-    endless = dataclasses.replace(question, user=Redacted("one two " * 1700), max_tokens=500)
+    # Reading a long question takes it a second, however soon it would stop talking; it reads on when nobody waits.
+    endless = dataclasses.replace(question, user=Redacted("one two " * 400), max_tokens=20)
     memory = {(real().settings.base_url, ""): Dialect(3)}
     with pytest.raises(Failure) as failed:
-        real(memory, call_seconds=0.4).ask(endless, shape.read, Cancel())
+        real(memory, call_seconds=0.2).ask(endless, shape.read, Cancel())
     assert failed.value.kind == "timeout"
     with pytest.raises(Failure) as failed:
-        real(memory).ask(endless, shape.read, Cancel(seconds=0.4))
+        real(memory).ask(endless, shape.read, Cancel(seconds=0.2))
     assert failed.value.kind == "cancelled"
 
 
