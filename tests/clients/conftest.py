@@ -72,9 +72,9 @@ class Stage:
         return [sys.executable, str(self.runner), "play", client, str(script), "--home", str(self.home),
                 "--project", str(self.project), "--limit", "400"]  # fmt: skip
 
-    def play(self, client: str, name: str) -> None:
-        """Play a script to its end."""
-        done = subprocess.run(self.player(client, name), capture_output=True, text=True, timeout=1500)
+    def play(self, client: str, name: str, turns: int | None = None) -> None:
+        """Play a script, or its first turns, to the end."""
+        done = subprocess.run(self.player(client, name, turns), capture_output=True, text=True, timeout=1500)
         assert done.returncode == 0, done.stderr
 
     @property

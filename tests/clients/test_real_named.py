@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.client, pytest.mark.slow]
 
 SCRIPT = "named-episodes"
 EXPECTED = [
-    ("Rounding of totals with a discount", 2),
+    ("Rounding of totals with a discount", 3),
     ("Dockerfile for the service", 2),
     ("Parser of the bank's CSV export", 3),
 ]
@@ -23,7 +23,7 @@ EXPECTED = [
 
 def test_the_agents_names_make_the_episodes(stage: Stage) -> None:
     stage.connect("claude", tools=True)
-    stage.play("claude", SCRIPT)
+    stage.play("claude", SCRIPT, turns=8)
     for _ in range(2):  # as the hooks left it, and as whole detection sees it
         with stage.database() as db:
             found = db.execute(
