@@ -1,4 +1,4 @@
-"""The agent names the tasks with the tool `episode`, twice late and once wrongly: a real session is cut as a
+"""The agent names the tasks with the tool `episode`, three times late and once wrongly: a real session is cut as a
 person would cut it (without the tool: tests/nmem/episodes/test_announced.py)."""
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ EXPECTED = [
     ("Rounding of totals with a discount", 3),
     ("Dockerfile for the service", 2),
     ("Parser of the bank's CSV export", 3),
+    ("How the admin login cookie works", 2),
+    ("README in German", 2),
 ]
 """What the agent called an episode, and its prompts."""
 
 
 def test_the_agents_names_make_the_episodes(stage: Stage) -> None:
     stage.connect("claude", tools=True)
-    stage.play("claude", SCRIPT, turns=8)
+    stage.play("claude", SCRIPT)
     for _ in range(2):  # as the hooks left it, and as whole detection sees it
         with stage.database() as db:
             found = db.execute(
