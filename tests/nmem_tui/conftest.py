@@ -24,7 +24,8 @@ from rich.style import Style
 from textual._context import active_app
 from textual._styles_cache import StylesCache
 from textual.events import Key
-from textual.pilot import Pilot
+from textual.message_pump import MessagePump
+from textual.pilot import Pilot, WaitForScreenTimeout
 from textual.widgets import Input, TextArea
 
 from nmem_tui.app import Cockpit
@@ -68,6 +69,35 @@ async def quiet(min_sleep: float = 0, max_sleep: float = 120) -> None:
                 app.screen._on_timer_update()
 
 
+def takes_messages(pump: MessagePump) -> bool:
+    """Whether it has done all that it was told, and waits for more; one that closes is told nothing."""
+    ready = pump._message_queue.ready_event
+    return pump._closing or pump._closed or (not ready.is_set() and bool(ready._waiters))  # type: ignore[attr-defined]
+
+
+async def taken(pilot: Pilot[None], timeout: float = 300) -> bool:
+    """Wait until the app, its screen and all on it have taken what they were told; whether that came to an end.
+
+    Textual's pilot sends a message to each, and waits until all have come: at every key, that is half of the work.
+    """
+    app, loop = pilot.app, asyncio.get_running_loop()
+    end, rounds = loop.time() + timeout, 0
+    while rounds < 2:
+        await asyncio.sleep(0)
+        if app._exception is not None or not app._screen_stack:
+            return False
+        if loop._ready:  # type: ignore[attr-defined]
+            rounds = 0
+        elif all(map(takes_messages, (app, *app.screen.walk_children(with_self=True)))):
+            rounds += 1
+        elif loop.time() > end:
+            raise WaitForScreenTimeout("widgets are still busy with their messages")
+        else:
+            rounds = 0
+            await asyncio.sleep(0.002)
+    return True
+
+
 @pytest.fixture(autouse=True)
 def found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands are called by name, wherever this checkout lies."""
@@ -91,7 +121,7 @@ def quick_keys() -> Iterator[None]:
     """Keys follow each other as soon as what they do is done; however busy the machine, that is waited for."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Pilot, "press", press)
-        patch.setattr(Pilot._wait_for_screen, "__defaults__", (300.0,))
+        patch.setattr(Pilot, "_wait_for_screen", taken)
         patch.setattr("textual.pilot.wait_for_idle", quiet)
         patch.setattr("textual.app.wait_for_idle", quiet)
         yield
