@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from textual.color import Color
 
+from nmem.demo.player import remove
 from tests.nmem_tui import gallery
 
 ROOT = Path(__file__).parents[2]
@@ -19,11 +21,24 @@ LARGEST = 1_500_000
 """Bytes of all pictures together."""
 
 
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The demo's folder as it was recorded, and where it lay: its paths stand in the database."""
+    return [tmp_path_factory.mktemp("recorded") / "demo"]
+
+
 @pytest.fixture
-def demo() -> Iterator[str]:
-    """The demo, recorded at the time of the pictures."""
-    with gallery.recorded() as path:
-        yield path
+def demo(kept: list[Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The demo, recorded at the time of the pictures: once, and copied from then on."""
+    if len(kept) == 1:
+        with gallery.recorded() as path:
+            shutil.copytree(Path(path).parent, kept[0])
+            kept.append(Path(path))
+    path = str(kept[1])
+    shutil.copytree(kept[0], kept[1].parent)
+    monkeypatch.setenv("NMEM_DB", path)  # as the player has it: caches lie beside the demo
+    yield path
+    remove(path)
 
 
 @pytest.mark.parametrize("shot", gallery.SHOTS, ids=lambda shot: shot.name)
