@@ -43,6 +43,12 @@ PLAIN = {"TERM": "xterm-256color", "PATH": ""}
 """What surrounds the cockpit: no desktop, no tmux, no editor."""
 LONG = {"job", "aside", "narrate"}
 """Work beside which a person goes on."""
+PLAIN_TOO = {
+    "now-story", "episodes-story", "stance-story", "stance-sessions", "review-story", "learnings-learned",
+    "context-full", "context-reset-full", "search-story-limit", "tasks-full", "tasks-form", "tasks-run",
+    "health-findings-full", "health-dialog-purge", "health-dialog-sweep", "health-dialog-fix", "health-dialog-words",
+}  # fmt: skip
+"""States that are compared without colours as well: one of each screen, and dialogs, which then have no ground."""
 _PRESS = Pilot.press
 _WORD = 3
 """A run of letters longer than this is a word."""
@@ -371,29 +377,38 @@ def snapshot() -> Callable[[Pilot[None], str], None]:
     return compare
 
 
-@pytest.fixture(params=["dark", "nocolor"])
-def looks(request: pytest.FixtureRequest, cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Opens one state and compares it in both sizes: in the dark theme with its styles, and without colours.
+@pytest.fixture
+def looks(cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Opens one state and compares it in both sizes, with its styles: opened small, it grows and shrinks again, so that
+    traces of a resize are seen as well. Other themes differ in their palettes alone (test_appearance).
 
-    It is opened small and grows, or opened large and shrinks, so that traces of a resize are seen as well. Other themes
-    differ in their palettes alone (test_appearance).
+    What stands in `PLAIN_TOO` is compared without colours as well, opened large.
     """
-    look = request.param
-    if look == "nocolor":
-        monkeypatch.setenv("NO_COLOR", "1")
+
+    async def compare(pilot: Pilot[None], name: str, size: str, *, styled: bool) -> list[str]:
+        await pilot.resize_terminal(*SIZES[size])
+        await settle(pilot)
+        harmless("\n".join(screen_text(pilot)))
+        return differing(pilot, f"{name}-{size}", styled=styled)
 
     async def run(db: str, name: str, arrive: Callable[[Pilot[None]], Any] | None = None, **options: Any) -> None:
-        order, wrong = list(SIZES)[:: -1 if look == "nocolor" else 1], []
-        async with cockpit(db, SIZES[order[0]], "" if look == "nocolor" else "dark", **options) as pilot:
+        small, large = SIZES
+        wrong = []
+        async with cockpit(db, SIZES[small], "dark", **options) as pilot:
             if arrive:
                 await arrive(pilot)
-            for size in order:
-                await pilot.resize_terminal(*SIZES[size])
-                await settle(pilot)
-                harmless("\n".join(screen_text(pilot)))
-                if look == "nocolor":
+            wrong += await compare(pilot, f"{name}-dark", small, styled=True)
+            wrong += await compare(pilot, f"{name}-dark", large, styled=True)
+            if name not in PLAIN_TOO:
+                wrong += await compare(pilot, f"{name}-dark", small, styled=False)
+        if name in PLAIN_TOO:
+            monkeypatch.setenv("NO_COLOR", "1")
+            async with cockpit(db, SIZES[large], "", **options) as pilot:
+                if arrive:
+                    await arrive(pilot)
+                for size in (large, small):
+                    wrong += await compare(pilot, f"{name}-nocolor", size, styled=False)
                     colourless(pilot)
-                wrong += differing(pilot, f"{name}-{look}-{size}", styled=look == "dark")
         assert not wrong, f"not as accepted: {', '.join(wrong)}; compare with the .actual files beside them"
 
     return run

@@ -103,12 +103,12 @@ async def test_ansi_uses_only_the_terminals_own_colours(make_db: Any, cockpit: A
 
 
 async def test_without_colours_there_is_none(
-    make_db: Any, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+    whole: dict[str, int], cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    async with cockpit(make_db("story"), (160, 45), "") as pilot:
-        for key in [*SCREENS, "question_mark"]:
-            await pilot.press(key)
+    async with cockpit("aurora.db", (160, 45), "") as pilot:
+        for key in [*SCREENS, "question_mark", "escape 1 s", "escape 2 x", "escape 4 a", "escape 7 n", "escape 8 s"]:
+            await pilot.press(*key.split())
             await settled(pilot)
             used = {colour for style in looks_of(pilot) for colour in (style.color, style.bgcolor) if colour}
             assert all(colour.is_default for colour in used), key
