@@ -107,9 +107,8 @@ async def test_copying_with_a_program_says_so_and_falls_back(
         await until(pilot, "through the terminal (OSC 52)")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
 async def test_every_screen_copies_text_and_id(
-    screen: str, desk: str, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+    desk: str, cockpit: Any, settled: Any, at: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = {"now": ("obs/", "prompt/"), "episodes": ("episode/",), "stance": ("session/", "obs/", "episode/"),
            "learnings": ("learning/",), "context": ("episode/", "learning/", "file/", "thread/", "next/", "prompt/"),
@@ -118,23 +117,18 @@ async def test_every_screen_copies_text_and_id(
     copied: list[str] = []
     async with cockpit(desk, (160, 45)) as pilot:
         monkeypatch.setattr(pilot.app, "copy_out", copied.append)
-        await pilot.press(str(SCREENS.index(screen) + 1))
-        await settled(pilot)
-        if screen == "search":
-            await pilot.press(*"avatar", "enter")
+        for screen in SCREENS:
+            copied.clear()
+            await at(pilot, screen)
+            await pilot.press("Y")
             await settled(pilot)
-        if screen == "learnings":
-            await pilot.press("P")
-            await settled(pilot)
-        await pilot.press("Y")
-        await settled(pilot)
-        assert len(copied) == 1
-        assert copied[0].startswith(ids[screen])
-        if screen != "health":
-            await pilot.press("y")
-            await settled(pilot)
-            assert len(copied) == 2
-            assert copied[1].strip()
+            assert len(copied) == 1, screen
+            assert copied[0].startswith(ids[screen]), screen
+            if screen != "health":
+                await pilot.press("y")
+                await settled(pilot)
+                assert len(copied) == 2, screen
+                assert copied[1].strip(), screen
 
 
 # The editor
@@ -269,32 +263,28 @@ def test_no_file_is_written_over(here: Path) -> None:
         output.write("no/such/folder", "txt", "x", 0)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
 async def test_every_screen_goes_out_whole_as_text_and_as_data(
-    screen: str, desk: str, cockpit: Any, settled: Any, until: Any, here: Path, harmless: Any
+    desk: str, cockpit: Any, at: Any, until: Any, here: Path, harmless: Any
 ) -> None:
     async with cockpit(desk, (80, 24)) as pilot:
-        await pilot.press(str(SCREENS.index(screen) + 1))
-        await settled(pilot)
-        if screen == "search":
-            await pilot.press(*"avatar", "enter")
-            await settled(pilot)
-        for form, downs in (("txt", 0), ("json", 1)):
-            pilot.app.clear_notifications()
-            await until(pilot, gone="written: ")  # what was said of the one before
-            await pilot.press("E")
-            await until(pilot, "Export")
-            await pilot.press(*["down"] * downs, "enter")
-            await until(pilot, f"written: nmem-{screen}-")
-            (file,) = here.glob(f"nmem-{screen}-*.{form}")
-            content = file.read_text("utf-8")
-            harmless(content)
-            if form == "json":
-                data = json.loads(content)
-                assert data["view"] == screen
-                assert len(data) > 2
-            else:
-                assert len(content.splitlines()) > 4
+        for screen in SCREENS:
+            await at(pilot, screen)
+            for form, downs in (("txt", 0), ("json", 1)):
+                pilot.app.clear_notifications()
+                await until(pilot, gone="written: ")  # what was said of the one before
+                await pilot.press("E")
+                await until(pilot, "Export")
+                await pilot.press(*["down"] * downs, "enter")
+                await until(pilot, f"written: nmem-{screen}-")
+                (file,) = here.glob(f"nmem-{screen}-*.{form}")
+                content = file.read_text("utf-8")
+                harmless(content)
+                if form == "json":
+                    data = json.loads(content)
+                    assert data["view"] == screen
+                    assert len(data) > 2
+                else:
+                    assert len(content.splitlines()) > 4
 
 
 async def test_an_export_is_more_than_what_is_on_screen(

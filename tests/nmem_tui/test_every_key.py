@@ -27,25 +27,23 @@ def cursor(screen: Any) -> int:
     return int((screen.stream if screen.CONTEXT == "now" else screen.active).cursor)
 
 
-@pytest.mark.parametrize("screen", LISTS)
-async def test_lists_are_moved_through(screen: str, whole: dict[str, int], cockpit: Any, settled: Any, at: Any) -> None:
+async def test_lists_are_moved_through(whole: dict[str, int], cockpit: Any, settled: Any, at: Any) -> None:
     """Top, down, half a page, bottom, and the same way back; both keys of each."""
+    ways = (("g", "j", "ctrl+d", "G", "k", "ctrl+u"), ("home", "down", "pagedown", "end", "up", "pageup"))
     async with cockpit("aurora.db", (80, 24)) as pilot:
-        shown = await at(pilot, screen)
-        for top, down, half, bottom, up, back in (
-            ("g", "j", "ctrl+d", "G", "k", "ctrl+u"),
-            ("home", "down", "pagedown", "end", "up", "pageup"),
-        ):
-            places = []
-            for key in (top, down, half, bottom, up, back, top):
-                await pilot.press(key)
-                await settled(pilot)
-                places.append(cursor(shown))
-            first, second, third, last, before, above, again = places
-            assert first < second <= third <= last
-            assert above <= before <= last
-            assert again == first
-            assert last > first + 1 or before < last
+        for screen in LISTS:
+            shown = await at(pilot, screen)
+            for top, down, half, bottom, up, back in ways:
+                places = []
+                for key in (top, down, half, bottom, up, back, top):
+                    await pilot.press(key)
+                    await settled(pilot)
+                    places.append(cursor(shown))
+                first, second, third, last, before, above, again = places
+                assert first < second <= third <= last, screen
+                assert above <= before <= last, screen
+                assert again == first, screen
+                assert last > first + 1 or before < last, screen
 
 
 async def test_screens_follow_one_another_and_are_named_by_number(

@@ -28,31 +28,31 @@ def shown(pilot: Any) -> list[str]:
     return [action for _, _, action in pilot.app.screen.query_one(KeyBar).spots]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("width", [80, 160])
 async def test_each_key_that_is_shown_does_something_at_every_row(
-    screen: str, width: int, whole: dict[str, int], cockpit: Any, settled: Any, at: Any
+    width: int, whole: dict[str, int], cockpit: Any, settled: Any, at: Any
 ) -> None:
     async with cockpit("aurora.db", (width, 30)) as pilot:
-        await at(pilot, screen)
-        await pilot.press("g")
-        for key in ("", *["j"] * 9, "enter", "j", "j", "escape", "space"):
-            await pilot.press(*([key] if key else []))
-            await settled(pilot)
-            refused = {one: why for one in shown(pilot) if (why := pilot.app.why_not(one))}
-            assert not refused, f"after {key!r}: {refused}"
-        assert shown(pilot)[0] == "help"
-        assert shown(pilot)[-1] == "quit"
+        for screen in SCREENS:
+            await at(pilot, screen)
+            await pilot.press("g")
+            for key in ("", *["j"] * 9, "enter", "j", "j", "escape", "space"):
+                await pilot.press(*([key] if key else []))
+                await settled(pilot)
+                refused = {one: why for one in shown(pilot) if (why := pilot.app.why_not(one))}
+                assert not refused, f"{screen}, after {key!r}: {refused}"
+            assert shown(pilot)[0] == "help", screen
+            assert shown(pilot)[-1] == "quit", screen
 
 
-@pytest.mark.parametrize("screen", SCREENS)
 async def test_where_nothing_is_recorded_no_key_is_shown_that_needs_something(
-    screen: str, make_db: Any, cockpit: Any, settled: Any
+    make_db: Any, cockpit: Any, settled: Any
 ) -> None:
     async with cockpit(make_db("empty"), (160, 45)) as pilot:
-        await pilot.press(str(SCREENS.index(screen) + 1), "escape")
-        await settled(pilot)
-        assert not set(shown(pilot)) & {"open", "purge", "filter", "sessions", "pin", "copy", "undo"}
+        for number, screen in enumerate(SCREENS, 1):
+            await pilot.press(str(number), "escape")
+            await settled(pilot)
+            assert not set(shown(pilot)) & {"open", "purge", "filter", "sessions", "pin", "copy", "undo"}, screen
 
 
 async def test_a_cockpit_that_only_reads_shows_no_key_that_writes(
@@ -68,22 +68,19 @@ async def test_a_cockpit_that_only_reads_shows_no_key_that_writes(
         assert "read-only" in text(pilot).splitlines()[1]
 
 
-@pytest.mark.parametrize(
-    ("screen", "wanted"),
-    [
-        ("episodes", "filter browse_themes review"),
-        ("learnings", "accept dismiss snooze"),
-        ("context", "exclude pin_item ask"),
-        ("tasks", "new_task"),
-        ("health", "next_check audit backup"),
-    ],
-)
 async def test_what_is_pressed_most_has_room_in_eighty_columns(
-    screen: str, wanted: str, whole: dict[str, int], cockpit: Any, settled: Any, at: Any
+    whole: dict[str, int], cockpit: Any, settled: Any, at: Any
 ) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
-        await at(pilot, screen)
-        assert set(wanted.split()) <= set(shown(pilot))
+        for screen, wanted in (
+            ("episodes", "filter browse_themes review"),
+            ("learnings", "accept dismiss snooze"),
+            ("context", "exclude pin_item ask"),
+            ("tasks", "new_task"),
+            ("health", "next_check audit backup"),
+        ):
+            await at(pilot, screen)
+            assert set(wanted.split()) <= set(shown(pilot)), screen
 
 
 def test_every_action_with_a_label_can_come_onto_the_bar() -> None:

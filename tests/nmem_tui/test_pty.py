@@ -168,11 +168,15 @@ def troubles(terminal: Terminal, name: str, *, straight: bool) -> list[str]:
     return [f"{name}: {each}" for each in found]
 
 
-SIZES = [pytest.param((80, 24, False), id="80x24"), pytest.param((160, 45, False), id="160x45")]
-
-
-@pytest.mark.parametrize("terminal", SIZES, indirect=True)
-@pytest.mark.parametrize("states", [PLAIN, COVERED], ids=["screens", "dialogs"])
+@pytest.mark.parametrize(
+    ("terminal", "states"),
+    [
+        pytest.param((80, 24, False), PLAIN, id="screens-80x24"),
+        pytest.param((160, 45, False), PLAIN, id="screens-160x45"),
+        pytest.param((100, 30, False), COVERED, id="dialogs-100x30"),
+    ],
+    indirect=["terminal"],
+)
 def test_no_byte_of_hostile_text_reaches_the_terminal_as_control(
     states: list[tuple[str, str]], terminal: Terminal
 ) -> None:
