@@ -17,7 +17,7 @@ from nmem.text import fit, printable, width
 from nmem_tui.appearance import themes
 from nmem_tui.messages import Changed
 from nmem_tui.model import actions
-from nmem_tui.model.actions import BY_ID, EVERYWHERE, Action
+from nmem_tui.model.actions import BY_ID, EVERYWHERE
 from nmem_tui.model.line import wrap
 from nmem_tui.model.screens import MODES
 from nmem_tui.screens.base import View
@@ -133,20 +133,23 @@ class Dispatcher(Host):
 
     def why_not(self, action_id: str) -> str | None:
         """Why an action does not apply now; None when it does."""
-        action, view = BY_ID[action_id], self.view()
-        context = self.context
-        if reason := self._elsewhere(action):
-            return reason
+        action, view = BY_ID[action_id], self.view()  # looked for once: the key bar asks this of each of its keys
+        context = view.CONTEXT if isinstance(view, View) else ""
+        if action.context != EVERYWHERE and not action.works_in(context):
+            return f"only on the screen {action.context.capitalize()}"
+        owner = self._owner(action_id, view)
+        if not owner and action_id not in _SHOWS:
+            return "not on this screen"
         if action.writes and self.read_only:
             return READ_ONLY
         if action.writes and self.gone and action_id != "upgrade":
             return self.gone
-        if self._opens(action_id):
-            return OPENING
+        if isinstance(view, View) and not view.composed and owner is view:
+            return OPENING  # what would carry it out does not stand yet
         if isinstance(view, View) and (alone := view.may_alone(action_id)):
             return alone
-        for owner in (view, self):
-            if may := getattr(owner, f"may_{action_id}", None):
+        for each in (view, self):
+            if may := getattr(each, f"may_{action_id}", None):
                 why: str | None = may()
                 if why is not None:
                     return why
@@ -166,20 +169,9 @@ class Dispatcher(Host):
         view = self.view()
         return not isinstance(view, View) or view.recorded
 
-    def _elsewhere(self, action: Action) -> str | None:
-        """Why an action does not belong to the screen that is shown; None where it does."""
-        if action.context != EVERYWHERE and not action.works_in(self.context):
-            return f"only on the screen {action.context.capitalize()}"
-        return None if action.id in _SHOWS or self._owner(action.id) else "not on this screen"
-
-    def _opens(self, action_id: str) -> bool:
-        """Whether the screen that would carry an action out does not stand yet."""
-        view = self.view()
-        return isinstance(view, View) and not view.composed and self._owner(action_id) is view
-
-    def _owner(self, action_id: str) -> object | None:
+    def _owner(self, action_id: str, view: Screen[Any]) -> object | None:
         """Who carries an action out: the screen, else the app; None where neither does."""
-        return next((owner for owner in (self.view(), self) if hasattr(owner, f"do_{action_id}")), None)
+        return next((owner for owner in (view, self) if hasattr(owner, f"do_{action_id}")), None)
 
     def action_act(self, action_id: str) -> None:
         """Carry an action out, or say why it does not apply; one that comes once the cockpit leaves is nobody's."""
@@ -191,7 +183,7 @@ class Dispatcher(Host):
         if mode := _SHOWS.get(action_id):
             self.visit(mode)
             return
-        getattr(self._owner(action_id), f"do_{action_id}")()
+        getattr(self._owner(action_id, self.view()), f"do_{action_id}")()
 
     def do_help(self) -> None:
         """Every key."""
