@@ -173,7 +173,7 @@ def troubles(terminal: Terminal, name: str, *, straight: bool) -> list[str]:
     [
         pytest.param((80, 24, False), PLAIN, id="screens-80x24"),
         pytest.param((160, 45, False), PLAIN, id="screens-160x45"),
-        pytest.param((100, 30, False), COVERED, id="dialogs-100x30"),
+        pytest.param((80, 24, False), COVERED, id="dialogs-80x24"),
     ],
     indirect=["terminal"],
 )
