@@ -77,8 +77,8 @@ async def quiet(min_sleep: float = 0, max_sleep: float = 120) -> None:
 
 def takes_messages(pump: MessagePump) -> bool:
     """Whether it has done all that it was told, and waits for more; one that closes is told nothing."""
-    ready = pump._message_queue.ready_event
-    return pump._closing or pump._closed or (not ready.is_set() and bool(ready._waiters))  # type: ignore[attr-defined]
+    ready: Any = pump._message_queue.ready_event
+    return pump._closing or pump._closed or (not ready.is_set() and bool(ready._waiters))
 
 
 async def taken(pilot: Pilot[None], timeout: float = 300) -> bool:
