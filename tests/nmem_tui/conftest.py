@@ -84,7 +84,7 @@ def takes_messages(pump: MessagePump) -> bool:
 async def taken(pilot: Pilot[None], timeout: float = 300) -> bool:
     """Wait until the app, its screen and all on it have taken what they were told; whether that came to an end.
 
-    Textual's pilot sends a message to each, and waits until all have come: at every key, that is half of the work.
+    Textual's pilot sends a message to each and waits until all have come: 3 ms at every key, and at every look.
     """
     app, loop = pilot.app, asyncio.get_running_loop()
     end, rounds = loop.time() + timeout, 0
