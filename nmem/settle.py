@@ -4,8 +4,8 @@ One process at a time; each step is a transaction of its own and asks the databa
 killed anywhere, goes on where it was, and finds little to do when there is nothing. One that fails is passed over.
 Sessions that nothing was concluded from yet come first, in batches from the newest to the oldest: a batch is labelled,
 cut, told and summed up before the next one begins, and the first one is indexed and made ready to be told of at once,
-so nobody waits for the history behind the last day. Where many wait, all that follow the first batch are cut into
-episodes before the next one is told: every list shows them then, by what was asked for.
+so nobody waits for the history behind the last day. Where many wait and other processes help, all that follow
+the first batch are cut into episodes before the next one is told: every list shows them then, by what was asked for.
 """
 
 from __future__ import annotations
@@ -293,7 +293,7 @@ class _Run:
     def _waiting(self) -> None:
         """Sessions that nothing was concluded from yet, the newest first: each batch is whole before the next one."""
         if len(self._look()) > BATCH and self._many:
-            self._find(self._look())
+            self._find(detect.uncut(self.db, self._look()))
         while some := self._look()[:BATCH]:
             if not self._batch(some):
                 return
@@ -327,6 +327,8 @@ class _Run:
 
         Until they are counted with their labels they count as waiting, also for the next run.
         """
+        if not some:
+            return
         cut, before = self._cutter(labelled=False), self._all - len(some)
         for number, (session_id, known) in enumerate(zip(some, self._beside.episodes(some), strict=True), before + 1):
             if self.stop.is_set():

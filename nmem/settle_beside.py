@@ -61,7 +61,7 @@ class Beside:
     def stories(self, episodes: Sequence[int]) -> Callable[[int], Worded | None]:
         """What words these episodes, asked for one after the other, as `storytelling.worded`."""
         ready = self._answers("stories", episodes)
-        return lambda number: next(ready) or storytelling.worded(self.db, number)
+        return lambda number: next(ready, None) or storytelling.worded(self.db, number)
 
     def decisions(self, ids: Sequence[str]) -> Iterator[Heard | None]:
         """As `decisions.store.heard`, for one after the other; None where it was not done."""

@@ -88,7 +88,7 @@ def build(own: Iterable[str]) -> bool:
     if any(source not in entries for source in wanted):
         upgraded = any(source not in entries for source in shipped)
         kept = wanted if upgraded else {**entries, **wanted}
-        entries = {source: entries[source] if source in entries else _code(source) for source in kept}
+        entries = {source: entries[source] if source in entries else code(source) for source in kept}
         _stored[path()] = entries
         if not cache.write(path(), entries):
             return False
@@ -107,14 +107,14 @@ def holds(sources: Iterable[str]) -> bool:
     return all(entries.get(source) for source in (*builtin(), *sources))
 
 
-def _code(source: str) -> Code | None:
+def code(source: str) -> Code | None:
     import re
 
     try:
         from re import _compiler, _parser  # type: ignore[attr-defined]
 
         parsed = _parser.parse(source, 0)
-        code = _compiler._code(parsed, 0)
+        made = _compiler._code(parsed, 0)
     except (ImportError, AttributeError, re.error, RecursionError, OverflowError):
         return None
     state = parsed.state
@@ -126,5 +126,5 @@ def _code(source: str) -> Code | None:
         state.groups - 1,
         dict(state.groupdict),
         tuple(order),
-        marshal.dumps([int(word) for word in code]),
+        marshal.dumps([int(word) for word in made]),
     )

@@ -69,7 +69,8 @@ def get(name: str, *, as_json: bool) -> None:
 @click.argument("name")
 @click.argument("value", nargs=-1, required=True, type=click.UNPROCESSED)
 def set_(name: str, value: tuple[str, ...]) -> None:
-    """Set one setting; comments and the order of the file stay as they are. `nmem undo` takes it back.
+    """Set one setting; comments and the order of the file stay as they are. `nmem undo` takes it back, but
+    for what may be a secret.
 
     A list takes its members one by one, or as TOML writes it: nmem config set context.off shop blog
     """
@@ -153,7 +154,9 @@ def _known(name: str) -> tuple[tuple[str, ...], Setting]:
 def _change(path: tuple[str, ...], new: object) -> None:
     """Write a setting, so that `nmem undo` takes it back, and tell other mistakes in a file that was written."""
     with terminal.kept() as db:
-        found = changed_settings.put(db, path, new, terminal.now())
+        found, kept = changed_settings.put(db, path, new, terminal.now())
+    if not kept:
+        click.echo("nmem: `nmem undo` does not take this back: it may be a secret, or it is no setting", err=True)
     config = file.read()
     for one in found:
         click.echo(f"nmem: {config.told(one)}", err=True)

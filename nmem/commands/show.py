@@ -139,8 +139,10 @@ def _episode(found: Story, whole: bool) -> Told:
     sections: list[Section] = [("", _facts(found))]
     if told is not None:
         sections.append((f"Story, {told_by(told.narrator)}", [("", text) for text in _wanted(told) if text]))
-        shown = [" ".join(one.text.split())[:_DRAFT] for one in _plain(found.decisions)]
-        learned = [text for text in told.learned if not any(one[:_QUOTED] in text for one in shown)]
+        shown = [
+            text[:_QUOTED] for one in _plain(found.decisions) if len(text := " ".join(one.text.split())) >= _QUOTED
+        ]
+        learned = [text for text in told.learned if not any(one in text for one in shown)]
         for name, texts in (("Done", told.completed), ("Learned", learned), ("Next", told.next_steps)):
             sections.append((name, [("-", text) for text in texts]))
         sections.append(("Notes", [("-", text) for text in told.notes]))
@@ -162,15 +164,23 @@ def _settled(found: Story) -> list[Section]:
 def _plain(decisions: Sequence[Decision]) -> list[Decision]:
     """Those that say something by themselves or with their question, but for drafts of a later one."""
     texts = [" ".join(one.text.split()) for one in decisions]
+
+    def draft(at: int) -> bool:
+        again = (number for number in range(at + 1, len(texts)) if decisions[number].question == decisions[at].question)
+        return len(texts[at]) >= _QUOTED and any(
+            texts[one].startswith(texts[at][:_DRAFT].rstrip(" .")) for one in again
+        )
+
     return [
         one for at, one in enumerate(decisions)
-        if (len(texts[at].split()) >= _SAYS or one.question or one.wording)
-        and not any(later.startswith(texts[at][:_DRAFT].rstrip(" .")) for later in texts[at + 1 :])
+        if (len(texts[at].split()) >= _SAYS or one.question or one.wording) and not draft(at)
     ]  # fmt: skip
 
 
 _SAYS, _DRAFT, _QUOTED = 3, 60, 30
-"""Words of a decision that says something by itself, and characters by which a later one is the same sent again."""
+"""Words of a decision that says something by itself; characters by which a later one is the same sent again, and by
+which a line that was learned is the same decision.
+"""
 
 
 def _wanted(told: Narrative) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Phrases by which people decide, in the users' languages: patterns only, no logic."""
+"""Phrases by which people decide, in the users' languages, and how they are looked for."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _compiled(name: str, source: str, every: Iterable[str]) -> re.Pattern[str]:
         _kept[file] = found if isinstance(found, dict) else {}
     known = _kept[file]
     if source not in known:
-        known = _kept[file] = {one: known[one] if one in known else rules_cache._code(one) for one in every}
+        known = _kept[file] = {one: known[one] if one in known else rules_cache.code(one) for one in every}
         cache.write(file, known)
     with suppress(ValueError, TypeError, EOFError, RuntimeError, OverflowError):
         if entry := known[source]:

@@ -7,6 +7,7 @@ boundary. Episodes keep their ids as long as their opening prompt opens one.
 
 from __future__ import annotations
 
+import json
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -251,6 +252,18 @@ def close_overdue(db: Connection, now: int, path: str = "", idle: int = passages
 def over(db: Connection, now: int, idle: int = passages.IDLE) -> list[str]:
     """Sessions that are over, whether they said so or not. `now` and `idle` in ms."""
     return [row[0] for row in db.execute("SELECT id FROM sessions WHERE last_at < ? OR state = 'ended'", (now - idle,))]
+
+
+def uncut(db: Connection, sessions: Sequence[str]) -> list[str]:
+    """Those of some sessions that have prompts in no episode, in the same order."""
+    found = db.execute(
+        "SELECT DISTINCT p.session_id FROM prompts p WHERE p.session_id IN (SELECT value FROM json_each(?))"
+        " AND p.source = 'user' AND p.agent_id IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM unit_prompts u WHERE u.prompt_id = p.id)",
+        (json.dumps(list(sessions)),),
+    )
+    known = {row[0] for row in found}
+    return [one for one in sessions if one in known]
 
 
 def untold(db: Connection) -> list[str]:

@@ -224,7 +224,6 @@ def summary(told: Narrative) -> str:
 def _safe(told: Narrative) -> Narrative:
     values: Mapping[str, object] = {name: getattr(told, name) for name in told.__slots__}
     _remember_by(settings.load())
-    _look_at(line for value in values.values() for line in (value if isinstance(value, list) else [str(value)]))
     return replace(
         told,
         **{
@@ -250,14 +249,6 @@ def _safe_line(text: str) -> str:
     """One line without secrets, by the settings of this moment."""
     _remember_by(settings.load())
     return _line(text)
-
-
-def _look_at(texts: Iterable[str]) -> None:
-    """One look at all lines of a story, which mostly hold no secret; else each is looked at by itself."""
-    plain = {text: " ".join(clean(text).split()) for text in texts if text and text not in _lines}
-    together = "\n".join(plain.values())
-    if redact(together) == together:
-        _lines.update(plain)
 
 
 def _line(text: str) -> str:

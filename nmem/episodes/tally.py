@@ -35,6 +35,8 @@ _NEVER_BEGAN = (
 """What says, at the beginning of an answer, that the line broke off before any test ran."""
 _TOLD = ('"commit":', '"push":', '"interrupted":', '"response":')
 """Keys of metadata that count."""
+_AGAIN = 300_000
+"""Milliseconds within which a commit of the same words is one that was tried again."""
 _TRIVIAL = frozenset(("trivial", "read", "search"))
 LABELS = (
     ("phase", "act", "think"), ("scope", "converge", "diverge"), ("locus", "external", "internal"),
@@ -169,7 +171,7 @@ class Tally:
         out["uncommitted"] = out["reverted"] = out["thrown_away"] = 0
         tried = [
             one for one in self.commits
-            if made["message"] and one.get("message") == made["message"]
+            if made["message"] and one.get("message") == made["message"] and _soon(one.get("at"), made["at"])
             and not (one.get("hash") and made["hash"] and one["hash"] != made["hash"])
         ]  # fmt: skip
         for one in tried:
@@ -231,6 +233,11 @@ class Tally:
             "friction": self.friction(), "active_ms": self.active_ms, "active_at": self.active_at,
             "annotated_seq": self.seq,
         }  # fmt: skip
+
+
+def _soon(first: object, then: object) -> bool:
+    """Whether a moment follows another one so closely that a commit was tried again."""
+    return isinstance(first, int) and isinstance(then, int) and then - first < _AGAIN
 
 
 def _weight(reads: int, edits: int, failures: int) -> int:

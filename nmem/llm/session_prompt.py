@@ -17,7 +17,9 @@ from nmem.llm.outgoing import Outgoing, fence, language
 from nmem.llm.shape import BadShape, Number, Record, Records, Text, Texts
 
 CUT = 0.55
-"""How sure the model must be of a start that is taken as one; below it, a person is asked."""
+"""How sure the model must be of a start that is taken as one; below it, a person is asked. The question says 0.5, and
+models that answer 0.5 are in doubt.
+"""
 PART = 30
 """Turns of one question at most; a longer session is asked about in parts."""
 _TITLE = 60

@@ -20,8 +20,9 @@ KIND = "setting"
 """Of the corrections; their target is setting/TABLE.NAME."""
 
 
-def put(db: Connection | None, path: tuple[str, ...], new: object, now: int) -> list[Fault]:
-    """Write one setting into config.toml, or take it out where `new` is None; mistakes elsewhere in the file.
+def put(db: Connection | None, path: tuple[str, ...], new: object, now: int) -> tuple[list[Fault], bool]:
+    """Write one setting into config.toml, or take it out where `new` is None. Gives mistakes elsewhere in the file, and
+    whether `nmem undo` takes it back.
 
     Without a database nothing is kept for undo, and never what may be a secret. Raises NmemError, and then nothing is
     changed.
@@ -31,10 +32,10 @@ def put(db: Connection | None, path: tuple[str, ...], new: object, now: int) -> 
     before = file.value(file.read().document, path)
     change = partial(file.take_away, path) if new is None else partial(file.put, path, new)
     if db is None or before == new or not _plain(declared.find(path), before, new):
-        return change()
+        return change(), before == new
     with transaction(db):
         write(db, KIND, f"setting/{'.'.join(path)}", {"value": new}, {"value": before}, now)
-        return change()
+        return change(), True
 
 
 def _plain(setting: Setting | None, *values: object) -> bool:

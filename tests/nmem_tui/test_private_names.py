@@ -26,7 +26,7 @@ import nmem_tui
 
 NAMES: dict[type, str] = {
     App: "_check_bindings _driver _exit _registered_themes _running _screen_stacks",
-    CommandPalette: "_action_command_list _list_visible _select_or_command _selected_command",
+    CommandPalette: "_action_command_list _gather_commands _list_visible _select_or_command _selected_command",
     Compositor: "_cuts _dirty_regions _full_map _layers_visible",
     DOMNode: "_bindings _component_styles _get_component_classes",
     MessagePump: "_attach _closing _mounted_event _post_message _timers",

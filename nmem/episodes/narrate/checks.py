@@ -221,7 +221,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
         looks = looks or (kind == "command" and bool(_LOOKS.match(described)))
         found[key] = Struggle(kind, called, first_at=action.at, probe=looks)
     for known in found.values():
-        known.passed |= verdict and known.kind in chain
+        known.passed |= verdict and known.kind in chain and known.name in action.content
     one = found[key]
     one.last_at, one.waited = action.at, action.waited
     if not verdict:

@@ -59,7 +59,11 @@ def _unquoted(said: Sequence[str], before: str) -> Sequence[str]:
     """What a person wrote without the agent's words before that are pasted back: known, or led to by a colon."""
     led = next((at for at, one in enumerate(said) if one.endswith((":", "："))), len(said))
     known = " ".join(plain(before).lower().split()) if len(said) > 1 else ""
-    return [one for one in said[: led + 1] if not known or one.lower().rstrip(".")[:60] not in known]
+    return [one for one in said[: led + 1] if size(one) < _QUOTES or one.lower().rstrip(".")[:60] not in known]
+
+
+_QUOTES = 5
+"""Words of a sentence that nobody writes twice by chance."""
 
 
 def _quoted(said: Sequence[str]) -> str:
@@ -119,7 +123,7 @@ def objection(episode: Episode, refused: list[Action]) -> str:
         if (
             then
             and size(then.text) >= _SAYS
-            and not _GOES_ON.search(then.text[:_ROOM])
+            and not _GOES_ON.match(then.text)
             and not any(action.at < one.at < then.at for one in episode.actions)
         ):
             return clip(plain(then.text), 150)
@@ -127,7 +131,9 @@ def objection(episode: Episode, refused: list[Action]) -> str:
 
 
 _GOES_ON = re.compile(
-    r"\b(?:continue|go (?:on|ahead)|proceed|resume|keep going|try again)\b|계속|続けて|continua", re.IGNORECASE
+    r"\W*(?:(?:please|ok(?:ay)?|yes|delegate|now|just|make it)[\s,.!]+)*"
+    r"(?:continue|go (?:on|ahead)|proceed|resume|keep going|try again|계속|続けて|continua)",
+    re.IGNORECASE,
 )
 """Nothing was wrong with what was broken off."""
 _SAYS = 2

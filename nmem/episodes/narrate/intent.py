@@ -331,7 +331,9 @@ def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = F
         return proposal
     text = _APPROVING.sub("", headline(_own(ask, episode, turn), _ROOM_LATER)).strip(" ,.")
     objects = ask.sentences and cues.CORRECTION.search(ask.sentences[0])
-    asking = ask.kind in ("plan", "issue", "command") or _asks(text) or (last and not turn.closing and not done)
+    asking = (
+        ask.kind in ("plan", "document", "issue", "command") or _asks(text) or (last and not turn.closing and not done)
+    )
     if not asking and ask.kind == "text" and (own := _at_end(episode.prompts[turn.number].text)):
         text, asking = own, True
     if not asking and ask.kind == "text" and _LOGGED.search(text):

@@ -138,8 +138,10 @@ class Ledger:
         held = [one for one in self.changes.values() if one.live and one.commit < 0 and self._is_staged(one.path)]
         newest = self.kept_commits()[-1:]
         for older in self.commits:
-            again = not held and [older] == newest and not (older.hash or made.hash) and made.at - older.at < _AGAIN
-            if older.undone == SOFT or (not older.undone and (again or _same(older, made))):
+            again = not held and [older] == newest and not (older.subject or older.hash or made.hash)
+            if older.undone == SOFT or (
+                not older.undone and made.at - older.at < _AGAIN and (again or _same(older, made))
+            ):
                 older.undone = REPLACED
         self.commits.append(made)
         for change in held:
@@ -226,8 +228,8 @@ class Ledger:
         return [one for one in self.commits if not one.undone]
 
 
-_AGAIN = 120_000
-"""Milliseconds within which a commit that holds nothing new is the one before it again: git refuses an empty one."""
+_AGAIN = 300_000
+"""Milliseconds within which a commit of the same words, or of no known words and file, is the one before it again."""
 
 
 def _same(older: Commit, made: Commit) -> bool:

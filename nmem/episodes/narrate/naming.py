@@ -56,7 +56,8 @@ _PROBES = frozenset((
     "env", "date", "nc", "dns-sd", "cd", "for", "while", "if", "until", "sleep",
 ))  # fmt: skip
 _STEPWISE = ("rebase", "merge", "cherry-pick")
-_NETWORK = ("ssh", "curl", "wget")
+_NETWORK = ("curl", "wget")
+_SENDS = re.compile(r"\s(?:-X\s*(?!GET|HEAD)[A-Z]|--request|-d\b|--data|-F\b|--form|-T\b|--upload|--post)")
 _VAGUE = frozenset((
     "ssh", "curl", "wget", "python", "python3", "node", "docker", "bash", "sh", "ping", "scp", "sqlite3", "psql",
     "for", "while", "if",
@@ -95,7 +96,7 @@ def key(command: str, kind: str = "") -> str:
     if kind in ("test", "build", "lint") or not parsed.main or not parsed.main.argv:
         return ""
     gits = [step.argv for step in parsed.steps if step.argv and step.argv[0] == "git"]
-    if verb := next((word for argv in gits for word in argv[1:4] if word in _STEPWISE), ""):
+    if verb := next((argv[1] for argv in gits if len(argv) > 1 and argv[1] in _STEPWISE), ""):
         return f"git {verb}"  # what stopped at a conflict goes on with --continue
     argv = parsed.main.argv
     program = argv[0].rsplit("/", 1)[-1]
@@ -133,6 +134,6 @@ def looks(called: str, command: str) -> bool:
     first, *rest = called.split(" ")
     if first in _PROBES or (rest and rest[0] in _LOOKING and first not in _RUNNERS):
         return True
-    if first in _NETWORK and "(" not in called:
-        return True  # asking whether something answers; one that does more says so
+    if first in _NETWORK and "(" not in called and not _SENDS.search(command):
+        return True  # asking whether something answers
     return bool(_INLINE.search(command[:400]))

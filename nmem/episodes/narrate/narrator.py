@@ -21,7 +21,7 @@ from nmem.episodes.narrate.prose import clip, sentences, short
 from nmem.episodes.narrate.records import OK, Action, Episode, Narrative
 from nmem.episodes.narrate.remaining import next_steps
 from nmem.episodes.narrate.reply import answer, answers, conclusion, last_word
-from nmem.episodes.narrate.turns import Superseded, Turn, complaint, in_vain, turns, unanswered
+from nmem.episodes.narrate.turns import Superseded, Turn, complaint, in_vain, turns, unanswered, without_last_commands
 from nmem.episodes.narrate.words import alike, size, words
 
 _NOTES = 7
@@ -33,6 +33,7 @@ def narrate(episode: Episode) -> Narrative:
     """The story of one episode; any records give a Narrative, an empty episode an empty one."""
     told = (adopt(action, episode.root) for action in episode.actions)
     episode = replace(episode, actions=tuple(one for action in told for one in written(action, episode.root)))
+    episode = without_last_commands(episode)
     read_prompts = asks(episode)
     ledger = facts.ledger(episode)
     ran = struggles(episode, ledger.trials())
@@ -48,7 +49,6 @@ def narrate(episode: Episode) -> Narrative:
     by_word = said_to_pass(episode, ledger)
     ended = marks(episode, ledger, ran, accepted=accepted, unanswered=open_end, by_word=by_word)
     grounds = Grounds(episode, ledger, checked=_checked(ran))
-    known_checks = by_word or any("tests_" in mark for mark in ended)
     empty = not (episode.prompts or episode.sayings or episode.actions)
     done = completed(episode, ledger, ran, grounds, did, gone, found_turns)
     way = obstacle(
@@ -83,22 +83,28 @@ def narrate(episode: Episode) -> Narrative:
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
         notes=_untold(_notes(ran, corrected, refused, ledger, objected), [*solved, *settled]),
-        outcome=""
-        if empty
-        else outcome(
-            ended,
-            ledger,
-            ran,
-            unseen(episode, read_prompts),
-            by_word=by_word,
-            unseen_at=ran_unseen(episode),
-            reached=reached(episode) if "unfinished" in ended else "",
-            said=""
-            if "abandoned" in ended or ledger.worded
-            else last_word(found_turns, [words(one.subject) for one in ledger.kept_commits()], checked=known_checks),
-        ),
+        outcome="" if empty else _end(episode, read_prompts, found_turns, ledger, ran, ended, by_word=by_word),
         obstacle=way or _opened_for(read_prompts, ran),
         marks=ended,
+    )
+
+
+def _end(
+    episode: Episode, read_prompts: list[Ask], found: list[Turn], ledger: Ledger, ran: list[Struggle],
+    ended: list[str], *, by_word: bool,
+) -> str:  # fmt: skip
+    """How it ended, in a sentence; the agent's last words are left out where the work was given up."""
+    checked = by_word or any("tests_" in mark for mark in ended)
+    silent = "abandoned" in ended or ledger.worded
+    return outcome(
+        ended,
+        ledger,
+        ran,
+        unseen(episode, read_prompts),
+        by_word=by_word,
+        unseen_at=ran_unseen(episode),
+        reached=reached(episode) if "unfinished" in ended else "",
+        said="" if silent else last_word(found, [words(one.subject) for one in ledger.kept_commits()], checked=checked),
     )
 
 

@@ -147,11 +147,16 @@ def _plan(text: str) -> str:
 def _document(text: str) -> str:
     """The title of a document with headings that a prompt begins with; "" for any other prompt."""
     title = _TITLE.match(text)
-    return clip(plain(title[1]), 120) if title and len(_TITLE.findall(text)) >= _OUTLINED else ""
+    outlined = title and len(text) >= _WRITTEN and len(_TITLE.findall(text)) >= _OUTLINED
+    return clip(plain(title[1]), 120) if title and outlined and not _PERSONAL.search(text) else ""
 
 
-_OUTLINED = 3
-"""Headings of a text that is a document."""
+_OUTLINED, _WRITTEN = 3, 600
+"""Headings and characters of a text that is a document."""
+_PERSONAL = re.compile(
+    r"[?？]\s*$|\b(?:please|i (?:want|need|would)|can you|could you|let'?s)\b", re.IGNORECASE | re.MULTILINE
+)
+"""Words of somebody who asks."""
 
 
 def _goal(text: str) -> str:

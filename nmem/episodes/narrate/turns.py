@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import judged
@@ -126,16 +126,19 @@ def unanswered(episode: Episode, asks: list[Ask]) -> bool:
     if not episode.prompts:
         return False
     said = max((one.at for one in episode.closings()), default=0)
-    own = [one.at for one, ask in zip(episode.prompts, asks, strict=True) if not _of_the_client(ask)]
-    if not own or said >= own[-1]:
+    if said >= episode.prompts[-1].at:
         return False
     found = turns(episode, asks)
     return not (found and (found[-1].verified or found[-1].kept))
 
 
-def _of_the_client(ask: Ask) -> bool:
-    """A command to the client itself: it asks the agent for nothing."""
-    return ask.kind == "command" and not ask.sentences and bool(_CLIENTS.fullmatch(ask.title))
+def without_last_commands(episode: Episode) -> Episode:
+    """An episode without commands to the client itself at its end: they ask the agent for nothing."""
+    prompts = list(episode.prompts)
+    worked = max([0, *(one.at for one in episode.actions), *(one.at for one in episode.closings())])
+    while len(prompts) > 1 and prompts[-1].at > worked and _CLIENTS.fullmatch(prompts[-1].text.strip()):
+        prompts.pop()
+    return replace(episode, prompts=tuple(prompts)) if len(prompts) < len(episode.prompts) else episode
 
 
 _CLIENTS = re.compile(

@@ -278,8 +278,9 @@ def test_undo_takes_back_what_was_set_and_unset(mine: Path, db_path: str) -> Non
 def test_a_key_is_kept_in_the_file_alone(mine: Path, db_path: str) -> None:
     with closing(store.connect(db_path)) as db:
         tables.ensure(db)
-    ok("set", "llm.key", "swordfish")
+    assert "`nmem undo` does not take this back" in run("set", "llm.key", "swordfish").stderr
+    assert "undo" not in run("set", "context.start_tokens", "1200").stderr
     ok("set", "redaction.allow", "swordfish")
     ok("set", "llm.model", "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36])
     with closing(store.connect(db_path)) as db:
-        assert db.execute("SELECT count(*) FROM corrections").fetchone()[0] == 0
+        assert db.execute("SELECT count(*) FROM corrections").fetchone()[0] == 1  # of the tokens

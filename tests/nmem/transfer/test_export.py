@@ -40,7 +40,7 @@ MEANING = {
     "learnings": "SELECT kind, key, state, rule FROM learnings ORDER BY 1, 2",
     "evidence": "SELECT l.key, e.session_id, o.dedup_key FROM learning_evidence e JOIN learnings l"
     " ON l.id = e.learning_id LEFT JOIN observations o ON o.id = e.observation_id ORDER BY 1, 2, 3",
-    "corrections": "SELECT at, kind FROM corrections ORDER BY 1, 2",
+    "corrections": "SELECT at, kind FROM corrections WHERE kind != 'setting' ORDER BY 1, 2",
 }
 
 

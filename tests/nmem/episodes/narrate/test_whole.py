@@ -165,7 +165,7 @@ def test_a_limit_that_broke_the_work_off_is_the_obstacle(begin: type[Story]) -> 
 
 
 def test_a_pasted_document_is_no_plan(begin: type[Story]) -> None:
-    text = "# Writing Standards\n\n## Tone\nFriendly.\n\n## Length\nShort.\n\n## Examples\nMany."
+    text = "# Writing Standards\n\n## Tone\nFriendly.\n\n## Length\nShort.\n\n## Examples\n" + "- Many of them.\n" * 40
     told = narrate(begin().user(text).agent("Noted: the standards are in place for the next texts.").episode())
     assert told.intent == "A document given: Writing Standards"
 
@@ -179,6 +179,9 @@ def test_the_part_of_a_line_that_ran_the_tests_names_them(begin: type[Story]) ->
 def test_a_command_to_the_client_is_no_request_that_was_left_unanswered(begin: type[Story]) -> None:
     story = begin().user("Add a cache").edit("a.py").agent("The cache is in place for every page.").user("/plan")
     assert "no answer" not in narrate(story.episode()).outcome
+    told = narrate(begin().user("Add a cache").edit("a.py").user("/exit").episode())
+    assert told.outcome.endswith("no answer to the last request is recorded; done for it last: an edit of a.py")
+    assert not any("/exit" in text for text in told.next_steps)
 
 
 def test_what_failed_and_was_committed_all_the_same_is_no_obstacle(begin: type[Story]) -> None:
@@ -203,3 +206,33 @@ def test_a_rebase_that_went_on_after_a_conflict_has_passed(begin: type[Story]) -
     story.edit("a.py").shell("git add a.py && GIT_EDITOR=true git rebase --continue", "git_other")
     told = narrate(story.agent("The branch is rebased onto main and has one commit.").episode())
     assert "not seen to pass" not in told.obstacle + " ".join(told.notes)
+
+
+def test_two_commits_of_the_same_minute_whose_files_nobody_saw_are_two(begin: type[Story]) -> None:
+    story = begin().user("Generate the client and write the changelog")
+    for said in ("Generate the client", "Write the changelog"):
+        story.shell(f"make it && git commit -qm '{said}'", "git_commit", commit={"message": said})
+    assert narrate(story.agent("Both are in.").episode()).outcome.startswith("2 commits")
+
+
+def test_a_short_objection_with_words_of_the_agent_is_one(begin: type[Story]) -> None:
+    story = (
+        begin().user("Mend the parser").edit("a.py").agent("I replaced the wrong import, the parser reads rows again.")
+    )
+    story.user("Wrong. Use the lexer module for this one.").edit("a.py").agent("The lexer module is used.")
+    assert "objected" in narrate(story.episode()).obstacle
+
+
+def test_a_chain_that_passes_says_nothing_of_other_tests(begin: type[Story]) -> None:
+    story = begin().user("Mend billing").edit("a.go")
+    story.shell("go test ./billing", "test", "failed", response="--- FAIL: TestTotal: expected 3")
+    story.shell("go vet ./... && go build ./cmd", "build", families=["build", "lint", "test"])
+    assert "tests_passed" not in narrate(story.agent("The command builds again.").episode()).marks
+
+
+def test_a_request_that_was_sent_over_the_network_and_failed_is_told(begin: type[Story]) -> None:
+    story = begin().user("Deploy it")
+    story.shell(
+        "curl -X POST https://example.org/deploy", "command", "failed", response="Error: 503 service unavailable"
+    )
+    assert "curl" in narrate(story.agent("The deployment was refused by the service.").episode()).obstacle
