@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from capture import paths
-from capture.redaction import rules_cache
 from tests.capture.test_hook_imports import COSTLY, PROBE
 from tests.nmem.context.conftest import Played
 
@@ -71,7 +70,7 @@ def test_nothing_is_printed_when_something_is_wrong_and_it_is_counted(played: Pl
 
 def test_telling_loads_nothing_costly(played: Played) -> None:
     played.fix()
-    assert rules_cache.build([])  # as settling has it done in any home
+    run(played, "SessionStart", source="startup")  # the first hook after a change of config.toml reads that file
     payload: dict[str, object] = {"session_id": "b", "cwd": played.folder, "prompt": SAME}
     entry = paths.entry()
     argv = [entry, "claude", "UserPromptSubmit", "--db", played.path]
