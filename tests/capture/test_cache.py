@@ -45,7 +45,7 @@ def config(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def blinded() -> dict[str, object]:
     """Rules that find nothing, as somebody would plant them."""
-    nothing = rules_cache._code("(?!)")
+    nothing = rules_cache.code("(?!)")
     return dict.fromkeys(finders.sources(), nothing)
 
 
@@ -138,7 +138,7 @@ def test_an_interpreter_whose_code_cannot_be_kept_writes_the_cache_once(
         written.append(file)
         return keep(file, value)
 
-    monkeypatch.setattr(rules_cache, "_code", lambda source: None)
+    monkeypatch.setattr(rules_cache, "code", lambda source: None)
     monkeypatch.setattr(cache, "write", write)
     text = f"key {KEY} password = 'q8Rt3vLm0Zx7Kp2W' postgres://a:q8Rt3vLm0@h/ bearer q8Rt3vLm0Zx7Kp2Wabc"
     assert KEY not in redact(text)

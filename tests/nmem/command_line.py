@@ -13,6 +13,9 @@ import pytest
 
 from nmem.commands import start
 
+BY_THIS = f"#!/bin/sh\n'''exec' \"{sys.executable}\" -IS \"$0\" \"$@\"\n' '''\n"
+"""How a script begins that this interpreter runs, whatever folder that one lies in."""
+
 
 def run(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
     """Run `nmem words`; what it says, and its exit code. Its settings of this process are put back."""

@@ -170,7 +170,7 @@ def test_a_lost_environment_is_one_cause(claude: Path) -> None:
 def test_a_lost_entry_file_and_a_missing_event_are_found(claude: Path) -> None:
     settings = json.loads(claude.read_text())
     del settings["hooks"]["PostToolUseFailure"]
-    claude.write_text(json.dumps(settings).replace(registered.entry(), "/gone/capture/entry.py"))
+    claude.write_text(json.dumps(settings, ensure_ascii=False).replace(registered.entry(), "/gone/capture/entry.py"))
     said = [evidence for _, evidence, _ in wrong()]
     assert f"/gone/capture/entry.py is gone: no hook in {claude} runs" in said
     assert f"{claude} lacks PostToolUseFailure" in said

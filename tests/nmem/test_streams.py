@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from nmem.commands.main import COMMANDS
 from tests.nmem import command_line
 from tests.nmem.conftest import Recorded
 
-NMEM = f"{sys.executable} -m nmem"
+NMEM = f"{shlex.quote(sys.executable)} -m nmem"
 READING = (
     "status",
     "episodes",

@@ -52,7 +52,7 @@ def test_what_one_process_compiled_serves_the_next_one(own_home: Path, monkeypat
 
     assert found() == [True, True, False]
     with monkeypatch.context() as changed:
-        changed.setattr(rules_cache, "_code", lambda source: pytest.fail(f"compiled again: {source[:40]}"))
+        changed.setattr(rules_cache, "code", lambda source: pytest.fail(f"compiled again: {source[:40]}"))
         assert found() == [True, True, False]
     kept = sorted(Path(paths.cache(paths.database())).glob("cues*"))
     assert len(kept) == 2

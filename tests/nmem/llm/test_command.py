@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from nmem.llm.backend import Cancel, Cancelled, Failure, Rejected, Request
 from nmem.llm.command import FOLDER_PREFIX, Command
 from nmem.llm.config import Settings
 from nmem.llm.unwrap import unwrap
+from tests.nmem.command_line import BY_THIS
 
 if TYPE_CHECKING:
     from nmem.llm.shape import Record
@@ -35,7 +35,7 @@ def client(tmp_path: Path) -> Write:
 
     def write(code: str, name: str = "asker") -> tuple[str, ...]:
         path = tmp_path / name
-        path.write_text(f"#!{sys.executable} -IS\nimport json, os, sys, time\n{code}\n")
+        path.write_text(f"{BY_THIS}import json, os, sys, time\n{code}\n")
         path.chmod(0o700)
         return (str(path),)
 

@@ -13,6 +13,7 @@ import pytest
 
 from nmem.llm.book import calls
 from nmem.settle import Report, settle
+from tests.nmem.command_line import BY_THIS
 
 if TYPE_CHECKING:
     from tests.nmem.conftest import Recorded
@@ -434,11 +435,9 @@ def test_what_a_person_decided_stands_and_its_story_is_asked_for_alone(
 
 def test_a_client_as_model_is_run_without_hooks(record: Recorded, own_home: Path, tmp_path: Path, db_path: str,
                                                 monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    import sys
-
     client = tmp_path / "asker"
     client.write_text(
-        f"#!{sys.executable} -IS\nimport os, sys\nsys.stdin.read()\n"
+        f"{BY_THIS}import os, sys\nsys.stdin.read()\n"
         f"print({json.dumps(GOOD)!r} if os.environ.get('NMEM_SKIP_HOOKS') else 'hooks would run')\n"
     )
     client.chmod(0o700)
