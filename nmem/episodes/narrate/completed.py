@@ -44,15 +44,10 @@ def completed(
     claimed = _claims(episode, ledger, grounds, gone)
     told = {turn for turn, text in claimed if not text.startswith(REPORTED)}
     did = [(turn, one) for turn, one in did if not (turn.number in told and size(one.text) < _BARE)]
-    results = _results(
-        ledger, grounds, did, _accounts([turn for turn in found if turn.number not in told], grounds, gone)
-    )
-    claims = (
-        results
-        + [text for _, text in claimed if all(alike(words(text), words(other)) < _SAME for other in results)][
-            : max(2, _MOST_CLAIMS - len(results))
-        ]
-    )
+    silent = [turn for turn in found if turn.number not in told]
+    results = _results(ledger, grounds, did, _accounts(silent, grounds, gone))
+    new = [text for _, text in claimed if all(alike(words(text), words(other)) < _SAME for other in results)]
+    claims = results + new[: max(2, _MOST_CLAIMS - len(results))]
     if results:
         claims = [text for text in claims if not text.startswith(REPORTED) or text in results]
     out += _installed(episode) + _delegated(episode)
@@ -84,9 +79,7 @@ def _accounts(found: list[Turn], grounds: Grounds, gone: Superseded) -> dict[int
     return out
 
 
-def _results(
-    ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]], accounts: dict[int, str]
-) -> list[str]:  # fmt: skip
+def _results(ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]], accounts: dict[int, str]) -> list[str]:
     """What the agent said of each request that changed something: its words, where they fit what was changed."""
     alone = not ledger.standing() and not ledger.kept_commits()
     if alone and ledger.undone():
@@ -257,8 +250,7 @@ def _account(episode: Episode) -> str:
     closings = episode.closings()
     said = sentences(closings[-1].text) if closings else []
     if (
-        not said
-        or not episode.actions
+        not (said and episode.actions)
         or cues.QUESTION.search(said[-1].text)
         or cues.DRAFT.search(closings[-1].text[:300])
     ):

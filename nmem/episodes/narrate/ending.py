@@ -229,16 +229,7 @@ _ASKED = re.compile(
 
 
 def _work(found: list[str], ledger: Ledger) -> list[str]:
-    kept = ledger.kept_commits()
-    branch = next((name for name in reversed(ledger.pushes) if name), "")
-    pushed = (f"pushed to {clip(branch, 60)}" if branch else "pushed") if "pushed" in found else ""
-    parts: list[str] = []
-    if kept:
-        hashes = ", ".join(one.hash for one in kept[-3:] if one.hash)
-        count = "committed" if len(kept) == 1 else f"{len(kept)} commits"
-        parts.append(count + (f" ({hashes})" if hashes else "") + (f" and {pushed}" if pushed else ""))
-    elif pushed:
-        parts.append(pushed)
+    kept, parts = ledger.kept_commits(), _made(found, ledger)
     loose = ledger.inside()
     beyond = [change for change in ledger.standing() if change.commit < 0 and outside(change.path)]
     settled = [change for change in ledger.standing() if change.commit == ELSEWHERE]
@@ -262,6 +253,23 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
     return parts + _unchanged(found, ledger)
 
 
+def _made(found: list[str], ledger: Ledger) -> list[str]:
+    """The commits and pushes: those that were seen, and how many the agent's last words tell of beyond them."""
+    kept = ledger.kept_commits()
+    branch = next((name for name in reversed(ledger.pushes) if name), "")
+    pushed = (f"pushed to {clip(branch, 60)}" if branch else "pushed") if "pushed" in found else ""
+    parts: list[str] = []
+    if kept:
+        hashes = ", ".join(one.hash for one in kept[-3:] if one.hash)
+        count = "committed" if len(kept) == 1 else f"{len(kept)} commits"
+        parts.append(count + (f" ({hashes})" if hashes else "") + (f" and {pushed}" if pushed else ""))
+    elif pushed:
+        parts.append(pushed)
+    if ledger.said_commits > len(kept) and not (ledger.worded or ledger.tried):
+        parts.append("committed by the agent's word" if not kept else f"{ledger.said_commits} by the agent's word")
+    return parts
+
+
 def _files(count: int) -> str:
     return f"{count} changed file{'s' * (count > 1)}"
 
@@ -269,7 +277,7 @@ def _files(count: int) -> str:
 def _uncommitted(ledger: Ledger) -> str:
     if ledger.by_user:
         return "not seen in a commit (the user commits, too)"
-    return "not seen in a commit" if ledger.kept_commits() else "not committed"
+    return "not seen in a commit" if ledger.kept_commits() or ledger.said_commits else "not committed"
 
 
 def _unchanged(found: list[str], ledger: Ledger) -> list[str]:

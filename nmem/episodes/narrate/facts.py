@@ -60,6 +60,27 @@ def worded_commit(episode: Episode) -> str:
 _COMMITTED_AS = re.compile(r"\bcommit(?:ted)?\b[^\n]{0,80}?`?\b((?=[a-f]*\d)[0-9a-f]{7,12})\b", re.IGNORECASE)
 
 
+def said_commits(episode: Episode) -> int:
+    """How many commits the agent's last words tell of: the number in all, 1 for a bare "committed"; 0 for none."""
+    closings = episode.closings()
+    said = " ".join(uncut(closings[-1].text)[:_OPENS].split()) if closings else ""
+    if found := _COMMITS_IN_ALL.search(said):
+        return int(found[1]) if found[1].isdigit() else _NUMBERS.index(found[1].lower()) + 2
+    return int(bool(_COMMIT_MADE.search(said)))
+
+
+_OPENS = 400
+_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_COMMITS_IN_ALL = re.compile(
+    rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS)}) commits (?:in total|in all|total|overall|across)\b", re.IGNORECASE
+)
+_COMMIT_MADE = re.compile(
+    r"(?:^|[.!:] )(?:commit (?:succeeded|successful|created|is in|went through)"
+    r"|committed(?: successfully)?(?=[.:!]|$))",
+    re.IGNORECASE,
+)
+
+
 def makes(command: str) -> bool:
     """Whether a command makes something on the forge."""
     return "gh" in command and MADE.search(command) is not None

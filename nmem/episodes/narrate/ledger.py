@@ -50,8 +50,8 @@ class Ledger:
     """The working tree as far as the episode touched it."""
 
     __slots__ = (
-        "by_user", "changes", "commits", "plans", "published", "pushes", "scratch", "staged", "stashed", "tried",
-        "worded",
+        "by_user", "changes", "commits", "plans", "published", "pushes", "said_commits", "scratch", "staged", "stashed",
+        "tried", "worded",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -69,6 +69,8 @@ class Ledger:
         """A commit was started whose result is not known."""
         self.scratch: dict[str, None] = {}
         """Files in a folder for temporary files."""
+        self.said_commits = 0
+        """How many commits the agent's last words tell of."""
         self.worded = ""
         """A commit that only the agent's words tell of, by its hash."""
         self.staged: set[str] | None = set()

@@ -43,6 +43,7 @@ def narrate(episode: Episode) -> Narrative:
     did = answers(found_turns, gone)
     open_end = unanswered(episode, read_prompts)
     ledger.by_user = facts.committed_by_user(episode)
+    ledger.said_commits = facts.said_commits(episode)
     ledger.worded = "" if ledger.kept_commits() else facts.worded_commit(episode)
     refused = refusals(episode)
     objected, accepted = objection(episode, refused), confirmed(read_prompts)
@@ -51,20 +52,11 @@ def narrate(episode: Episode) -> Narrative:
     grounds = Grounds(episode, ledger, checked=_checked(ran))
     empty = not (episode.prompts or episode.sayings or episode.actions)
     done = completed(episode, ledger, ran, grounds, did, gone, found_turns)
+    cause = _cause(read_prompts, found := causes(episode, found_turns, gone))
     way = obstacle(
-        ran,
-        corrected,
-        refused,
-        ledger,
-        (
-            _cause(read_prompts, found := causes(episode, found_turns, gone)),
-            _blocked(episode),
-            objected,
-        ),
-        told_by_turns(found_turns),
-        interrupted="interrupted" in ended,
-        lost=lost(episode),
-    )
+        ran, corrected, refused, ledger, (cause, _blocked(episode), objected), told_by_turns(found_turns),
+        interrupted="interrupted" in ended, lost=lost(episode),
+    )  # fmt: skip
     known = [words(text) for text in done if not text.startswith(REPORTED)]
     solved, settled, proven = mended(episode, ran), decided(episode), found_out(episode, found, found_turns)
     return Narrative(
@@ -97,15 +89,10 @@ def _end(
     checked = by_word or any("tests_" in mark for mark in ended)
     silent = "abandoned" in ended or ledger.worded
     return outcome(
-        ended,
-        ledger,
-        ran,
-        unseen(episode, read_prompts),
-        by_word=by_word,
-        unseen_at=ran_unseen(episode),
+        ended, ledger, ran, unseen(episode, read_prompts), by_word=by_word, unseen_at=ran_unseen(episode),
         reached=reached(episode) if "unfinished" in ended else "",
         said="" if silent else last_word(found, [words(one.subject) for one in ledger.kept_commits()], checked=checked),
-    )
+    )  # fmt: skip
 
 
 def _title(episode: Episode, ledger: Ledger) -> str:
@@ -231,21 +218,14 @@ def _notes(
     ran: list[Struggle], corrected: list[Correction], refused: list[Action], ledger: Ledger, objected: str
 ) -> list[str]:
     """What a later session should not repeat. `objected`: what the user said to the newest refusal."""
-    hard = sorted(
-        (
-            one
-            for one in once(ran)
-            if one.failures
-            and not (one.probe or one.misused)
-            and any(one.reasons)
-            and not (one.kind == "lint" and one.passed)  # how the code looks
-            and (
-                one.kind in ("test", "build", "lint") or not one.passed or one.failures > 1 or one.fixed_by or one.cure
-            )
-            and (one.passed or not one.settled)
-        ),
-        key=lambda one: (-one.failures, one.first_at),
-    )
+    hard = [
+        one for one in once(ran)
+        if one.failures and any(one.reasons) and not (one.probe or one.misused)
+        and not (one.kind == "lint" and one.passed)  # how the code looks
+        and (one.kind in ("test", "build", "lint") or not one.passed or one.failures > 1 or one.fixed_by or one.cure)
+        and (one.passed or not one.settled)
+    ]  # fmt: skip
+    hard.sort(key=lambda one: (-one.failures, one.first_at))
     out = [told(one) for one in hard[:_HARD]]
     out += [
         (f"The user reported an error: {one.text}" if one.error else f"{CORRECTED}“{one.text}”")

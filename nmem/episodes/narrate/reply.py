@@ -118,7 +118,7 @@ _KEPT = re.compile(r"\b(?:commit|push)|커밋|コミット|com+it", re.IGNORECAS
 _KEEPS, _RETOLD, _LAST_WORD, _FEW_SAID, _OPENS = 7, 0.6, 150, 2, 8
 _ITEM = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
 _ANNOUNCES = re.compile(
-    r"^(?:\W*(?:now,? )?here(?:['’]s| is| are)\b|(?:a |the )?(?:summary|overview|changes made|files changed)\b"
+    r"\bhere(?:['’]s| is| are)\b|^(?:(?:a |the )?(?:summary|overview|changes made|files changed)\b"
     r"|let me\b|i['’]ll\b)|[:：]$",
     re.IGNORECASE,
 )
