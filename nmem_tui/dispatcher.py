@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from textual import on
-from textual.events import Event, Key, Paste
+from textual.events import Event, Key
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
@@ -49,8 +49,6 @@ _SHOWS = {f"show_{mode}": mode for mode in MODES}
 _EMPTY_TOO = ("new_task", "later", "before", "again", "reload")
 """What can be done where nothing is recorded yet, beside what every screen has."""
 OPENING = "the screen is opening"
-_WALKS = ("tab", "shift+tab")
-"""Lead on to the next screen out of any box."""
 _PATIENCE_S = 1.0
 """A key waits at most so long for the screen that the key before it opened."""
 
@@ -68,33 +66,11 @@ class Dispatcher(Host):
             await self._opened()
             if self.leaving:
                 return
-            if isinstance(self.focused, Input):
-                done = self._leads_out(event.key)
-            else:
-                done = await self._bound(event.key)
-            if done:
+            # every key is text in a box, also the screens' numbers: people look for "404"
+            if not isinstance(self.focused, Input) and await self._bound(event.key):
                 self.app_focus = True
                 return
-        elif isinstance(event, Paste) and not event.is_forwarded:
-            self._leads_out("")
         await super().on_event(event)
-
-    def _leads_out(self, key: str) -> bool:
-        """Whether a screen's number led out of a box, as it does until something is typed there."""
-        screen = self.screen if self.screen_stack else None  # none is left while the cockpit closes
-        if not isinstance(screen, View) or not screen.untouched or key in _WALKS:
-            return False
-        if action := self._numbers().get(key):
-            self.action_act(action)
-            return True
-        screen.untouched = False
-        screen.call_after_refresh(screen.check_keys)
-        return False
-
-    def _numbers(self) -> dict[str, str]:
-        """The screens' actions by their keys, but letters: with these a word may begin."""
-        shows = [BY_ID[f"show_{mode}"].with_keys(self.keys) for mode in MODES]
-        return {key: each.id for each in shows for key in each.keys if not (len(key) == 1 and key.isalpha())}
 
     async def _opened(self) -> None:
         """The screen on top stands, and shows what it was opened for."""

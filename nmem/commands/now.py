@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nmem.read.views import Failure, StreamRow
 
 _TEXT = 160
-_NOTHING = "nothing tested or committed"
+_NOTHING = "no test result, no commit"
 
 
 @click.command()

@@ -219,7 +219,7 @@ def _facts(found: Story) -> list[tuple[str, str]]:
         ("goes on with", f"episode/{found.resumes.id}  {found.resumes.name[:120]}" if found.resumes else ""),
         *(("taken up in", f"episode/{each.id}  {each.name[:120]}") for each in found.resumed_by),
         ("pinned", "yes" if row.pinned else ""),
-        ("ask", f"{count(row.offered, 'prompt')} may begin a task of its own (marked ?)" if row.offered else ""),
+        ("ask", f"{count(row.offered, 'prompt')} may begin another task: `nmem tui`, r" if row.offered else ""),
     ]
     return [(label, text) for label, text in rows if text]
 

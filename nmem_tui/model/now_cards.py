@@ -275,7 +275,7 @@ def card(
     latest = flat(view.prompt) if view.prompt_at is not None and view.prompt_at > unit.started_at else ""
     so_far = [
         [(several(unit.turns, "turn"), "strong")],
-        outcome(unit.outcome) or [("nothing tested or committed yet", "quiet")],
+        outcome(unit.outcome) or [("no test result and no commit yet", "quiet")],
     ]
     below: list[Line] = [
         *([warned(cells)] if warned else []),

@@ -195,7 +195,7 @@ def _head(
     yield []
     if told:
         yield from _field("intent", flat(story.intent), cells, 8)
-    none = "open: written when it ends" if story.row.state == "open" else "nothing tested or committed"
+    none = "open: written when it ends" if story.row.state == "open" else "no test result, no commit"
     yield [(pad("outcome", _LABEL), "quiet"), *(now_cards.outcome(story.row.outcome) or [(none, "quiet")])]
     yield from _obstacle(story, cells)
     yield from _warned(warned, cells)

@@ -82,8 +82,6 @@ class View(PaintScheduler, inherit_bindings=False):
         """Whether anything that was read is shown."""
         self.composed = False
         """Whether its widgets stand: from its mounting until it is taken away."""
-        self.untouched = False
-        """Whether the keyboard is in a box in which nothing was typed yet: the screens' numbers still lead away."""
         self._counting = False
         self.seen = -1
         """The generation of the store that this screen shows."""

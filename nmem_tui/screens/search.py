@@ -118,7 +118,6 @@ class Search(SearchActions):
         if text is not None:
             self.put(text)
             self.set_focus(self.box)
-            self.untouched = not text
 
     # What is read
 

@@ -22,7 +22,6 @@ class SearchBox(MarkableList):
         self.box = Field(id="box", placeholder='words, "a phrase", !not, type:test file:upload is:failed since:7d',
                          compact=True, max_length=_LONGEST, select_on_focus=False)  # fmt: skip
         self.chips, self.pane = Chips(id="chips"), Items(id="hit")
-        self.untouched = True
         self._back = -1
         """Which of the last queries is in the box, the newest being 0; -1: none of them."""
         self._dropped = ""
@@ -56,8 +55,6 @@ class SearchBox(MarkableList):
         if self.is_mounted and self.recorded:
             self.do_seek()
             self.box.select_all()
-            self.untouched = True
-            self.check_keys()
 
     def do_down(self) -> None:
         """One hit down; out of the box into the list, or to a later one of the last queries."""

@@ -8,7 +8,6 @@ from textual.events import Click
 from textual.widgets import Input
 
 from nmem.text import width
-from nmem_tui.model import actions
 from nmem_tui.model.actions import Action, bar
 from nmem_tui.model.line import Line, Span, length
 from nmem_tui.model.screens import TABS
@@ -134,9 +133,6 @@ class KeyBar(Bar):
         box = self.screen.focused
         if not isinstance(box, Input):
             return []
-        if self.screen.untouched and box.id != "filter":  # type: ignore[attr-defined]
-            numbers = f"  {actions.key_of('show_now')}–{actions.key_of('show_health')}"
-            return [*_TYPING, (numbers, "key"), (" other screens", "quiet")]
         return _FILTERING if box.id == "filter" else _TYPING
 
     def line(self, cells: int) -> Line:

@@ -270,7 +270,7 @@ CONCEDES = re.compile(
 OWNS = Cue(
     r"\b(?:my (?:mistake|bad|error|apologies)|i (?:was|am) wrong|i apologi[sz]e|sorry (?:about|for|i)"
     r"|that(?:'s| is|’s| was) (?:a|my) (?:mistake|error)|i (?:misread|misunderstood|misinterpreted|overlooked)"
-    r"|let me correct|desculp|mein fehler|entschuldigung)|죄송|실수|申し訳|失礼しました",
+    r"|let me correct|desculp|mein fehler|entschuldigung)|죄송|(?:제|저의) 실수|실수했|申し訳|失礼しました",
 )
 """Owns a mistake."""
 HOLLOW = re.compile(

@@ -43,7 +43,7 @@ def test_a_commit_is_told_by_now_the_list_and_the_story(mended: Recorded, db_pat
     assert current.outcome == story.row.outcome == Outcome("passed", 1)
     assert "ommitted" in story.narrative.outcome
     now = said("now", "mended")
-    assert "outcome\tcommitted, tests pass" in now and "nothing tested" not in now
+    assert "outcome\tcommitted, tests pass" in now and "no test result" not in now
     assert "committed, tests pass" in said("episodes")
     assert json.loads(said("show", str(current.id), "--json"))["narrative"]["outcome"] == story.narrative.outcome
 

@@ -248,3 +248,9 @@ def test_commits_that_only_the_last_words_tell_of_are_told_as_its_word(begin: ty
     assert told.outcome.startswith("Committed (1234567); 7 by the agent's word")
     story = begin().user("Where are we?").agent("The branch is three commits ahead of main, nothing else is open.")
     assert "word" not in narrate(story.episode()).outcome
+
+
+def test_a_question_about_mistakes_is_no_objection(begin: type[Story]) -> None:
+    story = begin().user("이 문서를 정리해줘").edit("a.md").agent("정리했습니다.")
+    story.user("위와 같은 작업을 전부 수정할 건데 어떤 모델이 잘할까?").agent("실수가 적은 큰 모델을 추천합니다.")
+    assert not narrate(story.episode()).obstacle
