@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from textual.widgets import Input
 
 from nmem_tui.model.locations import MOST, Place, Places
 
@@ -203,7 +204,7 @@ async def test_every_list_keeps_its_cursor_when_it_is_read_again(
         pilot.app.chosen = pilot.app.session.id
         await settled(pilot)
         for screen, spot in spots.items():
-            await pilot.press(screen)
+            await pilot.press(*["escape"] * isinstance(pilot.app.focused, Input), screen)
             await settled(pilot)
             if again := getattr(pilot.app.screen, "look_again", None):
                 again()
