@@ -25,7 +25,7 @@ from nmem.search.snippet import Snippet, snippet
 PAGE = 20
 MOST = 200
 """Hits of a page at most."""
-SECONDS = 0.08
+SECONDS = 0.065
 """How long one search may take; what was found until then is shown, and that it is not all."""
 _WALKING = 0.5
 """The share of the time after which nothing more is looked for."""
