@@ -47,14 +47,18 @@ def pattern(source: str) -> Pattern[str]:
 
 def _from_cache(source: str) -> Pattern[str] | None:
     entry = _entries().get(source)
-    if entry is None:
-        return None
-    try:
-        flags, groups, names, order, code = entry
-        words = marshal.loads(code)  # noqa: S302 - from a file that is ours alone, see cache.read
-        found: Pattern[str] = _sre.compile(source, flags, words, groups, names, order)
-    except (ValueError, TypeError, EOFError, RuntimeError, OverflowError):
+    found = entry and made(source, entry)
+    if entry and not found:
         del _entries()[source]  # whoever compiles it writes it anew
+    return found or None
+
+
+def made(source: str, entry: Code) -> Pattern[str] | None:
+    """A pattern from its code; None where this interpreter does not take it."""
+    try:
+        flags, groups, names, order, words = entry
+        found: Pattern[str] = _sre.compile(source, flags, marshal.loads(words), groups, names, order)  # noqa: S302 - from a file that is ours alone, see cache.read
+    except (ValueError, TypeError, EOFError, RuntimeError, OverflowError):
         return None
     return found
 
@@ -108,13 +112,14 @@ def holds(sources: Iterable[str]) -> bool:
 
 
 def code(source: str) -> Code | None:
+    """What the interpreter compiles a source to, as `made` takes it; None where that cannot be kept."""
     import re
 
     try:
         from re import _compiler, _parser  # type: ignore[attr-defined]
 
         parsed = _parser.parse(source, 0)
-        made = _compiler._code(parsed, 0)
+        words = _compiler._code(parsed, 0)
     except (ImportError, AttributeError, re.error, RecursionError, OverflowError):
         return None
     state = parsed.state
@@ -126,5 +131,5 @@ def code(source: str) -> Code | None:
         state.groups - 1,
         dict(state.groupdict),
         tuple(order),
-        marshal.dumps([int(word) for word in made]),
+        marshal.dumps([int(word) for word in words]),
     )

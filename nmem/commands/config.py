@@ -155,8 +155,9 @@ def _change(path: tuple[str, ...], new: object) -> None:
     """Write a setting, so that `nmem undo` takes it back, and tell other mistakes in a file that was written."""
     with terminal.kept() as db:
         found, kept = changed_settings.put(db, path, new, terminal.now())
-    if not kept:
-        click.echo("nmem: `nmem undo` does not take this back: it may be a secret, or it is no setting", err=True)
+    if db is not None and not kept:
+        said = "keys, redaction and unknown settings are in the file alone"
+        click.echo(f"nmem: `nmem undo` does not take this back: {said}", err=True)
     config = file.read()
     for one in found:
         click.echo(f"nmem: {config.told(one)}", err=True)

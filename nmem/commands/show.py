@@ -140,7 +140,7 @@ def _episode(found: Story, whole: bool) -> Told:
     if told is not None:
         sections.append((f"Story, {told_by(told.narrator)}", [("", text) for text in _wanted(told) if text]))
         shown = [
-            text[:_QUOTED] for one in _plain(found.decisions) if len(text := " ".join(one.text.split())) >= _QUOTED
+            text[:_QUOTED] for one in _telling(found.decisions) if len(text := " ".join(one.text.split())) >= _QUOTED
         ]
         learned = [text for text in told.learned if not any(one in text for one in shown)]
         for name, texts in (("Done", told.completed), ("Learned", learned), ("Next", told.next_steps)):
@@ -158,10 +158,10 @@ def _settled(found: Story) -> list[Section]:
     """What the person settled, each with its question and what replaced it."""
     from nmem.commands.decisions import rows
 
-    return [(f"Decided, decision/{one.id}", rows(one)) for one in _plain(found.decisions)]
+    return [(f"Decided, decision/{one.id}", rows(one)) for one in _telling(found.decisions)]
 
 
-def _plain(decisions: Sequence[Decision]) -> list[Decision]:
+def _telling(decisions: Sequence[Decision]) -> list[Decision]:
     """Those that say something by themselves or with their question, but for drafts of a later one."""
     texts = [" ".join(one.text.split()) for one in decisions]
 
@@ -185,11 +185,11 @@ which a line that was learned is the same decision.
 
 def _wanted(told: Narrative) -> Iterator[str]:
     """What was wanted first and later, a line each; how it ended and what stood in the way stands above."""
-    first, later, more = told.goal.partition(" Later: ")
+    first, *later = told.requests
     yield first
     if later:
         yield "Later:"
-        yield from (f"  {text}" for text in more.split("; "))
+        yield from (f"  {text}" for text in later)
     yield _remark(told)
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import _sre  # type: ignore[import-not-found]
-import marshal
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -64,12 +61,8 @@ def _compiled(name: str, source: str, every: Iterable[str]) -> re.Pattern[str]:
     if source not in known:
         known = _kept[file] = {one: known[one] if one in known else rules_cache.code(one) for one in every}
         cache.write(file, known)
-    with suppress(ValueError, TypeError, EOFError, RuntimeError, OverflowError):
-        if entry := known[source]:
-            flags, groups, names, order, code = entry
-            made: re.Pattern[str] = _sre.compile(source, flags, marshal.loads(code), groups, names, order)  # noqa: S302
-            return made
-    return re.compile(source)
+    entry = known[source]
+    return (entry and rules_cache.made(source, entry)) or re.compile(source)
 
 
 def _alternatives(source: str) -> list[str]:

@@ -65,7 +65,7 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
         replace(
             facts,
             intent=intent or facts.intent,
-            title=told.title or (titles.of_goal(intent) if intent else "") or facts.title,
+            title=titles.fit(told.title) or (titles.of_goal(intent) if intent else "") or facts.title,
             learned=_with(learned, facts.learned, lambda one: one.startswith(_SETTLED)),
             next_steps=_with(next_steps, facts.next_steps, _is_open),
             notes=_added(notes, facts.notes),

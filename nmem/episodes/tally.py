@@ -35,7 +35,7 @@ _NEVER_BEGAN = (
 """What says, at the beginning of an answer, that the line broke off before any test ran."""
 _TOLD = ('"commit":', '"push":', '"interrupted":', '"response":')
 """Keys of metadata that count."""
-_AGAIN = 300_000
+AGAIN = 300_000
 """Milliseconds within which a commit of the same words is one that was tried again."""
 _TRIVIAL = frozenset(("trivial", "read", "search"))
 LABELS = (
@@ -237,7 +237,7 @@ class Tally:
 
 def _soon(first: object, then: object) -> bool:
     """Whether a moment follows another one so closely that a commit was tried again."""
-    return isinstance(first, int) and isinstance(then, int) and then - first < _AGAIN
+    return isinstance(first, int) and isinstance(then, int) and then - first < AGAIN
 
 
 def _weight(reads: int, edits: int, failures: int) -> int:

@@ -22,7 +22,6 @@ models that answer 0.5 are in doubt.
 """
 PART = 30
 """Turns of one question at most; a longer session is asked about in parts."""
-_TITLE = 60
 _BASE, _EACH = 400, 150
 """Tokens of material: for any session, and for each of its turns."""
 _ANSWER = 60
@@ -398,23 +397,7 @@ def rows_of(turns: Sequence[Turn], first: int, end: int) -> dict[str, Row]:
 def _story(row: Mapping[str, object], ground: Ground) -> Story:
     intent = ground.text(str(row["goal"]), goal=True)
     learned, notes, left = (ground.texts(_lines(row[name])) for name in ("learned", "notes", "next"))
-    title = ground.title(str(row["title"]))
-    return Story(intent, _fit(title), learned, notes, left, dropped=ground.dropped)
-
-
-def _fit(title: str) -> str:
-    """A title in the room there is: the words that fit, without one at the end that leads to the next."""
-    if len(title) <= _TITLE:
-        return title
-    kept = title[: _TITLE + 1].rsplit(" ", 1)[0] if " " in title[: _TITLE + 1] else ""
-    while kept and _LEADS.search(kept):
-        kept = kept.rsplit(" ", 1)[0] if " " in kept else ""
-    return kept.rstrip(",;:– -")
-
-
-_LEADS = re.compile(
-    r"(?:^|\s)(?:a|an|the|and|or|of|in|on|to|for|with|from|by|at|as|into|via|und|der|die|das|de|e|com)$", re.IGNORECASE
-)
+    return Story(intent, ground.title(str(row["title"])), learned, notes, left, dropped=ground.dropped)
 
 
 def _lines(value: object) -> list[str]:

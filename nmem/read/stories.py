@@ -53,6 +53,12 @@ class Narrative:
     stale: bool
     """The episode has changed since it was told."""
 
+    @property
+    def requests(self) -> tuple[str, ...]:
+        """What was wanted first, and what later."""
+        first, _, later = self.goal.partition(" Later: ")
+        return (first, *(later.split("; ") if later else ()))
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:

@@ -377,10 +377,10 @@ def _narrative(told: Narrative, cells: int, keys: bool) -> Iterator[Line]:
         yield [("! the episode has changed since", "warn"), *anew]
     if told.fallback:
         yield from _field("no model", flat(told.fallback), cells, 2, "warn")
-    first, _, later = told.goal.partition(" Later: ")
+    first, *later = told.requests
     yield from _field("wanted", flat(first), cells, 6)
-    for number, text in enumerate(flat(later).split("; ") if later else ()):
-        yield from _field("" if number else "later", text, cells, 2)
+    for number, text in enumerate(later):
+        yield from _field("" if number else "later", flat(text), cells, 2)
     if told.outcome:
         yield from _field("ended", flat(told.outcome), cells, 3)
     groups = (

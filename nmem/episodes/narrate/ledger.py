@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from nmem.episodes.tally import AGAIN
+
 SOFT = "git reset, files kept"
 REPLACED = "replaced by a later commit"
 ELSEWHERE = 1 << 30
@@ -142,7 +144,7 @@ class Ledger:
         for older in self.commits:
             again = not held and [older] == newest and not (older.subject or older.hash or made.hash)
             if older.undone == SOFT or (
-                not older.undone and made.at - older.at < _AGAIN and (again or _same(older, made))
+                not older.undone and made.at - older.at < AGAIN and (again or _same(older, made))
             ):
                 older.undone = REPLACED
         self.commits.append(made)
@@ -228,10 +230,6 @@ class Ledger:
     def kept_commits(self) -> list[Commit]:
         """The commits that were not undone."""
         return [one for one in self.commits if not one.undone]
-
-
-_AGAIN = 300_000
-"""Milliseconds within which a commit of the same words, or of no known words and file, is the one before it again."""
 
 
 def _same(older: Commit, made: Commit) -> bool:

@@ -284,3 +284,7 @@ def test_a_key_is_kept_in_the_file_alone(mine: Path, db_path: str) -> None:
     ok("set", "llm.model", "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36])
     with closing(store.connect(db_path)) as db:
         assert db.execute("SELECT count(*) FROM corrections").fetchone()[0] == 1  # of the tokens
+
+
+def test_where_nothing_is_recorded_a_setting_is_not_called_a_secret(mine: Path) -> None:
+    assert run("set", "context.start_tokens", "1200").stderr == ""
