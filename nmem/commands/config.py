@@ -19,7 +19,7 @@ from nmem.settings import file, given
 from nmem.settings.check import dotted, nearest
 from nmem.settings.declared import find
 from nmem.settings.file import Config
-from nmem.settings.listing import Standing, standing
+from nmem.settings.listing import HIDDEN, Standing, standing
 from nmem.settings.setting import Setting
 from nmem.store import changed_settings
 from nmem.text import printable, to_json
@@ -50,7 +50,7 @@ def list_(*, as_json: bool, yours: bool) -> None:
 @click.argument("name")
 @_JSON
 def get(name: str, *, as_json: bool) -> None:
-    """Print the current value of one setting."""
+    """Print the current value of one setting; a key is hidden, as in the list: the file has it."""
     path, setting = _known(name)
     config = file.read()
     own = file.value(config.document, path)
@@ -58,7 +58,7 @@ def get(name: str, *, as_json: bool) -> None:
     if told is not None:
         click.echo(f"nmem: {config.told(told)}; using the default", err=True)
     yours = own is not None and told is None
-    value = own if yours else setting.default
+    value = (HIDDEN if setting.secret else own) if yours else setting.default
     if as_json:
         click.echo(to_json({"name": dotted(path), "value": value, "yours": yours}, default=str))
     else:

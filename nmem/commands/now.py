@@ -95,7 +95,10 @@ def _say(found: Standing, told_by: str) -> None:
         ]),
         ("Failed", [_failed(one) for one in view.failures]),
         ("Files", [(touched(one.reads, one.edits, one.failures), one.path) for one in view.hot]),
-        (f"Told after a reset, {found.told.tokens} tokens", [("", found.told.text or found.told.why_silent)]),
+        (
+            f"Told after a reset, {found.told.tokens} tokens",
+            [("", line) for line in (found.told.text or found.told.why_silent).splitlines()],
+        ),
         (f"Stream, the newest {terminal.count(len(found.rows), 'row')}", [_row(one) for one in found.rows]),
     ]  # fmt: skip
     shown = [(name, [each for each in rows if each[1]]) for name, rows in sections]

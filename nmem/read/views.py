@@ -14,6 +14,7 @@ from typing import Any
 
 from capture.storage import spool, sqlite
 from nmem.episodes import open_ends
+from nmem.episodes.text import checkout_path
 from nmem.episodes.titles import NAMED, TITLED, shown
 from nmem.read.hook_cost import RUNS
 from nmem.read.window import ContextWindow, window
@@ -200,15 +201,20 @@ def effort(db: Connection, session_id: str, since: int) -> Effort:
 
 
 def hot_files(db: Connection, session_id: str, limit: int = 8, since: int = 0) -> tuple[HotFile, ...]:
-    """The files of a session since a time by weight, heaviest first."""
+    """The files of a session since a time by weight, heaviest first; one of a worktree as that of any checkout."""
     found = db.execute(
-        "SELECT file_path, sum((obs_type = 'file_read') * (1 + repeats)) AS reads,"
-        " sum(obs_type IN ('file_write', 'file_edit')) AS edits, sum(outcome = 'failed') AS failures"
+        "SELECT file_path, sum((obs_type = 'file_read') * (1 + repeats)),"
+        " sum(obs_type IN ('file_write', 'file_edit')), sum(outcome = 'failed')"
         " FROM observations WHERE session_id = ? AND at >= ? AND file_path IS NOT NULL GROUP BY file_path"
-        " ORDER BY 3 * edits + reads + 2 * failures DESC, max(at) DESC LIMIT ?",
-        (session_id, since, limit),
+        " ORDER BY max(at) DESC",
+        (session_id, since),
     )
-    return tuple(HotFile(*row) for row in found.fetchall())
+    counts: dict[str, list[int]] = {}
+    for path, *more in found:
+        known = counts.setdefault(checkout_path(path), [0, 0, 0])
+        known[:] = [one + other for one, other in zip(known, more, strict=True)]
+    files = sorted((HotFile(path, *each) for path, each in counts.items()), key=lambda file: -file.weight)
+    return tuple(files[:limit])
 
 
 def failures(db: Connection, session_id: str, limit: int = 5) -> tuple[Failure, ...]:

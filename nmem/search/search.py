@@ -8,7 +8,7 @@ from sqlite3 import Connection
 
 from nmem.decisions import read as decided
 from nmem.episodes import open_ends
-from nmem.search import episodes, fts, gather, kinds, rank
+from nmem.search import episodes, fts, gather, kinds, rank, vocabulary
 from nmem.search import facets as counting
 from nmem.search.clock import Clock
 from nmem.search.conditions import Narrowed, narrowed
@@ -21,6 +21,7 @@ from nmem.search.page import NEWEST, RELEVANCE, Cursor, key
 from nmem.search.query import Query, parse
 from nmem.search.rows import Row, rows
 from nmem.search.snippet import Snippet, snippet
+from nmem.search.text import fold
 
 PAGE = 20
 MOST = 200
@@ -285,8 +286,10 @@ def _dropped(db: Connection, query: Query, meant: Meaning) -> list[str]:
     """Which words had no part in what was found."""
     none = [word for word in absent(db, meant) if not any(word in one for one in query.mistaken)]
     little = unasked(query, meant)
+    near = [word for one in none if (word := vocabulary.nearest(db, fold(one)))]
     return [
         *([f"no record contains: {', '.join(none)}"] if none else []),
+        *([f"did you mean: {', '.join(near)}"] if near else []),
         *([f"too common to search for: {', '.join(little)}"] if little else []),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from sqlite3 import Connection
 
 from nmem.search.text import fold, tokens
@@ -15,6 +16,10 @@ EXPANDED = 16
 """Stored words that one typed word can stand for."""
 _PART_LEAST = 3
 _SCANNED = 20_000
+_SLIP_LEAST, _STRANGE_LETTERS, _ALIKE = 5, 2, 0.8
+"""Of a word that may be mistyped: its least length, the letters by which the one that is meant may differ, and how
+alike they are at least (0 to 1).
+"""
 _HEX = frozenset("0123456789abcdef")
 _AFTER = "\U0010ffff"
 
@@ -124,6 +129,20 @@ def beginning(db: Connection, prefix: str, most: int = EXPANDED) -> list[Term]:
         (prefix, prefix + _AFTER, _SCANNED, most),
     )
     return [Term(*row) for row in found.fetchall()]
+
+
+def nearest(db: Connection, word: str) -> str:
+    """The commonest of the words that a word may be a slip of, with the same first letter; "" for none."""
+    if len(word) < _SLIP_LEAST or not word.isalpha():
+        return ""
+    found = db.execute(
+        "SELECT term FROM (SELECT term, n FROM search_terms WHERE term >= ? AND term < ? LIMIT ?)"
+        " WHERE length(term) BETWEEN ? AND ? AND n > 1 ORDER BY n DESC",
+        (word[0], word[0] + _AFTER, _SCANNED, len(word) - 1, len(word) + 1),
+    )
+    letters = set(word)
+    alike = [term for (term,) in found if len(letters ^ set(term)) <= _STRANGE_LETTERS]
+    return next(iter(get_close_matches(word, alike, 1, _ALIKE)), "")
 
 
 def containing(db: Connection, part: str, most: int = EXPANDED) -> list[Term]:

@@ -249,6 +249,18 @@ def test_a_wrong_cursor_is_told(stored: Stored) -> None:
         find(stored, "x", order="best")
 
 
+def test_a_mistyped_word_names_the_one_that_may_be_meant(stored: Stored) -> None:
+    for text in ("the checkpoint of the harbour", "a checkpoint again", "chapel", "chapel two"):
+        stored.say(text)
+    stored.settle()
+
+    def meant(text: str) -> list[str]:
+        return [one for one in find(stored, text).remarks if one.startswith("did you mean")]
+
+    assert meant("ceckpoint") == meant("chekcpoint") == meant("checkpiont harbour") == ["did you mean: checkpoint"]
+    assert meant("cxyzzyz") == meant("chape") == meant("checkpoint") == []
+
+
 def test_words_without_a_part_in_what_was_found_are_named(stored: Stored) -> None:
     stored.say("the token cache of 1234567 expired")
     stored.settle()

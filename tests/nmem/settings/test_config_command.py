@@ -173,7 +173,8 @@ def test_the_list_says_whose_a_value_is_and_shows_no_key(mine: Path) -> None:
     assert rows["context.prompt_tokens"] == ["800", "default"]
     assert rows["threads.clients.codex"] == ["60", "yours"]
     assert rows["llm.key"] == ["(hidden)", "yours"]
-    assert "sk-planted-key" not in ok("list", "--json") + ok()
+    assert ok("get", "llm.key") == "(hidden)\n"
+    assert "sk-planted-key" not in ok("list", "--json") + ok() + ok("get", "llm.key", "--json")
     assert {row["name"] for row in json.loads(ok("list", "--yours", "--json"))["settings"]} == {
         "context.start_tokens", "context.off", "threads.clients.codex", "llm.key",
     }  # fmt: skip
