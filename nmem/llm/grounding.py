@@ -22,12 +22,13 @@ PERSON, DONE, SAID = "P", "D", "S"
 _CITED = re.compile(r"\s*[\[(（［]\s*((?:[PDS]\d{1,4}\s*[,;、 ]*)+)[\])）］][.。]?\s*", re.IGNORECASE)
 _ID = re.compile(r"[PDS]\d{1,4}", re.IGNORECASE)
 MOST_CITED = 4
-_SHARE, _WISH, _HOME, _GOAL, _SIDE, _APART = 0.7, 0.6, 0.5, 0.5, 0.5, 0.8
-"""Of a sentence's words: in all its rows; where it tells a wish; in one place of them; of a goal; of each side of a
-cause, and where nothing in the row says that it is one and the sides are in two sentences."""
+_SHARE, _WISH, _HOME, _GOAL, _TITLE, _SIDE, _APART = 0.7, 0.6, 0.5, 0.5, 0.4, 0.5, 0.8
+"""Of a sentence's words: in all its rows; where it tells a wish; in one place of them; of a goal; of a title; of each
+side of a cause, and where nothing in the row says that it is one and the sides are in two sentences."""
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _KANA_KANJI = re.compile(r"[\u30a0-\u30ff]{2,}|[\u3400-\u9fff]+")
 _HANGUL = re.compile(r"[\uac00-\ud7af]{2,}")
+_PARTS = re.compile(r"[^\W_]+")
 _EAST = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _STOP_WORDS = """
     a about after again all also although and any are because been before being both but can cannot could did does
@@ -106,12 +107,13 @@ class Ground:
         return tuple(kept for row in rows if (kept := self.text(row)))
 
     def title(self, said: str) -> str:
-        """A title where its names are the episode's and half of its words are, else nothing; it names no rows."""
+        """A title where its names are the episode's and enough of its words are, else nothing; it names no rows."""
         bare = " ".join(sentence for sentence, _ in cited(said)).strip(" .。")
         union = _union(list(self.rows.values()))
-        if not bare or not safe(bare) or unsupported(bare, union.facts):
+        strange = [name for name in unsupported(bare, union.facts) if not _spells(union, name)]
+        if not bare or not safe(bare) or strange:
             return ""
-        return bare if _covered(content(bare), union) >= _GOAL else ""
+        return bare if _covered(content(bare), union) >= _TITLE else ""
 
     @property
     def mostly_invented(self) -> bool:
@@ -208,6 +210,11 @@ def _has(word: str, place: Place) -> bool:
     if not word.isalpha():
         return not unsupported(f"`{word}`", place.facts) if any(named(word)) else word in place.folded
     return any(word.startswith(_stem(other)) or other.startswith(word) for other in _spoken(place) if len(other) > 2)
+
+
+def _spells(place: Place, name: str) -> bool:
+    """Whether a place has each part of a name as a word: `won/lost` of "won and lost", a file's name without its end."""
+    return set(_PARTS.findall(name)) <= set(_PARTS.findall(place.folded))
 
 
 def _spoken(place: Place) -> list[str]:

@@ -48,9 +48,12 @@ resumes: the turn that opened the earlier unit whose aim it goes back to, else n
 """
 _STORIES = """\
 "stories": for each start of 0.5 or more, in order: n, and
-title: the unit's line in a work log, 7 to 10 words, 45 to 60 characters, as the subject of a commit would be: a verb,
-the thing that was worked on by its full name, and where or what for, in plain words, with names of functions, commands
-and features as they are written; names of files only where they are the subject. A second piece of work follows "and".
+title: the unit as a whole in the work log of a senior engineer, 6 to 9 words, at most 60 characters, no articles: an
+exact verb (Fix, Add, Remove, Implement, Rework, Restore, Extract, Review, Plan, Investigate ...), the thing and its part
+of the program in the nouns that the user has for them, and the defect, property or purpose: "Fix coupon totals ignoring
+currency in checkout", "Add retry limit to webhook sender queue". It names the feature or defect, not the steps, and
+code or files only where they are the subject. For a question: what it is about. Another piece of work of the unit
+follows "and".
 goal: what the user wanted, one sentence.
 learned: at most 3 causes, decisions of the user, or facts that took effort.
 decided: at most 3 things that the user settled for later work, too: the user's exact words and the id of that P row,

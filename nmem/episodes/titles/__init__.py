@@ -17,12 +17,12 @@ from nmem.episodes.narrate.prompts import TERSE, Ask, read
 from nmem.episodes.titles.clauses import headline
 from nmem.episodes.titles.goal import HAVE, goal, parts, verb
 from nmem.episodes.titles.lists import listed
-from nmem.episodes.titles.phrases import choose, file, phrases, together, weighed
+from nmem.episodes.titles.phrases import Weighed, choose, file, phrases, together, weighed
 from nmem.episodes.titles.weights import keys, weights, worth
 
 ROOM, ELLIPSIS = 60, "…"
 """Characters of a title."""
-_CLAUSE, _COMMIT, _ONLY_COMMIT, _WHOLE = 0.8, 0.6, 0.5, 0.65
+_CLAUSE, _COMMIT, _ONLY_COMMIT, _WHOLE = 0.7, 0.6, 0.5, 0.5
 """How much of what the phrases tell a clause, a commit's subject (one of several, the only one) or the first sentence
 must tell to stand instead.
 """
@@ -231,14 +231,19 @@ def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, 
     if commit and worth(commit, known) >= (_COMMIT if len(commits) > 1 else _ONLY_COMMIT) * least:
         return commit
     if whole := _whole(asks[opening] if asks else None, known, _WHOLE * least):
-        return whole
+        return whole if whole.endswith("?") else _tagged(whole, found)
     clause = max(_clauses(asks[opening : opening + 4], known), default=(0.0, ""))[1]
     if clause and worth(clause, known) >= _CLAUSE * least:
-        more = choose(found, clause, ROOM - len(clause) - 2)[:1]
-        return fit(together([clause, *more], ROOM))
+        return _tagged(clause, found)
     if not does and (len(told) > 1 or _DENSE.search(best)) and (first := _first(asks[opening : opening + 3])):
         return first
     return fit(best) if len(keys(best)) >= _TELLING and " " in best else ""
+
+
+def _tagged(text: str, found: Sequence[Weighed]) -> str:
+    """A title with the phrases, as tags, that tell most of the rest in the room that is left."""
+    more = choose(found, text, ROOM - len(text) - 2) if not text.endswith(ELLIPSIS) else []
+    return fit(together([text, *more], ROOM))
 
 
 def _first(asks: Sequence[Ask]) -> str:

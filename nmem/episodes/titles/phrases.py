@@ -120,13 +120,8 @@ def _run(tokens: list[tuple[str, str]], at: int, most: int) -> int:
 
 
 def together(told: Sequence[str], room: int) -> str:
-    """Phrases as a person joins them, each file last: "contact points and shape in object_utils.py"; with commas where
-    that has no room.
-    """
-    files = [one for one in told if _FILE.search(one) and one is not told[0]]
-    names = [one for one in told if one not in files]
-    listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    text = " in ".join([listed, *[" and ".join(files)] * bool(files)])
+    """A title and its tags: "Contact points of the box: shape, object_utils.py"."""
+    text = ": ".join([told[0], *[", ".join(told[1:])] * (len(told) > 1)]) if told else ""
     return text if len(text) <= room else ", ".join(told)
 
 

@@ -121,10 +121,11 @@ def test_no_other_phrases_tell_more(found: list[str], worth: list[int], room: in
     assert tells(tuple(told)) == pytest.approx(max(best, 0.0))
 
 
-def test_phrases_are_joined_as_a_person_joins_them() -> None:
-    assert together(["contact points", "shape"], 60) == "contact points and shape"
-    assert together(["contact points", "utils.py", "shape"], 60) == "contact points and shape in utils.py"
-    assert together(["contact points", "shape"], 22) == "contact points, shape"
+def test_what_else_is_told_follows_as_tags() -> None:
+    assert together(["contact points", "shape"], 60) == "contact points: shape"
+    assert together(["contact points", "utils.py", "shape"], 60) == "contact points: utils.py, shape"
+    assert together(["contact points", "shape"], 22) == "contact points: shape"
+    assert together([], 60) == ""
 
 
 def test_a_verb_of_how_work_goes_on_gives_way_to_what_was_asked() -> None:

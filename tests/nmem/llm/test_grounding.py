@@ -72,3 +72,18 @@ def test_a_sentence_is_held_against_its_own_session(name: str) -> None:
 )
 def test_the_rows_that_a_sentence_names_are_read(said: str, parts: list[Any]) -> None:
     assert cited(said) == parts
+
+
+@pytest.mark.parametrize(
+    ("title", "stands"),
+    [
+        ("Add won/lost bars to match statistics", True),  # both words are said, apart
+        ("Rework static_nav priority of the robots", True),  # the file without its ending
+        ("Rework static_map priority of the robots", False),  # no such file
+        ("Rework cache invalidation in the gateway", False),  # nothing of it is said
+    ],
+)
+def test_a_title_stands_where_the_rows_have_its_names_and_words(title: str, stands: bool) -> None:
+    asked = "show the matches that were won and the lost ones as bars, with statistics; @static_nav.py sets the priority"
+    turns = [Turn(asked, 0, ["edited src/static_nav.py"], "The robots have a priority now.")]
+    assert bool(Ground(rows_of(turns, 0, 1)).title(title)) == stands
