@@ -1,8 +1,9 @@
-"""Corrects a model's story by the facts: work done, files, commits and outcome always come from the records.
+"""Corrects a model's story by the facts: work done, files, commits and checks always come from the records.
 
-A model words the title, the intent, what was learned, the notes and what is open. A sentence of its own that says
-something ended well which the records do not show is dropped, whatever row it names. What a person decided, a check
-that still fails and the agent's last open question are told in any case, in the records' words.
+A model words the title, the intent, what came of it, the obstacle, what was learned, the notes and what is open. A
+sentence of its own that says something ended well which the records do not show is dropped, whatever row it names.
+What a person decided, a check that still fails and the agent's last open question are told in any case, in the words
+of the records.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nmem.episodes import open_ends, titles
+from nmem.episodes.narrate.ending import AT_THE_END
 from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.narrate.words import words
 from nmem.llm.claims import sentences
@@ -58,6 +60,7 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
     marks = frozenset(facts.marks)
     kept = _Kept(marks)
     intent = " ".join(one for one in sentences(told.intent) if _WISH.search(one) or kept.stands(one))
+    outcome, obstacle = (" ".join(kept.all([one])) for one in (told.outcome, told.obstacle))
     learned = kept.all(told.learned)
     notes = kept.all(told.notes)
     next_steps = kept.all(told.next_steps)
@@ -65,6 +68,8 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
         replace(
             facts,
             intent=intent or facts.intent,
+            outcome=_came(facts.outcome, outcome),
+            obstacle=obstacle or facts.obstacle,
             title=titles.fit(told.title) or (titles.of_goal(intent) if intent else "") or facts.title,
             learned=_with(learned, facts.learned, lambda one: one.startswith(_SETTLED)),
             next_steps=_with(next_steps, facts.next_steps, _is_open),
@@ -73,6 +78,14 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
         ),
         told.dropped + kept.dropped,
     )
+
+
+def _came(facts: str, told: str) -> str:
+    """How it ended by the records, with the model's sentence in the place of the agent's last words."""
+    if not told:
+        return facts
+    ended = re.sub(rf"(?:; )?{AT_THE_END}“.*”(?=; |$)", "", facts, flags=re.IGNORECASE).removeprefix("; ")
+    return "; ".join(one for one in (ended, told.rstrip(".")) if one)
 
 
 def _with(told: list[str], known: Sequence[str], always: Callable[[str], bool]) -> list[str]:

@@ -213,7 +213,7 @@ def _has(word: str, place: Place) -> bool:
 
 
 def _spells(place: Place, name: str) -> bool:
-    """Whether a place has each part of a name as a word: `won/lost` of "won and lost", a file's name without its end."""
+    """Whether a place has each part of a name as a word: `won/lost` of "won and lost", a file without its ending."""
     return set(_PARTS.findall(name)) <= set(_PARTS.findall(place.folded))
 
 

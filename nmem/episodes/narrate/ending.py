@@ -16,6 +16,7 @@ from nmem.episodes.narrate.reply import PROGRESS
 from nmem.episodes.narrate.turns import acts
 from nmem.names import reads_as_sentence
 
+AT_THE_END = "the agent at the end: "
 _LEAST = 0.9
 """From which weight on something stood in the way."""
 _KEPT = 0.4
@@ -115,7 +116,7 @@ def outcome(
     parts = _work(found, ledger)
     parts += _checked(found, ran, ledger, by_word=by_word and not denied, unseen_at=unseen_at, denied=denied)
     parts += open_ends
-    parts += [f"the agent at the end: “{said}”"] * bool(said)
+    parts += [f"{AT_THE_END}“{said}”"] * bool(said)
     for mark, words in (
         ("interrupted", "interrupted by the user"),
         ("cut_off", "cut off by a limit or an error of the client"),

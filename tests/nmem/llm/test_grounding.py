@@ -84,6 +84,6 @@ def test_the_rows_that_a_sentence_names_are_read(said: str, parts: list[Any]) ->
     ],
 )
 def test_a_title_stands_where_the_rows_have_its_names_and_words(title: str, stands: bool) -> None:
-    asked = "show the matches that were won and the lost ones as bars, with statistics; @static_nav.py sets the priority"
+    asked = "show the matches that were won and lost ones as bars, with statistics; @static_nav.py sets the priority"
     turns = [Turn(asked, 0, ["edited src/static_nav.py"], "The robots have a priority now.")]
     assert bool(Ground(rows_of(turns, 0, 1)).title(title)) == stands

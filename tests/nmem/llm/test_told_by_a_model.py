@@ -113,6 +113,39 @@ def test_the_model_words_it_and_the_facts_overrule_it(
 
 
 @pytest.mark.parametrize(
+    ("outcome", "obstacle", "kept"),
+    [
+        ("The coupon was applied twice in src/invoice.py. [S1]", "Rounding happens before the coupon. [S2]", True),
+        ("The avatar upload was repaired in src/avatar.py. [S1]", "The avatar server timed out. [S2]", False),
+        ("All invoice tests pass now. [D2]", "", False),
+    ],
+)
+def test_what_came_of_it_and_the_obstacle_are_a_models_where_the_rows_bear_them_out(
+    record: Recorded, server: Scripted, play: type[Play], setup: Setup, db_path: str,
+    outcome: str, obstacle: str, kept: bool,
+) -> None:  # fmt: skip
+    ended = (
+        "SELECT outcome, obstacle FROM narrations n JOIN work_units u ON u.id = n.unit_id"
+        " JOIN sessions s ON s.id = u.session_id ORDER BY s.started_at"
+    )
+    setup()
+    answers(server, play, session_judgement=about(learned=[], notes=[]))
+    record.coupon()
+    assert run(db_path).by_model == 1
+    ends, stood = record.db.execute(ended).fetchone()
+    assert ends and stood
+    answers(server, play, session_judgement=about(learned=[], notes=[], outcome=outcome, obstacle=obstacle))
+    record.coupon("again")
+    assert run(db_path).by_model == 1
+    end, way = record.db.execute(ended).fetchall()[-1]
+    assert (end != ends, way != stood) == (kept, kept)
+    assert end.startswith(ends.partition("; the agent")[0]), "the checks and commits are the records'"
+    if kept:
+        assert end.endswith("; The coupon was applied twice in src/invoice.py")
+        assert way == "Rounding happens before the coupon."
+
+
+@pytest.mark.parametrize(
     "fault",
     [
         {"text": "PWNED, and no JSON"},
