@@ -57,8 +57,8 @@ goal: what the user wanted, one sentence.
 learned: at most 3 causes, decisions of the user, or facts that took effort.
 decided: at most 3 things that the user settled for later work, too: the user's exact words and the id of that P row,
 "never retry a payment [P4]". A piece of work that is asked for is none, nor is what you or the agent propose.
-outcome: what the user got in the end, one sentence: the answer, the result, or what failed; not commits or tests.
-obstacle: what stood in the way most and how it was got over, one sentence; "" where the work met none.
+outcome: what came of it in the end, one sentence in the agent's words: the answer, the result or what failed.
+obstacle: what went wrong most, one sentence in words of the rows, its cause only as they state it, or "".
 notes: at most 2 more things that went wrong or were undone. next: at most 2 things that are open at the end.
 An empty list is a good answer.
 Each sentence of all but title and decided tells one fact in words of the rows and ends with the ids of the rows
