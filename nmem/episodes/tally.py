@@ -158,12 +158,17 @@ class Tally:
     def _git(self, seen: Seen, told: dict[str, Any], failed: bool) -> None:
         out = self.outcomes
         commit, push = told.get("commit"), told.get("push")
-        if _has(commit, "hash") or (seen.obs_type == "git_commit" and seen.outcome == "ok"):
+        if not (commit or push or seen.obs_type.startswith("git_")):
+            return
+        from nmem.episodes.undone import elsewhere, undone
+
+        made = _has(commit, "hash") or (seen.obs_type == "git_commit" and seen.outcome == "ok")
+        if made and not elsewhere(seen.content):
             self._committed(_commit(commit if isinstance(commit, dict) else {}, seen.at))
         if (isinstance(push, dict) and not push.get("rejected")) or (seen.obs_type == "git_push" and not failed):
             out["pushed"] += 1
         if seen.obs_type.startswith("git_") and not failed and seen.obs_type != "git_commit":
-            self._taken_back(seen.content)
+            self._taken_back(*undone(seen.content))
 
     def _committed(self, made: dict[str, object]) -> None:
         """Count a commit; one that was tried before, or that a copied record tells again, counts once."""
@@ -179,20 +184,17 @@ class Tally:
         out["committed"] += not tried
         self.commits.append(made)
 
-    def _taken_back(self, command: str) -> None:
+    def _taken_back(self, what: str, paths: list[str]) -> None:
         """Edits that a command of git throws away, or the commits that it takes back."""
-        from nmem.episodes.undone import COMMITS, WORK, undone
-
-        what, paths = undone(command)
         out = self.outcomes
-        if what == WORK and out["uncommitted"]:
+        if what == "work" and out["uncommitted"]:
             edits = sum(counts[1] for path, counts in self.files.items() if _among(path, paths))
             lost = min(out["uncommitted"], edits) if paths else out["uncommitted"]
             out["uncommitted"] -= lost
             out["thrown_away"] += lost
             out["undone"] += bool(lost)
             out["reverted"] += bool(lost) and not out["uncommitted"] and not out["committed"]
-        elif what == COMMITS:
+        elif what == "commits":
             out["undone"] += 1
             out["reverted"] += 1
             out["thrown_away"] += out["uncommitted"]

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-WORK, COMMITS = "work", "commits"
 _STOPS = ("&&", "||", ";", "|", "&", "\n")
+_TEMPORARY = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/var/tmp/", "$TMP")  # noqa: S108 - names
+
+
+def elsewhere(command: str) -> bool:
+    """Whether a commit is made in a repository for a trial: the folder that its line goes to is a temporary one."""
+    for stop in _STOPS:
+        command = command.replace(stop, " \0 ")
+    before, folder = command.partition(" commit ")[0], ""
+    for words in map(str.split, before.split("\0")):
+        goes = words[:1] in (["cd"], ["pushd"]) or words[:2] == ["git", "-C"]
+        target = words[-1].strip("'\"") + "/" if goes else ""
+        folder = target if target[:1] in ("/", "~", "$") else folder
+    return folder.startswith(_TEMPORARY) or (folder[:1] == "$" and "mktemp -d" in before)
 
 
 def undoes(command: str) -> bool:
@@ -12,7 +24,7 @@ def undoes(command: str) -> bool:
 
 
 def undone(command: str) -> tuple[str, list[str]]:
-    """(WORK, COMMITS or "", the paths that it is narrowed to; none: all there is) of the last step that undoes."""
+    """("work", "commits" or "", the paths that it is narrowed to; none: all there is) of the last step that undoes."""
     if "git" not in command:
         return "", []
     for stop in _STOPS:
@@ -38,14 +50,14 @@ def _step(words: list[str]) -> tuple[str, list[str]]:
     name = words[at] if at < len(words) else ""
     paths = [word.strip("'\"").removeprefix("./").rstrip("/") or "." for word in rest if not word.startswith("-")]
     if name == "restore":
-        return (WORK, paths) if "--staged" not in rest or "--worktree" in rest else nothing
+        return ("work", paths) if "--staged" not in rest or "--worktree" in rest else nothing
     if name == "checkout":
         after = paths[1:] if "--" in rest and rest[0] != "--" else paths
-        return (WORK, after) if "--" in rest or "." in rest else nothing
+        return ("work", after) if "--" in rest or "." in rest else nothing
     if name == "clean":
-        return (WORK, paths) if any(word[:1] == "-" and "f" in word for word in rest) and "-n" not in rest else nothing
+        return ("work", paths) if any(word[:1] == "-" and "f" in word for word in rest) and "-n" not in rest else nothing
     if name == "reset" and "--hard" in rest:
-        return (WORK, []) if all(path == "HEAD" for path in paths) else (COMMITS, [])
+        return ("work", []) if all(path == "HEAD" for path in paths) else ("commits", [])
     if name == "revert" and not {"--abort", "--quit"}.intersection(rest):
-        return COMMITS, []
-    return (WORK, []) if name == "stash" and rest[:1] in (["drop"], ["clear"]) else nothing
+        return "commits", []
+    return ("work", []) if name == "stash" and rest[:1] in (["drop"], ["clear"]) else nothing

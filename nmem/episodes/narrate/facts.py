@@ -12,6 +12,7 @@ from nmem.episodes.narrate.adopt import temporary
 from nmem.episodes.narrate.ledger import REPLACED, Commit, Ledger
 from nmem.episodes.narrate.prose import clip, uncut
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
+from nmem.episodes.undone import elsewhere
 
 _CHANGES = frozenset(("file_edit", "file_write"))
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)]+")
@@ -125,7 +126,6 @@ def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
 
 
 _PLANS = re.compile(r"[\\/]\.(?:claude|codex|gemini|cursor)[\\/]plans[\\/]")
-_ELSEWHERE = re.compile(r"^\s*(?:cd|git -C) (?:/tmp|/var/folders|/private/(?:tmp|var))[/ ]")
 _SHELLS = frozenset(("Bash", "PowerShell", "shell", "exec_command", "run_shell_command", "local_shell"))
 
 
@@ -164,8 +164,8 @@ def _commit(out: Ledger, action: Action) -> None:
         _count(told.get("files")),
     )
     out.tried |= not made.hash and action.outcome != OK
-    if _ELSEWHERE.search(action.content[:2000]):
-        return  # a repository made for a trial
+    if elsewhere(action.content[:2000]):
+        return
     if not made.hash and (action.outcome != OK or "--dry-run" in action.content):
         return
     if "--amend" in action.content and out.kept_commits():
