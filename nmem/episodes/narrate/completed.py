@@ -51,7 +51,7 @@ def completed(
     if results:
         claims = [text for text in claims if not text.startswith(REPORTED) or text in results]
     out += _installed(episode) + _delegated(episode)
-    if not (ledger.changes or ledger.kept_commits()):
+    if not (ledger.standing() or ledger.undone() or ledger.kept_commits()):
         out += _ran(episode)
     return out + claims + files(ledger.standing()) + _checks(ran, ledger)
 

@@ -30,7 +30,7 @@ def marks(
 ) -> list[str]:
     """The facts of the end, for machines; see Narrative.marks."""
     standing, kept = ledger.standing(), ledger.kept_commits()
-    nothing = not ledger.changes and not kept and not ledger.published and not ledger.pushes
+    nothing = not (standing or ledger.undone() or kept or ledger.published or ledger.pushes)
     facts = {
         "committed": bool(kept),
         "pushed": bool(ledger.pushes),
@@ -40,7 +40,7 @@ def marks(
         "abandoned": bool(ledger.undone()) and not standing and not kept,
         **_broken_off(episode, unfinished=unanswered and not accepted),
         "commands": nothing and bool(episode.closings()) and _acted(episode),
-        "answered": nothing and bool(episode.closings()) and not _acted(episode),
+        "answered": nothing and bool(episode.closings()) and not (_acted(episode) or _handed_on(episode)),
         "confirmed": accepted,
     }
     return [name for name, holds in facts.items() if holds]
@@ -79,6 +79,12 @@ def _broken_off(episode: Episode, *, unfinished: bool) -> dict[str, bool]:
 def _acted(episode: Episode) -> bool:
     """Commands ran that do more than look."""
     return any(acts(action) for action in episode.actions)
+
+
+def _handed_on(episode: Episode) -> int:
+    """How many subagents were started that are not called as one that only looks."""
+    sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted]
+    return sum(not _STUDIES.match(_named(one)) for one in sent)
 
 
 def _interrupted(episode: Episode) -> bool:
@@ -167,8 +173,7 @@ def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
     if plan := left_plan(episode):
         title = next((line.strip("# ") for line in plan.content.split("\n") if line.startswith("#")), "")
         out.append(f"a plan was put to the user and not carried out here{f': {clip(title, 100)}' if title else ''}")
-    if sent := sum(one.obs_type == "task_spawn" and not one.halted and not _STUDIES.match(_named(one))
-                   for one in episode.actions):  # fmt: skip
+    if sent := _handed_on(episode):
         out.append(f"what {sent} subagent{'s' * (sent > 1)} changed is not counted")
     closings = episode.closings()
     ended = episode.actions[-1] if episode.actions else None
@@ -192,7 +197,8 @@ def _named(action: Action) -> str:
 
 _STUDIES = re.compile(
     r"\W*(?:explor|research|find|check|read|analy[sz]|review|investigat|plan|design|map|search|look|verif|understand|audit"
-    r"|compar|test|security|performance|architecture|pattern)",
+    r"|compar|test|security|performance|architecture|pattern|assess|validat|evaluat|identif|diagnos|trace|locat"
+    r"|(?:\S+ ){1,3}(?:review|analysis|audit|research|study)\b)",
     re.IGNORECASE,
 )
 """How a subagent is called that changes nothing."""
@@ -241,12 +247,12 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
         return parts + [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]
     if ledger.tried and not kept:
         parts.append("a commit was tried, its result was not seen")
-    if loose and beyond and not kept:
-        parts.append(f"{len(loose) + len(beyond)} files changed")
+    if beyond and not kept:  # outside the folder that the records name
+        count = len(loose) + len(beyond)
+        unkept = "" if ledger.tried or ledger.said_commits else ", no commit seen"
+        parts.append(f"{count} file{'s' * (count > 1)} changed{unkept}")
     elif loose:
         parts.append(f"{_files(len(loose))} {_uncommitted(ledger)}")
-    elif beyond and not kept:
-        parts.append(f"{len(beyond)} file{'s' * (len(beyond) > 1)} changed")  # outside the folder that the records name
     parts += [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]
     if "abandoned" in found:
         how = next((one.undone for one in ledger.undone() if one.undone), "undone")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from bisect import bisect_right
 from datetime import datetime
 from itertools import pairwise
 
@@ -29,9 +30,11 @@ def ledger(episode: Episode) -> Ledger:
     """Follow all actions that succeeded."""
     out = Ledger()
     seen: set[str] = set()
+    asked = [one.at for one in episode.prompts]
     for action in episode.actions:
         if action.halted:
             continue
+        out.turn = bisect_right(asked, action.at)
         if action.outcome == FAILED:
             if action.obs_type == "git_commit" and action.told("commit").get("hash"):
                 _commit(out, action)  # the commit was made, something after it failed

@@ -33,7 +33,7 @@ class Grounds:
         standing = ledger.standing()
         self._names = {_base(change.path) for change in standing}
         self._stems = {name.rsplit(".", 1)[0] for name in self._names if len(name.rsplit(".", 1)[0]) > 4}
-        self._gone = {_base(change.path) for change in ledger.undone()} - self._names
+        self._gone = {_base(one.path) for one in ledger.changes.values() if not one.live} - self._names
         self._hashes = {one.hash for one in ledger.kept_commits() if one.hash}
         self._did = episode, standing
         self._bags: tuple[str, set[str]] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -10,6 +11,7 @@ from nmem.episodes.tally import AGAIN
 
 SOFT = "git reset, files kept"
 REPLACED = "replaced by a later commit"
+SCRATCH = "made for a trial"
 ELSEWHERE = 1 << 30
 """The number of a commit that the episode did not make."""
 
@@ -33,6 +35,8 @@ class Change:
     whole: bool = True
     """Every edit was seen in full, so the balance of lines is exact."""
     last_at: int = 0
+    turn: int = 0
+    """The number of the request that it was first made for."""
 
 
 @dataclass(slots=True)
@@ -53,7 +57,7 @@ class Ledger:
 
     __slots__ = (
         "by_user", "changes", "commits", "plans", "published", "pushes", "said_commits", "scratch", "staged", "stashed",
-        "tried", "worded",
+        "tried", "turn", "worded",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -77,11 +81,13 @@ class Ledger:
         """A commit that only the agent's words tell of, by its hash."""
         self.staged: set[str] | None = set()
         """Paths that were added; None: everything."""
+        self.turn = 0
+        """The number of the request that is worked on."""
 
     def edit(self, path: str, content: str, at: int, *, created: bool = False, deleted: bool = False) -> None:
         """Note an edit, a new file or a deletion."""
         known = path in self.changes
-        change = self.changes.setdefault(path, Change(path, created=created))
+        change = self.changes.setdefault(path, Change(path, created=created, turn=self.turn))
         if deleted:
             self.remove(change, "deleted")
             return
@@ -96,7 +102,8 @@ class Ledger:
     def remove(self, change: Change, how: str) -> None:
         """A file is gone: one that the episode made leaves nothing, another one counts as deleted."""
         if change.created and change.commit < 0 and change.kept < 0:
-            change.live, change.undone = False, how
+            trial = change.turn == self.turn or _TRIAL.search(change.path.rsplit("/", 1)[-1])
+            change.live, change.undone = False, SCRATCH if trial else how
         else:
             change.live, change.deleted, change.undone, change.commit = True, True, "", -1
 
@@ -219,8 +226,8 @@ class Ledger:
         return [one.path for one in self.standing() if one.last_at > at and not _prose(one)]
 
     def undone(self) -> list[Change]:
-        """The changes that are gone."""
-        return [change for change in self.changes.values() if not change.live]
+        """The changes that are gone; a file made for a trial, or made and removed for one request, was no work."""
+        return [change for change in self.changes.values() if not change.live and change.undone != SCRATCH]
 
     def trials(self) -> frozenset[str]:
         """The names of files that the episode made and took away again."""
@@ -238,7 +245,9 @@ def _same(older: Commit, made: Commit) -> bool:
     return bool(made.subject) and older.subject == made.subject and not known
 
 
-_TAKEN_AWAY = ("removed", "deleted", "git clean")
+_TAKEN_AWAY = ("removed", "deleted", "git clean", SCRATCH)
+_TRIAL = re.compile(r"(?:^|[_.-])(?:te?mp|scratch|verify|zz|probe|repro|try|debug)(?:[_.-]|\d*\.)", re.IGNORECASE)
+"""How a file is called that is made to be removed."""
 
 
 def _prose(change: Change) -> bool:
