@@ -48,6 +48,8 @@ _LOOKS = re.compile(
     r"(?:check|list|show|look|find|get|view|inspect|wait|see|read|search|monitor|poll)\b", re.IGNORECASE
 )
 """How a call describes itself that only looks."""
+_COMPARES = re.compile(r"\bgit stash(?: push| save)?\s*(?:-\S+ *)*[;&].*\bgit stash pop", re.DOTALL)
+"""Runs on the tree without the work, to compare: how that ends says nothing of the work."""
 _SITE = re.compile(r"Error processing line \d+ of [^\n]+\.pth:\n.{0,4000}?Remainder of file ignored\s*", re.DOTALL)
 """What an interpreter prints before it begins: no reason why something failed."""
 _RAISED = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b:? ?")
@@ -86,6 +88,8 @@ class Struggle:
     """A probe whose turn the agent ended with an answer: what it did not show was seen otherwise or not needed."""
     settled: bool = False
     """After its newest run a check of the same code passed, or the work was committed."""
+    red: bool = False
+    """A check whose newest run that was seen failed, and no later run of as much was seen to pass or is unseen."""
     end: str = ""
     """What became of it where its own newest run failed: how it goes on after "failed once"."""
     command: str = ""
@@ -109,7 +113,7 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
                 if not one.passed and one.failures:
                     one.edited.append(action.file_path)
             continue
-        if action.obs_type not in _FOLLOWED:
+        if action.obs_type not in _FOLLOWED or _compares(action):
             continue
         _note(found, action, judged(action))
     failed_ones = [one for one in found.values() if one.failures]
@@ -126,16 +130,23 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
     """What became of each that failed."""
     ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
     rows = [row(action) for action in episode.actions if not action.halted]
+    runs = [one for one in episode.actions if one.obs_type in _CHECKS and not (one.halted or _compares(one))]
     for one in failed_ones:
         turn = episode.turn(one.last_at)
         failed = (one.last_at, one.kind, "", one.command, FAILED, one.said)
         after = [each for each in rows if each[0] > one.last_at]
         if one.kind == "lint":
             program = _program(one.name)
-            after = [each for each in after if each[1] != "lint" or _program(naming.name(each[3], "lint")) == program]
+            after = [
+                each for each in after
+                if each[1] not in _CHECKS or (each[1] == "lint" and _program(naming.name(each[3], "lint")) == program)
+            ]  # fmt: skip
         one.settled = one.kind in _CHECKS and open_ends.closed(failed, after)
+        one.red = one.kind in _CHECKS and not (one.passed or one.misused or one.probe) and not any(
+            action.at > one.last_at and _again(one, action) for action in runs
+        )
         if one.settled and any(open_ends.passes(failed, each) for each in after):
-            one.end = ", then passed later"
+            one.end = "; a run of less passed later" if one.red else ", then passed later"
         elif one.kind in _CHECKS and not _explained(failed, after) and vouched(episode, one.last_at):
             ran = one.open or one.settled
             one.end = (
@@ -148,6 +159,23 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
         one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
 
 
+def _again(one: Struggle, action: Action) -> bool:
+    """Whether a run that was not seen to fail checks all that a failed one did."""
+    kinds = {action.obs_type, *_families(action)}
+    if judged(action) is False or not (one.kind in kinds or (one.kind == "build" and "test" in kinds)):
+        return False
+    program = _program(one.name).removesuffix(":fix")
+    scripted = " run " not in program and _LINTS.search(action.content)
+    if one.kind == "lint" and not (program in action.content or scripted):
+        return False
+    those, these = open_ends.targets(one.command), open_ends.targets(action.content)
+    return not these or (bool(those) and open_ends.same_code(one.command, action.content))
+
+
+_LINTS = re.compile(r"\b(?:mise|npm|bun|pnpm|yarn|make|just|task|tox|nox|pre-commit)\b(?: run)? (?:lint|check|run)\b")
+"""Runs all linters of a project by a script."""
+
+
 def _explained(failed: open_ends.Row, after: list[open_ends.Row]) -> bool:
     """Whether a run of fewer tests passed after it: the agent's word on tests is about those."""
     return failed[1] == "test" and any(one[1] == "test" and one[4] == OK for one in after)
@@ -156,10 +184,13 @@ def _explained(failed: open_ends.Row, after: list[open_ends.Row]) -> bool:
 def _program(name: str) -> str:
     """The program of a check, as it is called: of two linters one says nothing of the other."""
     words = name.split()
+    if words[1:2] == ["run"] and words[0] in _SCRIPTS:
+        return " ".join(words[:3])
     launched = bool(words) and words[0] in _LAUNCHERS
     return " ".join(words[: 1 + launched])
 
 
+_SCRIPTS = frozenset(("bun", "mise", "npm", "pnpm", "yarn"))
 _LAUNCHERS = frozenset(("python", "uv", "uvx", "poetry", "npx", "bunx", "pipx"))
 
 
@@ -261,8 +292,16 @@ def _chained(action: Action, kind: str) -> frozenset[str]:
     """The other checks of a line whose parts ran one after the other, as long as each passed."""
     if "&&" not in action.content or ";" in action.content:
         return frozenset()
-    families = action.metadata.get("families")
-    return (_CHECKS & frozenset(families if isinstance(families, list) else ())) - {kind}
+    return (_CHECKS & frozenset(_families(action))) - {kind}
+
+
+def _families(action: Action) -> list[str]:
+    found = action.metadata.get("families")
+    return found if isinstance(found, list) else []
+
+
+def _compares(action: Action) -> bool:
+    return "git stash" in action.content and _COMPARES.search(action.content) is not None
 
 
 def _cured(one: Struggle, action: Action) -> None:

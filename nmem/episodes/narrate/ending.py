@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.checks import Struggle, judged, once, told, vouched
 from nmem.episodes.narrate.corrections import Correction, left_plan
@@ -22,7 +23,8 @@ _LEAST = 0.9
 _KEPT = 0.4
 _FEW = 2
 _GIT = ("git_commit", "git_push")
-_CHECKS = ("test", "build", "lint")
+_CHECKS = ("lint", "build", "test")
+"""Those that check more stand later."""
 
 
 def marks(
@@ -55,7 +57,7 @@ def _tested(ran: list[Struggle], *, said: bool) -> dict[str, bool]:
     if newest is None:
         return {}
     return {
-        "tests_passed": newest.passed,
+        "tests_passed": newest.passed and not any(one.red for one in tests),
         "tests_failed": not newest.passed and not newest.open and not (said and newest.settled),
     }
 
@@ -309,26 +311,34 @@ def _checked(
 ) -> list[str]:  # fmt: skip
     """The end, said once: of the newest run, and whether anything was edited or failed after it."""
     last_edit = ledger.touched_at()
+    worst = max((one for one in ran if one.red), key=_weighs, default=None)
+    red = [f"{worst.name} failed at last sight"] if worst else []
     failed_at = max((one.last_at for one in ran if one.failures and not one.passed and not one.probe), default=0)
     if "tests_passed" in found:
-        return _passed(ran, ledger, last_edit, by_word=by_word, unseen_at=unseen_at, denied=denied)
+        return _passed(ran, ledger, last_edit, by_word=by_word, unseen_at=unseen_at, denied=denied) + red
     if "tests_failed" in found:
         return ["the last test run that was seen failed", *[_WORD] * by_word]
     if by_word:
-        return [_WORD]
+        return [*red, _WORD]
     checks = [one for one in ran if one.kind in _CHECKS and not one.misused]
     if not checks:
         return ["tests ran, their result was not seen"] if unseen_at and unseen_at > last_edit else []
     newest = max(checks, key=lambda one: one.last_at)
     if newest.open:
-        return []
+        return red
     if not newest.passed:
         return [f"{newest.name} failed at the end"]
-    red = [one for one in checks if one.failures and not (one.passed or one.open or one.settled) and one is not newest]
-    left = [f"{one.name} was last seen to fail" for one in red[-1:]]
+    if worst:  # what checks less than that is no end of the work
+        again = newest.kind == worst.kind and newest.last_at > worst.last_at
+        return [*red, *([f"{newest.name} passed after it"] if again else [])]
     if newest.last_at < last_edit:
-        return [f"{newest.name} passed before the last edits{_of(ledger, newest.last_at)}", *left]
-    return [f"{newest.name} passed{'' if newest.last_at < failed_at else ' at the end'}", *left]
+        return [f"{newest.name} passed before the last edits{_of(ledger, newest.last_at)}"]
+    return [f"{newest.name} passed{'' if newest.last_at < failed_at else ' at the end'}"]
+
+
+def _weighs(one: Struggle) -> tuple[int, bool, int]:
+    """How much a check that failed says of the end: by its kind, whether it checks all, and when it ran."""
+    return _CHECKS.index(one.kind), not open_ends.targets(one.command), one.last_at
 
 
 def _passed(
@@ -339,8 +349,7 @@ def _passed(
     if newest >= last_edit and denied:
         return ["tests passed at the end, others fail by the agent's word"]
     if newest >= last_edit:
-        red = [one for one in _tests(ran) if one.failures and not (one.passed or one.open or one.settled)]
-        return ["tests passed at the end", *(f"{one.name} was last seen to fail" for one in red[-1:])]
+        return ["tests passed at the end"]
     if unseen_at > last_edit:
         return [_WORD if by_word else "tests passed, and ran again after the last edits with a result not seen"]
     return [f"tests passed before the last edits{_of(ledger, newest)}", *[_WORD] * by_word]

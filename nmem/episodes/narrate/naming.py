@@ -111,7 +111,7 @@ def chain(command: str, kinds: Iterable[str]) -> str:
     """The steps of a line that are of some kinds, each by its first two words: "go build && go vet"."""
     wanted = frozenset(kinds)
     steps = [step.argv for step in parse(command[:4000]).steps if step.argv and wanted & set(step.families)]
-    return clip(" && ".join(dict.fromkeys(" ".join(argv[:2]) for argv in steps)), 60)
+    return clip(" && ".join(dict.fromkeys(" ".join(argv[: 2 + (argv[0] in _RUNNERS)]) for argv in steps)), 60)
 
 
 def throw_away(command: str) -> bool:
