@@ -116,8 +116,8 @@ def left_plan(episode: Episode) -> Action | None:
     return last if not any(one.at > last.at for one in episode.prompts) else None
 
 
-def objection(episode: Episode, refused: list[Action]) -> str:
-    """What the user said right after the newest refusal that nothing else followed; "" for nothing."""
+def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, str]:
+    """The newest refused call right after which the user said something, and the words where they speak against it."""
     for action in reversed(refused):
         then = next((one for one in episode.prompts if one.at > action.at), None)
         if (
@@ -126,10 +126,15 @@ def objection(episode: Episode, refused: list[Action]) -> str:
             and not _GOES_ON.match(then.text)
             and not any(action.at < one.at < then.at for one in episode.actions)
         ):
-            return clip(plain(then.text), 150)
-    return ""
+            said = clip(plain(then.text), 150)
+            return action, said if _AGAINST.search(said) else ""
+    return None, ""
 
 
+_AGAINST = Cue(
+    r"\b(?:no|not|don['’]?t|never|instead|rather|stop|wrong|wait|não|nao|nunca|nein|nicht|statt)\b"
+    r"|아니(?!면|라)|말고|하지 ?마|ではなく|違|やめ",
+)
 _GOES_ON = re.compile(
     r"\W*(?:(?:please|ok(?:ay)?|yes|delegate|now|just|make it)[\s,.!]+)*"
     r"(?:continue|go (?:on|ahead)|proceed|resume|keep going|try again|계속|続けて|continua)",

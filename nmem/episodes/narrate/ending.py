@@ -479,10 +479,10 @@ def obstacle(
     """The longest struggle: failures of one thing, the user's objections, work that was taken back; "" for none.
 
     `found`: what the agent named as the cause of the problem that the episode was opened for, what it could not do,
-    and what the user said to a refusal; each may be "". `by_turns`: what the user reported again and again, what was
+    and the refused call that the user spoke upon; each may be "". `by_turns`: what the user reported again and again, what was
     sought in vain, each turn's answer. `lost`: what became of subagents that brought nothing.
     """
-    cause, blocked, why = found
+    cause, blocked, objected = found
     ranked: list[tuple[float, str]] = [(1.45, f"The problem itself: {cause}")] if cause else []
     if blocked:
         ranked.append((1.3, f"In the agent's words: {blocked}"))
@@ -495,10 +495,8 @@ def obstacle(
         ranked.append((1.8 * len(corrected), _objections(corrected, said)))
     if refused:
         count = f"{len(refused)} tool call{'s' * (len(refused) > 1)}"
-        weight = 0.6 * len(refused) + 0.4 * (interrupted or bool(why))
-        ranked.append(
-            (weight, f"The user refused {count}: {call(refused[-1])}" + (f", and said: “{why}”" if why else ""))
-        )
+        weight = 0.6 * len(refused) + 0.4 * (interrupted or bool(objected))
+        ranked.append((weight, f"The user refused {count}: {objected or call(refused[-1])}"))
     gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted", "git stash", REPLACED)]
     if gone:
         ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {short(gone[-1].path)}"))

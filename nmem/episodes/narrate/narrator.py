@@ -46,7 +46,9 @@ def narrate(episode: Episode) -> Narrative:
     ledger.said_commits = facts.said_commits(episode)
     ledger.worded = "" if ledger.kept_commits() else facts.worded_commit(episode)
     refused = refusals(episode)
-    objected, accepted = objection(episode, refused), confirmed(read_prompts)
+    spoken, against = objection(episode, refused)
+    objected = call(spoken) + f", and said: “{against}”" * bool(against) if spoken else ""
+    accepted = confirmed(read_prompts)
     by_word = said_to_pass(episode, ledger)
     ended = marks(episode, ledger, ran, accepted=accepted, unanswered=open_end, by_word=by_word)
     grounds = Grounds(episode, ledger, checked=_checked(ran))
@@ -74,7 +76,7 @@ def narrate(episode: Episode) -> Narrative:
         next_steps=next_steps(episode, read_prompts, ran, finished=accepted, unanswered=open_end),
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
-        notes=_untold(_notes(ran, corrected, refused, ledger, objected), [*solved, *settled]),
+        notes=_untold(_notes(ran, corrected, ledger, objected), [*solved, *settled]),
         outcome="" if empty else _end(episode, read_prompts, found_turns, ledger, ran, ended, by_word=by_word),
         obstacle=way or _opened_for(read_prompts, ran),
         marks=ended,
@@ -215,9 +217,9 @@ def _checked(ran: list[Struggle]) -> bool | None:
 
 
 def _notes(
-    ran: list[Struggle], corrected: list[Correction], refused: list[Action], ledger: Ledger, objected: str
+    ran: list[Struggle], corrected: list[Correction], ledger: Ledger, objected: str
 ) -> list[str]:
-    """What a later session should not repeat. `objected`: what the user said to the newest refusal."""
+    """What a later session should not repeat. `objected`: the refused call that the user spoke upon, and the words."""
     hard = [
         one for one in once(ran)
         if one.failures and any(one.reasons) and not (one.probe or one.misused)
@@ -233,8 +235,8 @@ def _notes(
         if one.error or size(one.text) >= _SAYS
     ][:_MOST]
     out += _taken_back(ledger)
-    if refused and objected:
-        out.append(f"The user refused: {call(refused[-1])}, and said: “{objected}”")
+    if objected:
+        out.append(f"The user refused: {objected}")
     return list(dict.fromkeys(out))[:_NOTES]
 
 

@@ -79,7 +79,7 @@ def read(text: str) -> Ask:
     if document := _document(text):
         return Ask("document", title=document, places=places)
     found_sentences = tuple(_sentences(text))
-    error = pasted_error(text) or _led_to(text, found_sentences)
+    error = "" if _models(found_sentences) else pasted_error(text) or _led_to(text, found_sentences)
     if not found_sentences:
         return Ask("empty", places=places, error=error)
     if issue := _issue(text):
@@ -88,10 +88,24 @@ def read(text: str) -> Ask:
     total = sum(size(one) for one in found_sentences)
     kind = (
         "terse"
-        if total < TERSE or (total < 12 and cues.APPROVAL.match(found_sentences[0]) and not _asks(text))
+        if (total < TERSE and not (places and cues.BROKEN.search(found_sentences[0]))) or (total < 12 and cues.APPROVAL.match(found_sentences[0]) and not _asks(text))
         else "text"
     )
     return Ask(kind, found_sentences, places=places, error=error)
+
+
+def _models(said: tuple[str, ...]) -> bool:
+    """Whether a feature is asked for and what is pasted shows how it shall look: an error in it is nobody's."""
+    own = " ".join(said[:2])
+    asked = cues.REQUEST.search(own) or cues.IMPERATIVE.match(own)
+    return bool(asked and _SAMPLE.search(own) and not cues.BROKEN.search(own))
+
+
+_SAMPLE = re.compile(
+    r"\b(?:(?:this|that|these|the|following|an?) (?:\w+ )?(?:examples?|samples?|mock-?up|template)\b"
+    r"|(?:similar to|look(?:s|ing)? like|in the style of|the way)\b)",
+    re.IGNORECASE,
+)
 
 
 def _asks(text: str) -> bool:
@@ -187,6 +201,7 @@ def pasted_error(text: str) -> str:
             and not line.rstrip().endswith((":", "："))
             and "Process completed with exit code" not in line
             and (line.lstrip()[:1] not in "-*" or cues.NOISE_LINE.match(line))
+            and not (_SUPPOSES.match(bare) or _CODE_LINE.match(bare))
         ):
             start = line.rfind(". ", 0, found.start()) + 1
             return clip(
@@ -198,12 +213,19 @@ def pasted_error(text: str) -> str:
     return ""
 
 
+_TELLS_NOT = re.compile(r"https?://\S+$|\d{1,2}[.)] |[-*] |//|#")
+"""A line that says nothing of an error: an address alone, an item of a list, a comment."""
+_SUPPOSES = re.compile(r"\W*(?:\d+\W+)?(?:if|when|whenever|unless|until|in case|should)\b", re.IGNORECASE)
+"""Tells of an error that may come."""
+
+
 def _led_to(text: str, said: tuple[str, ...]) -> str:
     """The first pasted line below last words such as "I get these errors:"."""
     if not said or not said[-1].endswith((":", "：")) or not cues.BROKEN.search(said[-1]):
         return ""
     below = text[text.rfind(said[-1][-12:]) + 12 :] if said[-1][-12:] in text else ""
-    return clip(plain(next((line for line in below.split("\n") if len(line.strip()) >= _TELLS), "")), 140)
+    lines = (line.strip() for line in below.split("\n"))
+    return clip(plain(next((line for line in lines if len(line) >= _TELLS and not _TELLS_NOT.match(line)), "")), 140)
 
 
 _TELLS = 8
