@@ -202,11 +202,13 @@ def found_out(episode: Episode, named: list[str], found: list[Turn]) -> list[str
     for text in named:
         bag = words(text)
         theirs = any(len(bag & other) >= _SAID * len(bag) for other in said)
-        if not theirs and any(text.rstrip("…")[-40:].lower() in one for one in closings):
+        if not theirs and (codes(text) or _PROPER.search(text)) and any(text.rstrip("…")[-40:].lower() in one for one in closings):
             out.append(text)
     return out
 
 
+_PROPER = re.compile(r"(?<=[a-z,;] )[A-Z]\w+|[가-힣ぁ-んァ-ヶ一-龯]")
+"""A name, or a script that marks none: a cause that names nothing says nothing outside its episode."""
 _SLIP = re.compile(
     r"not used|unused|undefined|undeclared|no new variables|expected ['\";{}()]|cannot use|mismatch|\bTS\d{4}\b"
     r"|syntax ?error|cannot find (?:name|module|symbol)|is not defined|duplicate|could not import"
@@ -239,6 +241,27 @@ def causes(episode: Episode, found: list[Turn], gone: Superseded) -> list[str]:
             if len(out) == _FINDINGS:
                 return [text for text, _ in reversed(out)]
     return [text for text, _ in reversed(out)]
+
+
+def labelled(found: list[Turn]) -> str:
+    """The problem as the agent put it below that very word, in the newest answer that has it once; "" for none."""
+    for turn in reversed(found):
+        said = sentences(turn.closing)[:40] if turn.edited else []
+        under = [one for one in said if _PROBLEM_LABEL.fullmatch(one.label.rsplit(" / ", 1)[-1])]
+        if not under or len({one.label for one in under}) > 1 or size(under[0].text) < _SHORTEST:
+            continue
+        text, more = under[0].text, under[1].text if len(under) > 1 else ""
+        whole = f"{text} {more}" if more and more[-1] not in ":：…" and len(text) + len(more) < _ROOM else text
+        if whole[-1] not in ":：…":
+            return clip(whole, _ROOM)
+    return ""
+
+
+_PROBLEM_LABEL = re.compile(
+    r"(?:the )?(?:actual |real |underlying )?(?:problem|(?:root )?cause|what went wrong|causa|problema|ursache)"
+    r"|문제|원인|問題|原因",
+    re.IGNORECASE,
+)
 
 
 def _told(turn: Turn) -> Iterator[tuple[Sentence, str]]:
@@ -275,6 +298,7 @@ def _is_cause(one: Sentence) -> bool:
         return False
     if (
         _LEFT.search(text)
+        or (_REMEDY.search(text) and not _NAMED.match(text))
         or _DANGLES.match(text)
         or _PASSING.search(text)
         or cues.CHATTER.match(text)
@@ -287,6 +311,12 @@ def _is_cause(one: Sentence) -> bool:
     return bool(cues.PROBLEM.search(text)) or (under and bool(cues.CAUSE.search(text)))
 
 
+_REMEDY = re.compile(
+    r"\b(?:is|are|has|have) now\b|\bnow (?:[a-z]+s|[a-z]+ed|use|have)\b|\b(?:has|have) been \w+ed\b"
+    r"|^(?:(?:i|we)(?:'ve|’ve| have)? )?(?:add|fix|wrapp|replac|chang|remov|updat|mov|switch)ed\b|\bfix\W",
+    re.IGNORECASE,
+)
+"""Tells how it was mended, not why it was broken."""
 _LEFT = re.compile(r"\bas expected\b|^(?:remaining|blockers?|gates?)\b", re.IGNORECASE)
 """No cause: what was meant to fail, and what is left."""
 _CAUSE_LABEL = re.compile(r"\broot cause\b|\bcause\b|원인|原因", re.IGNORECASE)

@@ -14,7 +14,7 @@ from nmem.episodes.narrate.corrections import Correction, confirmed, corrections
 from nmem.episodes.narrate.ending import call, lost, marks, obstacle, outcome, ran_unseen, reached, said_to_pass, unseen
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.intent import asks, intent
-from nmem.episodes.narrate.learned import causes, decided, found_out, mended
+from nmem.episodes.narrate.learned import causes, decided, found_out, labelled, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
@@ -54,7 +54,8 @@ def narrate(episode: Episode) -> Narrative:
     grounds = Grounds(episode, ledger, checked=_checked(ran))
     empty = not (episode.prompts or episode.sayings or episode.actions)
     done = completed(episode, ledger, ran, grounds, did, gone, found_turns)
-    cause = _cause(read_prompts, found := causes(episode, found_turns, gone))
+    found = causes(episode, found_turns, gone)
+    cause = labelled(found_turns) or _cause(read_prompts, found)
     way = obstacle(
         ran, corrected, refused, ledger, (cause, _blocked(episode), objected), told_by_turns(found_turns),
         interrupted="interrupted" in ended, lost=lost(episode),
