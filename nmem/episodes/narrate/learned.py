@@ -202,13 +202,15 @@ def found_out(episode: Episode, named: list[str], found: list[Turn]) -> list[str
     for text in named:
         bag = words(text)
         theirs = any(len(bag & other) >= _SAID * len(bag) for other in said)
-        if not theirs and (codes(text) or _PROPER.search(text)) and any(text.rstrip("…")[-40:].lower() in one for one in closings):
+        named = codes(text) or _PROPER.search(text) or not _BARELY.match(text)
+        if not theirs and named and any(text.rstrip("…")[-40:].lower() in one for one in closings):
             out.append(text)
     return out
 
 
-_PROPER = re.compile(r"(?<=[a-z,;] )[A-Z]\w+|[가-힣ぁ-んァ-ヶ一-龯]")
-"""A name, or a script that marks none: a cause that names nothing says nothing outside its episode."""
+_PROPER = re.compile(r"(?<=[a-z,;] )[A-Z]\w+")
+_BARELY = re.compile(r"(?:the )?(?:issue|problem)\b.{0,12}\b(?:is|was)\b", re.IGNORECASE)
+"""How a cause begins that says nothing outside its episode where it names nothing."""
 _SLIP = re.compile(
     r"not used|unused|undefined|undeclared|no new variables|expected ['\";{}()]|cannot use|mismatch|\bTS\d{4}\b"
     r"|syntax ?error|cannot find (?:name|module|symbol)|is not defined|duplicate|could not import"

@@ -34,9 +34,19 @@ def test_the_answer_is_told_where_only_subagents_worked(begin: type[Story]) -> N
 def test_what_was_said_to_a_refusal_is_the_obstacle(begin: type[Story]) -> None:
     story = begin().user("Describe how the fork gives its work back")
     story.shell("gh repo view kettle/pot", "github", "failed", refused="user")
-    story.user("kettle/pot is itself a fork of stove/pot").agent("Then open the pull request against stove/pot.")
+    story.user("look at stove/pot instead, kettle/pot is a fork").agent("Then open the pull request against stove/pot.")
     told = narrate(story.episode()).obstacle
-    assert "refused" in told and "is itself a fork of stove/pot" in told
+    assert told.endswith("gh repo view kettle/pot, and said: “look at stove/pot instead, kettle/pot is a fork”")
+
+
+def test_what_was_said_next_is_quoted_as_a_reason_only_where_it_speaks_against(begin: type[Story]) -> None:
+    story = begin().user("Why is the tree not clean?").shell("cat ~/.gitignore", outcome="failed", refused="user")
+    story.user("using the command line for this should be fine, I guess").agent("It is fine.")
+    told = narrate(story.episode())
+    assert told.notes == ["The user refused: cat ~/.gitignore"]
+    assert told.obstacle == "The user refused 1 tool call: cat ~/.gitignore"
+    story = begin().user("Clean up").shell("git stash", "git_other", "failed", refused="user").act("file_read", path="a")
+    assert "stash" not in " ".join(narrate(story.user("no, tell me what you need").episode()).notes)
 
 
 def test_a_plan_that_ends_an_episode_is_no_refusal(begin: type[Story]) -> None:

@@ -116,7 +116,7 @@ def test_commits_by_the_user_and_files_elsewhere(begin: type[Story]) -> None:
     assert narrate(story.episode()).outcome.startswith("1 changed file not seen in a commit")
     told = narrate(begin().user("Plan it").write("/home/ada/.plans/one.md").agent("Planned.").episode())
     assert "uncommitted" not in told.marks
-    assert told.outcome == "1 file changed"
+    assert told.outcome == "1 file changed, no commit seen"
 
 
 def test_a_commit_that_git_shows_is_a_commit(begin: type[Story]) -> None:
