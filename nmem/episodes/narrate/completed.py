@@ -9,7 +9,7 @@ from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.ledger import Change, Commit, Ledger
-from nmem.episodes.narrate.prose import Sentence, clip, sentences, short
+from nmem.episodes.narrate.prose import Sentence, clip, sentences, short, some
 from nmem.episodes.narrate.records import OK, Action, Episode
 from nmem.episodes.narrate.reply import account
 from nmem.episodes.narrate.turns import Superseded, Turn, acts, distinct
@@ -125,7 +125,7 @@ def _installed(episode: Episode) -> list[str]:
                 packages = [word for word in line.split() if not word.isdigit()]
                 if any("@" in word or "=" in word or len(word) > 2 for word in packages[2:]):
                     found[clip(" ".join(packages), 90)] = None
-    return [f"Installed packages: {'; '.join(list(found)[-3:])}"] if found else []
+    return [f"Installed packages: {some(list(found), _INSTALLED, '; ', newest=True)}"] if found else []
 
 
 def _ran(episode: Episode) -> list[str]:
@@ -133,7 +133,7 @@ def _ran(episode: Episode) -> list[str]:
     done = (one for one in reversed(episode.actions) if one.obs_type != "mcp_call" and acts(one))
     named = (naming.name(one.content, one.obs_type, _described(one)) for one in done if not naming.inline(one.content))
     names = list(dict.fromkeys(name for name in named if not naming.looks(name, "")))
-    return [f"Ran: {'; '.join(names[:_NAMED][::-1])}"] if names else []
+    return [f"Ran: {some(names[::-1], _NAMED, '; ', newest=True)}"] if names else []
 
 
 def _described(action: Action) -> str:
@@ -141,15 +141,14 @@ def _described(action: Action) -> str:
     return said if isinstance(said, str) else ""
 
 
-_NAMED = 6
+_NAMED, _PASSED, _INSTALLED = 6, 4, 3
 
 
 def _delegated(episode: Episode) -> list[str]:
     """What was handed to subagents, by how each was called."""
     found = (one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted)
     names = list(dict.fromkeys(clip(name, 60) for one in found if (name := _called(one))))
-    more = f" and {len(names) - _HANDED} more" if len(names) > _HANDED else ""
-    return [f"Handed to subagents: {'; '.join(names[:_HANDED])}{more}"] if names else []
+    return [f"Handed to subagents: {some(names, _HANDED, '; ')}"] if names else []
 
 
 def _called(action: Action) -> str:
@@ -179,10 +178,9 @@ def files(changes: list[Change]) -> list[str]:
         ("Deleted", [one for one in changes if one.deleted]),
     ):
         chosen.sort(key=lambda one: -one.edits)
-        names = [short(one.path) + (f" ({one.edits} edits)" if one.edits > 2 else "") for one in chosen[:_FILES]]
-        more = f" and {len(chosen) - _FILES} more" if len(chosen) > _FILES else ""
+        names = [short(one.path) + (f" ({one.edits} edits)" if one.edits > 2 else "") for one in chosen]
         if names:
-            out.append(f"{verb} {', '.join(names)}{more}")
+            out.append(f"{verb} {some(names, _FILES)}")
     return out
 
 
@@ -197,7 +195,7 @@ def _checks(ran: list[Struggle], ledger: Ledger) -> list[str]:
     ):
         names = [one.name + (f" ({one.counts})" if one.counts else "") for one in chosen]
         if names:
-            out.append(f"{word}: {', '.join(names[-4:])}")
+            out.append(f"{word}: {some(names, _PASSED, newest=True)}")
     return out
 
 

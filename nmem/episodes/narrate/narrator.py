@@ -124,6 +124,7 @@ def _answers(found: list[Turn], gone: Superseded) -> list[str]:
     those that say most.
     """
     told: dict[int, str] = {}
+    ended = max((turn.number for turn in found if turn.closing), default=-1)
     for turn in found:
         if (
             turn.lasting
@@ -131,7 +132,7 @@ def _answers(found: list[Turn], gone: Superseded) -> list[str]:
             or turn.ask.kind not in ("text", "plan", "document", "issue", "command", "terse", "empty")
         ):
             continue  # what was made on the forge is told by its address
-        text = conclusion(turn)
+        text = conclusion(turn, last=turn.number == ended)
         if text and not gone(turn.number, text) and not cues.FLEETING.search(text):
             told[turn.number] = text
     last = max(told, default=-1)

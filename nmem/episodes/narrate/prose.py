@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -57,11 +57,15 @@ def uncut(text: str) -> str:
 
 
 def clip(text: str, size: int = 200) -> str:
-    """A text of at most `size` characters, cut at a word, with an ellipsis when something was left out."""
+    """A text of at most `size` characters, cut after a sentence, else at a word, with an ellipsis when it is cut."""
     text = text.strip()
     if len(text) <= size:
         return text
     cut = text[: size - 1]
+    if size >= _PROSE:
+        ends = [found.end() for found in _STOP.finditer(cut, size // 2) if not _ABBREVIATION.search(cut[: found.end()])]
+        if ends:
+            return f"{cut[: ends[-1]]} …"
     space = cut.rfind(" ")
     return (cut[:space] if space > size // 2 else cut).rstrip(" ,;:—-(") + "…"
 
@@ -74,6 +78,15 @@ def clause(text: str, size: int) -> str:
     return text[: ends[-1]].rstrip(" ,;:—-(") + "…" if ends else clip(text, size)
 
 
+def some(names: Sequence[str], most: int, mark: str = ", ", *, newest: bool = False) -> str:
+    """The first or the last of some names, and how many more there are."""
+    told = mark.join(names[-most:] if newest else names[:most])
+    return told + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+_PROSE = 120
+"""Characters from which on a text may be cut after a sentence."""
+_STOP = re.compile(r"(?<=\w[\w)\]”\"'])[.!?](?= [A-Z“\"(])|[。！？]")
 _CLAUSE = re.compile(r"[,;.:](?= )| \(| [-–—] |[。、，]")
 
 
@@ -147,7 +160,10 @@ def _blocks(text: str) -> Iterator[tuple[str, str, str]]:
             held, kind, mark = [], "text", ""
         fenced ^= fence
         if heading:
-            yield "heading", heading, ""
+            before, _, last = heading.rpartition(". ") if bare.endswith(":") else ("", "", heading)
+            if " " in before:
+                yield "text", f"{before}.", ""
+            yield "heading", last if " " in before else heading, ""
         elif bullet:
             kind, mark, held = "item", (bullet[1] or "").lower(), [line[bullet.end() :].strip()]
         elif not ends and not fenced:

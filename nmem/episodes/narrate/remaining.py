@@ -9,7 +9,7 @@ from nmem.episodes.narrate import checks, cues
 from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.learned import picked
 from nmem.episodes.narrate.prompts import Ask
-from nmem.episodes.narrate.prose import clip, sentences, short
+from nmem.episodes.narrate.prose import clip, sentences, short, some
 from nmem.episodes.narrate.records import Episode
 from nmem.episodes.narrate.words import alike, size, words
 
@@ -32,8 +32,7 @@ def _left_at(episode: Episode) -> str:
     if not changed:
         return f"{open_ends.UNANSWERED} and not answered"
     names = list(changed.values())
-    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-    return f"{open_ends.UNANSWERED}, {', '.join(names[:2])}{more} changed for it, no answer recorded"
+    return f"{open_ends.UNANSWERED}, {some(names, 2)} changed for it, no answer recorded"
 
 
 def next_steps(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.prose import Sentence, clip, plain, sentences, split
+from nmem.episodes.narrate.prose import Sentence, clip, plain, sentences, some, split
 from nmem.episodes.narrate.turns import Superseded, Turn
 from nmem.episodes.narrate.words import codes, size, words
 
@@ -26,7 +27,7 @@ def answer(turn: Turn) -> Sentence | None:
         if _GREEN.match(one.text) or (one.text[:1].islower() and not codes(one.raw)):
             continue
         if size(one.text) < 4 and not codes(one.raw):
-            held = held or one.text
+            held = held or ("" if _hollow(one.text) else one.text)
             continue
         if cues.CHATTER.match(one.text) or (cues.TALK.match(one.text) and not cues.DONE.match(one.text)):
             continue
@@ -35,14 +36,20 @@ def answer(turn: Turn) -> Sentence | None:
     return Sentence(held, raw=held) if held and cues.DONE.match(held) else None
 
 
+def _hollow(text: str) -> bool:
+    """Whether a few words say no more than that all is well: "All clean."; a number or one word says more."""
+    return size(text) > 1 and not any(map(str.isdigit, text)) and bool(cues.HOLLOW.match(text))
+
+
 _SAYS = 8
 _TELLS = re.compile(r"(?:now|if|when|each|every|both|all|it)\b", re.IGNORECASE)
 """How a sentence before an example begins that tells how things are now."""
 
 
-def conclusion(turn: Turn) -> str:
+def conclusion(turn: Turn, *, last: bool = False) -> str:
     """What a request that changed nothing was answered with: the first sentence with substance, with the list that it
-    leads to, or of a text that was written for the person its heading and its first sentence; "" for none.
+    leads to, or of a text that was written for the person its heading and its first sentence; "" for none. The `last`
+    one is what the work came to: it has more room, and the sentence that turns is told.
     """
     if not turn.closing or cues.LIMIT.match(turn.closing):
         return ""
@@ -51,8 +58,9 @@ def conclusion(turn: Turn) -> str:
     code = _code_first(turn.closing)
     if len(said) <= _FEW and any(PROGRESS.search(one.text) for one in said):
         return ""
-    short = said[0].text if said and size(said[0].text) < _BRIEF and not said[0].item else ""
-    head = f"{short} " if short and not _PRAISES.match(short) and not short.endswith((":", "：", "?")) else ""
+    brief = [one.text for one in takewhile(lambda one: size(one.text) < _BRIEF and not one.item, said[:2])]
+    brief = [one for one in brief if not (_PRAISES.match(one) or _hollow(one) or one[-1] in ":：?")]
+    head = " ".join([*brief, ""])
     for number, one in enumerate(said):
         if _passing(one, titled=bool(title)):
             continue
@@ -62,15 +70,18 @@ def conclusion(turn: Turn) -> str:
             continue
         after = said[number + 1 :]
         if lead:
-            if told := _led(one, after):
+            if told := _led(one, after, _ITEMS + 2 * last):
                 return clip(f"{code}{head}{told}", _ALL)
             continue
         if (one.text[:1].islower() and not codes(one.raw)) or _IF.match(one.text):
             continue
         said_first = _CONNECTS.sub("", one.text)
         said_first = said_first[:1].upper() + said_first[1:] if said_first != one.text else one.text
-        text = code + clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + said_first, _ROOM)
-        text += _goes_on(text, said, after)
+        room = _ALL - 60 if last else _ROOM
+        text = code + clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + said_first, room)
+        turns = _turning(after, _ALL - len(text)) if last else ""
+        text += _goes_on(text, said, after, _ALL - len(text) - len(turns))
+        text += turns * (turns not in text)
         return text + _verdict(after, text, _ALL - len(text))
     return code.rstrip(": ")
 
@@ -131,21 +142,35 @@ _PROCESS = re.compile(
 """Tells how something was found, not what."""
 
 
-def _led(one: Sentence, after: list[Sentence]) -> str:
+def _turning(after: list[Sentence], room: int) -> str:
+    """The sentence of an answer that limits or turns what it began with; "" for none."""
+    turned = (one.text for one in after if _TURNS.match(one.text) and size(one.text) >= _BRIEF)
+    text = next((one for one in turned if len(one) < room - 1 and one[-1] not in "?:："), "")
+    return f" {text}" if text else ""
+
+
+_TURNS = re.compile(
+    r"(?:but|however|that said|on the other hand|the other (?:half|part|one)|the (?:catch|exception)|except|still,"
+    r"|porém|mas|allerdings|aber|jedoch)\b|하지만|그러나|ただし|しかし",
+    re.IGNORECASE,
+)
+
+
+def _led(one: Sentence, after: list[Sentence], most: int) -> str:
     """A sentence that leads to something, with that; without it where the sentence says enough; else ""."""
-    if rest := _listed(after):
+    if rest := _listed(after, most):
         return f"{one.text} {rest}"
     if size(one.text) < _SAYS or _REFERS.match(one.text) or _HERE.search(one.text):
         return ""
     return one.text.rstrip(":： ") + "." + _more(after, _ALL - len(one.text))
 
 
-def _goes_on(text: str, said: list[Sentence], after: list[Sentence]) -> str:
+def _goes_on(text: str, said: list[Sentence], after: list[Sentence], room: int) -> str:
     """What follows the first sentence of an answer: sentences, else its parts by their headings, else a list."""
-    if more := _more(after, _ALL - len(text)):
+    if more := _more(after, room):
         return more
     if len(parts := _parts(said)) > _FEW:
-        return f" (in parts: {'; '.join(parts[:_PARTS])})"
+        return f" (in parts: {some(parts, _PARTS, '; ')})"
     rest = _listed(after) if size(text) < _NOD + 1 else ""
     return f" {rest}" if rest else ""
 
@@ -245,7 +270,7 @@ _CONNECTS = re.compile(
 )
 _PRAISES = re.compile(
     r"(?:exactly|right|great|good|nice|perfect|excellent|interesting|absolutely|ah|oh|fair|that'?s|you'?re|sure|done"
-    r"|now|i |let|here|analysis complete|found)\b",
+    r"|now|i |let|here|analysis (?:complete|done)|found)\b",
     re.IGNORECASE,
 )
 _NODS = re.compile(
@@ -265,8 +290,21 @@ def account(turn: Turn) -> str:
     said = sentences(turn.closing)
     if said and not turn.edited and cues.QUESTION.search(said[-1].text):
         return ""  # what may be done, not what was
+    if numbered := _numbered(said):
+        return clip(numbered, _ALL)
     told = list(_summed(said[:_SUMMED]))
     return next((text for text, done in told if done), told[0][0] if told else "")
+
+
+def _numbered(said: list[Sentence]) -> str:
+    """The parts that an account is divided by where they are numbered ("Fix 1: ..."), in the sentences that begin so."""
+    lines = [one.text.rstrip(".:") for one in said if not one.item and _PART.match(one.text)]
+    named = dict.fromkeys(one.label.rsplit(" / ", 1)[-1] for one in said)
+    found = lines if len(lines) > 1 else [_titled(one) for one in named if _PART.match(one)]
+    return some([clip(one, 120) for one in found], _PARTS, "; ") if len(found) > 1 else ""
+
+
+_PART = re.compile(r"(?:fix|change|step|phase|part|task) \d{1,2}\b", re.IGNORECASE)
 
 
 def _summed(said: list[Sentence]) -> Iterator[tuple[str, bool]]:
@@ -298,9 +336,7 @@ def _items(said: list[Sentence]) -> str:
     items: dict[str, None] = {}
     name = ""
     apart = len({one.label for one in said[:_ITEMS] if one.item}) > 1
-    for one in said:
-        if not one.item or len(items) == _ITEMS + 1:
-            break
+    for one in takewhile(lambda one: one.item, said):
         text = one.text.rstrip(".:：")
         if " " not in text:
             named = one.label.rsplit(" / ", 1)[-1] if " / " in one.label else ""
@@ -318,7 +354,7 @@ def _items(said: list[Sentence]) -> str:
         if not (under or cues.QUESTION.search(text) or cues.HOLLOW.match(text)) and len(words(text)) > least:
             items[name + about + clip(text, 120)] = None
             name = ""
-    return "; ".join(items)
+    return some(list(items), _ITEMS + 1, "; ")
 
 
 def _titled(label: str) -> str:
@@ -346,19 +382,17 @@ def heading(text: str) -> str:
 _HEAD = re.compile(r"#{1,3}[ \t]+(.{4,200})")
 
 
-def _listed(said: list[Sentence]) -> str:
+def _listed(said: list[Sentence], most: int = _ITEMS) -> str:
     """The first items of a list, or the first sentence below a heading, that a lead is followed by."""
     items: list[str] = []
-    for one in said[:8]:
-        if one.item and size(one.text) > 1:
+    for one in said:
+        if one.item and (size(one.text) > 1 or codes(one.raw)):
             items.append(clip(one.text.rstrip("."), 90))
-        elif not items:
+        elif not (items or one.item):
             return "" if one.text.endswith((":", "：")) or cues.QUESTION.search(one.text) else one.text
-        else:
+        elif not one.item:
             break
-        if len(items) == _ITEMS:
-            break
-    return "; ".join(items)
+    return some(items, most, "; ")
 
 
 _GREEN = re.compile(
