@@ -22,6 +22,8 @@ _ANSWERS = 6
 _LOOKS = frozenset(("file_read", "search", "web_search", "web_fetch", "todo", "question", "skill"))
 _SAME = 0.55
 _BARE = 5
+_RETOLD, _BEGINS = 0.8, 60
+"""The part of a claim's words from which on an answer tells it, and the characters of its beginning."""
 _LEAST = 2
 """Words with content of a claim that says more than that it is done."""
 _COMMITTED = re.compile(r"(?:Committed|Pushed)(?:$|[.!]| \(asked| as\b| with\b| and pushed)")
@@ -37,8 +39,9 @@ def completed(
     did: list[tuple[Turn, Sentence]],
     gone: Superseded,
     found: list[Turn],
+    answered: list[str],
 ) -> list[str]:
-    """Facts first, then the agent's own account of them, request by request."""
+    """Facts first, then the agent's own account of them, request by request; without what the answers tell."""
     out = _commits(ledger)
     out += [f"{what}: {where}" if where else what for what, where in dict.fromkeys(ledger.published)]
     claimed = _claims(episode, ledger, grounds, gone)
@@ -50,10 +53,17 @@ def completed(
     claims = results + new[: max(2, _MOST_CLAIMS - len(results))]
     if results:
         claims = [text for text in claims if not text.startswith(REPORTED) or text in results]
+    claims = [text for text in claims if not any(_repeats(text, one) for one in answered)]
     out += _installed(episode) + _delegated(episode)
     if not (ledger.standing() or ledger.undone() or ledger.kept_commits()):
         out += _ran(episode)
     return out + claims + files(ledger.standing()) + _checks(ran, ledger)
+
+
+def _repeats(claim: str, answer: str) -> bool:
+    """Whether an answer tells it: work that was done in its very words, all else by most of them."""
+    bag = words(claim.removeprefix(REPORTED)) if claim.startswith(REPORTED) else set()
+    return claim[:_BEGINS] in answer or (bool(bag) and len(bag & words(answer)) >= _RETOLD * len(bag))
 
 
 def _commits(ledger: Ledger) -> list[str]:

@@ -178,15 +178,22 @@ def _choose(found: list[str], room: int) -> list[str]:
     """What asks for something, with the first sentence where that says what it is about; all of it that has room."""
     places = {(found.index(one) if one in found else 0): one for one in _main(found)}
     left = room - sum(len(one) + 1 for one in places.values())
-    if len(places) < _ASKED and left > _LEFT:
+    if len(places) < _ASKED and left > _FEW:
         for place, one in enumerate(found):
             asks = size(one) > _FEW and _asks(one) and _weight(one, 0) >= _ASKING and one[-1] not in ":："
-            if asks and left > _LEFT and len(places) < _ASKED and place not in places:
+            wish = size(one) < _BRIEF and _WISH.match(one) and any(text[-1] in "?？" for text in found[:place])
+            if ((asks and left > _LEFT) or (wish and left > len(one))) and len(places) < _ASKED and place not in places:
                 places[place] = clause(one, left)
                 left -= len(places[place]) + 1
     return [places[place] for place in sorted(places)]
 
 
+_WISH = re.compile(
+    r"(?:but |and |so )?i (?:really |just |also )?(?:(?:do(?:n['’]t| not)|would(?:n['’]t)?|never|only) )?"
+    r"(?:want|need|like|prefer|expect)\b|(?:it|this|that|they|there) (?:should|must|shall|has to|have to)\b",
+    re.IGNORECASE,
+)
+"""A wish that is put as a statement."""
 _LEFT, _FEW = 60, 2
 """Characters that a further sentence needs at least, and words that ask for nothing by themselves."""
 

@@ -21,7 +21,16 @@ from nmem.episodes.narrate.prose import clip, sentences, short
 from nmem.episodes.narrate.records import OK, Action, Episode, Narrative
 from nmem.episodes.narrate.remaining import next_steps
 from nmem.episodes.narrate.reply import answer, answers, conclusion, last_word
-from nmem.episodes.narrate.turns import Superseded, Turn, complaint, in_vain, turns, unanswered, without_last_commands
+from nmem.episodes.narrate.turns import (
+    Superseded,
+    Turn,
+    complaint,
+    distinct,
+    in_vain,
+    turns,
+    unanswered,
+    without_last_commands,
+)
 from nmem.episodes.narrate.words import alike, size, words
 
 _NOTES = 7
@@ -53,7 +62,8 @@ def narrate(episode: Episode) -> Narrative:
     ended = marks(episode, ledger, ran, accepted=accepted, unanswered=open_end, by_word=by_word)
     grounds = Grounds(episode, ledger, checked=_checked(ran))
     empty = not (episode.prompts or episode.sayings or episode.actions)
-    done = completed(episode, ledger, ran, grounds, did, gone, found_turns)
+    answered = _answers(found_turns, gone)
+    done = completed(episode, ledger, ran, grounds, did, gone, found_turns, answered)
     found = causes(episode, found_turns, gone)
     cause = labelled(found_turns) or _cause(read_prompts, found)
     way = obstacle(
@@ -71,7 +81,7 @@ def narrate(episode: Episode) -> Narrative:
             *solved,
         ],
         completed=[
-            *_answers(found_turns, gone),
+            *answered,
             *(text for text in done if text.removeprefix(REPORTED) not in proven),
         ],
         next_steps=next_steps(episode, read_prompts, ran, finished=accepted, unanswered=open_end),
@@ -143,13 +153,12 @@ def _answers(found: list[Turn], gone: Superseded) -> list[str]:
         (number for number in asked if size(asked[number]) >= _ASKED), key=lambda one: -len(found[one].closing)
     )
     newest = [f"{ANSWER}{told[last]}"] if last in told else []
-    return newest + [
-        f"{ANSWER}{told[number]} (asked: “{clip(asked[number], 110)}”)" for number in sorted(weighty[:_ANSWERED])
-    ]
+    newest += [f"{ANSWER}{told[number]} (asked: “{clip(asked[number], 110)}”)" for number in sorted(weighty[:_ANSWERED])]
+    return distinct(newest, _RETOLD)
 
 
-_ANSWERED, _ASKED = 3, 3
-"""Answers to earlier requests that are told, and words of a request that is named."""
+_ANSWERED, _ASKED, _RETOLD = 3, 3, 0.8
+"""Answers to earlier requests that are told, words of a request that is named, and the share of words that repeats."""
 
 
 def _untold(notes: list[str], learned: list[str]) -> list[str]:

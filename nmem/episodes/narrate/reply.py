@@ -301,7 +301,8 @@ def _numbered(said: list[Sentence]) -> str:
     lines = [one.text.rstrip(".:") for one in said if not one.item and _PART.match(one.text)]
     named = dict.fromkeys(one.label.rsplit(" / ", 1)[-1] for one in said)
     found = lines if len(lines) > 1 else [_titled(one) for one in named if _PART.match(one)]
-    return some([clip(one, 120) for one in found], _PARTS, "; ") if len(found) > 1 else ""
+    telling = len(found) > 1 and all(size(one) >= _BRIEF for one in found)
+    return some([clip(one, 120) for one in found], _PARTS, "; ") if telling else ""
 
 
 _PART = re.compile(r"(?:fix|change|step|phase|part|task) \d{1,2}\b", re.IGNORECASE)
