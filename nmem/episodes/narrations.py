@@ -13,10 +13,12 @@ from sqlite3 import Connection
 
 from nmem.episodes import units
 from nmem.episodes.narrate.records import Narrative
+from nmem.episodes.narrate.words import words
 from nmem.episodes.reading import OF, turns_of
 from nmem.text import texts
 
 EXTRACTIVE = "extractive"
+Lines = Sequence[str]
 
 _LISTS = ("learned", "completed", "next_steps", "notes", "files_read", "files_edited")
 SESSION = "boundaries/"
@@ -54,6 +56,34 @@ class Known:
 def told_by(narrator: str) -> str:
     """Who tells a story, in words."""
     return "from the records alone" if narrator == EXTRACTIVE else f"told by {narrator}"
+
+
+def shown(outcome: str, obstacle: str, completed: Lines, learned: Lines, notes: Lines) -> Narrative:
+    """A story as it is shown in one piece, each thing once: the memory keeps all of it, for whoever asks for a part.
+
+    Of the agent's last words and its answer the longer stands; what the obstacle tells is no lesson and no note; a
+    decision of the person stands in any case.
+    """
+    quote = outcome.partition(_QUOTE)[2].rpartition("”")[0].partition("”; ")[0]
+    completed = [one for one in completed if not (one.startswith(_SAID) and _told_in(one, [quote]))]
+    longer = (one for one in completed if len(one) > len(quote))
+    outcome = outcome.replace(f"{_QUOTE}{quote}”", "") if quote and _told_in(quote, longer) else outcome
+    learned = [one for one in learned if one.startswith(_OF_THE_PERSON) or not _told_in(one, [obstacle])]
+    notes = [one for one in notes if not _told_in(one, [obstacle, *learned])]
+    return Narrative(outcome=outcome, completed=completed, learned=learned, notes=notes)
+
+
+def _told_in(text: str, others: Iterable[str]) -> bool:
+    """Whether one of some texts has nearly all words of a text."""
+    for lead in _SAID:
+        text = text.removeprefix(lead)
+    bag = words(text)
+    return bool(bag) and any(len(bag & words(other)) >= _NEARLY * len(bag) for other in others)
+
+
+_QUOTE, _NEARLY = "; the agent at the end: “", 0.8
+_SAID = ("Answer: ", "The agent reported: ", "User correction: ")
+_OF_THE_PERSON = ("The user ", "Rule of the user", "Plan accepted")
 
 
 def untold(db: Connection, limit: int = 1000) -> list[int]:

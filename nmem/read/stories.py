@@ -168,17 +168,15 @@ def _narrative(db: Connection, unit: Row, row: EpisodeRow) -> Narrative | None:
     summary, obstacle = unit["summary"] or "", how.obstacle if how else ""
     goal = summary.removesuffix(".").removesuffix(f"Obstacle: {obstacle}".removesuffix(".")) if obstacle else summary
     goal = goal.strip().removesuffix(".").removesuffix(told.removesuffix(".")).strip() if told else goal
+    page = narrations.shown(
+        ended, obstacle, *(_texts(unit[name]) for name in ("completed", "learned", "notes"))
+    )
     return Narrative(
         unit["narrator"], unit["narrated_at"], summary.replace(f"{told}.", f"{ended}.") if ended else summary,
-        _texts(unit["learned"]), _texts(unit["completed"]), _left(db, unit), _untold(unit["notes"], obstacle), ended,
+        tuple(page.learned), tuple(page.completed), _left(db, unit), tuple(page.notes), page.outcome,
         obstacle, goal, how.by_model if how else unit["narrator"] != narrations.EXTRACTIVE,
         how.fallback if how else "", stale,
     )  # fmt: skip
-
-
-def _untold(notes: object, obstacle: str) -> tuple[str, ...]:
-    """The notes but for what the obstacle tells already."""
-    return tuple(one for one in _texts(notes) if one.rstrip(".") not in obstacle)
 
 
 def _left(db: Connection, unit: Row) -> tuple[str, ...]:

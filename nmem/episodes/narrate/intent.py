@@ -345,7 +345,7 @@ def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = F
         text, asking = own, True
     if not asking and ask.kind == "text" and _LOGGED.search(text):
         return ""
-    asking = asking or (talk and bool(cues.QUESTION.search(text)))
+    asking = asking or (talk and bool(cues.QUESTION.search(text) or _OPEN.match(text)))
     if _GO_ON.match(text) or (objects and not done):
         return ""
     if ask.kind == "terse":

@@ -97,6 +97,8 @@ def last_word(found: list[Turn], subjects: list[set[str]], *, checked: bool) -> 
     said = [one for one in said if not (turn.kept and _KEPT.search(one) and size(one) < _KEEPS)]
     told = [one for one in said if not _PROCESS.match(one)]
     told = told if size(" ".join(told)) >= _BRIEF else said
+    whole = told and _SAID_ALONE < len(told[0]) <= _LAST_WORD and not (_KEPT.search(told[0]) or cues.HOLLOW.match(told[0]))
+    told = told[:1] if whole and len(" ".join(told[:_FEW_SAID])) > _LAST_WORD else told
     text = clip(" ".join(told[:_FEW_SAID]), _LAST_WORD).replace("; ", ", ").rstrip(".")
     bag = words(text)
     retold = any(one and len(one & bag) >= _RETOLD * len(one) for one in subjects)
@@ -126,7 +128,7 @@ def _says(text: str, *, listed: bool) -> bool:
 
 
 _KEPT = re.compile(r"\b(?:commit|push)|커밋|コミット|com+it", re.IGNORECASE)
-_KEEPS, _RETOLD, _LAST_WORD, _FEW_SAID, _OPENS = 7, 0.6, 150, 2, 8
+_KEEPS, _RETOLD, _LAST_WORD, _SAID_ALONE, _FEW_SAID, _OPENS = 7, 0.6, 150, 60, 2, 8
 _ITEM = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
 _ANNOUNCES = re.compile(
     r"\bhere(?:['’]s| is| are)\b|^(?:(?:a |the )?(?:summary|overview|changes made|files changed)\b"
@@ -355,7 +357,7 @@ def _items(said: list[Sentence]) -> str:
         if not (under or cues.QUESTION.search(text) or cues.HOLLOW.match(text)) and len(words(text)) > least:
             items[name + about + clip(text, 120)] = None
             name = ""
-    return some(list(items), _ITEMS + 1, "; ")
+    return _some(list(items), _ITEMS + 1)
 
 
 def _titled(label: str) -> str:
@@ -387,13 +389,20 @@ def _listed(said: list[Sentence], most: int = _ITEMS) -> str:
     """The first items of a list, or the first sentence below a heading, that a lead is followed by."""
     items: list[str] = []
     for one in said:
-        if one.item and (size(one.text) > 1 or codes(one.raw)):
+        if one.item and (size(one.text) > 1 or codes(one.raw) or one.text[-1] == "…"):
             items.append(clip(one.text.rstrip("."), 90))
         elif not (items or one.item):
             return "" if one.text.endswith((":", "：")) or cues.QUESTION.search(one.text) else one.text
         elif not one.item:
             break
-    return some(items, most, "; ")
+    return _some(items, most)
+
+
+def _some(items: list[str], most: int) -> str:
+    """The first items of a list, and that there are more; one of which next to nothing was kept is not told."""
+    cut = bool(items) and items[-1][-1] == "…" and size(items[-1]) <= _FEW
+    items = items[: len(items) - cut]
+    return some(items, most, "; ") + " and more" * (cut and 0 < len(items) <= most)
 
 
 _GREEN = re.compile(
