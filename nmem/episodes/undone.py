@@ -55,7 +55,9 @@ def _step(words: list[str]) -> tuple[str, list[str]]:
         after = paths[1:] if "--" in rest and rest[0] != "--" else paths
         return ("work", after) if "--" in rest or "." in rest else nothing
     if name == "clean":
-        return ("work", paths) if any(word[:1] == "-" and "f" in word for word in rest) and "-n" not in rest else nothing
+        return (
+            ("work", paths) if any(word[:1] == "-" and "f" in word for word in rest) and "-n" not in rest else nothing
+        )
     if name == "reset" and "--hard" in rest:
         return ("work", []) if all(path == "HEAD" for path in paths) else ("commits", [])
     if name == "revert" and not {"--abort", "--quit"}.intersection(rest):

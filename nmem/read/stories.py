@@ -168,9 +168,7 @@ def _narrative(db: Connection, unit: Row, row: EpisodeRow) -> Narrative | None:
     summary, obstacle = unit["summary"] or "", how.obstacle if how else ""
     goal = summary.removesuffix(".").removesuffix(f"Obstacle: {obstacle}".removesuffix(".")) if obstacle else summary
     goal = goal.strip().removesuffix(".").removesuffix(told.removesuffix(".")).strip() if told else goal
-    page = narrations.shown(
-        ended, obstacle, *(_texts(unit[name]) for name in ("completed", "learned", "notes"))
-    )
+    page = narrations.shown(ended, obstacle, *(_texts(unit[name]) for name in ("completed", "learned", "notes")))
     return Narrative(
         unit["narrator"], unit["narrated_at"], summary.replace(f"{told}.", f"{ended}.") if ended else summary,
         tuple(page.learned), tuple(page.completed), _left(db, unit), tuple(page.notes), page.outcome,

@@ -129,7 +129,7 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
 def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
     """What became of each that failed."""
     ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
-    rows = [row(action) for action in episode.actions if not action.halted]
+    rows = [row(action) for action in episode.actions if not (action.halted or _compares(action))]
     runs = [one for one in episode.actions if one.obs_type in _CHECKS and not (one.halted or _compares(one))]
     for one in failed_ones:
         turn = episode.turn(one.last_at)
@@ -142,8 +142,10 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
                 if each[1] not in _CHECKS or (each[1] == "lint" and _program(naming.name(each[3], "lint")) == program)
             ]  # fmt: skip
         one.settled = one.kind in _CHECKS and open_ends.closed(failed, after)
-        one.red = one.kind in _CHECKS and not (one.passed or one.misused or one.probe) and not any(
-            action.at > one.last_at and _again(one, action) for action in runs
+        one.red = (
+            one.kind in _CHECKS
+            and not (one.passed or one.misused or one.probe)
+            and not any(action.at > one.last_at and _again(one, action) for action in runs)
         )
         if one.settled and any(open_ends.passes(failed, each) for each in after):
             one.end = "; a run of less passed later" if one.red else ", then passed later"

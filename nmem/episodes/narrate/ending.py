@@ -479,8 +479,8 @@ def obstacle(
     """The longest struggle: failures of one thing, the user's objections, work that was taken back; "" for none.
 
     `found`: what the agent named as the cause of the problem that the episode was opened for, what it could not do,
-    and the refused call that the user spoke upon; each may be "". `by_turns`: what the user reported again and again, what was
-    sought in vain, each turn's answer. `lost`: what became of subagents that brought nothing.
+    and the refused call that the user spoke upon; each may be "". `by_turns`: what the user reported again and again,
+    what was sought in vain, each turn's answer. `lost`: what became of subagents that brought nothing.
     """
     cause, blocked, objected = found
     ranked: list[tuple[float, str]] = [(1.45, f"The problem itself: {cause}")] if cause else []

@@ -202,8 +202,8 @@ def found_out(episode: Episode, named: list[str], found: list[Turn]) -> list[str
     for text in named:
         bag = words(text)
         theirs = any(len(bag & other) >= _SAID * len(bag) for other in said)
-        named = codes(text) or _PROPER.search(text) or not _BARELY.match(text)
-        if not theirs and named and any(text.rstrip("… ")[-40:].lower() in one for one in closings):
+        bare = _BARELY.match(text) and not (codes(text) or _PROPER.search(text))
+        if not (theirs or bare) and any(text.rstrip("… ")[-40:].lower() in one for one in closings):
             out.append(text)
     return out
 

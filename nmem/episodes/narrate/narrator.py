@@ -18,7 +18,7 @@ from nmem.episodes.narrate.learned import causes, decided, found_out, labelled, 
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
-from nmem.episodes.narrate.records import OK, Action, Episode, Narrative
+from nmem.episodes.narrate.records import OK, Episode, Narrative
 from nmem.episodes.narrate.remaining import next_steps
 from nmem.episodes.narrate.reply import answer, answers, conclusion, last_word
 from nmem.episodes.narrate.turns import (
@@ -30,7 +30,7 @@ from nmem.episodes.narrate.turns import (
     turns,
     unanswered,
     without_last_commands,
-)
+)  # fmt: skip
 from nmem.episodes.narrate.words import alike, size, words
 
 _NOTES = 7
@@ -153,7 +153,9 @@ def _answers(found: list[Turn], gone: Superseded) -> list[str]:
         (number for number in asked if size(asked[number]) >= _ASKED), key=lambda one: -len(found[one].closing)
     )
     newest = [f"{ANSWER}{told[last]}"] if last in told else []
-    newest += [f"{ANSWER}{told[number]} (asked: “{clip(asked[number], 110)}”)" for number in sorted(weighty[:_ANSWERED])]
+    newest += [
+        f"{ANSWER}{told[number]} (asked: “{clip(asked[number], 110)}”)" for number in sorted(weighty[:_ANSWERED])
+    ]
     return distinct(newest, _RETOLD)
 
 
@@ -227,9 +229,7 @@ def _checked(ran: list[Struggle]) -> bool | None:
     return all(verdicts) if verdicts else None
 
 
-def _notes(
-    ran: list[Struggle], corrected: list[Correction], ledger: Ledger, objected: str
-) -> list[str]:
+def _notes(ran: list[Struggle], corrected: list[Correction], ledger: Ledger, objected: str) -> list[str]:
     """What a later session should not repeat. `objected`: the refused call that the user spoke upon, and the words."""
     hard = [
         one for one in once(ran)

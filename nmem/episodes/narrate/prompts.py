@@ -88,7 +88,8 @@ def read(text: str) -> Ask:
     total = sum(size(one) for one in found_sentences)
     kind = (
         "terse"
-        if (total < TERSE and not (places and cues.BROKEN.search(found_sentences[0]))) or (total < 12 and cues.APPROVAL.match(found_sentences[0]) and not _asks(text))
+        if (total < TERSE and not (places and cues.BROKEN.search(found_sentences[0])))
+        or (total < 12 and cues.APPROVAL.match(found_sentences[0]) and not _asks(text))
         else "text"
     )
     return Ask(kind, found_sentences, places=places, error=error)

@@ -160,16 +160,21 @@ def _blocks(text: str) -> Iterator[tuple[str, str, str]]:
             held, kind, mark = [], "text", ""
         fenced ^= fence
         if heading:
-            before, _, last = heading.rpartition(". ") if bare.endswith(":") else ("", "", heading)
-            if " " in before:
-                yield "text", f"{before}.", ""
-            yield "heading", last if " " in before else heading, ""
+            yield from _headed(heading, bare)
         elif bullet:
             kind, mark, held = "item", (bullet[1] or "").lower(), [line[bullet.end() :].strip()]
         elif not ends and not fenced:
             held.append(bare)
     if held:
         yield kind, " ".join(held), mark
+
+
+def _headed(heading: str, bare: str) -> Iterator[tuple[str, str, str]]:
+    """A heading; of a short line that ends in a colon its last sentence, those before it are text."""
+    before, _, last = heading.rpartition(". ") if bare.endswith(":") else ("", "", heading)
+    if " " in before:
+        yield "text", f"{before}.", ""
+    yield "heading", last if " " in before else heading, ""
 
 
 def _title(line: str, bare: str) -> str:

@@ -97,7 +97,9 @@ def last_word(found: list[Turn], subjects: list[set[str]], *, checked: bool) -> 
     said = [one for one in said if not (turn.kept and _KEPT.search(one) and size(one) < _KEEPS)]
     told = [one for one in said if not _PROCESS.match(one)]
     told = told if size(" ".join(told)) >= _BRIEF else said
-    whole = told and _SAID_ALONE < len(told[0]) <= _LAST_WORD and not (_KEPT.search(told[0]) or cues.HOLLOW.match(told[0]))
+    whole = (
+        told and _SAID_ALONE < len(told[0]) <= _LAST_WORD and not (_KEPT.search(told[0]) or cues.HOLLOW.match(told[0]))
+    )
     told = told[:1] if whole and len(" ".join(told[:_FEW_SAID])) > _LAST_WORD else told
     text = clip(" ".join(told[:_FEW_SAID]), _LAST_WORD).replace("; ", ", ").rstrip(".")
     bag = words(text)
@@ -299,7 +301,7 @@ def account(turn: Turn) -> str:
 
 
 def _numbered(said: list[Sentence]) -> str:
-    """The parts that an account is divided by where they are numbered ("Fix 1: ..."), in the sentences that begin so."""
+    """The parts of an account that are numbered ("Fix 1: ..."), each in the sentence or heading that begins so."""
     lines = [one.text.rstrip(".:") for one in said if not one.item and _PART.match(one.text)]
     named = dict.fromkeys(one.label.rsplit(" / ", 1)[-1] for one in said)
     found = lines if len(lines) > 1 else [_titled(one) for one in named if _PART.match(one)]

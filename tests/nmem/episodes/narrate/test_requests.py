@@ -45,7 +45,9 @@ def test_what_was_said_next_is_quoted_as_a_reason_only_where_it_speaks_against(b
     told = narrate(story.episode())
     assert told.notes == ["The user refused: cat ~/.gitignore"]
     assert told.obstacle == "The user refused 1 tool call: cat ~/.gitignore"
-    story = begin().user("Clean up").shell("git stash", "git_other", "failed", refused="user").act("file_read", path="a")
+    story = (
+        begin().user("Clean up").shell("git stash", "git_other", "failed", refused="user").act("file_read", path="a")
+    )
     assert "stash" not in " ".join(narrate(story.user("no, tell me what you need").episode()).notes)
 
 

@@ -1,0 +1,184 @@
+"""Faults that readers who had nothing else found in stories, each as a rule: what they took for true has to be so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nmem.episodes import narrations
+from nmem.episodes.narrate.narrator import narrate
+from nmem.episodes.tally import Seen, Tally
+from nmem.read.outcome import stored
+
+if TYPE_CHECKING:
+    from tests.nmem.episodes.narrate.conftest import Story
+
+
+@pytest.mark.parametrize(
+    ("command", "ours"),
+    [
+        ('cd /tmp && rm -rf t && mkdir t && cd t && git init && git add . && git commit -m "init"', False),
+        ('T=$(mktemp -d) && cd "$T" && git init -q && git commit --allow-empty -m init', False),
+        ("git -C /private/tmp/trial commit -m x", False),
+        ("rm -rf /tmp/trial && git commit -am 'Boil'", True),
+        ("cd /tmp && git init t; cd ~/kettle && git commit -am 'Boil'", True),
+        ("git commit -F /tmp/message.txt", True),
+    ],
+)
+def test_a_commit_in_a_repository_made_for_a_trial_is_none(begin: type[Story], command: str, ours: bool) -> None:
+    story = begin().user("Why is the tree not clean?").edit("kettle.py").shell(command, "git_commit", commit={})
+    told = narrate(story.agent("The global ignore file is not read.").episode())
+    assert ("committed" in told.marks, told.outcome.startswith("Committed")) == (ours, ours)
+    tally = Tally()
+    tally.add(Seen((1, 1, 1, "git_commit", None, "ok", 0, '{"commit":{"message":"x"}}', command, *[None] * 5)))
+    assert (tally.outcomes["committed"], len(tally.commits)) == (int(ours), int(ours))
+
+
+def test_an_error_that_may_come_or_that_a_model_shows_is_not_reported(begin: type[Story]) -> None:
+    wishes = (
+        "now handle the errors:\n1. if the error is silent, print nothing\n2. if error: print it\n3. otherwise exit"
+    )
+    story = begin().user("Handle errors as the kettle does").edit("main.go").agent("Handled.").user(wishes)
+    model = (
+        'please print the help like this example:\n"""\nUsage: kettle boil\n\nError: unknown command: kettle cook\n"""'
+    )
+    story.edit("main.go").agent("Handled.").user(model).edit("main.go").agent("Printed.")
+    told = narrate(story.episode())
+    assert not told.obstacle and not told.notes and "error:" not in told.intent
+    real = "please print the help\nnow I get this:\nError: unknown command: kettle boil\n  at main.go:3"
+    assert "reported an error" in narrate(story.user(real).edit("main.go").agent("Fixed.").episode()).obstacle
+
+
+def test_a_check_that_failed_stays_in_the_outcome_until_as_much_was_run_again(begin: type[Story]) -> None:
+    story = begin().user("Time the kettle").edit("kettle.ts").shell("bun run test", "test", "failed", response="1 fail")
+    story.shell("bun test src/ | tail -5", "test", "unknown").shell("bun run typecheck", "lint")
+    told = narrate(story.commit("", "time it").agent("All fixes applied.").episode())
+    assert told.outcome.startswith("Committed; bun run test failed at last sight; the agent at the end")
+    assert "typecheck" not in told.outcome
+    story.shell("bun test src/kettle.test.ts", "test")
+    told = narrate(story.episode())
+    assert "bun run test failed at last sight; bun test src/kettle.test.ts passed after it" in told.outcome
+    assert not {"tests_passed", "tests_failed"} & set(told.marks)
+    assert "failed" not in narrate(story.shell("bun run test | tail -3", "test", "unknown").episode()).outcome
+    assert "tests passed at the end" in narrate(story.shell("bun run test", "test").episode()).outcome
+
+
+def test_a_project_s_lint_is_not_answered_by_one_linter_nor_by_tests(begin: type[Story]) -> None:
+    story = begin().user("Add a kettle").edit("a.go").shell("mise run lint", "lint", "failed")
+    story.shell("git stash && mise run lint; git stash pop", "lint").shell("golangci-lint run ./a", "lint")
+    told = narrate(story.shell("mise run test", "test").agent("Added it.").episode())
+    assert "tests passed at the end; mise run lint failed at last sight" in told.outcome
+    assert told.obstacle == "mise run lint failed once and was not seen to pass"
+    assert "failed" not in narrate(story.shell("mise run fmt && mise run lint", "lint").episode()).outcome
+
+
+def test_a_problem_is_told_as_the_agent_names_it_and_never_by_its_remedy(begin: type[Story]) -> None:
+    asked = "The kettle fails when it writes its log"
+    mended = "Each write is now wrapped so that failures (as ENOENT when `log/` is missing) are logged as warnings."
+    told = narrate(begin().user(asked).edit("kettle.ts").agent(f"Applied.\n\n{mended}").episode())
+    assert "wrapped" not in told.obstacle
+    named = "**Problem**: The log folder is only made in verbose mode, which the timer never enables."
+    told = narrate(begin().user(asked).edit("kettle.ts").agent(f"{mended}\n\n{named}").episode())
+    assert told.obstacle == f"The problem itself: {named.removeprefix('**Problem**: ').rstrip('.')}"
+
+
+def test_work_that_was_handed_on_is_not_told_as_an_answer(begin: type[Story]) -> None:
+    story = begin().user("Fix both leaks").act("task_spawn", "Implement the seal", description="Implement the seal")
+    story.act("git_other", "git diff -- kettle.go").agent("Both leaks are sealed and checked against the diff.")
+    told = narrate(story.episode())
+    assert "answered" not in told.marks and told.outcome.startswith("What 1 subagent changed is not counted")
+    study = begin().user("Are there leaks?").act("task_spawn", "Assess the seal", description="Assess the seal")
+    assert narrate(study.agent("There is none in either of them.").episode()).outcome.startswith("Answered; no file")
+
+
+def test_files_made_for_a_trial_are_no_work_that_was_undone(begin: type[Story]) -> None:
+    story = begin().user("Is the pot tight?").write("pot/leak_test.go").shell("rm pot/leak_test.go")
+    told = narrate(story.agent("It is tight at every temperature.").episode())
+    assert not told.notes and "abandoned" not in told.marks and "Given up" not in told.outcome
+    story.write("zz_tmp_pot_test.go").user("ok, remove the trial").shell("rm zz_tmp_pot_test.go")
+    assert not narrate(story.agent("Removed.").episode()).notes
+    story = begin().user("Write a guide").write("guide.md").agent("Written.").user("no, remove that again")
+    assert narrate(story.shell("rm guide.md").agent("Removed.").episode()).notes[-1] == "Undone (removed): guide.md"
+
+
+def test_a_list_says_how_much_of_it_is_left_out(begin: type[Story]) -> None:
+    said = "The kettle warns its owner when at least one of these conditions holds:\n\n" + "".join(
+        f"{n}. cause {n} holds\n" for n in range(9)
+    )
+    told = narrate(
+        begin().user("When does it warn?").agent(said).user("and now?").agent("It never does so now.").episode()
+    )
+    assert any("cause 2 holds and 6 more" in text for text in told.completed)
+    assert "cause 4 holds and 4 more" in narrate(begin().user("When does it warn?").agent(said).episode()).completed[0]
+    story = begin().user("Check it").edit("a.py")
+    for name in "abcdef":
+        story.shell(f"pytest tests/test_{name}.py", "test")
+    passed = narrate(story.agent("Checked.").episode()).completed[-1]
+    assert passed.endswith("pytest tests/test_f.py and 2 more")
+
+
+def test_a_last_answer_tells_its_verdict_and_its_turn(begin: type[Story]) -> None:
+    half = "The stale value is default behaviour: every shell keeps the status until the next command ends. " * 3
+    said = f"Your statement is half right. {half}\n\nBut the prompt is told of the empty line and ignores that.\n"
+    told = narrate(begin().user("Is that the shell's own doing?").agent(said).episode()).completed[0]
+    assert told.startswith("Answer: Your statement is half right.") and "But the prompt is told of the empty" in told
+    said = "All 4 confirmed. Two are real duplicates. Full picture:\n\nThe first one leaves a name in the map."
+    assert narrate(begin().user("Are they real?").agent(said).episode()).completed[0] == (
+        "Answer: All 4 confirmed. Two are real duplicates. The first one leaves a name in the map."
+    )
+
+
+def test_numbered_parts_of_an_account_are_told_together(begin: type[Story]) -> None:
+    said = "Done:\n\n**Fix 1: Log writes wrapped in a guard** (4 places)\n- one\n\n"
+    said += "**Fix 2: Sums skip what has no rows** (1 place)"
+    told = narrate(begin().user("Fix both").edit("kettle.ts").agent(said).episode()).completed
+    assert told[0].endswith(
+        "Fix 1: Log writes wrapped in a guard (4 places); Fix 2: Sums skip what has no rows (1 place)"
+    )
+
+
+def test_what_an_answer_tells_is_not_reported_again(begin: type[Story]) -> None:
+    said = "The gradient costs next to nothing: 1.8 µs against 1.1 µs for each segment that is drawn."
+    story = begin().user("What does a gradient cost?").act("task_spawn", "Analyze it").agent(said)
+    told = narrate(story.user("go on then").edit("a.go").agent("Sealed the segment in a.go.").episode())
+    assert [text for text in told.completed if "1.8 µs" in text] == [
+        f"Answer: {said} (asked: “What does a gradient cost?”)"
+    ]
+
+
+def test_a_page_tells_each_thing_once() -> None:
+    quote = "the agent at the end: “Padding is gone. It was drawn by window.go”"
+    ended = f"Tests passed at the end; {quote}; the user accepted it"
+    stated = "The agent reported: Padding is gone. It was drawn by window.go, and the margin went with the shadow."
+    decided = "The user corrected: “no margin either”"
+    page = narrations.shown(
+        ended, "The problem itself: padding was drawn twice by window.go", [stated, "Edited window.go"],
+        [decided, "Padding was drawn twice by window.go."], ["User correction: “no margin either”", "lint failed once"],
+    )  # fmt: skip
+    assert page.outcome == "Tests passed at the end; the user accepted it"
+    assert page.completed == [stated, "Edited window.go"]
+    assert (page.learned, page.notes) == ([decided], ["lint failed once"])
+    page = narrations.shown(ended, "", ["The agent reported: Padding is gone."], [], [])
+    assert (page.outcome, page.completed) == (ended, [])
+
+
+def test_a_wish_that_follows_a_question_belongs_to_the_goal(begin: type[Story]) -> None:
+    asked = "The drawing has quite the padding, is that its own or the page's? I don't want any padding. It rains."
+    told = narrate(begin().user(asked).edit("window.go").agent("Padding is gone, it was the drawing's own.").episode())
+    assert told.intent == asked.removesuffix(" It rains.")
+
+
+def test_a_lesson_names_something(begin: type[Story]) -> None:
+    bare = "The issue was duplication between two nearly identical functions that test."
+    story = begin().user("Fix the failing build").edit("pot_test.go")
+    assert narrate(story.agent(f"Merged both functions of pot_test.go.\n\n{bare}").episode()).learned == []
+    named = "The issue was that the dupl linter counts two tests of `pot_test.go` as one."
+    told = narrate(story.agent(f"Merged both functions of pot_test.go.\n\n{named}").episode())
+    assert told.learned == [named.replace("`", "")]
+
+
+def test_an_uncounted_trial_leaves_the_outcome_of_a_page_alone() -> None:
+    words = stored('{"committed": 0}', "[]").sentence("2 files changed, no commit seen; tests passed at the end")
+    assert words.startswith("2 files changed, no commit seen")
+    assert "no commit" not in stored('{"committed": 1}', "[]").sentence("2 files changed, no commit seen")
