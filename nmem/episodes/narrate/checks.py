@@ -113,7 +113,7 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
                 if not one.passed and one.failures:
                     one.edited.append(action.file_path)
             continue
-        if action.obs_type not in _FOLLOWED or _compares(action):
+        if action.obs_type not in _FOLLOWED or ("git stash" in action.content and _compares(action)):
             continue
         _note(found, action, judged(action))
     failed_ones = [one for one in found.values() if one.failures]
@@ -129,8 +129,9 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
 def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
     """What became of each that failed."""
     ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
-    rows = [row(action) for action in episode.actions if not (action.halted or _compares(action))]
-    runs = [one for one in episode.actions if one.obs_type in _CHECKS and not (one.halted or _compares(one))]
+    done = [one for one in episode.actions if not (one.halted or ("git stash" in one.content and _compares(one)))]
+    rows = [row(action) for action in done]
+    runs = [one for one in done if one.obs_type in _CHECKS]
     for one in failed_ones:
         turn = episode.turn(one.last_at)
         failed = (one.last_at, one.kind, "", one.command, FAILED, one.said)
@@ -303,7 +304,7 @@ def _families(action: Action) -> list[str]:
 
 
 def _compares(action: Action) -> bool:
-    return "git stash" in action.content and _COMPARES.search(action.content) is not None
+    return _COMPARES.search(action.content) is not None
 
 
 def _cured(one: Struggle, action: Action) -> None:

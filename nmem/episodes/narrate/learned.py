@@ -248,7 +248,8 @@ def causes(episode: Episode, found: list[Turn], gone: Superseded) -> list[str]:
 def labelled(found: list[Turn]) -> str:
     """The problem as the agent put it below that very word, in the newest answer that has it once; "" for none."""
     for turn in reversed(found):
-        said = sentences(turn.closing)[:40] if turn.edited else []
+        low = turn.closing.lower()
+        said = sentences(turn.closing)[:40] if any(word in low for word in _WORDS_FOR_IT) and turn.edited else []
         under = [one for one in said if _PROBLEM_LABEL.fullmatch(one.label.rsplit(" / ", 1)[-1])]
         if not under or len({one.label for one in under}) > 1 or size(under[0].text) < _SHORTEST:
             continue
@@ -259,10 +260,9 @@ def labelled(found: list[Turn]) -> str:
     return ""
 
 
+_WORDS_FOR_IT = ("problem", "cause", "went wrong", "causa", "ursache", "문제", "원인", "問題", "原因")
 _PROBLEM_LABEL = re.compile(
-    r"(?:the )?(?:actual |real |underlying )?(?:problem|(?:root )?cause|what went wrong|causa|problema|ursache)"
-    r"|문제|원인|問題|原因",
-    re.IGNORECASE,
+    rf"(?:the |what )?(?:actual |real |underlying |root )?(?:{'|'.join(_WORDS_FOR_IT)})a?", re.IGNORECASE
 )
 
 
@@ -300,7 +300,6 @@ def _is_cause(one: Sentence) -> bool:
         return False
     if (
         _LEFT.search(text)
-        or (_REMEDY.search(text) and not _NAMED.match(text))
         or _DANGLES.match(text)
         or _PASSING.search(text)
         or cues.CHATTER.match(text)
@@ -310,7 +309,8 @@ def _is_cause(one: Sentence) -> bool:
     if one.label and cues.LEFT_LABEL.search(one.label):
         return False
     under = bool(one.label) and bool(_CAUSE_LABEL.search(one.label)) and not one.item
-    return bool(cues.PROBLEM.search(text)) or (under and bool(cues.CAUSE.search(text)))
+    names = cues.PROBLEM.search(text) or (under and cues.CAUSE.search(text))
+    return bool(names) and (_NAMED.match(text) is not None or not _REMEDY.search(text))
 
 
 _REMEDY = re.compile(

@@ -97,9 +97,10 @@ def read(text: str) -> Ask:
 
 def _models(said: tuple[str, ...]) -> bool:
     """Whether a feature is asked for and what is pasted shows how it shall look: an error in it is nobody's."""
-    own = " ".join(said[:2])
-    asked = cues.REQUEST.search(own) or cues.IMPERATIVE.match(own)
-    return bool(asked and _SAMPLE.search(own) and not cues.BROKEN.search(own))
+    own = " ".join(said[:2])[:400]
+    if not _SAMPLE.search(own) or cues.BROKEN.search(own):
+        return False
+    return bool(cues.REQUEST.search(own) or cues.IMPERATIVE.match(own))
 
 
 _SAMPLE = re.compile(
