@@ -45,6 +45,8 @@ COLUMNS = (
 _PROMPTS = 60
 _SESSIONS = 24
 """The newest later sessions of the project that are looked at."""
+_REMEMBERED = 500
+_names: dict[str, tuple[set[str], set[str]]] = {}  # each row that may close an end asks what it names
 _SHORT = 3
 """Characters of a name with a dot that is none of a file: e.g"""
 _STOPS = ("&&", "||", ";", "|", "\n")
@@ -222,6 +224,14 @@ def _edits(end: str, path: str, content: str) -> bool:
 
 def named(text: str) -> tuple[set[str], set[str]]:
     """(base names of files in lower case, identifiers) that a text names: src/a.py, total(), some_name, someName."""
+    if text not in _names:
+        if len(_names) >= _REMEMBERED:
+            _names.clear()
+        _names[text] = _named(text)
+    return _names[text]
+
+
+def _named(text: str) -> tuple[set[str], set[str]]:
     files: set[str] = set()
     names: set[str] = set()
     for raw in text.replace("`", " ").replace("“", " ").replace("”", " ").replace("'", " ").split():
@@ -260,17 +270,21 @@ def waits(end: str) -> bool:
 # what earlier episodes left, as of now
 
 
-def left(db: Connection, session_id: str, at: int, ends: Sequence[str], besides: str = "") -> list[str]:
+def left(
+    db: Connection, session_id: str, at: int, ends: Sequence[str], besides: str = "",
+    known: dict[str, list[Row]] | None = None,
+) -> list[str]:  # fmt: skip
     """Those of an episode's open ends that nothing later closed; `at`: when the episode was last worked on, in ms.
 
-    `besides`: a session that closes nothing, as the one that asks for an end to be taken up. Raises sqlite3.Error.
+    `besides`: a session that closes nothing, as the one that asks for an end to be taken up. Who asks for several
+    episodes passes `known`, where what was read of sessions is kept. Raises sqlite3.Error.
     """
     if not ends:
         return []
     sessions = [one for one in _since(db, session_id, at) if one != besides]
     if not sessions:
         return list(ends)
-    rows = _later(db, sessions, at)
+    rows = _later(db, sessions, at, known)
     asked = _asked(db, sessions, at) if any(map(waits, ends)) else []
     same = [text for other, text in asked if other == session_id]
     others = [text for other, text in asked if other != session_id]
@@ -294,17 +308,20 @@ def _since(db: Connection, session_id: str, at: int) -> list[str]:
     return [row[0] for row in rows.fetchall()]
 
 
-def _later(db: Connection, sessions: Sequence[str], at: int) -> list[Row]:
+def _later(db: Connection, sessions: Sequence[str], at: int, known: dict[str, list[Row]] | None) -> list[Row]:
     """What was run, edited and committed in some sessions since."""
     out: list[Row] = []
+    known, since = ({}, at) if known is None else (known, 0)
     for session in sessions:
-        if len(out) < _ROWS:
-            out += db.execute(
+        if len(out) < _ROWS and session not in known:
+            known[session] = db.execute(
                 f"SELECT {COLUMNS} FROM observations o WHERE o.session_id = ? AND o.at > ? AND o.outcome != 'failed'"  # noqa: S608
                 " AND o.obs_type IN ('test', 'build', 'lint', 'git_commit', 'git_push', 'file_edit', 'file_write')"
                 " ORDER BY o.at DESC LIMIT ?",
-                (session, at, _ROWS // 2),
+                (session, since, _ROWS // 2),
             ).fetchall()
+        if len(out) < _ROWS:
+            out += [row for row in known[session] if row[0] > at]
     return out
 
 

@@ -45,16 +45,20 @@ class Clock:
         return time.perf_counter() - self._begun
 
     @contextmanager
-    def watching(self, db: Connection) -> Iterator[None]:
-        """Statements on this connection are interrupted when time is over."""
+    def watching(self, db: Connection, cut: Callable[[], None] | None = None) -> Iterator[None]:
+        """Statements on this connection are interrupted when time is over; `cut` is called instead of an error."""
         db.set_progress_handler(lambda: int(self.over()), _STEPS)
         try:
             yield
+        except sqlite3.OperationalError as error:
+            if cut is None or "interrupted" not in str(error):
+                raise
+            cut()
         finally:
             outer = self._outer
             db.set_progress_handler(outer and (lambda: int(outer())), OUTER_STEPS)
 
-
-def interrupted(error: sqlite3.Error) -> bool:
-    """Whether an error says that time was over."""
-    return "interrupted" in str(error)
+    def check(self) -> None:
+        """Interrupt what is watched, when time is over."""
+        if self.over():
+            raise sqlite3.OperationalError("interrupted")

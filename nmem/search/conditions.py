@@ -168,10 +168,6 @@ def _done(filters: Filters) -> Kept | None:
     return sql, tuple(values)
 
 
-def _answered(filters: Filters) -> Kept | None:
-    return _done(filters)
-
-
 def _stories(filters: Filters) -> Kept | None:
     if filters.type and kinds.EPISODE not in filters.type:
         return None
@@ -202,7 +198,7 @@ def _docs(filters: Filters) -> Kept | None:
 
 
 _TYPES = {
-    PROMPTS.name: _said, OBSERVATIONS.name: _done, OUTPUTS.name: _answered, EPISODES.name: _stories, DOCS.name: _docs,
+    PROMPTS.name: _said, OBSERVATIONS.name: _done, OUTPUTS.name: _done, EPISODES.name: _stories, DOCS.name: _docs,
     "unspaced prompts": _said, "unspaced observations": _done,
 }  # fmt: skip
 

@@ -176,20 +176,8 @@ def _hit(found: _Read, one: Narrowed, project: str) -> Hit | None:
     link = links.entry_link(index, one.place)
     path = f"{found.recall.place.folder}/{doc[FILE]}"
     snippet = Snippet(found.lines[one.place], one.marks)
-    return Hit(
-        f"{KIND}/{link[1:]}",
-        KIND,
-        KIND,
-        found.times.get(doc[FILE], 0),
-        "",
-        project,
-        "",
-        path,
-        "",
-        False,
-        snippet,
-        float(one.score),
-    )
+    return Hit(f"{KIND}/{link[1:]}", KIND, KIND, found.times.get(doc[FILE], 0), "", project, "", path, "", False,
+               snippet, float(one.score))  # fmt: skip
 
 
 def _in(hit: Hit, query: Query) -> bool:

@@ -14,6 +14,7 @@ from nmem.search import kinds, rank
 from nmem.search.clock import Clock
 from nmem.search.conditions import Narrowed
 from nmem.search.fts import EPISODES
+from nmem.search.rank import Ranked
 from nmem.search.rows import Row
 
 MOST = 30
@@ -79,42 +80,35 @@ def _fresh(at: int, now: int) -> float:
     return 0.9 + 0.1 * float(0.5 ** (max(0, now - at) / rank.HALF_LIFE))
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A row's place in the list: of which episode it is, and whether it stands beneath that episode's own line."""
-
-    row: Row
-    score: float
-    episode: int = 0
-    beneath: bool = False
-
-
 def ordered(
-    scored: Sequence[tuple[float, Row]], units: Mapping[str, int], shares: Mapping[int, float], asked: int = 1
-) -> list[Placed]:
+    found: Sequence[Ranked], units: Mapping[str, int], shares: Mapping[int, float], asked: int = 1
+) -> list[Ranked]:
     """Rows by their episodes: the best episode first, each with the rows that say it.
 
-    `scored` is best first; `asked` is how many words the query has.
+    `found` is best first; `asked` is how many words the query has.
     """
     by_row = _BY_ROW * min(1.0, _LONG / max(1, asked))
-    most = max((score for score, _ in scored), default=0.0) or 1.0
-    groups: dict[int | str, list[tuple[float, Row]]] = {}
-    for score, row in scored:
-        groups.setdefault(units.get(row.id) or row.id, []).append((score / most, row))
+    most = max((one.score for one in found), default=0.0) or 1.0
+    groups: dict[int | str, list[Ranked]] = {}
+    for one in found:
+        one.score /= most
+        groups.setdefault(units.get(one.row.id) or one.row.id, []).append(one)
     worth = {
-        key: (shares.get(key, 0.0) if isinstance(key, int) else rows[0][0]) + by_row * rows[0][0]
-        for key, rows in groups.items()
+        key: (shares.get(key, 0.0) if isinstance(key, int) else ones[0].score) + by_row * ones[0].score
+        for key, ones in groups.items()
     }
-    out: list[Placed] = []
-    rest: list[Placed] = []
-    for key in sorted(groups, key=lambda each: (-worth[each], -groups[each][0][1].at, str(each))):
-        own = [pair for pair in groups[key] if pair[1].kind == kinds.EPISODE]
-        beneath = [pair for pair in groups[key] if pair[1].kind != kinds.EPISODE]
-        number = key if isinstance(key, int) else 0
-        out += [Placed(row, worth[key], number) for _, row in own]
-        said = [Placed(row, worth[key] * score, number, bool(own)) for score, row in beneath]
-        out += said[:_BENEATH]
-        rest += [Placed(one.row, one.score, number) for one in said[_BENEATH:]]
+    out: list[Ranked] = []
+    rest: list[Ranked] = []
+    for key in sorted(groups, key=lambda each: (-worth[each], -groups[each][0].row.at, str(each))):
+        own = [one for one in groups[key] if one.row.kind == kinds.EPISODE]
+        said = [one for one in groups[key] if one.row.kind != kinds.EPISODE]
+        for one in groups[key]:
+            one.episode = key if isinstance(key, int) else 0
+            one.score = worth[key] * (one.score if one.row.kind != kinds.EPISODE else 1.0)
+        for one in said[:_BENEATH]:
+            one.beneath = bool(own)
+        out += own + said[:_BENEATH]
+        rest += said[_BENEATH:]
     return out + sorted(rest, key=lambda one: (-one.score, -one.row.at, one.row.id))
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
-from nmem.search.blocks import FOREVER, Block, Walk
-from nmem.search.clock import Clock, interrupted
+from nmem.search.blocks import FOREVER, Block, by_time, widening
+from nmem.search.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,11 @@ UNSPACED = (
            range=_KEYS.format(bit=1)),
 )  # fmt: skip
 _SESSIONS = 60
-EVERYWHERE = (Block(0, 2**61, FOREVER),)
+_TOP = 2**61
+EVERYWHERE = (Block(0, _TOP, FOREVER),)
+_LISTED = 2_000
+"""Ids that are listed before their rows are looked at; where more match, the rows of stretches are."""
+_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,10 @@ class Found:
     cut: bool = False
     """Time was over before the limit was reached."""
 
+    def stop(self) -> None:
+        """Time is over; what came until then stays."""
+        self.complete, self.cut = False, True
+
 
 def quoted(*alternatives: str) -> str:
     """Any of these words or phrases, as the index is asked; no character in them has a meaning of its own."""
@@ -82,51 +89,79 @@ def both(*expressions: str) -> str:
 
 def walk(
     db: Connection, source: Source, match: str, where: Where, order: Sequence[Block], limit: int, clock: Clock,
-    *, timed: bool = False,
+    *, timed: bool = False, rare: bool = False,
 ) -> Found:  # fmt: skip
     """At most `limit` of the newest ids that match; with `timed`, the newest by their time, else nearly so.
 
-    Where ids were given out in the order of time both are the same; the exact order costs a look at every match of a
-    block.
+    `order` is walked as it stands, a statement a stretch. The exact order, and conditions on sessions, cost a look at
+    each row: the order is then of blocks, and of `rare` words all ids are listed first, and only the newest looked at.
     """
-    found = Found()
-    sql = _statement(source, where, timed=timed)
-    steps = Walk(order, width=1 if timed else 4)
-    most = -1 if timed else limit
-    with clock.watching(db):
-        for first, last in steps.ranges():
-            if clock.over():
-                found.complete, found.cut = False, True
-                break
-            left = most if timed else limit - len(found.ids)
-            if not _take(db, sql, (match, first, last, *where.values, left), found):
-                break
-            if len(found.ids) >= limit and (not timed or _settled(found, limit, steps.newest_left)):
-                found.complete = False
-                break
+    walker = _Walker(db, source, match, where, order, limit, clock, timed)
+    found = walker.found
+    looked = timed or where.sessions
+    with clock.watching(db, found.stop):
+        if not (looked and rare and walker.listed()):
+            walker.stretches(widening(order, 1 if timed else 4) if looked else ((one, -FOREVER) for one in order))
     if timed:
         found.ids.sort(key=lambda pair: (-pair[1], -pair[0]))
-        del found.ids[limit:]
+    del found.ids[limit:]
     return found
 
 
-def _take(db: Connection, sql: str, values: Sequence[object], found: Found) -> bool:
-    """Add the rows of one statement; False when the time was over in the middle, and what came until then stays."""
-    try:
-        for row in db.execute(sql, values):
-            found.ids.append((row[0], row[1]))
-    except sqlite3.OperationalError as error:
-        if not interrupted(error):
-            raise
-        found.complete, found.cut = False, True
-        return False
-    return True
+@dataclass(slots=True)
+class _Walker:
+    """One walk over one index."""
 
+    db: Connection
+    source: Source
+    match: str
+    where: Where
+    order: Sequence[Block]
+    limit: int
+    clock: Clock
+    timed: bool
+    found: Found = field(default_factory=Found)
 
-def _settled(found: Found, limit: int, newest_left: int) -> bool:
-    """Whether no row that was not walked can be among the newest."""
-    times = sorted((at for _, at in found.ids), reverse=True)
-    return times[limit - 1] > newest_left
+    def stretches(self, steps: Iterable[tuple[Block, int]]) -> None:
+        """Stretch by stretch, each with the latest moment of what is left; they may overlap."""
+        sql = _statement(self.source, self.where, timed=self.timed)
+        for block, newest_left in steps:
+            most = -1 if self.timed else self.limit
+            self._take(sql, (self.match, block.first, block.last, *self.where.values, most))
+            self.found.ids[:] = dict.fromkeys(self.found.ids)
+            if self._enough(newest_left):
+                return
+
+    def listed(self) -> bool:
+        """All ids that match, then a look at the rows of the newest; False where too many match."""
+        self.clock.check()
+        every = _statement(self.source, Where(), timed=False)
+        matching = self.db.execute(every, (self.match, 0, _TOP, _LISTED + 1)).fetchall()
+        if len(matching) > _LISTED:
+            return False
+        ids, source = by_time([row[0] for row in matching], self.order), self.source
+        joined = f" CROSS JOIN sessions s ON s.id = {source.session}" if self.where.sessions else ""
+        sql = f"SELECT o.id, {source.at} FROM {source.table} o{joined} WHERE o.id IN ({{}}){self.where.sql}"  # noqa: S608
+        for start in range(0, len(ids), _AT_ONCE):
+            some = [number for number, _ in ids[start : start + _AT_ONCE]]
+            self._take(sql.format(",".join("?" * len(some))) + " ORDER BY o.id DESC", (*some, *self.where.values))
+            if self._enough(max((newest for _, newest in ids[start + _AT_ONCE :][:1]), default=-FOREVER)):
+                break
+        return True
+
+    def _take(self, sql: str, values: Sequence[object]) -> None:
+        self.clock.check()
+        self.found.ids.extend(self.db.execute(sql, values))
+
+    def _enough(self, newest_left: int) -> bool:
+        """Whether the limit is reached; by time only when no row that was not looked at can be among the newest."""
+        ids = self.found.ids
+        if len(ids) < self.limit:
+            return False
+        if self.timed and sorted((at for _, at in ids), reverse=True)[self.limit - 1] <= newest_left:
+            return False
+        self.found.complete = False
+        return True
 
 
 def _statement(source: Source, where: Where, *, timed: bool) -> str:
@@ -138,17 +173,17 @@ def _statement(source: Source, where: Where, *, timed: bool) -> str:
     return f"{head} WHERE f.{source.index} MATCH ? AND {source.range}{where.sql} ORDER BY f.rowid DESC LIMIT ?"
 
 
-def browse(db: Connection, source: Source, where: Where, limit: int, clock: Clock, *, index: str = "") -> Found:
-    """The newest rows that fulfil conditions, without any word."""
-    by = f" INDEXED BY {index or source.by_time}" if index or source.by_time else ""
+def browse(db: Connection, source: Source, where: Where, limit: int, clock: Clock, *, index: str) -> Found:
+    """The newest rows that fulfil conditions, without any word; by an index, "" for whichever finds few."""
+    by = f" INDEXED BY {index}" if index else ""
     joined = f" CROSS JOIN sessions s ON s.id = {source.session}" if where.sessions else ""
     sql = (
         f"SELECT o.id, {source.at} FROM {source.table} o{by}{joined} WHERE 1{where.sql}"  # noqa: S608 -- our names
         f" ORDER BY {source.at} DESC, o.id DESC LIMIT ?"
     )
     found = Found()
-    with clock.watching(db):
-        _take(db, sql, (*where.values, limit), found)
+    with clock.watching(db, found.stop):
+        found.ids.extend(db.execute(sql, (*where.values, limit)))
     found.complete = found.complete and len(found.ids) < limit
     return found
 
@@ -165,19 +200,6 @@ def browse_sessions(
     found = browse(db, source, mine & where, limit, clock, index=source.by_session)
     if len(chosen) == _SESSIONS and (len(found.ids) < limit or found.ids[-1][1] < chosen[-1][1]):
         return None
-    return found
-
-
-def among(db: Connection, source: Source, match: str, ids: Iterable[tuple[int, int]], clock: Clock) -> Found:
-    """Of a few rows that were found otherwise, those that match."""
-    found = Found()
-    sql = f"SELECT rowid FROM {source.index} WHERE {source.index} MATCH ? AND rowid = ?"  # noqa: S608 -- our names
-    for number, at in ids:
-        if clock.over():
-            found.complete, found.cut = False, True
-            break
-        if db.execute(sql, (match, number)).fetchone() is not None:
-            found.ids.append((number, at))
     return found
 
 

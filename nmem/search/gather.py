@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from nmem.search import blocks, fts
 from nmem.search.blocks import Block
-from nmem.search.clock import Clock, interrupted
+from nmem.search.clock import Clock
 from nmem.search.conditions import Narrowed, with_files
 from nmem.search.fts import DOCS, EPISODES, OBSERVATIONS, OUTPUTS, PROMPTS, UNSPACED, Found, Source, Where
 from nmem.search.meaning import Meaning, Meant
+from nmem.search.vocabulary import LONGEST
 
 ENOUGH = 30
 """Hits after which words that hold the typed ones are not tried."""
@@ -20,13 +20,11 @@ FEW = 5
 """Hits after which rows with only some of the words are not tried."""
 _LIMITS = {"docs": 60, "episodes": 80, "prompts": 100, "outputs": 50, "observations": 160}
 _PHRASES = 40
-_PHRASE_BLOCKS = 48
-"""Stretches in which words that follow each other are looked for, where many texts have them all."""
 _LOOSE = 40
 _ALWAYS = 3
 """Selections of a query's words that are tried however much the ones before gave: the pairs and the rarest word."""
-_SHORT_LIST = 500
-_FEW_TEXTS, _FEW_TIMED = 15_000, 400
+_HELD = " AND EXISTS (SELECT 1 FROM observations_fts f WHERE f.observations_fts MATCH ? AND f.rowid = o.id)"
+_FEW_TEXTS, _RARE = 15_000, 60_000
 ALL, PARTS, SOME = 0, 1, 2
 """How strictly a row was asked for: every word, every word or a word that holds it, some of the words."""
 
@@ -40,7 +38,9 @@ class Gathered:
     complete: bool = True
     """Every row that has all the words is in it."""
     cut: bool = False
-    """Time was over before everything was walked."""
+    """Time was over before everything was walked and read."""
+    meant: Meaning | None = None
+    """The words with the longer ones that hold them, where these were asked for."""
 
     def add(self, source: Source, found: Found, tier: int) -> int:
         """Take up what a walk found; how much of it is new."""
@@ -76,7 +76,8 @@ class Gatherer:
             self._unspaced()
         strict = sum([self._walk(source, where, self.meaning.all(), ALL) for source, where in left])
         if strict < ENOUGH and not self.clock.over():
-            self.meaning = self.meaning.wider(self.db, self.clock.over)
+            with self.clock.watching(self.db, lambda: setattr(self.out, "cut", True)):
+                self.meaning = self.out.meant = self.meaning.wider(self.db)
             if any(one.parts for one in self.meaning.words):
                 wider = self.meaning.all(parts=True)
                 strict += sum([self._walk(source, where, wider, PARTS) for source, where in left])
@@ -88,8 +89,8 @@ class Gatherer:
         """The words as they follow each other, where many rows have them all; some of them, where few have."""
         for source, where in left if self.meaning.phrase else ():
             if not self.out.complete and source in (PROMPTS, OBSERVATIONS, EPISODES):
-                order = self._order(source, _FEW_TEXTS)[:_PHRASE_BLOCKS]
-                found = fts.walk(self.db, source, self.meaning.whole(), where, order, _PHRASES, self.clock)
+                found = fts.walk(self.db, source, self.meaning.whole(), where, self._order(source, _FEW_TEXTS),
+                                 _PHRASES, self.clock, rare=True)  # fmt: skip
                 self.out.add(source, Found(found.ids), ALL)
         some = 0
         for number, words in enumerate(_selections(self.meaning.words) if strict < FEW else ()):
@@ -106,24 +107,26 @@ class Gatherer:
             return 0
         limit = self.limit if self.timed else limit or _LIMITS[source.name]
         match = with_files(match, self.narrow, source)
-        if self.narrow.filters.pinned and source is OBSERVATIONS:
-            few = fts.browse(self.db, source, where, _SHORT_LIST, self.clock, index="observations_pinned")
-            return self.out.add(source, fts.among(self.db, source, match, few.ids, self.clock), tier)
-        order = self._order(source, self.meaning.most if most is None else most)
-        found = fts.walk(self.db, source, match, where, order, limit, self.clock, timed=self.timed)
+        most = self.meaning.most if most is None else most
+        if self.narrow.filters.pinned and source is OBSERVATIONS and most >= _FEW_TEXTS:
+            held = Where(_HELD, (match,))
+            found = fts.browse(self.db, source, where & held, limit, self.clock, index="observations_pinned")
+            return self.out.add(source, found, tier)
+        found = fts.walk(self.db, source, match, where, self._order(source, most), limit, self.clock,
+                         timed=self.timed, rare=most < _RARE)  # fmt: skip
         return self.out.add(source, found, tier)
 
     def _order(self, source: Source, most: int) -> Sequence[Block]:
-        """The stretches to walk; one for all ids where so few texts can match that this is the quickest."""
+        """The stretches to walk, as `fts.walk` takes them; one for all ids where that is the quickest."""
         if source.table not in ("observations", "prompts"):
             return fts.EVERYWHERE
-        if most < (_FEW_TIMED if self.timed else _FEW_TEXTS) and not self._counting():
+        if not self.timed and most < _FEW_TEXTS and not self._counting():
             return fts.EVERYWHERE
         if source.table not in self._orders:
             narrow = self.narrow
-            self._orders[source.table] = blocks.blocks(
-                self.db, source.table, narrow.filters.since, narrow.projects, narrow.clients
-            )
+            found = blocks.blocks(self.db, source.table, narrow.filters.since, narrow.projects, narrow.clients)
+            by_row = self.timed or narrow.projects or narrow.clients
+            self._orders[source.table] = found if by_row else blocks.newest_first(found)
         return self._orders[source.table]
 
     def _counting(self) -> bool:
@@ -135,7 +138,7 @@ class Gatherer:
         """Words of scripts without blanks are parts of what the other indexes take for one word."""
         asked = []
         for one in self.meaning.words:
-            text = one.word.text.replace('"', " ")
+            text = one.word.text.replace('"', " ")[:LONGEST]
             if len(text) >= 3:
                 asked.append(fts.quoted(text))
             elif one.word.unspaced:
@@ -145,7 +148,7 @@ class Gatherer:
             if where is not None and asked:
                 base = PROMPTS if source.table == "prompts" else OBSERVATIONS
                 found = fts.walk(self.db, source, fts.both(*asked), where, self._order(source, _FEW_TEXTS),
-                                 self.limit or _LIMITS[base.name], self.clock, timed=self.timed)  # fmt: skip
+                                 self.limit or _LIMITS[base.name], self.clock, timed=self.timed, rare=True)  # fmt: skip
                 self.out.add(base, found, ALL)
 
 
@@ -174,41 +177,35 @@ def fresh(db: Connection, source: Source, narrow: Narrowed, meaning: Meaning, cl
     if where is None or top <= done:
         return None
     pieces = [piece for one in meaning.words for piece in one.word.tokens]
-    return _holding(db, source, where, max(done, top - NEWEST), pieces, clock, most)
+    texts = "o.content || ' ' || coalesce(o.file_path, '')" if source is OBSERVATIONS else "o.content"
+    held = f"instr(lower({texts}), ?)"
+    return _holding(db, source, where, max(done, top - NEWEST), held, pieces, clock, most)
 
 
-def glance(db: Connection, source: Source, narrow: Narrowed, meaning: Meaning, clock: Clock, most: int) -> Found | None:
+def glance(db: Connection, source: Source, where: Where, meaning: Meaning, clock: Clock, most: int) -> Found:
     """Of the newest rows, those that hold signs which no index has: emoji, punctuation."""
-    where = narrow.where(source)
-    if where is None:
-        return None
     top = db.execute(f"SELECT max(id) FROM {source.table}").fetchone()[0] or 0  # noqa: S608 -- our names
-    return _holding(db, source, where, max(0, top - SIGNS), [one.text for one in meaning.signs], clock, most)
+    held = "(instr(o.content, ?) OR instr(o.file_path, ?))" if source is OBSERVATIONS else "instr(o.content, ?)"
+    return _holding(db, source, where, max(0, top - SIGNS), held, [one.text for one in meaning.signs], clock, most)
 
 
 def _holding(
-    db: Connection, source: Source, where: Where, after: int, pieces: list[str], clock: Clock, most: int
+    db: Connection, source: Source, where: Where, after: int, held: str, pieces: list[str], clock: Clock, most: int
 ) -> Found:  # fmt: skip
     """The rows after an id that hold all pieces, by a plain look at their texts; the last stored first.
 
-    With `most`, so many of the newest by their time.
+    `held` asks for one piece. With `most`, so many of the newest by their time.
     """
-    text = "o.content || ' ' || coalesce(o.file_path, '')" if source.table == "observations" else "o.content"
     joined = f" CROSS JOIN sessions s ON s.id = {source.session}" if where.sessions else ""
-    holds = f" AND instr(lower({text}), ?)" * len(pieces)
+    holds = f" AND {held}" * len(pieces)
     sql = (
         f"SELECT o.id, {source.at} FROM {source.table} o{joined} WHERE o.id > ?{where.sql}{holds}"  # noqa: S608
         " ORDER BY o.id DESC LIMIT ?"
     )
     found = Found(complete=after == 0)
-    try:
-        with clock.watching(db):
-            for row in db.execute(sql, (after, *where.values, *pieces, -1 if most else _MOST)):
-                found.ids.append((row[0], row[1]))
-    except sqlite3.OperationalError as error:
-        if not interrupted(error):
-            raise
-        found.complete, found.cut = False, True
+    asked = [piece for piece in pieces for _ in range(held.count("?"))]
+    with clock.watching(db, found.stop):
+        found.ids.extend(db.execute(sql, (after, *where.values, *asked, -1 if most else _MOST)))
     if most and len(found.ids) > most:
         found.ids.sort(key=lambda pair: (-pair[1], -pair[0]))
         del found.ids[most:]

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nmem.search.meaning import Meaning, Meant
-from nmem.search.text import fold, root, unspaced
+from nmem.search.text import UNSPACED, fold, root, unspaced
 
 _EXACT, _FORM, _BEGUN, _PART = 1.0, 0.9, 0.7, 0.45
 _A_WORD = 6
 """Characters of a usual word with the blank after it."""
-_NOTHING = re.compile(r"(?!)")
 _GAP = r"[\W_]+"
+_SCRIPTS = UNSPACED[0]
+_REST = re.compile(f"[^\\W_{UNSPACED}\U00020000-\U0003ffff]*")
 
 Span = tuple[int, int, int]
 """Start, end, and which word of the query."""
@@ -40,7 +41,7 @@ class Matcher:
         self._numbers = [meaning.words.index(one) for one in self._words]
         self._stems = _any(root(one.word.tokens[0]) for one in self._words)
         self._phrases = [(meaning.words.index(one), _several(one)) for one in meaning.words if one not in self._words]
-        self._phrase = re.compile(_GAP.join(map(re.escape, meaning.phrase.split()))) if meaning.phrase else _NOTHING
+        self._phrase = re.compile(_GAP.join(map(re.escape, meaning.phrase.split()))) if meaning.phrase else None
         self._literal = [one.word.text for one in meaning.words if one.word.exact] + [one.text for one in meaning.signs]
         self._seen: dict[str, tuple[tuple[int, float], ...]] = {}
         self._count = len(meaning.words)
@@ -48,15 +49,20 @@ class Matcher:
     def look(self, text: str) -> Matched:
         """What of the query is in a text."""
         folded = fold(text)
+        weights = self.weights(folded)
+        literal = sum(one in folded for one in self._literal)
+        phrase = self._phrase is not None and all(weights) and self._phrase.search(folded) is not None
+        return Matched(weights, len(text) / _A_WORD + 1, phrase, literal)
+
+    def weights(self, folded: str) -> tuple[float, ...]:
+        """How often each word of the query is in a folded text, as `Matched` has it."""
         weights = [0.0] * self._count
         for _, _, token in self._touched(folded):
             for number, weight in self._told(token):
                 weights[number] += weight
         for number, pattern in self._phrases:
             weights[number] += len(pattern.findall(folded))
-        literal = sum(one in folded for one in self._literal)
-        phrase = all(weights) and self._phrase.search(folded) is not None
-        return Matched(tuple(weights), len(text) / _A_WORD + 1, phrase, literal)
+        return tuple(weights)
 
     def spans(self, text: str) -> list[Span]:
         """All that should be marked in a text, in order."""
@@ -71,12 +77,14 @@ class Matcher:
     def _touched(self, folded: str) -> Iterator[tuple[int, int, str]]:
         """The tokens that hold the root of a word, with where they stand."""
         end = 0
-        for found in self._stems.finditer(folded):
+        for found in self._stems.finditer(folded) if self._stems else ():
             start = found.start()
             if start < end:
                 continue
-            start = _left(folded, start, end)
-            end = _right(folded, found.end())
+            while start > end and (char := folded[start - 1]).isalnum() and (char < _SCRIPTS or not unspaced(char)):
+                start -= 1
+            rest = _REST.match(folded, found.end())
+            end = rest.end() if rest else found.end()
             yield start, end, folded[start:end]
 
     def _told(self, token: str) -> tuple[tuple[int, float], ...]:
@@ -100,9 +108,9 @@ def _weigh(one: Meant, token: str) -> float:
     return _PART if len(typed) > 2 and typed in token else 0.0
 
 
-def _any(pieces: Iterator[str]) -> re.Pattern[str]:
+def _any(pieces: Iterator[str]) -> re.Pattern[str] | None:
     unique = sorted(set(pieces), key=lambda piece: (-len(piece), piece))
-    return re.compile("|".join(map(re.escape, unique))) if unique else _NOTHING
+    return re.compile("|".join(map(re.escape, unique))) if unique else None
 
 
 def _several(one: Meant) -> re.Pattern[str]:
@@ -111,18 +119,6 @@ def _several(one: Meant) -> re.Pattern[str]:
         return re.compile(re.escape(one.word.text))
     end = "" if one.word.open or one.word.quoted else r"(?![^\W_])"
     return re.compile(r"(?<![^\W_])" + _GAP.join(map(re.escape, one.word.tokens)) + end)
-
-
-def _left(text: str, at: int, end: int) -> int:
-    while at > end and text[at - 1].isalnum() and not unspaced(text[at - 1]):
-        at -= 1
-    return at
-
-
-def _right(text: str, at: int) -> int:
-    while at < len(text) and text[at].isalnum() and not unspaced(text[at]):
-        at += 1
-    return at
 
 
 def _apart(spans: Sequence[Span]) -> list[Span]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from sqlite3 import Connection
@@ -44,12 +44,12 @@ class Meant:
     """It, its parts as a phrase, the words it begins, and identifiers made of it and its neighbour."""
     most: int
     """In how many stored texts any of these is, at most."""
-    parts: tuple[str, ...] = ()
-    """Longer words that hold it; looked up only when they are asked for."""
+    parts: tuple[str, ...] | None = None
+    """Longer words that hold it; None until they are asked for."""
 
     def expression(self, *, parts: bool = False) -> str:
         """As the index is asked."""
-        return quoted(*dict.fromkeys((*self.near, *(self.parts if parts else ()))))
+        return quoted(*dict.fromkeys((*self.near, *(self.parts or () if parts else ()))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +79,9 @@ class Meaning:
         """How many texts can have every word, at most."""
         return min((one.most for one in self.words), default=0)
 
-    def wider(self, db: Connection, over: Callable[[], bool]) -> Meaning:
+    def wider(self, db: Connection) -> Meaning:
         """The same, with the longer words that hold the typed ones, for words that are not common themselves."""
-        return replace(self, words=tuple(one if over() else _widened(db, one) for one in self.words))
+        return replace(self, words=tuple(_widened(db, one) for one in self.words))
 
     def _but(self, expression: str) -> str:
         return f"({expression}) NOT {self.unwanted}" if self.unwanted else expression
@@ -143,7 +143,7 @@ def _meant(db: Connection, word: Word, known: dict[str, int], texts: int, joined
 
 
 def _widened(db: Connection, one: Meant) -> Meant:
-    if one.word.quoted or one.word.unspaced or one.n > _COMMON:
+    if one.parts is not None or one.word.quoted or one.word.unspaced or one.n > _COMMON:
         return one
     found = [term for term in vocabulary.containing(db, "".join(one.word.tokens)) if term.term not in one.near]
     return replace(one, parts=tuple(term.term for term in found), most=one.most + sum(term.n for term in found))

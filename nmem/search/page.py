@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nmem.search.rank import Ranked
     from nmem.search.rows import Row
 
-Hit = TypeVar("Hit")
-"""Beside each row, whatever is shown of it."""
 RELEVANCE, NEWEST = "relevance", "newest"
 _FORM = re.compile(r"(relevance|newest)\.(\d{1,6})\.(\d{1,15})\.(\d{1,15})(?:\.(\d)\.(\d{1,18}))?\Z")
 _TABLES = ("search_docs", "work_units", "prompts", "observations")
@@ -67,22 +66,22 @@ class Cursor:
         """Hits of earlier pages that are found again."""
         return self.skip if self.order == NEWEST else 0
 
-    def page(self, scored: Sequence[tuple[Hit, Row]], limit: int) -> Sequence[tuple[Hit, Row]]:
+    def page(self, ranked: Sequence[Ranked], limit: int) -> Sequence[Ranked]:
         """The hits of this page, of all in order."""
-        return scored[(first := self._first(scored)) : first + limit]
+        return ranked[(first := self._first(ranked)) : first + limit]
 
-    def _first(self, scored: Sequence[tuple[object, Row]]) -> int:
+    def _first(self, ranked: Sequence[Ranked]) -> int:
         if self.order == RELEVANCE or not self.number:
             return self.skip
         last = -self.at, self.table, -self.number
-        return sum(key(row) <= last for _, row in scored)
+        return sum(key(one.row) <= last for one in ranked)
 
-    def further(self, scored: Sequence[tuple[object, Row]], page: Sequence[tuple[object, Row]], *, more: bool) -> str:
-        """The cursor of the page after this one, empty when there is none; `more`: not all hits are in `scored`."""
-        if not page or (self._first(scored) + len(page) >= len(scored) and not (more and self.order == NEWEST)):
+    def further(self, ranked: Sequence[Ranked], page: Sequence[Ranked], *, more: bool) -> str:
+        """The cursor of the page after this one, empty when there is none; `more`: not all hits are in `ranked`."""
+        if not page or (self._first(ranked) + len(page) >= len(ranked) and not (more and self.order == NEWEST)):
             return ""
         if self.order == RELEVANCE:
             return f"{RELEVANCE}.{self.skip + len(page)}.0.{self.now}"
-        at, table, number = key(page[-1][1])
-        same = sum(row.at == -at for _, row in page) + (self.skip if -at == self.at else 0)
+        at, table, number = key(page[-1].row)
+        same = sum(one.row.at == -at for one in page) + (self.skip if -at == self.at else 0)
         return f"{NEWEST}.{same}.{-at}.{self.now}.{table}.{-number}"

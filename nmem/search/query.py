@@ -117,9 +117,10 @@ def parse(text: str, now: int) -> Query:
             continue
         if name in MEANT and value and not pasted:
             mistaken.append(f"{whole} is not a filter, so it was taken as a word; there is {MEANT[name]}")
-        word = _word(value if quoted and not name else whole, quoted=quoted and not name, no=no and not pasted)
-        if word is not None:
-            words.setdefault((word.text, word.no), word)
+        if len(words) <= MOST_WORDS:
+            word = _word(value if quoted and not name else whole, quoted=quoted and not name, no=no and not pasted)
+            if word is not None:
+                words.setdefault((word.text, word.no), word)
         if not no or pasted:
             about.append(whole)
     ordered = list(words.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from nmem.search import kinds
 from nmem.search.match import Matched
@@ -23,15 +24,28 @@ _COVERAGE = 1.5
 """A row with half of the words is worth less than half of one with all of them: the share to this power."""
 
 
-def score(row: Row, found: Matched, titled: Matched, meaning: Meaning, now: int) -> float:
-    """A hit's worth."""
+@dataclass(slots=True)
+class Ranked:
+    """A row's place in the list."""
+
+    row: Row
+    score: float
+    pinned: bool
+    """It, or one of the rows that said the same."""
+    times: int = 1
+    episode: int = 0
+    beneath: bool = False
+
+
+def score(row: Row, found: Matched, titled: Sequence[float], meaning: Meaning, now: int) -> float:
+    """A hit's worth; `titled`: the weights of the words in what is its title."""
     base = relevance(row.table, found, meaning)
     if found.phrase:
         base *= _PHRASE
     if found.literal:
         base *= _LITERAL
-    if any(titled.weights):
-        base *= 1 + (_TITLE - 1) * _share(titled.weights, meaning)
+    if any(titled):
+        base *= 1 + (_TITLE - 1) * _share(titled, meaning)
     return base * recency(row.at, now) * weight(row)
 
 
@@ -40,18 +54,19 @@ def relevance(table: str, found: Matched, meaning: Meaning) -> float:
     if not meaning.words:
         return 1.0
     long = 1 - _B + _B * min(4.0, found.words / _USUAL_LENGTH[table])
-    total = sum(
-        one.idf * times * (_K + 1) / (times + _K * long)
-        for one, times in zip(meaning.words, found.weights, strict=True)
-        if times
-    )
+    total = 0.0
+    for one, times in zip(meaning.words, found.weights, strict=True):
+        if times:
+            total += one.idf * times * (_K + 1) / (times + _K * long)
     return float(total * _share(found.weights, meaning) ** _COVERAGE) or _UNSEEN
 
 
 def _share(weights: Sequence[float], meaning: Meaning) -> float:
     """How much of what a query says is there, rare words counting for more."""
-    said = sum(one.idf for one in meaning.words)
-    there = sum(one.idf * min(1.0, times) for one, times in zip(meaning.words, weights, strict=True))
+    said = there = 0.0
+    for one, times in zip(meaning.words, weights, strict=True):
+        said += one.idf
+        there += one.idf * min(1.0, times)
     return there / said if said else 1.0
 
 

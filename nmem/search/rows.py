@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -14,7 +14,6 @@ from nmem.text import from_json
 
 TEXT = 32_000
 """Characters of a text that are looked at: all that capture keeps of a prompt."""
-_CHUNK = 200
 _LEAST = 12
 """Rows of a table that are read even when time is over: a busy machine still shows something of everything."""
 
@@ -75,17 +74,13 @@ Place = tuple[str, str, int]
 """Project and client of a session, and the project's id."""
 
 
-def rows(db: Connection, table: str, numbers: Iterable[int], clock: Clock) -> list[Row]:
+def rows(db: Connection, table: str, wanted: Sequence[int], clock: Clock) -> list[Row]:
     """The rows of these ids, the highest first; few when time is over."""
-    wanted = sorted(numbers, reverse=True)
     raw: list[Raw] = []
-    for start in range(0, len(wanted), _CHUNK):
-        some = wanted[start : start + _CHUNK]
-        sql = _SELECT[table].format(text=TEXT, marks=",".join("?" * len(some)))
-        for row in db.execute(sql, some):
-            raw.append(row)
-            if len(raw) >= _LEAST and clock.over():
-                return _built(db, table, raw)
+    for row in db.execute(_SELECT[table].format(text=TEXT, marks=",".join("?" * len(wanted))), wanted):
+        raw.append(row)
+        if len(raw) >= _LEAST and clock.over():
+            break
     return _built(db, table, raw)
 
 
@@ -96,17 +91,12 @@ def _built(db: Connection, table: str, raw: Sequence[Raw]) -> list[Row]:
 
 
 def _places(db: Connection, sessions: set[str]) -> dict[str, Place]:
-    out: dict[str, Place] = {}
-    names = sorted(sessions)
-    for start in range(0, len(names), _CHUNK):
-        some = names[start : start + _CHUNK]
-        found = db.execute(
-            "SELECT s.id, p.name, s.client, p.id FROM sessions s JOIN projects p ON p.id = s.project_id"  # noqa: S608
-            f" WHERE s.id IN ({','.join('?' * len(some))})",
-            some,
-        )
-        out.update((row[0], (row[1], row[2], row[3])) for row in found)
-    return out
+    found = db.execute(
+        "SELECT s.id, p.name, s.client, p.id FROM sessions s JOIN projects p ON p.id = s.project_id"  # noqa: S608
+        f" WHERE s.id IN ({','.join('?' * len(sessions))})",
+        sorted(sessions),
+    )
+    return {row[0]: (row[1], row[2], row[3]) for row in found}
 
 
 def _observation(row: Raw, place: Place) -> Row:

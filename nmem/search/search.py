@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from nmem.decisions import read as decided
@@ -19,6 +19,7 @@ from nmem.search.match import Matcher
 from nmem.search.meaning import Meaning, absent, meaning, unasked
 from nmem.search.page import NEWEST, RELEVANCE, Cursor, key
 from nmem.search.query import Query, parse
+from nmem.search.rank import Ranked
 from nmem.search.rows import Row, rows
 from nmem.search.snippet import Snippet, snippet
 from nmem.search.text import fold
@@ -113,30 +114,24 @@ def _search(
     gathered = _gathered(db, query, narrow, meant, cursor, limit, clock)
     gathered.add(EPISODES, Found([(number, near.times[number]) for number in near.shares]), ALL)
     found = _rows(db, gathered, cursor, limit, clock)
+    clock.share(1.0)
     matcher = Matcher(meant)
-    scored = _scored(found, matcher, meant, cursor)
+    ranked = _ranked(found, matcher, meant, cursor)
     if near.shares:
-        scored = _by_episode(db, scored, near, len(query.wanted))
-    page = cursor.page(scored, limit)
+        belong = episodes.units(db, [one.row for one in ranked])
+        ranked = episodes.ordered(ranked, belong, near.shares, len(query.wanted))
+    page = cursor.page(ranked, limit)
+    hits = _hits(db, page, matcher, clock)
     whole = gathered.complete and len(found) == len(gathered.tiers)
-    gathered.cut |= clock.over() and not whole
-    further = cursor.further(scored, page, more=not whole)
-    later = decided.superseded(db, [hit.id for hit, _ in page])
-    hits = tuple(
-        replace(
-            hit,
-            snippet=snippet(_true(db, row, matcher), matcher),
-            superseded=later[hit.id].told if hit.id in later else "",
-        )
-        for hit, row in page
+    counts = counting.facets((one.row for one in ranked), whole=whole)
+    further = cursor.further(ranked, page, more=not whole)
+    remarks = _remarks(query, narrow, gathered, ranked, limit, whole=whole)
+    if not (narrow.unknown or gathered.cut or clock.over()):
+        remarks += _dropped(db, query, gathered.meant or meant, clock)
+    remarks += _forgotten(db)
+    return Results(
+        query, cursor.order, hits, len(ranked), not whole, counts, tuple(remarks), further, round(clock.spent(), 4)
     )
-    counts = counting.facets((row for _, row in scored), whole=whole)
-    remarks = (
-        *_remarks(query, narrow, gathered, scored, limit, whole=whole),
-        *(() if narrow.unknown or clock.over() else _dropped(db, query, meant)),
-        *_forgotten(db),
-    )
-    return Results(query, cursor.order, hits, len(scored), not whole, counts, remarks, further, round(clock.spent(), 4))
 
 
 def _gathered(
@@ -159,28 +154,23 @@ def _gathered(
 def _unworded(db: Connection, narrow: Narrowed, meant: Meaning, cursor: Cursor, limit: int, clock: Clock) -> Gathered:
     """Filters alone: the newest that fulfil them. Signs alone: the newest texts that hold them."""
     out = Gathered()
-    for source in (DOCS, EPISODES, PROMPTS, OBSERVATIONS):
-        if meant.signs:
-            found = (
-                gather.glance(db, source, narrow, meant, clock, _few(limit, cursor))
-                if source in gather.GLANCED
-                else None
-            )
-        else:
-            where = narrow.where(source)
-            found = None if where is None else _browsed(db, source, where, narrow, _few(limit, cursor), clock)
-        if found is not None:
-            out.add(source, found, ALL)
+    most = _few(limit, cursor)
+    for source in gather.GLANCED if meant.signs else (OBSERVATIONS, PROMPTS, EPISODES, DOCS):
+        where = narrow.where(source)
+        if where is not None and meant.signs:
+            out.add(source, gather.glance(db, source, where, meant, clock, most), ALL)
+        elif where is not None:
+            out.add(source, _browsed(db, source, where, narrow, most, clock), ALL)
     return out
 
 
 def _browsed(db: Connection, source: Source, where: Where, narrow: Narrowed, most: int, clock: Clock) -> Found:
-    pinned = narrow.filters.pinned and source is OBSERVATIONS
+    pinned = narrow.filters.pinned and source is not DOCS
     if where.sessions and not pinned:
         found = fts.browse_sessions(db, source, where, narrow.places(source), most, clock)
         if found is not None:
             return found
-    return fts.browse(db, source, where, most, clock, index="observations_pinned" if pinned else "")
+    return fts.browse(db, source, where, most, clock, index=_PINNED[source.table] if pinned else source.by_time)
 
 
 def _few(limit: int, cursor: Cursor) -> int:
@@ -201,12 +191,15 @@ def _rows(db: Connection, gathered: Gathered, cursor: Cursor, limit: int, clock:
             most = _few(limit, cursor)
         else:
             keys.sort(key=lambda each: (gathered.tiers[each], -each[1]))
-        out += rows(db, table, (number for _, number in keys[:most]), clock)
+        read = rows(db, table, [number for _, number in keys[:most]], clock)
+        gathered.cut |= len(read) < min(most, len(keys)) and clock.over()
+        out += read
     return out
 
 
+_PINNED = {"observations": "observations_pinned", "work_units": "work_units_pinned", "prompts": ""}
+"""The index of a table's pins; those of prompts are few and kept elsewhere."""
 _OPENING = 300
-Scored = list[tuple[Hit, Row]]
 
 
 def _headed(row: Row) -> str:
@@ -216,77 +209,73 @@ def _headed(row: Row) -> str:
     return f"{row.title}\n{row.text[:_OPENING]}" if row.kind == kinds.EPISODE else row.path or row.title
 
 
-def _scored(found: Sequence[Row], matcher: Matcher, meant: Meaning, cursor: Cursor) -> Scored:
-    """Hits in order; the same text said or done several times is one hit, unless the newest are wanted."""
-    scored: Scored = []
+def _ranked(found: Sequence[Row], matcher: Matcher, meant: Meaning, cursor: Cursor) -> list[Ranked]:
+    """Rows in order; the same text said or done several times is one hit, unless the newest are wanted."""
+    ranked = []
     for row in found:
-        title = matcher.look(_headed(row))
-        value = rank.score(row, matcher.look(row.text), title, meant, cursor.now)
-        hit = Hit(row.id, row.kind, row.type, row.at, row.session_id, row.project, row.client, row.path, row.outcome,
-                  row.pinned, Snippet(""), round(value, 4))  # fmt: skip
-        scored.append((hit, row))
+        value = rank.score(row, matcher.look(row.text), matcher.weights(fold(_headed(row))), meant, cursor.now)
+        ranked.append(Ranked(row, round(value, 4), row.pinned))
     if cursor.order == NEWEST:
-        return sorted(scored, key=lambda pair: key(pair[1]))
-    return _merged(sorted(scored, key=lambda pair: (-pair[0].score, -pair[0].at, pair[0].id)))
+        return sorted(ranked, key=lambda one: key(one.row))
+    return _merged(sorted(ranked, key=lambda one: (-one.score, -one.row.at, one.row.id)))
 
 
-def _by_episode(db: Connection, scored: Scored, near: episodes.Related, asked: int) -> Scored:
-    """The same hits, each beneath its episode, the episodes that speak most of the query first."""
-    hits = {row.id: hit for hit, row in scored}
-    belong = episodes.units(db, [row for _, row in scored])
-    placed = episodes.ordered([(hit.score, row) for hit, row in scored], belong, near.shares, asked)
-    return [
-        (replace(hits[one.row.id], score=round(one.score, 4), episode=one.episode, beneath=one.beneath), one.row)
-        for one in placed
-    ]
+def _hits(db: Connection, page: Sequence[Ranked], matcher: Matcher, clock: Clock) -> tuple[Hit, ...]:
+    """A page as it is shown."""
+    later = decided.superseded(db, [one.row.id for one in page])
+    known: dict[str, list[open_ends.Row]] = {}
+    out = []
+    for one in page:
+        row = one.row
+        shown = snippet(_true(db, row, matcher, known, clock), matcher)
+        out.append(Hit(row.id, row.kind, row.type, row.at, row.session_id, row.project, row.client, row.path,
+                       row.outcome, one.pinned, shown, round(one.score, 4), one.times, one.episode, one.beneath,
+                       later[row.id].told if row.id in later else ""))  # fmt: skip
+    return tuple(out)
 
 
-def _true(db: Connection, row: Row, matcher: Matcher) -> str:
-    """A row's text; of a story without the ends that are not open any more, where the query is about these."""
+def _true(db: Connection, row: Row, matcher: Matcher, known: dict[str, list[open_ends.Row]], clock: Clock) -> str:
+    """A row's text; of a story without its ends, where the query is about these without those that are closed."""
     if not row.left:
         return row.text
     rest = row.text.replace(row.left, "")
-    if all(
-        less or not more for less, more in zip(matcher.look(rest).weights, matcher.look(row.text).weights, strict=True)
-    ):
+    said = zip(matcher.weights(fold(rest)), matcher.weights(fold(row.text)), strict=True)
+    if clock.over() or all(less or not more for less, more in said):
         return rest
-    return row.text.replace(row.left, "\n".join(open_ends.left(db, row.session_id, row.at, row.left.split("\n"))))
+    ends = open_ends.left(db, row.session_id, row.at, row.left.split("\n"), known=known)
+    return row.text.replace(row.left, "\n".join(ends))
 
 
-def _merged(scored: Scored) -> Scored:
-    first: dict[tuple[str, int, str], int] = {}
-    out: Scored = []
-    for hit, row in scored:
-        same = (hit.kind, row.project_id, row.text)
-        if same in first:
-            best, its = out[first[same]]
-            out[first[same]] = (replace(best, times=best.times + 1, pinned=best.pinned or hit.pinned), its)
-        else:
-            first[same] = len(out)
-            out.append((hit, row))
-    return out
+def _merged(ranked: Sequence[Ranked]) -> list[Ranked]:
+    first: dict[tuple[str, int, str], Ranked] = {}
+    for one in ranked:
+        best = first.setdefault((one.row.kind, one.row.project_id, one.row.text), one)
+        if best is not one:
+            best.times += 1
+            best.pinned = best.pinned or one.pinned
+    return list(first.values())
 
 
 def _remarks(
-    query: Query, narrow: Narrowed, gathered: Gathered, scored: Scored, limit: int, *, whole: bool
+    query: Query, narrow: Narrowed, gathered: Gathered, ranked: Sequence[Ranked], limit: int, *, whole: bool
 ) -> list[str]:
     out = [*query.mistaken, *(f"nothing stored matches {one}" for one in narrow.unknown)]
-    if scored and gathered.tiers and ALL not in gathered.tiers.values() and len(query.wanted) > 1:
+    if ranked and gathered.tiers and ALL not in gathered.tiers.values() and len(query.wanted) > 1:
         out.append("no record has all the words: these have some of them, or words that contain them")
     if not whole and query.wanted and not any(word.tokens for word in query.wanted):
         out.append("punctuation is not indexed: only the newest texts were searched")
     elif gathered.cut:
         out.append("the time limit ended the search before all was searched: the newest came first")
-    elif not whole and query.wanted and len(scored) >= limit:
-        out.append(f"there are more: the newest of each kind were ranked, {len(scored)} in all")
+    elif not whole and query.wanted and len(ranked) >= limit:
+        out.append(f"there are more: the newest of each kind were ranked, {len(ranked)} in all")
     return out
 
 
-def _dropped(db: Connection, query: Query, meant: Meaning) -> list[str]:
+def _dropped(db: Connection, query: Query, meant: Meaning, clock: Clock) -> list[str]:
     """Which words had no part in what was found."""
     none = [word for word in absent(db, meant) if not any(word in one for one in query.mistaken)]
     little = unasked(query, meant)
-    near = [word for one in none if (word := vocabulary.nearest(db, fold(one)))]
+    near = [word for one in none if not clock.over() and (word := vocabulary.nearest(db, fold(one)))]
     return [
         *([f"no record contains: {', '.join(none)}"] if none else []),
         *([f"did you mean: {', '.join(near)}"] if near else []),

@@ -15,7 +15,8 @@ LONGEST = 64
 EXPANDED = 16
 """Stored words that one typed word can stand for."""
 _PART_LEAST = 3
-_SCANNED = 20_000
+_SCANNED, _HELD = 20_000, 600
+"""Words that are looked through for the commonest that begin so, and for the closest that hold a part: the oldest."""
 _SLIP_LEAST, _STRANGE_LETTERS, _ALIKE = 5, 2, 0.8
 """Of a word that may be mistyped: its least length, the letters by which the one that is meant may differ, and how
 alike they are at least (0 to 1).
@@ -149,11 +150,12 @@ def containing(db: Connection, part: str, most: int = EXPANDED) -> list[Term]:
     """The words that hold a part of three characters or more, the closest in length first."""
     if len(part) < _PART_LEAST or len(part) > LONGEST:
         return []
-    grams = " AND ".join(f'"{part[at : at + 3]}"' for at in range(len(part) - 2))
+    starts = dict.fromkeys((*range(0, len(part) - 2, 3), len(part) - 3))
+    grams = " AND ".join(f'"{part[at : at + 3]}"' for at in starts)
     found = db.execute(
         "SELECT t.term, t.n FROM search_parts p CROSS JOIN search_terms t ON t.id = p.rowid"
         " WHERE p.search_parts MATCH ? AND instr(t.term, ?) LIMIT ?",
-        (grams, part, _SCANNED // 10),
+        (grams, part, _HELD),
     ).fetchall()
     found.sort(key=lambda row: (len(row[0]), -row[1]))
     return [Term(*row) for row in found[:most]]

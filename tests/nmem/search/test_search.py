@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmem.search import fts
+from capture.storage import store
+from nmem.search import fts, gather
 from nmem.search.blocks import blocks
 from nmem.search.clock import Clock
 from nmem.search.page import NEWEST, RELEVANCE
@@ -205,6 +206,26 @@ def test_an_index_of_time_orders_what_was_imported_late(stored: Stored) -> None:
         stored.do(f"widget old {n}", at=NOW - 10**10 + n)
     stored.settle()
     assert ids(find(stored, "widget", NEWEST, limit=30)) == new
+
+
+@pytest.mark.parametrize("rare", [True, False])
+def test_the_newest_are_the_newest_wherever_they_are_stored(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch, rare: bool
+) -> None:
+    """Two stretches of ids that were written side by side, as an import beside a session."""
+    monkeypatch.setattr(gather, "_RARE", 60_000 if rare else 0)
+    made = {
+        stored.do(f"xylophone {n}", at=NOW - n * MINUTE - half): (n, half) for half in (0, 1) for n in range(300, 0, -1)
+    }
+    stored.settle()
+    with store.transaction(stored.db):
+        stored.db.execute("DELETE FROM search_blocks WHERE source = 'observations'")
+        stored.db.execute(
+            "INSERT INTO search_blocks SELECT 'observations', min(id), max(id), min(at), max(at), ' 1 ', ' claude '"
+            " FROM observations GROUP BY (id - 1) / 10"
+        )
+    found = search(stored.db, "xylophone", NOW, order=NEWEST, limit=50)
+    assert [hit.id for hit in found.hits] == sorted(made, key=made.__getitem__)[:50]
 
 
 def test_pages_neither_repeat_nor_leave_out_while_rows_come_in(stored: Stored) -> None:
