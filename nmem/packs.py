@@ -1,6 +1,7 @@
 """Builds the packs of hook modules (nmem.preload); called by init and settling.
 
-What a pack holds is measured: hooks of a few turns run in a scratch database and say which modules they loaded.
+What a pack holds is measured: hooks of a few turns run in a scratch database and say which modules they loaded, and
+which functions they called.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import closing
 from marshal import dumps
 from pathlib import Path
 from types import CodeType
+from typing import TypeGuard
 
 from capture.compiled import stamp
 from capture.files import replace
@@ -31,11 +33,14 @@ OURS = (preload.__name__, "nmem.entry")
 def fresh(above: str) -> bool:
     """Whether all packs are there and of these sources."""
     try:
-        return all(
-            preload.rows_of(above, preload.read(pack(above, kind))) for kind in {*KINDS.values(), TELLING, LATER}
-        )
+        return all(_is_fresh(above, kind) for kind in {*KINDS.values(), TELLING, LATER})
     except (OSError, ValueError, EOFError, TypeError):
         return False
+
+
+def _is_fresh(above: str, kind: str) -> bool:
+    with Path(pack(above, kind)).open("rb") as file:
+        return bool(preload.rows_of(above, file.fileno())[0])
 
 
 def make() -> bool:
@@ -49,37 +54,59 @@ def make() -> bool:
     try:
         if not os.access(Path(pack(above, TELLING)).parent, os.W_OK):
             return False
-        found = _traced(above)
+        found, called = _traced(above)
         if not all(found.values()):
             return False  # a hook that says nothing would make packs of nothing, and these would pass for fresh
         for kind, names in found.items():
-            replace(pack(above, kind), _packed(above, names))
+            replace(pack(above, kind), _packed(above, names, called[kind] if kind in called else None))
     except (OSError, subprocess.SubprocessError, sqlite3.Error):
         return False
     return True
 
 
-def _packed(above: str, names: list[str]) -> bytes:
-    rows, codes = [], []
+def _packed(above: str, names: list[str], called: set[str] | None) -> bytes:
+    """A pack of modules, the code of other functions than those called at its end; None: all of it is code."""
+    rows, parts, rest = [], [], b""
     for name in [*(name for name in names if name not in OURS), *OURS, __name__]:  # another maker makes other packs
         package = Path(source(above, name, True)).exists()
         file = source(above, name, package)
         rows.append((name, package, stamp(file)))
-        known = name in (*OURS, __name__)
-        codes.append(None if known else _compiled(file))
-    first = dumps(rows)
-    return head() + len(first).to_bytes(4, "little") + first + dumps(codes)
+        if name in (*OURS, __name__):
+            parts.append((None, (), 0, 0))
+            continue
+        code, left, apart = _compiled(file, name, called)
+        data = dumps(apart) if left else b""
+        parts.append((code, left, len(rest), len(data)))
+        rest += data
+    each = dumps(rows), dumps(parts), rest
+    return head() + b"".join(len(one).to_bytes(4, "little") for one in each) + b"".join(each)
 
 
-def _compiled(file: str) -> CodeType:
-    """A source's code without what no hook asks for: docstrings and annotations are an eighth of reading a pack."""
+def _compiled(file: str, name: str, called: set[str] | None) -> tuple[CodeType, tuple[str, ...], CodeType]:
+    """A source's code but for the functions that are not called; their names; and their code.
+
+    Without what no hook asks for: docstrings and annotations are an eighth of reading a pack.
+    """
     tree = ast.fix_missing_locations(_Bare().visit(ast.parse(Path(file).read_bytes(), file)))
-    code: CodeType = compile(tree, file, "exec", dont_inherit=True, optimize=2)
-    return code
+    left = [each for each in tree.body if called is not None and _is_left(each, name, called)]
+    tree.body = [each for each in tree.body if each not in left]
+    apart = ast.Module(list(left), [])
+    code, other = (compile(each, file, "exec", dont_inherit=True, optimize=2) for each in (tree, apart))
+    return code, tuple(each.name for each in left), other
+
+
+def _is_left(node: ast.stmt, name: str, called: set[str]) -> TypeGuard[ast.FunctionDef]:
+    """Whether it is a plain function that is not called: a module's own, such as `__getattr__`, Python looks for."""
+    return (
+        isinstance(node, ast.FunctionDef)
+        and not node.decorator_list
+        and not node.name.startswith("__")
+        and f"{name} {node.name}" not in called
+    )
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes annotations out; a hook's modules know no dataclasses, which would read them."""
+    """Takes out annotations, and what is there for these; a hook's modules know no dataclasses, which would read them."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
@@ -95,15 +122,28 @@ class _Bare(ast.NodeTransformer):
         bare = ast.Assign(targets=[node.target], value=node.value) if node.value else ast.Pass()
         return ast.copy_location(bare, node)
 
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | None:
+        return None if node.module == "__future__" else node
+
+    def visit_If(self, node: ast.If) -> ast.stmt:
+        self.generic_visit(node)
+        for_types = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return ast.copy_location(ast.Pass(), node) if for_types and not node.orelse else node
+
 
 _TRACE = """
 import os, sys
 sys.argv[0] = {entry!r}
-done, leave = [], os._exit
+done, called, leave = [], set(), os._exit
 def told(code):
-    os.write(1, "\\n".join(["", *done]).encode())
+    sys.setprofile(None)
+    os.write(1, "\\n".join(["", *done, *called]).encode())
     leave(code)
 os._exit = told
+def call(frame, event, _):
+    code = frame.f_code
+    if event == "call" and code.co_qualname == code.co_name:
+        called.add(f"{{frame.f_globals.get('__name__')}} {{code.co_name}}")
 sys.path[:] = [{above!r}, *sys.path]
 from capture import compiled
 run = compiled._Finder.exec_module
@@ -113,29 +153,36 @@ def exec_module(self, module):
 compiled._Finder.exec_module = exec_module
 compiled.install()
 import nmem.entry
+sys.setprofile(call)
 nmem.entry.main()
 """
-"""Runs a hook in a process of its own that says which modules it loaded, in the order in which they were ready."""
+"""Runs a hook in a process of its own that says which modules it loaded, in the order in which they were ready, and
+which of their functions were called."""
 
 
-def _traced(above: str) -> dict[str, list[str]]:
-    """Kind of hook -> the modules that all of its kind load in a session that goes on, ready ones first."""
+def _traced(above: str) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
+    """Kind of hook -> the modules that all of its kind load in a session that goes on, ready ones first; and the
+    functions that any of its kind calls, where these are all that is usual."""
     found: dict[str, list[str]] = {}
+    called: dict[str, set[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for number, (event, payload) in enumerate((*_TURN, *_TURN, *_TURN)):
             said = {"prompt": f"{_PROMPT} And again: {number}."} if event == "UserPromptSubmit" else {}
-            names = _loaded(above, folder, event, {**payload, **said})  # the same prompt again would be none
+            names, functions = _run(above, folder, event, {**payload, **said})  # the same prompt again would be none
             if number == 0:
                 _fold(f"{folder}/data/nmem.db")
             if number >= len(_TURN):  # the first turn makes what later ones find
                 kept = found.setdefault(KINDS[event], names)
                 found[KINDS[event]] = [name for name in kept if name in names]
-        first = _loaded(above, folder, "UserPromptSubmit", {"prompt": _PROMPT, "session_id": "another"})
+                called.setdefault(KINDS[event], set()).update(functions)
+        first, functions = _run(above, folder, "UserPromptSubmit", {"prompt": _PROMPT, "session_id": "another"})
     usual = found["prompt"]
     found["prompt"] = [name for name in usual if name in first]
     found[LATER] = [name for name in usual if name not in first]
     found[TELLING] = [*(name for name in first if name not in usual), *_WORDED]
-    return found
+    called[LATER] = called["prompt"]
+    called["prompt"] = called["prompt"].union(functions)
+    return found, called
 
 
 def _fold(db_path: str) -> None:
@@ -144,7 +191,8 @@ def _fold(db_path: str) -> None:
         fold(db, 5000)
 
 
-def _loaded(above: str, folder: str, event: str, payload: dict[str, object]) -> list[str]:
+def _run(above: str, folder: str, event: str, payload: dict[str, object]) -> tuple[list[str], list[str]]:
+    """The modules that a hook loads, and the functions that it calls, each as its module and its name."""
     given = {"session_id": "preload", "cwd": folder, "hook_event_name": event, **payload}
     code = _TRACE.format(entry=f"{above}/nmem/entry.py", above=above)
     words = [sys.executable, "-I", "-S", "-c", code, "claude", event, "--db", f"{folder}/data/nmem.db"]
@@ -152,7 +200,8 @@ def _loaded(above: str, folder: str, event: str, payload: dict[str, object]) -> 
     done = subprocess.run(
         words, input=json.dumps(given).encode(), capture_output=True, env={**env, OFF: "1"}, timeout=60, check=False
     )
-    return [name for name in done.stdout.decode().split("\n") if name.startswith(("capture.", "nmem."))]
+    ours = [name for name in done.stdout.decode().split("\n") if name.startswith(("capture.", "nmem."))]
+    return [name for name in ours if " " not in name], [name for name in ours if " " in name]
 
 
 _BASH: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}

@@ -1,8 +1,9 @@
 """Loads the modules of a hook from one file, at half the cost of loading them one by one.
 
-A pack holds the code of what one kind of hook always needs, in the order in which that may run. Each source's time and
-size decide whether its pack is used, by Python's own rule for bytecode: one that differs, and the modules are looked
-up as ever. Packs lie beside the bytecode; settling makes those that are missing or stale.
+A pack holds the code of what one kind of hook always needs, in the order in which that may run. Functions that no usual
+hook calls stand at its end, and are read when one is called. Each source's time and size decide whether its pack is
+used, by Python's own rule for bytecode: one that differs, and the modules are looked up as ever. Packs lie beside the
+bytecode; settling makes those that are missing or stale.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from capture.compiled import stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType
+    from collections.abc import Callable
+    from types import CodeType, ModuleType
 
     Row = tuple[str, bool, bytes]
     """A module's name, whether it is a package, and the stamp of its source."""
+    Part = tuple[CodeType | None, tuple[str, ...], int, int]
+    """A module's code, the functions that are not in it, and where among those of all modules they stand."""
 
 KINDS = {
     "PreToolUse": "before", "PostToolUse": "tool", "PostToolUseFailure": "tool", "AfterTool": "tool",
@@ -27,10 +31,8 @@ KINDS = {
 TELLING, LATER = "telling", "later"
 """The packs of what a prompt needs on top: where it may be told something, and where others came before it."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-_MOST = 1 << 22
-"""Bytes of the largest pack."""
-_FROM = 12
-"""Where the rows begin: after the head and their size."""
+_HEAD = 20
+"""Bytes before the rows: what a pack begins with, and the sizes of its rows, its code and the rest."""
 
 
 def pack(above: str, kind: str) -> str:
@@ -50,12 +52,12 @@ def preload(above: str, kind: str) -> None:
     from marshal import loads
 
     try:
-        data = read(pack(above, kind))
-        rows = rows_of(above, data)
-        codes = loads(memoryview(data)[_rows_end(data) :]) if rows else []  # noqa: S302 -- as Python loads bytecode
+        handle = os.open(pack(above, kind), _FLAGS)  # stays open: what is left out may be wanted yet
+        rows, begins, size = rows_of(above, handle)
+        parts = loads(os.read(handle, size)) if rows else []  # noqa: S302 -- as Python loads bytecode
     except (OSError, ValueError, EOFError, TypeError):
         return
-    _run(above, rows, codes)
+    _run(above, rows, parts, (handle, begins + size))
 
 
 def begin(above: str, event: str) -> None:
@@ -80,56 +82,79 @@ _above: list[str] = []
 _loaded_kinds: set[str] = set()
 
 
-def read(file: str) -> bytes:
-    """A pack. Raises OSError."""
-    handle = os.open(file, _FLAGS)
-    try:
-        return os.read(handle, _MOST)
-    finally:
-        os.close(handle)
-
-
-def rows_of(above: str, data: bytes) -> list[Row]:
-    """The modules of a pack; none where one of their sources is another than it was made of. Raises as `loads`."""
+def rows_of(above: str, handle: int) -> tuple[list[Row], int, int]:
+    """The modules of an open pack, where its code begins and how long that is; no modules where one of their sources is
+    another than it was made of, or the pack is cut short. Raises OSError, and as `loads`."""
     from marshal import loads
 
-    begins = head()
-    if data[: len(begins)] != begins:
-        return []
-    rows: list[Row] = loads(data[_FROM : _rows_end(data)])  # noqa: S302 -- it lies beside the bytecode
+    begins, data = head(), os.read(handle, _HEAD)
+    sizes = [int.from_bytes(data[at : at + 4], "little") for at in range(len(begins), _HEAD, 4)]
+    if data[: len(begins)] != begins or os.fstat(handle).st_size != _HEAD + sum(sizes):
+        return [], 0, 0
+    rows: list[Row] = loads(os.read(handle, sizes[0]))  # noqa: S302 -- it lies beside the bytecode
     for name, package, made in rows:
         if stamp(source(above, name, package)) != made:
-            return []
-    return rows
+            return [], 0, 0
+    return rows, _HEAD + sizes[0], sizes[1]
 
 
-def _rows_end(data: bytes) -> int:
-    return _FROM + int.from_bytes(data[_FROM - 4 : _FROM], "little")
-
-
-def _run(above: str, rows: list[Row], codes: list[CodeType | None]) -> None:
+def _run(above: str, rows: list[Row], parts: list[Part], rest: tuple[int, int]) -> None:
     """Make the modules, then run them: a package may be ready only after modules inside of it, which look it up."""
     modules, module_type = sys.modules, type(sys)
     waiting = []
-    for (name, package, _), code in zip(rows, codes, strict=True):
-        if code is not None and name not in modules:
+    for (name, package, _), part in zip(rows, parts, strict=True):
+        if part[0] is not None and name not in modules:
             module = modules[name] = module_type(name)
             module.__file__ = file = source(above, name, package)
             module.__package__ = name if package else name.rpartition(".")[0]
             if package:
                 module.__path__ = [file[: -len("/__init__.py")]]
-            waiting.append((module, code))
+            waiting.append((module, part))
     waiting.reverse()
     try:
         while waiting:
-            module, code = waiting[-1]
-            exec(code, module.__dict__)  # noqa: S102 -- what Python does with a module
+            module, (code, left, at, size) = waiting[-1]
+            if left:
+                functions = _Rest(rest[0], rest[1] + at, size, module.__dict__)
+                module.__dict__.update({each: _left(each, functions) for each in left})
+            exec(code, module.__dict__)  # type: ignore[arg-type]  # noqa: S102 -- what Python does with a module
             parent, _, last = module.__name__.rpartition(".")
             setattr(modules[parent], last, module)
             waiting.pop()
     except BaseException:  # noqa: BLE001 -- the ordinary import says why, at the place that handles a failure
         for module, _ in waiting:
             del modules[module.__name__]
+
+
+def _left(name: str, rest: _Rest) -> Callable[..., object]:
+    """Stands for a function of a module from the outset, and calls it: who compares or keeps it has this one."""
+
+    def call(*values: object, **named: object) -> object:
+        return rest.functions()[name](*values, **named)
+
+    return call
+
+
+class _Rest:
+    """The functions of a module that its pack's code is without."""
+
+    __slots__ = ("_at", "_found", "_handle", "_module", "_size")
+
+    def __init__(self, handle: int, at: int, size: int, module: dict[str, object]) -> None:
+        self._handle = handle  # kept open: the file of that name may be another one soon
+        self._at = at
+        self._size = size
+        self._module = module
+        self._found: dict[str, Callable[..., object]] = {}
+
+    def functions(self) -> dict[str, Callable[..., object]]:
+        if not self._found:
+            from marshal import loads
+
+            os.lseek(self._handle, self._at, os.SEEK_SET)
+            code = loads(os.read(self._handle, self._size))  # noqa: S302 -- as Python loads bytecode
+            exec(code, self._module, self._found)  # noqa: S102 -- what Python does with a module
+        return self._found
 
 
 def source(above: str, name: str, package: bool) -> str:
