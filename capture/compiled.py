@@ -5,7 +5,7 @@ the bytecode beside it, so these are opened at once. Python's own rule decides w
 (its time and size) and of this interpreter; whatever is not as expected is left to Python's own way.
 """
 
-from __future__ import annotations
+# without `from __future__ import annotations`: that is a module, too, which nothing else asks for in a hook
 
 import sys
 
@@ -114,8 +114,8 @@ class _Finder:
         self._spec: Callable[..., ModuleSpec] = ModuleSpec
 
     def find_spec(
-        self, name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+        self, name: str, path: "Sequence[str] | None" = None, _target: "ModuleType | None" = None
+    ) -> "ModuleSpec | None":
         """Where a module is, with its code; None where it is not ours, or not to be had so."""
         if path is None or not name.startswith(_OURS):
             return None
@@ -135,18 +135,18 @@ class _Finder:
         spec.loader_state = code
         return spec
 
-    def create_module(self, _spec: ModuleSpec) -> ModuleType | None:
+    def create_module(self, _spec: "ModuleSpec") -> "ModuleType | None":
         """An ordinary module."""
         return None
 
-    def exec_module(self, module: ModuleType) -> None:
+    def exec_module(self, module: "ModuleType") -> None:
         """Run the code that was found."""
         spec = module.__spec__
         assert spec is not None
         module.__file__ = spec.origin
         exec(spec.loader_state, module.__dict__)  # noqa: S102 - what Python does with a module
 
-    def _code(self, source: str, kept: str) -> CodeType | None:
+    def _code(self, source: str, kept: str) -> "CodeType | None":
         """The bytecode of a source; None where there is none, or none of this very source and interpreter."""
         try:
             made = stamp(source)
@@ -172,7 +172,7 @@ def stamp(source: str) -> bytes:
     return ((int(state.st_mtime) & 0xFFFFFFFF) | (state.st_size & 0xFFFFFFFF) << 32).to_bytes(8, "little")
 
 
-def _anew(source: str, kept: str) -> CodeType | None:
+def _anew(source: str, kept: str) -> "CodeType | None":
     """Take away bytecode that a full disk cut short: Python believes its head and fails. Where it stays, compile."""
     try:
         os.unlink(kept)

@@ -10,17 +10,15 @@ _CONTROLS = [chr(c) for c in range(32) if chr(c) not in "\n\t\r\x1b"] + [chr(c) 
 _BREAKS = frozenset("\u2028\u2029")
 _JOINERS = frozenset("\u200c\u200d")
 """Join or separate letters (Persian, Indic scripts) and the parts of an emoji: they act on what is not ASCII."""
-_SELECTORS = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+_SELECTORS = (("\ufe00", "\ufe0f"), ("\U000e0100", "\U000e01ef"))
 """Choose a form of the character before them: one for each character, a row of them would carry hidden bytes."""
-_HIDDEN = frozenset(
-    map(chr, (
-        0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF,
-        *range(0xFFF9, 0xFFFC), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B), *range(0xE0000, 0xE0080),
-    ))
+_HIDDEN = (
+    ("\xad", "\xad"), ("\u061c", "\u061c"), ("\u180e", "\u180e"), ("\u200b", "\u200b"), ("\u200e", "\u200f"),
+    ("\u202a", "\u202e"), ("\u2060", "\u206f"), ("\ufeff", "\ufeff"), ("\ufff9", "\ufffb"),
+    ("\U0001bca0", "\U0001bca3"), ("\U0001d173", "\U0001d17a"), ("\U000e0000", "\U000e007f"),
 )  # fmt: skip
 """Zero-width characters, bidi marks, overrides and isolates, the byte order mark, and the tag block, which spells
 ASCII that no one sees."""
-_ATTACHED = _JOINERS | _SELECTORS
 _KEYCAP, _LAST_ASCII = "\u20e3", "\x7f"
 _STRINGS = "]P_^X"
 _LONGEST_STRING = 4096
@@ -61,9 +59,18 @@ def _visible(text: str) -> str:
     """Without hidden characters; C1's introducer becomes its two characters."""
     if "\x9b" in text:
         text = text.replace("\x9b", "\x1b[")
-    for char in _HIDDEN.union(_BREAKS).intersection(text):
-        text = text.replace(char, "\n" if char in _BREAKS else "")
+    for char in set(text):
+        if char in _BREAKS or _within(char, _HIDDEN):
+            text = text.replace(char, "\n" if char in _BREAKS else "")
     return text
+
+
+def _within(char: str, ranges: tuple[tuple[str, str], ...]) -> bool:
+    return any(low <= char <= high for low, high in ranges)
+
+
+def _attaches(char: str) -> bool:
+    return char in _JOINERS or _within(char, _SELECTORS)
 
 
 def _may_attach(text: str) -> bool:
@@ -80,18 +87,18 @@ def attached(text: str) -> str:
     if text.isascii() or not _may_attach(text):
         return text
     out, start = [], 0
-    places = sorted(at for char in _ATTACHED.intersection(text) for at in _places(text, char))
+    places = sorted(at for char in filter(_attaches, set(text)) for at in _places(text, char))
     for place in places:
         if place < start:
             continue
         end = place + 1
-        while text[end : end + 1] in _ATTACHED:
+        while _attaches(text[end : end + 1]):
             end += 1
         before, after = text[place - 1 : place], text[end : end + 1]
         selects = before > _LAST_ASCII or after == _KEYCAP
         joins = before > _LAST_ASCII or after > _LAST_ASCII
         out.append(text[start:place])
-        out.append(next((char for char in text[place:end] if char in _SELECTORS), "") if selects else "")
+        out.append(next((char for char in text[place:end] if _within(char, _SELECTORS)), "") if selects else "")
         out.append(next((char for char in text[place:end] if char in _JOINERS), "") if joins else "")
         start = end
     return "".join(out) + text[start:]

@@ -66,7 +66,9 @@ def make() -> bool:
 
 def _packed(above: str, names: list[str], called: set[str] | None) -> bytes:
     """A pack of modules, the code of other functions than those called at its end; None: all of it is code."""
-    rows, parts, rest = [], [], b""
+    rows: list[preload.Row] = []
+    parts: list[preload.Part] = []
+    rest = b""
     for name in [*(name for name in names if name not in OURS), *OURS, __name__]:  # another maker makes other packs
         package = Path(source(above, name, True)).exists()
         file = source(above, name, package)

@@ -6,7 +6,7 @@ used, by Python's own rule for bytecode: one that differs, and the modules are l
 bytecode; settling makes those that are missing or stale.
 """
 
-from __future__ import annotations
+# without `from __future__ import annotations`: see capture.compiled
 
 import os
 import sys
@@ -16,7 +16,7 @@ from capture.compiled import stamp
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType, ModuleType
+    from types import CodeType
 
     Row = tuple[str, bool, bytes]
     """A module's name, whether it is a package, and the stamp of its source."""
@@ -82,7 +82,7 @@ _above: list[str] = []
 _loaded_kinds: set[str] = set()
 
 
-def rows_of(above: str, handle: int) -> tuple[list[Row], int, int]:
+def rows_of(above: str, handle: int) -> "tuple[list[Row], int, int]":
     """The modules of an open pack, where its code begins and how long that is; no modules where one of their sources is
     another than it was made of, or the pack is cut short. Raises OSError, and as `loads`."""
     from marshal import loads
@@ -98,7 +98,7 @@ def rows_of(above: str, handle: int) -> tuple[list[Row], int, int]:
     return rows, _HEAD + sizes[0], sizes[1]
 
 
-def _run(above: str, rows: list[Row], parts: list[Part], rest: tuple[int, int]) -> None:
+def _run(above: str, rows: "list[Row]", parts: "list[Part]", rest: tuple[int, int]) -> None:
     """Make the modules, then run them: a package may be ready only after modules inside of it, which look it up."""
     modules, module_type = sys.modules, type(sys)
     waiting = []
@@ -126,7 +126,7 @@ def _run(above: str, rows: list[Row], parts: list[Part], rest: tuple[int, int]) 
             del modules[module.__name__]
 
 
-def _left(name: str, rest: _Rest) -> Callable[..., object]:
+def _left(name: str, rest: "_Rest") -> "Callable[..., object]":
     """Stands for a function of a module from the outset, and calls it: who compares or keeps it has this one."""
 
     def call(*values: object, **named: object) -> object:
@@ -147,7 +147,7 @@ class _Rest:
         self._module = module
         self._found: dict[str, Callable[..., object]] = {}
 
-    def functions(self) -> dict[str, Callable[..., object]]:
+    def functions(self) -> "dict[str, Callable[..., object]]":
         if not self._found:
             from marshal import loads
 

@@ -125,12 +125,12 @@ def _stands(text: str, at: int, literal: str) -> bool:
 
 def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share one shape
     found: list[tuple[int, Span]] = []
-    for mark, starts in detectors.BEGINNINGS.items():
-        if mark not in text:
+    for sign, starts in detectors.BEGINNINGS.items():
+        if sign not in text:
             continue
         for start in starts:
             if start in text:
-                for number, literal, kind, body in starts[start]:
+                for number, literal, kind, body in detectors.rows(sign, start):
                     for at in _hits(text, literal):
                         matched = pattern(body).match(text, at + len(literal)) if _stands(text, at, literal) else None
                         if matched and _varied(text[at : matched.end()]):

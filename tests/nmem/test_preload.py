@@ -111,7 +111,7 @@ def test_a_pack_that_is_not_of_these_sources_is_passed_over(copy: Path, tmp_path
         pack.unlink()
     else:
         pack.write_bytes({"cut": data[:-900], "empty": b"", "other": b"\0\0" + data[2:]}[change])
-    assert packs.fresh(str(copy)) == (change == "cut"), "only its rows are read"
+    assert not packs.fresh(str(copy))
     db_path = tmp_path / "nmem.db"
     looked_up = run(copy, "Stop", db_path, last_assistant_message="Done.", stop_hook_active=False)
     assert len(looked_up) > 30
@@ -124,11 +124,35 @@ def test_a_pack_whose_code_fails_stops_no_hook(copy: Path, tmp_path: Path) -> No
 
     pack = Path(preload.pack(str(copy), "end"))
     rows = dumps([("capture.keys", False, compiled.stamp(str(copy / "capture" / "keys.py")))])
-    code = dumps([compile("raise MemoryError", "keys.py", "exec")])
-    pack.write_bytes(preload.head() + len(rows).to_bytes(4, "little") + rows + code)
+    code = dumps([(compile("raise MemoryError", "keys.py", "exec"), (), 0, 0)])
+    sizes = [len(part).to_bytes(4, "little") for part in (rows, code, b"")]
+    pack.write_bytes(b"".join((preload.head(), *sizes, rows, code)))
     run(copy, "Stop", tmp_path / "nmem.db", last_assistant_message="Done.", stop_hook_active=False)
     with closing(sqlite3.connect(tmp_path / "nmem.db")) as db:
         assert db.execute("SELECT content FROM prompts").fetchall() == [("Done.",)]
+
+
+def test_functions_that_a_pack_is_without_are_there_when_called(packed: Path, tmp_path: Path) -> None:
+    """A secret, hidden characters and a file: no hook of those that were traced meets any of them."""
+    key = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"
+    said = f"Look at src/parser.py\u200b: STRIPE_KEY={key} fails in test_parser.py::test_x, see https://x.example/i/7"
+    rows = []
+    for name in ("with", "without"):
+        above, folder = packed, tmp_path / name
+        if name == "without":
+            above = tmp_path / "plain"
+            for package in ("capture", "nmem"):
+                ignore = shutil.ignore_patterns("*.pack")
+                shutil.copytree(packed / package, above / package, copy_function=shutil.copy2, ignore=ignore)
+        folder.mkdir()
+        for session in "ab":
+            run(above, "UserPromptSubmit", folder / "nmem.db", prompt=f"{said} {session}", session_id=session)
+        run(above, "Stop", folder / "nmem.db", last_assistant_message=said, stop_hook_active=False, session_id="a")
+        with closing(sqlite3.connect(folder / "nmem.db")) as db:
+            rows.append(db.execute("SELECT source, content FROM prompts ORDER BY id").fetchall())
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == 3
+    assert key not in str(rows[0])
 
 
 def test_without_leave_to_write_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
