@@ -58,7 +58,7 @@ def make() -> bool:
         if not all(found.values()):
             return False  # a hook that says nothing would make packs of nothing, and these would pass for fresh
         for kind, names in found.items():
-            replace(pack(above, kind), _packed(above, names, called[kind] if kind in called else None))
+            replace(pack(above, kind), _packed(above, names, called.get(kind)))
     except (OSError, subprocess.SubprocessError, sqlite3.Error):
         return False
     return True
@@ -108,7 +108,7 @@ def _is_left(node: ast.stmt, name: str, called: set[str]) -> TypeGuard[ast.Funct
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes out annotations, and what is there for these; a hook's modules know no dataclasses, which would read them."""
+    """Takes out annotations and what is there for them; a hook's modules know no dataclasses, which would read these."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
