@@ -108,7 +108,7 @@ def _is_left(node: ast.stmt, name: str, called: set[str]) -> TypeGuard[ast.Funct
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes out annotations and what is there for them; a hook's modules know no dataclasses, which would read these."""
+    """Takes out annotations and what is there for them: a hook's modules know no dataclasses, which read these."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)

@@ -53,7 +53,7 @@ def connect(path: str, timeout: float = 0.25, autocheckpoint: int = 0) -> Connec
         _create(path)
     seen(path + "-wal")
     seen(path + "-shm")
-    db = sqlite.connect(path, timeout=timeout, isolation_level=None, cached_statements=64)
+    db = sqlite.connect(path, timeout=timeout, isolation_level=None, cached_statements=256)
     try:
         if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
             _migrate(db, timeout)

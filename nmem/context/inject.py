@@ -31,6 +31,9 @@ _IDLE = 8
 """So many prompts that say nothing, or were answered too late, may come before the first that is told something."""
 _TICKS = 2000
 """Steps of SQLite's machine between two looks at the clock."""
+_PAGES = 128
+"""Pages of the database that selecting keeps in memory: it sees most of them once, and memory that is new to a process
+costs as much as reading them."""
 PROMPT = "prompt"
 
 
@@ -135,6 +138,7 @@ def _at_start(db: Connection, event: Event, config: Config, one: Injection, most
     present = read(db, event.session_id, event.at)
     if present is None:
         return
+    db.execute(f"PRAGMA cache_size={_PAGES}")
     made = _begun(db, event, config, present, most)
     ask.add(db, present, config, made, most, event.source)
     _taken(db, one, made)
@@ -198,6 +202,7 @@ def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, mos
         from nmem.preload import TELLING, more
 
         more(TELLING)
+        db.execute(f"PRAGMA cache_size={_PAGES}")
     from nmem.context import decide
 
     one.unit_id = present.unit_id
