@@ -121,8 +121,12 @@ def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") ->
 
 
 def _best(values: dict[int, float], most: int) -> list[int]:
-    """The keys of the highest values."""
-    return list(values) if len(values) <= most else sorted(values, key=values.__getitem__, reverse=True)[:most]
+    """The keys of the highest values, of equal ones the first; numbers alone are sorted in a third of the time."""
+    if len(values) <= most:
+        return list(values)
+    least = sorted(values.values(), reverse=True)[most - 1]
+    few = [key for key, value in values.items() if value >= least]
+    return sorted(few, key=values.__getitem__, reverse=True)[:most]
 
 
 def _count(heat: float) -> float:
@@ -166,13 +170,13 @@ def _like(db: Connection, key: int, rarest: list[Heard], turns: int, out: Rankin
     the words; fills the turns' likeness. The turns of common words are many, and are not looked at."""
     shared: dict[int, float] = {}
     said = 0
+    get = shared.get
     for count, _, packed in rarest:
         weight = log(1.0 + turns / (1.0 + count)) ** 2
-        those = unpack(packed)
+        those = unpack(packed).tolist()
         said += len(those)
-        for turn in those:
-            shared[turn] = shared.get(turn, 0.0) + weight
-    best = sorted(shared, key=shared.__getitem__, reverse=True)[:TURNS]
+        shared.update([(turn, get(turn, 0.0) + weight) for turn in those])
+    best = _best(shared, TURNS)
     by_file: dict[int, float] = {}
     for turn, norm, edited in db.execute(
         f"SELECT turn, norm, edited FROM context_turns WHERE project_id = ? AND turn IN ({marks(len(best))})",  # noqa: S608

@@ -91,7 +91,7 @@ class About:
 class Prompt:
     """A first prompt, beside what is usual in its project."""
 
-    __slots__ = ("_usual", "entities", "leans", "of_branch", "of_last", "onward", "words")
+    __slots__ = ("_asked", "_usual", "entities", "leans", "of_branch", "of_last", "onward", "words")
 
     def __init__(self, db: Connection, project_id: int, project: str, session_id: str, at: int, text: str) -> None:
         from nmem.retrieval.terms import CHAT
@@ -111,21 +111,25 @@ class Prompt:
         self.of_branch = of_a_branch(text)
         """Whether it is about a branch as such: its tests, its review."""
         self.entities = _entities(_plain(text, numbers=True)[: 2 * HEAD])
+        self._asked = (db, project_id, session_id, at)
         self._usual: list[tuple[str, str]] | None = None
-        if self.words or self.entities:
-            self._usual = _usual(db, project_id, session_id, at)
 
     def near(self, about: About, own: set[str]) -> float:
         """How much of what is rare it shares with a line of work, 0 to 1.5; `own`: that one's sessions."""
-        usual = [text for session_id, text in self._usual or () if session_id not in own]
+        shared, entities = self.words & about.words, about.named(self.entities)
+        if not shared and not entities:
+            return 0.0
+        if self._usual is None:
+            self._usual = _usual(*self._asked)
+        usual = [text for session_id, text in self._usual if session_id not in own]
         total = max(len(usual), _FEW) + 1.0
 
         def rare(word: str) -> float:
             says = 1.0 - log(1.0 + sum(word in text for text in usual)) / log(total)
             return says * (SAYS if word in GENERAL else 1.0)
 
-        said = _most(map(rare, self.words & about.words), WORDS)
-        named = _most((rare(one.lstrip("#")) for one in about.named(self.entities)), _ENTITIES)
+        said = _most(map(rare, shared), WORDS)
+        named = _most((rare(one.lstrip("#")) for one in entities), _ENTITIES)
         all_of = max(FEWEST, _most((SAYS if word in GENERAL else 1.0 for word in self.words), WORDS))
         return said / all_of + ENTITIES * named / _ENTITIES
 
@@ -226,8 +230,8 @@ def _about(db: Connection, thread_id: int, at: int) -> tuple[About, set[str]]:
     closed: list[tuple[int, str]] = []
     files: dict[str, None] = {}
     for session_id in sessions[:_NEWEST]:
-        said += _texts(db, session_id, _SPOKEN, at, _PROMPTS)
-        closed += _texts(db, session_id, _CLOSED, at, _CLOSINGS)
+        for closing, when, text in _texts(db, session_id, at, _PROMPTS):
+            (closed if closing else said).append((when, text))
         if len(files) >= _FILES:
             continue
         for (path,) in db.execute(
@@ -249,18 +253,20 @@ def _usual(db: Connection, project_id: int, session_id: str, at: int) -> list[tu
     ).fetchall()
     out = []
     for (other,) in rows:
-        texts = _texts(db, other, _SPOKEN, at, _SAID) + _texts(db, other, _CLOSED, at, _CLOSINGS)
+        texts = _texts(db, other, at, _SAID)
         if texts:
-            out.append((str(other), " ".join(text for _, text in texts).lower()))
+            out.append((str(other), " ".join(text for _, _, text in texts).lower()))
     return out
 
 
-def _texts(db: Connection, session_id: str, which: str, at: int, most: int) -> list[tuple[int, str]]:
-    """The newest texts of a session before a time."""
+def _texts(db: Connection, session_id: str, at: int, most: int) -> list[tuple[int, int, str]]:
+    """The newest prompts of a session before a time, then the newest closing words of the agent: 0 or 1, when, what."""
+    newest = " AND at < ? ORDER BY at DESC, id DESC LIMIT ?"
     return db.execute(
-        f"SELECT at, substr(content, 1, {_EACH}) FROM prompts WHERE session_id = ? AND {which} AND at < ?"  # noqa: S608
-        " ORDER BY at DESC, id DESC LIMIT ?",
-        (session_id, at, most),
+        f"SELECT * FROM (SELECT 0, at, substr(content, 1, {_EACH}) FROM prompts WHERE session_id = ?"  # noqa: S608
+        f" AND {_SPOKEN}{newest}) UNION ALL SELECT * FROM (SELECT 1, at, substr(content, 1, {_EACH}) FROM prompts"
+        f" WHERE session_id = ? AND {_CLOSED}{newest})",
+        (session_id, at, most, session_id, at, _CLOSINGS),
     ).fetchall()
 
 
