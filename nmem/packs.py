@@ -76,7 +76,7 @@ def _packed(above: str, names: list[str], called: set[str] | None) -> bytes:
         if name in (*OURS, __name__):
             parts.append((None, (), 0, 0))
             continue
-        code, left, apart = _compiled(file, name, called)
+        code, left, apart = _compiled(file, name, None if name in _TOLD else called)
         data = dumps(apart) if left else b""
         parts.append((code, left, len(rest), len(data)))
         rest += data
@@ -168,6 +168,8 @@ def _traced(above: str) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
     found: dict[str, list[str]] = {}
     called: dict[str, set[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / ".git").mkdir()
+        (Path(folder) / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
         for number, (event, payload) in enumerate((*_TURN, *_TURN, *_TURN)):
             said = {"prompt": f"{_PROMPT} And again: {number}."} if event == "UserPromptSubmit" else {}
             names, functions = _run(above, folder, event, {**payload, **said})  # the same prompt again would be none
@@ -209,7 +211,12 @@ def _run(above: str, folder: str, event: str, payload: dict[str, object]) -> tup
 _BASH: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}
 _WORDED = ("nmem.context.budget", "nmem.context.compose")
 """What only a session with a past loads: the scratch database has none."""
-_PROMPT = "Make the parser of the settings keep all comments, please."
+_TOLD = (
+    "nmem.context.decide", "nmem.context.items", "nmem.context.record", "nmem.names", "nmem.retrieval.terms",
+    "nmem.sanitize", "capture.clients.telling",
+)  # fmt: skip
+"""Whose functions it calls."""
+_PROMPT = "Make the parser in src/settings/parser.py keep all comments, please: test_comments fails."
 _TURN: tuple[tuple[str, dict[str, object]], ...] = (
     ("UserPromptSubmit", {}),
     ("PreToolUse", _BASH),
