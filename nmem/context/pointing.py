@@ -129,6 +129,9 @@ def numbers(prompt: str) -> list[str]:
     before = ""
     for raw in prompt[:4_000].lower().split():
         word = raw.strip(".,;:!?()[]{}<>\"'`")
+        if word.isalpha():  # as nearly all are
+            before = word
+            continue
         number = word
         for mark in _BEFORE:
             at = word.find(mark)

@@ -56,6 +56,8 @@ RARE = 0.1
 """The part of a project's turns in which a word may stand that says by itself which work is meant."""
 USUAL = 0.4
 """A file that this part of the sessions edits says nothing of which work is meant."""
+_COLD = 2.0**-60
+"""The count of what was hot once."""
 _FEW = 5
 """A word in no more turns than this is rare in a young project, too."""
 
@@ -105,17 +107,16 @@ def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") ->
     out.meant = bool(outright) or (out.known >= ABOUT and (together or _alone(heard, names, turns, out)))
     lately, for_long = sessions / SHORT, sessions / LONG
     recent = min(float(sessions), LONG / log(2.0))
-    found = []
-    for number, path, edits, long, reads, weight in rows:
-        out.paths[number] = path
+    out.paths = {row[0]: row[1] for row in rows}
+    for number, path, _, long, *_ in rows if outright else ():
         if outright.get(number, 0.0) >= 1.0:
-            often = 0.0 if long is None else _count(long - for_long)
+            often = _count(long, for_long)
             out.named[path] = max(0.0, 1.0 - log(1.0 + often) / log(1.0 + recent)) if often < USUAL * recent else 0.0
-        found.append((
-            number, outright.get(number, 0.0), text.get(number, 0.0), weigh.get(number, 0.0) / weight,
-            by_branch.get(number, 0.0), 0.0 if edits is None else _count(edits - lately),
-            0.0 if long is None else _count(long - for_long), 0.0 if reads is None else _count(reads - lately),
-        ))  # fmt: skip
+    found = [
+        (number, outright.get(number, 0.0), text.get(number, 0.0), weigh.get(number, 0.0) / weight,
+         by_branch.get(number, 0.0), _count(edits, lately), _count(long, for_long), _count(reads, lately))
+        for number, _, edits, long, reads, weight in rows
+    ]  # fmt: skip
     _score(out, found, PROMPT if prompt else START)
     return out
 
@@ -129,9 +130,9 @@ def _best(values: dict[int, float], most: int) -> list[int]:
     return sorted(few, key=values.__getitem__, reverse=True)[:most]
 
 
-def _count(heat: float) -> float:
+def _count(heat: float | None, cooled: float) -> float:
     """The decayed count of sessions that a heat, less what has cooled since, stands for."""
-    return float(2.0 ** max(heat, -60.0))
+    return 0.0 if heat is None else float(2.0 ** (heat - cooled)) if heat - cooled > -60.0 else _COLD
 
 
 def marks(count: int) -> str:

@@ -103,7 +103,7 @@ def _part(part: str) -> tuple[str, ...]:
     """The token of one word in lower case, unless it says nothing."""
     if part in STOP or len(part) < 2 or (len(part) < 3 and part.isdigit()):
         return ()
-    return (stem(part),)
+    return (stem(part) if part[-1] in "sgd" else part,)
 
 
 def _joined(run: str) -> tuple[str, ...]:
