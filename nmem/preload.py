@@ -10,6 +10,7 @@ bytecode; settling makes those that are missing or stale.
 
 import os
 import sys
+from marshal import loads
 
 from capture.compiled import stamp
 
@@ -49,8 +50,6 @@ def head() -> bytes:
 
 def preload(above: str, kind: str) -> None:
     """Load a kind's modules; without a fresh pack, or where one module fails, nothing is lost."""
-    from marshal import loads
-
     try:
         handle = os.open(pack(above, kind), _FLAGS)  # stays open: what is left out may be wanted yet
         rows, begins, size = rows_of(above, handle)
@@ -85,8 +84,6 @@ _loaded_kinds: set[str] = set()
 def rows_of(above: str, handle: int) -> "tuple[list[Row], int, int]":
     """The modules of an open pack, where its code begins and how long that is; no modules where one of their sources is
     another than it was made of, or the pack is cut short. Raises OSError, and as `loads`."""
-    from marshal import loads
-
     begins, data = head(), os.read(handle, _HEAD)
     sizes = [int.from_bytes(data[at : at + 4], "little") for at in range(len(begins), _HEAD, 4)]
     if data[: len(begins)] != begins or os.fstat(handle).st_size != _HEAD + sum(sizes):
@@ -149,8 +146,6 @@ class _Rest:
 
     def functions(self) -> "dict[str, Callable[..., object]]":
         if not self._found:
-            from marshal import loads
-
             os.lseek(self._handle, self._at, os.SEEK_SET)
             code = loads(os.read(self._handle, self._size))  # noqa: S302 -- as Python loads bytecode
             exec(code, self._module, self._found)  # noqa: S102 -- what Python does with a module

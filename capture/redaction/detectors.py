@@ -191,7 +191,6 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
 
 Row = tuple[int, str, str, str]
 """Its place in the table, one literal, the kind, what must follow."""
-
 BEGINNINGS = {
     "_": """dop_v1_ doo_v1_ dor_v1_ fo1_ fm1 fm2_ vercel_blob_rw_ nfp_ nfc_ nfo_ psc ghp_ gho_ ghu_ ghs_ ghr_
     github_pat_ _gitlab_session= gta_ sgp_ sgd_ npm_ rubygems_ CLOJARS_ clojars_ dck CCI bkua_ bkct_ sqp_ squ_
@@ -210,9 +209,8 @@ BEGINNINGS = {
     cmVmdGtu /api/webhooks/ SK AC EAA EZAK EZTK pat 0/ 1/ 2/ 4b1d 1//0 eyJrIjoi LS0tLS1CRUdJTi TlRMTVNTU SU
     AAAAAAAAAAAAAAAAAAAAA 00D IGQV xprv yprv zprv tprv nsec1 FlyV1 SSWS""".split(),
 }
-"""What to look for, by the first of these signs that a literal holds: the first three letters of some literals, or the
-only one that begins so. A text without these is spared the rows. Written out, for a hook would take longer to make it
-than for all else of this module; a test says which is missing."""
+"""What to look for, by the first sign that a literal holds: its first three letters, or all of it where no other begins
+so. Written out, for a hook would take longer to make it than for all else here; a test says what is missing."""
 
 
 def rows(sign: str, start: str) -> list[Row]:
@@ -221,7 +219,7 @@ def rows(sign: str, start: str) -> list[Row]:
         (place, literal, kind, body)
         for place, (kind, literals, body) in enumerate(TOKENS)
         if start in literals
-        for literal in ((literals,) if literals[-1] == " " else literals.split(" "))
+        for literal in (literals.split(" ") if literals[-1] != " " else [literals])
         if literal[:3] == start[:3] and next(one for one in BEGINNINGS if one in literal) == sign
     ]
 
