@@ -218,6 +218,7 @@ _TOLD = (
 """Whose functions it calls."""
 _PROMPT = "Make the parser in src/settings/parser.py keep all comments, please: test_comments fails."
 _TURN: tuple[tuple[str, dict[str, object]], ...] = (
+    ("SessionStart", {"source": "startup"}),
     ("UserPromptSubmit", {}),
     ("PreToolUse", _BASH),
     ("PostToolUse", {**_BASH, "tool_response": {"stdout": "2 passed", "stderr": "", "interrupted": False}}),
