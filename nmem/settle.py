@@ -5,7 +5,8 @@ killed anywhere, goes on where it was, and finds little to do when there is noth
 Sessions that nothing was concluded from yet come first, in batches from the newest to the oldest: a batch is labelled,
 cut, told and summed up before the next one begins, and the first one is indexed and made ready to be told of at once,
 so nobody waits for the history behind the last day. Where many wait and other processes help, all that follow
-the first batch are cut into episodes before the next one is told: every list shows them then, by what was asked for.
+the first batch are cut into episodes, then told, then labelled and summed up: every list shows them soon, called by
+what was asked for, and stories, which no label tells of, do not wait for labels.
 """
 
 from __future__ import annotations
@@ -61,9 +62,9 @@ ERRORS = "settle errors"
 """The counter of steps that failed since everything was last done without one."""
 BATCH = 50
 """Sessions that are labelled, cut, told and summed up before the next ones are looked at."""
-FOUND, SETTLED = "cut into episodes", "settled"
+FOUND, TOLD, SETTLED = "cut into episodes", "told", "settled"
 Step = Callable[[int, int, str], None]
-"""Is told how many of the waiting sessions are FOUND or SETTLED."""
+"""Is told how many of the waiting sessions are FOUND, TOLD or SETTLED."""
 _CHECKPOINT = 4000
 """Pages of the write-ahead log after which it is folded back."""
 
@@ -294,6 +295,7 @@ class _Run:
         """Sessions that nothing was concluded from yet, the newest first: each batch is whole before the next one."""
         if len(self._look()) > BATCH and self._many:
             self._find(detect.uncut(self.db, self._look()))
+            self._tell_found(list(self._look()))
         while some := self._look()[:BATCH]:
             if not self._batch(some):
                 return
@@ -337,6 +339,16 @@ class _Run:
                 cut(session_id, known)
             if number % BATCH == 0 or number == self._all:
                 self._step(number, self._all, FOUND)
+
+    def _tell_found(self, some: Sequence[str]) -> None:
+        """Tell what was found: a story is of what was said and done, and labels are of no account to it."""
+        before = self._all - len(some)
+        for at in range(0, len(some), BATCH):
+            batch = some[at : at + BATCH]
+            if self.stop.is_set():
+                return
+            self._tried(self._stories, batch)
+            self._step(before + at + len(batch), self._all, TOLD)
 
     def _first_told(self) -> None:
         """A project of which nothing was made ready yet: its sessions are told of the newest ones."""

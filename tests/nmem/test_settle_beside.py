@@ -17,7 +17,7 @@ from nmem.episodes import detect, storytelling
 from nmem.episodes.boundary import load
 from nmem.labels import workers
 from nmem.llm.backend import Cancel
-from nmem.settle import FOUND, SETTLED, settle
+from nmem.settle import FOUND, SETTLED, TOLD, settle
 from nmem.side_by_side import Crew, Gone
 from tests.nmem.conftest import Recorded
 
@@ -132,6 +132,40 @@ def test_all_that_wait_are_listed_before_the_second_batch_is_told_also_where_the
     report = settle(str(path), 600, models=False, clock=lambda: waiting.at)
     assert report is not None
     assert (report.told, report.labelled) == (3, 12)
+    with closing(store.connect(str(path))) as db:
+        assert {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in TABLES} == one
+
+
+def test_stories_wait_for_no_labels_and_a_run_that_ends_before_these_is_taken_up_there(
+    waiting: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = alone(waiting, tmp_path, monkeypatch)
+    beside(monkeypatch)
+    monkeypatch.setattr(settling, "BATCH", 1)
+    path = tmp_path / "told.db"
+    with closing(sqlite3.connect(path)) as copy:
+        waiting.db.backup(copy)
+    seen: list[tuple[int, int, int]] = []
+    over = Cancel()
+
+    def step(done: int, _waiting: int, what: str) -> None:
+        if what == TOLD:
+            with closing(sqlite3.connect(path)) as other:
+                told = other.execute("SELECT count(*) FROM narrations").fetchone()
+                labelled = other.execute("SELECT count(DISTINCT session_id) FROM observations WHERE label_model != ''")
+                seen.append((done, told[0], labelled.fetchone()[0]))
+            if done == 4:
+                over.set()
+
+    settle(str(path), 600, models=False, clock=lambda: waiting.at, step=step, cancel=over)
+    assert seen == [(2, 2, 1), (3, 3, 1), (4, 4, 1)]
+    done: list[str] = []
+    report = settle(
+        str(path), 600, models=False, clock=lambda: waiting.at, step=lambda _done, _all, what: done.append(what)
+    )
+    assert report is not None
+    assert (report.told, report.labelled) == (0, 12)
+    assert done[-1] == SETTLED
     with closing(store.connect(str(path))) as db:
         assert {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in TABLES} == one
 

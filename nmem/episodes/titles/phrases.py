@@ -133,8 +133,17 @@ Weighed = tuple[str, set[str], float]
 def weighed(found: dict[str, str], known: dict[str, float]) -> list[Weighed]:
     """Phrases with what they tell; those without a content word are left out."""
     out: list[Weighed] = []
+    bags: dict[str, set[str]] = {"": set()}
+    """Of each beginning of a phrase: most go on with one word more."""
     for phrase in found.values():
-        words = bag(phrase)
+        begins, _, last = phrase.rpartition(" ")
+        words = bags.get(begins)
+        if words is None:
+            words = bags[begins] = bag(begins)
+        more = bags.get(last)
+        if more is None:
+            more = bags[last] = bag(last)
+        words = bags[phrase] = words | more if begins else more
         if words:
             out.append((phrase, words, fsum([known.get(word, 0.0) for word in words])))
     return out
