@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from capture.storage.store import transaction
-from nmem.episodes import annotate, announced, cohesion, config, history, passages, units
+from nmem.episodes import annotate, announced, cohesion, config, history, narrations, passages, units
 from nmem.episodes.arrange import Place, arrange
 from nmem.episodes.boundary import Decision, Session, jaccard, load, points_back
 from nmem.episodes.features import AHEAD
@@ -140,6 +140,7 @@ def count_again(db: Connection, session_id: str) -> None:
 def _counted(db: Connection, session_id: str, found: Sequence[Unit], trace: bool = True) -> None:
     for unit in found:
         annotate.recount(db, unit, trace=trace and unit.state == units.CLOSED)
+    narrations.settle_ends(db, session_id)
     annotate.sign_session(db, session_id)
 
 

@@ -250,6 +250,17 @@ def settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
         )
 
 
+def settle_ends(db: Connection, session_id: str) -> None:
+    """The same of a session whose episodes were counted anew after they were told of the very records."""
+    found = db.execute(
+        "SELECT u.id, n.marks FROM work_units u JOIN narrations n ON n.unit_id = u.id WHERE u.session_id = ?"  # noqa: S608
+        f" AND n.told_of = {OF}",
+        (session_id,),
+    ).fetchall()
+    for unit_id, marks in found:
+        settle_end(db, unit_id, frozenset(texts(marks)))
+
+
 def say_fallback(db: Connection, unit_id: int, reason: str) -> None:
     """Why no model told an episode that is told already."""
     db.execute(

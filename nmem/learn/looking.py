@@ -65,9 +65,10 @@ def looks(argv: list[str], step: Step) -> bool:
         return _git(argv)
     if tool in _FORGES:
         return bool(_FORGE_LOOKS.intersection(argv[1:3]))
-    verbs = _LOOKING.get(tool)
-    plain = positionals(argv, ("-f", "-p", "-C", "--filter", "-n")) if verbs else ()
-    return bool(verbs and plain) and plain[0] in verbs
+    if tool not in _LOOKING:
+        return False
+    plain = positionals(argv, ("-f", "-p", "-C", "--filter", "-n"))
+    return bool(plain) and plain[0] in _LOOKING[tool]
 
 
 def _git(argv: list[str]) -> bool:

@@ -170,6 +170,22 @@ def test_stories_wait_for_no_labels_and_a_run_that_ends_before_these_is_taken_up
         assert {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in TABLES} == one
 
 
+def test_an_episode_that_is_counted_again_ends_as_its_story_found(record: Recorded, db_path: str) -> None:
+    record.begin("s").user("make the totals of the invoice right, then run its tests").edit("src/invoice.py")
+    record.test("failed", response="E  assert 12 == 24").edit("src/invoice.py").test("unknown")
+    record.agent("The total was counted twice; it is right now, and all 12 tests pass.")
+    record.at += LATER
+    assert settle(db_path, 600, models=False, clock=lambda: record.at) is not None
+
+    def ends() -> str:
+        return str(record.db.execute("SELECT json_extract(outcomes, '$.tests') FROM work_units").fetchone()[0])
+
+    told = ends()
+    assert told != "failed"
+    detect.count_again(record.db, "s")
+    assert ends() == told
+
+
 def test_what_goes_on_while_it_is_decided_on_is_decided_on_again(waiting: Recorded) -> None:
     detector = load()
     known = detect.decided(waiting.db, "s3", detector)
