@@ -165,7 +165,7 @@ class Marks:
         text = self.text
         if not self.parts or len(text) > _LONG or text.count("\n") > _LINES:
             return True
-        if len(re.findall(r"^#{1,4} ", text, re.MULTILINE)) >= 2:
+        if "# " in text and len(re.findall(r"^#{1,4} ", text, re.MULTILINE)) >= 2:
             return True
         return bool(_PASTED.search(text))
 

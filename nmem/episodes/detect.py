@@ -8,7 +8,6 @@ boundary. Episodes keep their ids as long as their opening prompt opens one.
 from __future__ import annotations
 
 import json
-from hashlib import blake2b
 from typing import NamedTuple
 
 from capture.storage.store import transaction
@@ -23,11 +22,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from sqlite3 import Connection
+    from typing import Any
 
     from nmem.episodes.boundary import Detector, Prompt
     from nmem.episodes.history import Turn
     from nmem.episodes.units import Unit, UnitPrompt
 
+    Row = tuple[Any, ...]
     Judge = Callable[[Sequence[Prompt]], list[Decision] | None]
     """A whole session's prompts in one call -> one decision each (`resumes`: index of the prompt that opened the goal);
     None when nothing usable came back, and the default method decides."""
@@ -89,15 +90,18 @@ def _again(
 class Decided(NamedTuple):
     """What was decided on the turns of a session, and by whom, in a process beside the one that writes."""
 
-    turns: str
+    of: Row
+    turns: list[list[int]]
+    """The prompts of each."""
     decisions: list[Decision]
     by: str
 
 
 def decided(db: Connection, session_id: str, detector: Detector) -> Decided:
     """Decide on the turns of a session, which are only read."""
-    turns, _ = _turns(db, session_id)
-    return Decided(_mark(turns), *decide(turns, detector, config.method()))
+    of = _state(db, session_id)
+    turns = _turns(db, session_id, of)
+    return Decided(of, [turn["ids"] for turn in turns], *decide(turns, detector, config.method()))
 
 
 def session(
@@ -110,20 +114,22 @@ def session(
     episode is over; None asks the session's row. `known`: what was decided already, unless the session has gone on
     since. `trace` False: traces are left to `count_again`. Raises sqlite3.Error.
     """
-    turns, state = _turns(db, session_id)
-    if not turns:
-        return False
-    detector = detector or load()
-    if known is not None and known.turns == _mark(turns):
+    detector, of = detector or load(), _state(db, session_id)
+    said = announced.whole(db, session_id)
+    if known is not None and known.of == of and not said:
+        turns = [{"ids": ids} for ids in known.turns]
         decisions, by = known.decisions, known.by
     else:
-        decisions, by = decide(turns, detector, method or config.method(), judge)
-    named = _named(db, session_id, turns, decisions, detector)
+        turns = _turns(db, session_id, of)
+        decisions, by = decide(turns, detector, method or config.method(), judge) if turns else ([], "")
+    if not turns:
+        return False
+    named = _named(said, turns, decisions, detector)
     with transaction(db):
         changed = arrange(db, session_id, _plan(db, session_id, turns, decisions, by, bool(method), named))
         announced.titled(db, session_id, {turns[at]["ids"][0]: one for at, one in named.items()})
         found = units.of_session(db, session_id)
-        over = state == "ended" if close is None else close
+        over = of[0] == "ended" if close is None else close
         if over and found:
             units.close(db, found[-1].id)
             found[-1].state = units.CLOSED
@@ -144,18 +150,22 @@ def _counted(db: Connection, session_id: str, found: Sequence[Unit], trace: bool
     annotate.sign_session(db, session_id)
 
 
-def _turns(db: Connection, session_id: str) -> tuple[list[Turn], str]:
-    """The turns of a session, and its state."""
+def _turns(db: Connection, session_id: str, of: Row) -> list[Turn]:
+    """The turns of a session in this state."""
     turns = history.whole(db, session_id)
-    row = db.execute("SELECT state FROM sessions WHERE id = ?", (session_id,)).fetchone()
-    state = str(row[0]) if row else ""
     if turns:
-        turns[-1]["open"] = state == "working"
-    return turns, state
+        turns[-1]["open"] = of[0] == "working"
+    return turns
 
 
-def _mark(turns: list[Turn]) -> str:
-    return blake2b(repr(turns).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+def _state(db: Connection, session_id: str) -> Row:
+    """The state of a session, and what grows with whatever is said and done in it."""
+    row = db.execute(
+        "SELECT state, seq, last_at, (SELECT count(*) FROM prompts p WHERE p.session_id = s.id),"
+        " (SELECT max(id) FROM prompts p WHERE p.session_id = s.id) FROM sessions s WHERE id = ?",
+        (session_id,),
+    ).fetchone()
+    return tuple(row) if row else ("",)
 
 
 def _plan(
@@ -190,10 +200,9 @@ def _plan(
 
 
 def _named(
-    db: Connection, session_id: str, turns: list[Turn], decisions: list[Decision], detector: Detector
+    said: list[announced.Named], turns: list[Turn], decisions: list[Decision], detector: Detector
 ) -> dict[int, announced.Named]:
     """Where the agent itself says that an episode begins, by the index of the turn."""
-    said = announced.whole(db, session_id)
     if not said:
         return {}
     limit = announced.limit_of(detector.models["revised"].offer)
