@@ -295,7 +295,7 @@ class _Run:
         """Sessions that nothing was concluded from yet, the newest first: each batch is whole before the next one."""
         if len(self._look()) > BATCH and self._many:
             self._find(detect.uncut(self.db, self._look()))
-            self._tell_found(list(self._look()))
+            self._tell_found(self._look())
         while some := self._look()[:BATCH]:
             if not self._batch(some):
                 return
@@ -342,13 +342,10 @@ class _Run:
 
     def _tell_found(self, some: Sequence[str]) -> None:
         """Tell what was found: a story is of what was said and done, and labels are of no account to it."""
-        before = self._all - len(some)
         for at in range(0, len(some), BATCH):
-            batch = some[at : at + BATCH]
-            if self.stop.is_set():
-                return
-            self._tried(self._stories, batch)
-            self._step(before + at + len(batch), self._all, TOLD)
+            if not self.stop.is_set():
+                self._tried(self._stories, batch := some[at : at + BATCH])
+                self._step(self._all - len(some) + at + len(batch), self._all, TOLD)
 
     def _first_told(self) -> None:
         """A project of which nothing was made ready yet: its sessions are told of the newest ones."""

@@ -51,8 +51,7 @@ class Beside:
     def labels(self, jobs: Sequence[Job]) -> Iterator[Done]:
         """As `workers.work`."""
         ready = self._answers("labels", jobs) if self.wanted(len(jobs)) else repeat(None)
-        for job, done in zip(jobs, ready, strict=False):
-            yield from workers.work(self.db, [job], 0) if done is None else map(workers.made, done)
+        return workers.worked(self.db, jobs, ready)
 
     def episodes(self, ids: Sequence[str]) -> Iterator[Decided | None]:
         """As `detect.decided`, for one after the other; None where it was not done."""

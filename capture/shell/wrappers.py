@@ -43,9 +43,6 @@ _RUNNERS: dict[tuple[str, str], tuple[str, int]] = {
 }  # fmt: skip
 
 
-_RUNNING = frozenset(tool for tool, _ in _RUNNERS)
-
-
 def unwrap(argv: list[str]) -> list[str]:
     """The words of the command that runs in the end; empty for pure syntax. At most eight layers."""
     for _ in range(8):
@@ -93,7 +90,7 @@ def _inside(argv: list[str]) -> list[str] | None:
     name = program(argv[0])
     if name in ("docker", "podman") and argv[1:2] == ["compose"]:
         return ["docker-compose", *argv[2:]]
-    if len(argv) > 1 and name in _RUNNING:
+    if len(argv) > 1:
         sub = _subcommand(name, argv)
         if sub:
             options, skip = _RUNNERS[name, argv[sub]]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from sqlite3 import Connection
 from typing import NamedTuple, cast
 
 from capture.labels import DIMENSIONS
 from capture.labels.model import Model, current
 from capture.log import reason
-from nmem import database
 from nmem.errors import NmemError
 from nmem.labels import names
 from nmem.labels.store import Change
 from nmem.labels.walk import Scores, Stored, Walk
-from nmem.side_by_side import Crew, attend
+from nmem.side_by_side import Crew
 
 AT_ONCE = 1000
 """Rows that are handed over together."""
@@ -51,7 +50,6 @@ class Done(NamedTuple):
     session_id: str
     changes: list[Change]
     over: bool
-    error: str = ""
 
 
 class Judge:
@@ -130,37 +128,18 @@ def model_of(db_path: str, name: str) -> Model:
     return model
 
 
-def serve() -> None:
-    """Answer each Job on standard input with what is Done, until the input ends."""
-
-    def done(job: Job) -> list[Flat]:
-        return list(map(flat, _answers(job)))
-
-    attend(done)
-
-
-def _answers(job: Job) -> Iterator[Done]:
-    try:
-        model = model_of(job.db_path, job.task.model)
-        with closing(database.reader(job.db_path)) as db:
-            db.row_factory = None
-            yield from work_on(db, job, model)
-    except NmemError as error:
-        yield Done(job.session_id, [], over=True, error=str(error))
-
-
-Flat = tuple[str, list[tuple[object, ...]], bool, str]
+Flat = tuple[str, list[tuple[object, ...]], bool]
 
 
 def flat(done: Done) -> Flat:
     """Plain tuples: a class a row would double what goes through a pipe."""
-    return done.session_id, [tuple(each) for each in done.changes], done.over, done.error
+    return done.session_id, [tuple(each) for each in done.changes], done.over
 
 
 def made(plain: Flat) -> Done:
     """What was made flat."""
-    session_id, changes, over, error = plain
-    return Done(session_id, [Change._make(each) for each in changes], over, error)
+    session_id, changes, over = plain
+    return Done(session_id, [Change._make(each) for each in changes], over)
 
 
 def work(db: Connection, jobs: Sequence[Job], processes: int) -> Iterator[Done]:
@@ -168,22 +147,20 @@ def work(db: Connection, jobs: Sequence[Job], processes: int) -> Iterator[Done]:
 
     Raises NmemError, or sqlite3.Error where this process reads itself.
     """
-    if processes:
-        yield from _beside(jobs, processes)
+    if not processes:
+        yield from worked(db, jobs, repeat(None))
         return
-    for job in jobs:
-        yield from work_on(db, job, model_of(job.db_path, job.task.model))
-
-
-def _beside(jobs: Sequence[Job], processes: int) -> Iterator[Done]:
-    crew: Crew[Job, list[Flat]] = Crew("nmem.labels.workers:serve", processes)
+    crew: Crew[tuple[str, str, Job], list[Flat]] = Crew("nmem.settle_beside:serve", processes)
     try:
-        for found in crew.answers(jobs, _AHEAD):
-            if found is None:
-                raise NmemError("a labelling process ended: run this again")
-            for done in map(made, found):
-                if done.error:
-                    raise NmemError(done.error)
-                yield done
+        yield from worked(db, jobs, crew.answers([(job.db_path, "labels", job) for job in jobs], _AHEAD))
     finally:
         crew.close()
+
+
+def worked(db: Connection, jobs: Sequence[Job], ready: Iterable[list[Flat] | None]) -> Iterator[Done]:
+    """As `work`: what processes have `ready`, job after job; None is done here, and fails here if it has to."""
+    for job, found in zip(jobs, ready, strict=False):
+        if found is None:
+            yield from work_on(db, job, model_of(job.db_path, job.task.model))
+        else:
+            yield from map(made, found)

@@ -65,10 +65,8 @@ def looks(argv: list[str], step: Step) -> bool:
         return _git(argv)
     if tool in _FORGES:
         return bool(_FORGE_LOOKS.intersection(argv[1:3]))
-    if tool not in _LOOKING:
-        return False
-    plain = positionals(argv, ("-f", "-p", "-C", "--filter", "-n"))
-    return bool(plain) and plain[0] in _LOOKING[tool]
+    verbs = _LOOKING.get(tool, frozenset[str]())
+    return bool(verbs) and "".join(positionals(argv, ("-f", "-p", "-C", "--filter", "-n"))[:1]) in verbs
 
 
 def _git(argv: list[str]) -> bool:

@@ -137,13 +137,10 @@ def weighed(found: dict[str, str], known: dict[str, float]) -> list[Weighed]:
     """Of each beginning of a phrase: most go on with one word more."""
     for phrase in found.values():
         begins, _, last = phrase.rpartition(" ")
-        words = bags.get(begins)
-        if words is None:
-            words = bags[begins] = bag(begins)
-        more = bags.get(last)
-        if more is None:
-            more = bags[last] = bag(last)
-        words = bags[phrase] = words | more if begins else more
+        for part in (begins, last):
+            if part not in bags:
+                bags[part] = bag(part)
+        words = bags[phrase] = bags[begins] | bags[last]
         if words:
             out.append((phrase, words, fsum([known.get(word, 0.0) for word in words])))
     return out
