@@ -194,8 +194,6 @@ def _kept(argv: list[str], root: str, modules: bool) -> list[str]:
 
 def _word(word: str, options: bool, root: str, argv: list[str]) -> str:
     """A word of a command as it is kept; empty when it changes from run to run."""
-    if word.isalpha() and len(word) <= 40 and not options:
-        return name(word)  # as most are
     if not word or len(word) > 80 or not _NOT_KEPT.isdisjoint(word):
         return ""
     if _is_path(word):
