@@ -76,16 +76,15 @@ def _packed(above: str, names: list[str], called: set[str] | None) -> bytes:
         if name in (*OURS, __name__):
             parts.append((None, (), 0, 0))
             continue
-        code, left, apart = _compiled(file, name, None if name in _TOLD else called)
-        data = dumps(apart) if left else b""
+        code, left, data = _compiled(file, name, None if name in _TOLD else called)
         parts.append((code, left, len(rest), len(data)))
         rest += data
     each = dumps(rows), dumps(parts), rest
     return head() + b"".join(len(one).to_bytes(4, "little") for one in each) + b"".join(each)
 
 
-def _compiled(file: str, name: str, called: set[str] | None) -> tuple[CodeType, tuple[str, ...], CodeType]:
-    """A source's code but for the functions that are not called; their names; and their code.
+def _compiled(file: str, name: str, called: set[str] | None) -> tuple[CodeType, tuple[str, ...], bytes]:
+    """A source's code but for the functions that are not called; their names; and their code, packed.
 
     Without what no hook asks for: docstrings and annotations are an eighth of reading a pack.
     """
@@ -94,7 +93,7 @@ def _compiled(file: str, name: str, called: set[str] | None) -> tuple[CodeType, 
     tree.body = [each for each in tree.body if each not in left]
     apart = ast.Module(list(left), [])
     code, other = (compile(each, file, "exec", dont_inherit=True, optimize=2) for each in (tree, apart))
-    return code, tuple(each.name for each in left), other
+    return code, tuple(each.name for each in left), dumps(other) if left else b""
 
 
 def _is_left(node: ast.stmt, name: str, called: set[str]) -> TypeGuard[ast.FunctionDef]:

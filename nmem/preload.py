@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 KINDS = {
     "PreToolUse": "before", "PostToolUse": "tool", "PostToolUseFailure": "tool", "AfterTool": "tool",
-    "UserPromptSubmit": "prompt", "BeforeAgent": "prompt", "Stop": "end", "AfterAgent": "end",
-    "SessionStart": "start",
+    "UserPromptSubmit": "prompt", "BeforeAgent": "prompt", "Stop": "end", "AfterAgent": "end", "SessionStart": "start",
 }  # fmt: skip
 """Events of the clients -> the pack that serves them."""
 TELLING, LATER = "telling", "later"
