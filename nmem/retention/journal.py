@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from sqlite3 import Connection
 
+from nmem import tables
 from nmem.text import json_object
 
 PERSON, SETTLED, SIZE = "person", "settled", "size"
@@ -120,3 +121,38 @@ def last(db: Connection) -> tuple[int, bool] | None:
         "SELECT started_at, done = ? FROM sweep_journal WHERE project_id IS NULL ORDER BY id DESC LIMIT 1", (FINISHED,)
     ).fetchone()
     return (int(row[0]), bool(row[1])) if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What is known by its trace only."""
+
+    observations: int = 0
+    prompts: int = 0
+    """Whose words are gone."""
+    sayings: int = 0
+    newest: int = 0
+    """When the last of it happened."""
+
+    @property
+    def said(self) -> str:
+        """One sentence, or nothing."""
+        parts = []
+        if self.observations:
+            one = self.observations == 1
+            parts.append(f"{self.observations:,} older {'call is' if one else 'calls are'} known by their trace only")
+        if self.prompts:
+            one = self.prompts == 1
+            parts.append(f"the words of {self.prompts:,} older {'prompt' if one else 'prompts'} are forgotten")
+        return "; ".join(parts)
+
+
+def gone(db: Connection) -> Gone:
+    """What was forgotten; empty before the first sweep."""
+    if not tables.version(db):
+        return Gone()
+    row = db.execute(
+        "SELECT total(g.observations), total(g.prompts), total(g.sayings), coalesce(max(g.newest), 0)"
+        " FROM swept_sessions g JOIN sessions s ON s.id = g.session_id"
+    ).fetchone()
+    return Gone(int(row[0]), int(row[1]), int(row[2]), int(row[3]))

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem import tables
 from nmem.retention import exempt, idle, journal, mediation, policy, sweep
 from nmem.retention.journal import Entry
 from nmem.retention.mediation import Life
@@ -71,43 +70,6 @@ class Standing:
     """Calls that are known by their traces only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """What is known by its trace only, of a session, a project or all."""
-
-    observations: int = 0
-    prompts: int = 0
-    """Whose words are gone."""
-    sayings: int = 0
-    newest: int = 0
-    """When the last of it happened."""
-
-    @property
-    def said(self) -> str:
-        """One sentence, or nothing."""
-        parts = []
-        if self.observations:
-            one = self.observations == 1
-            parts.append(f"{self.observations:,} older {'call is' if one else 'calls are'} known by their trace only")
-        if self.prompts:
-            one = self.prompts == 1
-            parts.append(f"the words of {self.prompts:,} older {'prompt' if one else 'prompts'} are forgotten")
-        return "; ".join(parts)
-
-
-def gone(db: Connection, session_id: str | None = None, project_id: int | None = None) -> Gone:
-    """What was forgotten of a session, of a project, or of all; empty before the first sweep."""
-    if not tables.version(db):
-        return Gone()
-    row = db.execute(
-        "SELECT total(g.observations), total(g.prompts), total(g.sayings), coalesce(max(g.newest), 0)"
-        " FROM swept_sessions g JOIN sessions s ON s.id = g.session_id"
-        " WHERE (?1 IS NULL OR g.session_id = ?1) AND (?2 IS NULL OR s.project_id = ?2)",
-        (session_id, project_id),
-    ).fetchone()
-    return Gone(int(row[0]), int(row[1]), int(row[2]), int(row[3]))
-
-
 def lives(db: Connection, project: str = "", now: int | None = None, wanted: Policy | None = None) -> tuple[Life, ...]:
     """The lifetimes in force, and how they came about. Raises NmemError for a configuration that cannot be read."""
     wanted = wanted or policy.load()
@@ -120,7 +82,7 @@ def standing(db: Connection, now: int | None = None) -> Standing:
     due = 0 if not wanted.enabled else max(at, sweep.due_at(db, at) or at + sweep.GRACE)
     return Standing(
         wanted.enabled, wanted.mediation, wanted.max_bytes, sweep.size(db), idle.saves(db)[0],
-        lives(db, "", at, wanted), journal.entries(db), idle.told(db), due, gone(db).observations,
+        lives(db, "", at, wanted), journal.entries(db), idle.told(db), due, journal.gone(db).observations,
     )  # fmt: skip
 
 

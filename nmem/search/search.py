@@ -8,6 +8,7 @@ from sqlite3 import Connection
 
 from nmem.decisions import read as decided
 from nmem.episodes import open_ends
+from nmem.retention import journal
 from nmem.search import episodes, fts, gather, kinds, rank, vocabulary
 from nmem.search import facets as counting
 from nmem.search.clock import Clock
@@ -31,6 +32,8 @@ SECONDS = 0.065
 """How long one search may take; what was found until then is shown, and that it is not all."""
 _WALKING = 0.5
 """The share of the time after which nothing more is looked for."""
+_SHOWING = 0.9
+"""The share of the time after which no more is asked about what was found."""
 _FETCHED = {"search_docs": (40, 0.55), "work_units": (60, 0.6), "prompts": (80, 0.68), "observations": (150, 0.8)}
 """By table: rows that are read at most, and the share of the time after which no more are."""
 
@@ -114,7 +117,7 @@ def _search(
     gathered = _gathered(db, query, narrow, meant, cursor, limit, clock)
     gathered.add(EPISODES, Found([(number, near.times[number]) for number in near.shares]), ALL)
     found = _rows(db, gathered, cursor, limit, clock)
-    clock.share(1.0)
+    clock.share(_SHOWING)
     matcher = Matcher(meant)
     ranked = _ranked(found, matcher, meant, cursor)
     if near.shares:
@@ -285,7 +288,5 @@ def _dropped(db: Connection, query: Query, meant: Meaning, clock: Clock) -> list
 
 def _forgotten(db: Connection) -> list[str]:
     """What cannot be found any more, and where it is told still."""
-    from nmem.retention.read import gone
-
-    lost = gone(db)
+    lost = journal.gone(db)
     return [f"{lost.said}: their episodes are searched, and `nmem show FILE` shows them"] if lost.said else []

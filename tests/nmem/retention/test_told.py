@@ -15,7 +15,7 @@ from nmem.commands.main import nmem
 from nmem.context import keep
 from nmem.errors import NmemError
 from nmem.read import file_history
-from nmem.retention import idle, mediation, policy, read
+from nmem.retention import idle, journal, mediation, policy, read
 from nmem.retention import sweep as sweeping
 from nmem.retention.automatic import automatic
 from nmem.retention.policy import Policy
@@ -116,7 +116,7 @@ def test_readers_fall_back_on_traces_and_say_so(record: Recorded, settled: Settl
         again = file_history.history(look, "src/invoice.py")
         assert (again.total, again.touches[0].edits) == (files.total, files.touches[0].edits)
         assert again.forgotten == 2
-        assert read.gone(look).said.startswith("5 older calls are known by their trace only")
+        assert journal.gone(look).said.startswith("5 older calls are known by their trace only")
     shown = CliRunner().invoke(nmem, ["show", "file/src/invoice.py"])
     assert "2 older calls known by their trace only" in shown.output
     assert "known by their trace only" in CliRunner().invoke(nmem, ["search", "coupon", "--json"]).output
