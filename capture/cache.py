@@ -29,7 +29,7 @@ def read(file: str, shape: object) -> object:
     `shape` is a type; a tuple of shapes, one for each member; a list of one shape, for each item; or a dictionary with
     one shape for its keys and one for its values.
     """
-    import marshal
+    import marshal  # on use: start-up stays short
 
     try:
         data = _bytes(file)
@@ -72,9 +72,9 @@ def fits(value: object, shape: object) -> bool:
 
 def write(file: str, value: object) -> bool:
     """Keep a value; False when its folder is not ours alone or cannot be written. The next reader does without then."""
-    import marshal
+    import marshal  # on use: start-up stays short
 
-    from capture.files import replace
+    from capture.files import replace  # on use: start-up stays short
 
     folder = os.path.dirname(file)
     try:

@@ -104,7 +104,7 @@ class _Finder:
     __slots__ = ("_begins", "_ends", "_loads", "_spec")
 
     def __init__(self) -> None:
-        from _frozen_importlib import ModuleSpec
+        from _frozen_importlib import ModuleSpec  # on use: start-up stays short
         from _frozen_importlib_external import MAGIC_NUMBER
         from marshal import loads
 

@@ -48,7 +48,7 @@ def load(name: str, shape: object, parse: Callable[[dict[str, object], str], For
 
 
 def _document(file: str) -> dict[str, object]:
-    import tomllib
+    import tomllib  # on use: start-up stays short
 
     with open(file, "rb", opener=regular) as handle:
         return tomllib.load(handle)

@@ -77,7 +77,7 @@ def _refuse(path: str, found: os.stat_result, kind: int, *, alone: bool = False)
     shared = alone and found.st_nlink > 1
     if not hasattr(os, "geteuid") or (mode == kind and found.st_uid == os.geteuid() and not shared):
         return  # elsewhere modes and owners say nothing: the profile folder is the user's own
-    from errno import EINVAL, ELOOP, EMLINK, EPERM
+    from errno import EINVAL, ELOOP, EMLINK, EPERM  # on use: start-up stays short
 
     if mode == _LINK:
         raise NotOurs(ELOOP, f"{path} is a link: nmem does not follow links among its own files; remove it")
@@ -92,7 +92,7 @@ def regular(path: str, flags: int = os.O_RDONLY) -> int:
     """Open a regular file that somebody named, links followed; also an `opener` for open(). Raises OSError."""
     handle = os.open(path, flags | _CALM)
     if os.fstat(handle).st_mode & _KIND != _REGULAR:
-        from errno import EINVAL
+        from errno import EINVAL  # on use: start-up stays short
 
         os.close(handle)
         raise OSError(EINVAL, "not a regular file", path)
@@ -109,7 +109,7 @@ def read(path: str, most: int = 16 << 20, opener: Callable[[str, int], int] = re
     with open(path, "rb", opener=opener) as file:
         data = file.read(most + 1)
     if len(data) > most:
-        from errno import EFBIG
+        from errno import EFBIG  # on use: start-up stays short
 
         raise OSError(EFBIG, f"is larger than {most:,} bytes", path)
     return data

@@ -313,7 +313,7 @@ def _drain(db: Connection, path: str) -> None:
 
 def _tell(event: Event, text: str) -> None:
     """Print in the client's own form; all of it or, where the client is gone, as much as it took."""
-    from capture.clients.telling import form
+    from capture.clients import form
 
     data = form(event, text)
     while data:

@@ -36,7 +36,7 @@ class _Careful(_Context):
 
 def _scanner(context: type[_Context]) -> Callable[[str, int], tuple[object, int]]:
     try:
-        import _json as scanner
+        import _json as scanner  # on use: start-up stays short
     except ImportError:
         import json.scanner as scanner  # type: ignore[no-redef]
     scan: Callable[[str, int], tuple[object, int]] = getattr(scanner, "make_scanner")(context)  # noqa: B009 - untyped
@@ -92,9 +92,9 @@ def _unknown(value: object) -> object:
 def dumps(value: object) -> str:
     """Compact JSON of plain values, letters left as they are. Raises TypeError or ValueError on others."""
     try:
-        from _json import encode_basestring, make_encoder
+        from _json import encode_basestring, make_encoder  # on use: start-up stays short
     except ImportError:
-        from json import dumps as slow
+        from json import dumps as slow  # on use: start-up stays short
 
         return slow(value, ensure_ascii=False, separators=(",", ":"))
     encode = make_encoder({}, _unknown, encode_basestring, None, ":", ",", False, False, True)

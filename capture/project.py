@@ -18,7 +18,7 @@ def resolve(cwd: str, project_dir: str = "") -> Project:
     A folder whose name is no UTF-8 is known as clients tell of it: by a name with replacement characters.
     """
     if not (cwd.isascii() and project_dir.isascii()):
-        from capture.text import whole
+        from capture.text import whole  # on use: start-up stays short
 
         cwd, project_dir = whole(cwd), whole(project_dir)
     here = _checkout(cwd)

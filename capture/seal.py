@@ -183,7 +183,7 @@ def names(fields: Iterable[str]) -> tuple[str, ...]:
 
 def _field(name: str, counts: dict[str, int]) -> str:
     """The name of a field that nobody knew, as long as it is one: a key may as well be data, and data may be secret."""
-    from capture.redaction.verdict import random_looking
+    from capture.redaction.verdict import random_looking  # on use: start-up stays short
 
     kept = redact(clean(name), counts)
     if kept == name and len(name) <= LIMITS["field"] and name.isascii():
@@ -194,7 +194,7 @@ def _field(name: str, counts: dict[str, int]) -> str:
 
 
 def _hashed(value: str, size: int = 16) -> str:
-    from _blake2 import blake2b
+    from _blake2 import blake2b  # on use: start-up stays short
 
     return "~" + blake2b(value.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
 

@@ -31,7 +31,7 @@ def _lock(db_path: str) -> str:
 
 def start(db_path: str, pause: float = _AGAIN) -> bool:
     """Start settling in the background; False when it was done within `pause` seconds or cannot be started."""
-    from time import time
+    from time import time  # on use: start-up stays short
 
     if os.environ.get(OFF):
         return False
@@ -75,7 +75,7 @@ def settle(db_path: str, seconds: float = 5.0) -> int:
 def _mine(lock: int) -> bool:
     """Take the lock; the system takes it back when its holder dies, so it is never stale."""
     try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
+        from fcntl import LOCK_EX, LOCK_NB, flock  # on use: start-up stays short
     except ImportError:
         return True  # sqlite's own locks remain
     try:
@@ -86,7 +86,7 @@ def _mine(lock: int) -> bool:
 
 
 def _settle(db_path: str, seconds: float) -> int:
-    from capture.storage import spool, store
+    from capture.storage import spool, store  # on use: start-up stays short
     from capture.transcript.missed import catch_up_rest
 
     db = store.connect(db_path, timeout=seconds)

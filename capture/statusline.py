@@ -75,7 +75,7 @@ def _become(shell: str, ctype: str, command: str) -> NoReturn:
         SIGPIPE,
         SIGXFSZ,
         signal,
-    )
+    )  # on use: start-up stays short
 
     for number in (SIGPIPE, SIGXFSZ):  # Python ignores them, and what is ignored stays so for the next program
         signal(number, SIG_DFL)
@@ -119,7 +119,7 @@ def _pass_on(writing: int) -> bytes:
 
     Goes on reading for a while when the command wants no more: the figures may still be on their way.
     """
-    from select import POLLIN, poll
+    from select import POLLIN, poll  # on use: start-up stays short
 
     watch = poll()
     watch.register(0, POLLIN)
@@ -159,16 +159,16 @@ def store(given: bytes, path: str) -> bool:
 
     Raises what a database raises that is neither locked nor of another version.
     """
-    from capture import paths
+    from capture import paths  # on use: start-up stays short
 
     path = path or paths.database()
     told = read(given)
     if told is None or not os.path.exists(path):
         return False
     os.environ["NMEM_DB"] = path  # the redaction rules lie beside the database
-    from time import time_ns
+    from time import time_ns  # on use: start-up stays short
 
-    from capture.storage import readings, sqlite, store
+    from capture.storage import readings, sqlite, store  # on use: start-up stays short
 
     try:
         db = store.connect(path, timeout=0)
@@ -181,7 +181,7 @@ def store(given: bytes, path: str) -> bool:
 
 def read(given: bytes) -> Told | None:
     """The figures in a status line's input; None when it is no such thing."""
-    from capture.jsonio import BadJson, loads
+    from capture.jsonio import BadJson, loads  # on use: start-up stays short
     from capture.storage.readings import Told
 
     try:
@@ -217,7 +217,7 @@ def _model(name: object) -> str | None:
     plain = all(char.isalnum() or char in "-_.:/@[]" for char in name) and name.isascii()
     if not plain:
         return None
-    from capture.redaction import redact
+    from capture.redaction import redact  # on use: start-up stays short
 
     return redact(name)
 
@@ -245,7 +245,7 @@ def _own(path: str) -> None:
 
 def line(given: bytes) -> str:
     """Model, use of the window and cost in one line of plain text."""
-    from capture.jsonio import loads
+    from capture.jsonio import loads  # on use: start-up stays short
     from capture.text import clean
 
     payload, told = loads(given.decode("utf-8", "replace")), read(given)
@@ -272,7 +272,7 @@ def _short(tokens: int) -> str:
 def _fault(path: str, error: BaseException) -> None:
     """Note what went wrong; where even that fails, there is nothing else to try."""
     try:
-        from capture import log, paths
+        from capture import log, paths  # on use: start-up stays short
 
         log.note(path or paths.database(), f"status line: {log.reason(error)}")
     except BaseException:  # noqa: BLE001 - still the boundary

@@ -98,7 +98,7 @@ def _rest(pieces: _Pieces, fault: str) -> Input:
                 return Input(value, pieces.size)
         except BadJson:
             fault = fault or "input was cut short"
-    from capture.salvage import salvage
+    from capture.salvage import salvage  # on use: start-up stays short
 
     payload = salvage(pieces.head, b"" if fault else pieces.tail, pieces.size)
     return Input(payload, pieces.size, fault if payload else fault or "input is not a JSON object")
@@ -134,7 +134,7 @@ def _alarm() -> Callable[[float], object]:
             SIGALRM,
             setitimer,
             signal,
-        )
+        )  # on use: start-up stays short
     except ImportError:
         return lambda _seconds: None
 

@@ -77,7 +77,7 @@ def _named(db: Connection, event: Event, path: str) -> tuple[bool, str]:
 
 
 def _task(db: Connection, event: Event) -> None:
-    from nmem.dispatch.link import link
+    from nmem.dispatch import link
 
     _ensure(db)
     link(db, event)

@@ -13,6 +13,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from capture.event import Batch, Observation
+from capture.project import resolve
 from capture.seal import seal
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
@@ -81,8 +82,6 @@ def _kept(db: Connection, text: str, kind: str, cwd: str, session_id: str, at: i
 
 def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str]:
     """The session that a marker belongs to: id, client, folder. Raises NmemError."""
-    from capture.project import resolve
-
     columns = "SELECT s.id, s.client, s.cwd FROM sessions s"
     row = db.execute(f"{columns} WHERE s.id = ?", (session_id,)).fetchone() if session_id else None
     here = resolve(cwd)

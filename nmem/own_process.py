@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
+from capture import log, paths
+
 COMMANDS = "nmem.commands.main:main"
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _INSTALLED = ("site-packages", "dist-packages")
@@ -29,8 +31,6 @@ def _findable() -> None:
 
 def _noted(kind: type[BaseException], error: BaseException, trace: object) -> None:
     """Nobody reads the output of a process in the background; the log is read."""
-    from capture import log, paths
-
     missing = f" {error.name}" if isinstance(error, ImportError) and error.name else ""
     log.note(paths.database(), f"background: {log.reason(error)}{missing}")
     sys.__excepthook__(kind, error, trace)  # type: ignore[arg-type]

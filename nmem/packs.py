@@ -208,7 +208,7 @@ def _run(above: str, folder: str, event: str, payload: dict[str, object]) -> tup
 
 
 _BASH: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}
-_WORDED = ("nmem.context.budget", "nmem.context.compose")
+_WORDED = ("nmem.context.compose", "nmem.context.compose")
 """What only a session with a past loads: the scratch database has none."""
 _TOLD = (
     "nmem.context.decide", "nmem.context.items", "nmem.context.record", "nmem.names", "nmem.retrieval.terms",

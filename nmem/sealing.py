@@ -57,7 +57,7 @@ def form(path: str | Path) -> str:
 
 def seal(source: str | Path, target: BinaryIO, keys: Keys) -> None:
     """Encrypt a file. Raises NmemError for keys that are none, OSError."""
-    import pyrage
+    import pyrage  # on use: start-up stays short
 
     with Path(source).open("rb") as plain:
         if not keys.passphrase:
@@ -71,7 +71,7 @@ def seal(source: str | Path, target: BinaryIO, keys: Keys) -> None:
 
 def unseal(source: str | Path, target: BinaryIO, keys: Keys) -> None:
     """Decrypt a file. Raises NmemError, one line, where the key is wrong or the file is damaged; and OSError."""
-    import pyrage
+    import pyrage  # on use: start-up stays short
 
     how = form(source)
     with Path(source).open("rb") as sealed:
@@ -96,7 +96,7 @@ def _why(how: str, said: str) -> str:
 
 def _opened(sealed: BinaryIO, keys: Keys) -> list[Identity]:
     """The key that a passphrase seals."""
-    import pyrage
+    import pyrage  # on use: start-up stays short
 
     if not keys.passphrase:
         raise NmemError("encrypted with a passphrase: --passphrase asks for it")
@@ -120,7 +120,7 @@ def recipients(names: Sequence[str]) -> list[Recipient]:
 
 
 def _recipient(line: str) -> Recipient:
-    from pyrage import RecipientError, ssh, x25519
+    from pyrage import RecipientError, ssh, x25519  # on use: start-up stays short
 
     try:
         return ssh.Recipient.from_str(line) if line.startswith("ssh-") else x25519.Recipient.from_str(line)
@@ -132,7 +132,7 @@ def _recipient(line: str) -> Recipient:
 
 def identities(names: Sequence[str]) -> list[Identity]:
     """Secret keys from files: age's own, or an SSH key without a passphrase. Raises NmemError."""
-    from pyrage import IdentityError, ssh, x25519
+    from pyrage import IdentityError, ssh, x25519  # on use: start-up stays short
 
     if not names:
         raise NmemError("encrypted: give the file with your secret key by --identity FILE")

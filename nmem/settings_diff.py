@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import sys
 from contextlib import suppress
 
@@ -62,8 +63,6 @@ def total(plan: Plan) -> str:
 
 def show(plan: Plan, short: bool = False) -> None:
     """Print a plan, in colour on a terminal that wants it."""
-    import os
-
     heading = f"{title(plan.target.client)} ({plan.target.scope})"
     if not plan.changes:
         click.echo(f"{heading}: {plan.target.path}: nothing to change")

@@ -33,11 +33,11 @@ from nmem.episodes.judging import judge_session
 from nmem.episodes.storytelling import Teller
 from nmem.labels.backfill import fill
 from nmem.learn import refresh
+from nmem.llm import Cancel
 from nmem.llm.ask import Desk
-from nmem.llm.backend import Cancel
 from nmem.llm.connect import connect
-from nmem.mcp import doors
-from nmem.purge import history, run, strays
+from nmem.mcp import registration
+from nmem.purge import files, history, run
 from nmem.recall.store import make_ready
 from nmem.retention.automatic import automatic
 from nmem.retrieval import index as retrieval
@@ -47,8 +47,7 @@ from nmem.settle_start import lock_file, start, wanted
 from nmem.side_by_side import seldom_collected
 from nmem.themes import keep as themes
 from nmem.threads import compaction, continuity, decisions, outcomes, tuning
-from nmem.threads.assessor import Assessor
-from nmem.threads.link import REASSESS, Linker
+from nmem.threads.link import REASSESS, Linker, ModelAssessor
 from nmem.training import examples, personal
 
 SECONDS = 900.0
@@ -261,7 +260,7 @@ class _Run:
     def _purges(self) -> None:
         """What was purged is out of the files and, after its window, gone for good; also where somebody was killed."""
         now = run.milliseconds()
-        strays.clear(self.db_path)
+        files.clear(self.db_path)
         if run.waiting(self.db, now):
             run.finish(self.db_path, now)
         run.expire(self.db, self.db_path, now)
@@ -469,7 +468,7 @@ class _Run:
         """New threads beside earlier ones; a model is asked about recent ones."""
         now = self.clock()
         desk = self.desk() if self._models and decisions.unassessed(self.db, now - REASSESS) else None
-        linker = Linker(self.db, Assessor(desk, self.stop) if desk else None)
+        linker = Linker(self.db, ModelAssessor(desk, self.stop) if desk else None)
         self.report.links += len(linker.link_all(now, self.stop.is_set))
         if self.stop.is_set() or self.report.idle:
             return  # nothing has come about that earlier decisions could be judged by
@@ -490,7 +489,7 @@ class _Run:
     def _context(self) -> None:
         """What hooks tell later sessions is made ready: files, words, warm learnings, which clients have the tools."""
         self.report.folded += keep.keep_all(self.db, self.clock(), self.stop.is_set)
-        doors.keep(self.db_path, doors.projects(self.db))
+        registration.keep(self.db_path, registration.projects(self.db))
 
     def _decisions(self) -> None:
         """Hooks offer written decisions from what is kept of them, and never read a file themselves."""

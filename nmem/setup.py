@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
 from sqlite3 import Connection
 
 from capture import paths
 from capture.install import bytecode
-from nmem import packs
+from capture.storage import schema, store
+from capture.storage.schema import NewerDatabase
+from nmem import packs, tables
 from nmem.errors import NmemError
 
 
@@ -19,7 +22,7 @@ def pinned() -> str:
 
 def fleeting(entry: str) -> bool:
     """Whether an entry file lies where a tool or the system will clear it away, and the hooks with it."""
-    import tempfile
+    import tempfile  # on use: start-up stays short
 
     path = Path(entry).resolve()
     kept_by_tools = (
@@ -47,10 +50,6 @@ def prepare(db: str) -> list[str]:
 
 
 def _database(db: str) -> None:
-    import sqlite3
-
-    from capture.storage import schema, store
-
     folder = Path(paths.folder(db))
     try:
         paths.make(str(folder))
@@ -68,9 +67,6 @@ def _database(db: str) -> None:
 
 def _known(opened: Connection) -> None:
     """Raise NewerDatabase where what is concluded of the facts is of a newer form."""
-    from capture.storage.schema import NewerDatabase
-    from nmem import tables
-
     try:
         meaning = tables.version(opened)
     finally:
@@ -81,6 +77,6 @@ def _known(opened: Connection) -> None:
 
 def warm() -> bool:
     """Compile the redaction rules into their cache; False when it could not be written."""
-    from capture.redaction import settings
+    from capture.redaction import settings  # on use: start-up stays short
 
     return settings.prepare()

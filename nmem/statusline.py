@@ -14,10 +14,10 @@ def main() -> None:
         package = type(sys)("capture")
         package.__path__ = [(here.rpartition("/")[0] if "/" in here else here + "/..") + "/capture"]
         sys.modules["capture"] = package
-        from capture.compiled import install
+        from capture.compiled import install  # on use: start-up stays short
 
         install()
-    from capture.statusline import main as run
+    from capture.statusline import main as run  # on use: start-up stays short
 
     run(sys.argv[1:])
 

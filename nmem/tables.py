@@ -38,7 +38,7 @@ def ensure(db: Connection) -> None:
 
 def migrate(db: Connection) -> None:
     """Bring the tables to the newest version, each migration in one transaction; as `ensure` raises."""
-    from capture.storage.schema import NewerDatabase, check_own, statements
+    from capture.storage.schema import NewerDatabase, check_own, statements  # on use: start-up stays short
     from capture.storage.store import transaction
     from nmem.store.schema import MIGRATIONS
 

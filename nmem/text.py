@@ -152,7 +152,7 @@ def width(text: str) -> int:
     """Cells that a printable text takes."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len
+    from rich.cells import cell_len  # on use: start-up stays short
 
     return cell_len(text)
 

@@ -17,7 +17,7 @@ from nmem.audit import future, review
 from nmem.context import choosing, keep, pins
 from nmem.decisions import change as decided
 from nmem.errors import NmemError
-from nmem.learn.written import Written
+from nmem.learn.files import Written
 from nmem.recall import changes
 from nmem.search import refresh
 from nmem.store import changed_settings
@@ -30,9 +30,7 @@ class _Own(Protocol):
     """A module with corrections of its own."""
 
     def ours(self, entry: Entry) -> bool: ...
-
     def describe(self, entry: Entry) -> str: ...
-
     def take_back(self, db: Connection, entry: Entry, now: int) -> str: ...
 
 
@@ -72,7 +70,7 @@ def undo(db: Connection, now: int) -> str:
 
 def _passed_over(db: Connection, now: int) -> str:
     """What is said where the newest is a purge for good, which is passed over: nothing older is taken back unasked."""
-    from nmem.purge import past as purges
+    from nmem.purge import past as purges  # on use: start-up stays short
 
     with transaction(db):
         entry = log.newest(db)
@@ -88,7 +86,7 @@ def _retell(db: Connection, entries: Iterable[Entry], now: int) -> None:
     """What was told anew when prompts went elsewhere is told anew now that they are back: what is read next is true."""
     sessions = {str(each.payload.get("session", "")) for each in entries if each.kind in _CUT}
     if sessions:
-        from nmem.episodes import narrations, storytelling
+        from nmem.episodes import narrations, storytelling  # on use: start-up stays short
 
         for session_id in sorted(sessions):
             storytelling.retell(db, narrations.outdated(db, session_id), now)
@@ -125,7 +123,7 @@ def _later(db: Connection, entry: Entry, error: Exception, now: int) -> bool:
     """Whether it may well succeed another time: the database is not to be had, or a purge's trash is still kept."""
     if _of(entry) != "purge" or not isinstance(error, NmemError):
         return isinstance(error, sqlite3.OperationalError)
-    from nmem.purge import past as purges
+    from nmem.purge import past as purges  # on use: start-up stays short
 
     return purges.kept(db, entry, now)
 
@@ -140,27 +138,27 @@ def describe(entry: Entry) -> str:
     if own := _own(entry):
         return own.describe(entry)
     if _of(entry) == "learning":
-        from nmem.learn import undo as learnings
+        from nmem.learn import accept  # on use: start-up stays short
 
-        return learnings.describe(entry)
+        return accept.describe(entry)
     if _of(entry) == "observation":
-        from nmem.labels import corrections as labels
+        from nmem.labels import corrections as labels  # on use: start-up stays short
 
         return labels.describe(entry)
     if _of(entry) == "purge":
-        from nmem.purge import past as purges
+        from nmem.purge import past as purges  # on use: start-up stays short
 
         return purges.describe(entry)
     if entry.kind in ("link", "unlink"):
         joined = "one line of work" if entry.kind == "link" else "not one line of work"
         return f"threads {entry.payload.get('earlier', '?')} and {entry.payload.get('later', '?')} are {joined}"
     if entry.kind == "next":
-        from nmem.threads import steering
+        from nmem.threads import steering  # on use: start-up stays short
 
         return steering.describe_next(entry.payload)
     if entry.kind == "thread":
         return f"{entry.target.replace('/', ' ')} into thread {entry.payload.get('thread', '?')}"
-    from nmem.episodes import undo as episodes
+    from nmem.episodes import undo as episodes  # on use: start-up stays short
 
     return episodes.describe(entry)
 
@@ -173,31 +171,31 @@ def _own(entry: Entry) -> _Own | None:
 def _take_back(db: Connection, entry: Entry, last: Written, now: int) -> str:
     """Put back what was, files `last`; what the person should know beside it, if anything."""
     if _of(entry) == "learning":
-        from nmem.learn import undo as learnings
+        from nmem.learn import accept  # on use: start-up stays short
 
-        return learnings.take_back(db, entry, last)
+        return accept.take_back(db, entry, last)
     if _of(entry) == "observation":
-        from nmem.labels import corrections as labels
+        from nmem.labels import corrections as labels  # on use: start-up stays short
 
         return labels.take_back(db, entry)
     if _of(entry) == "purge":
-        from nmem.purge import past as purges
+        from nmem.purge import past as purges  # on use: start-up stays short
 
         return purges.take_back(db, entry, now)
     if entry.kind in ("link", "unlink"):
-        from nmem.threads import outcomes
+        from nmem.threads import outcomes  # on use: start-up stays short
 
         outcomes.undo(db, entry.target, entry.before)
     elif entry.kind == "next":
-        from nmem.threads import steering
+        from nmem.threads import steering  # on use: start-up stays short
 
         return steering.undo_next(db, entry.target, entry.payload, entry.before)
     elif entry.kind == "thread":
-        from nmem.threads import steering
+        from nmem.threads import steering  # on use: start-up stays short
 
         steering.undo(db, entry.target, entry.before)
     else:
-        from nmem.episodes import undo as episodes
+        from nmem.episodes import undo as episodes  # on use: start-up stays short
 
         episodes.take_back(db, entry)
     return ""

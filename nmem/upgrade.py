@@ -10,6 +10,8 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing, suppress
 
+from capture.storage import store
+from capture.storage.schema import NewerDatabase
 from nmem import database, tables
 from nmem.errors import NmemError, OlderDatabase
 
@@ -42,9 +44,6 @@ def ready(path: str) -> None:
 
 def _bring(path: str, older: OlderDatabase) -> None:
     """Every migration that it has not seen, each whole or not at all."""
-    from capture.storage import store
-    from capture.storage.schema import NewerDatabase
-
     try:
         with closing(store.connect(path, timeout=_WAIT)) as db:
             tables.ensure(db)

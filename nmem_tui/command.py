@@ -91,7 +91,7 @@ def _open(place: str, path: str, *, project: str, theme: str, demo: bool, read_o
             colours=own.colours, link=where, keys=own.keys, read_only=read_only, wrong=own.wrong,
         ))  # fmt: skip
         return
-    from nmem.demo.player import remove, temporary  # on use: start-up stays short
+    from nmem.demo import remove, temporary  # on use: start-up stays short
 
     path = temporary()
     try:

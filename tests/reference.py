@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 
 import click
 
-from nmem.commands.main import COMMANDS, ELSEWHERE
+from nmem.commands.main import COMMANDS, imported
 from nmem.settings import listing
 from nmem.store.registry import ALWAYS, BORN, TABLES, Table
 from nmem_tui import keymap
@@ -21,9 +20,7 @@ def commands() -> str:
     """A row for each command and each of its own commands."""
     lines = ["| command | what it does | options |", "|---|---|---|"]
     for name, help_ in COMMANDS.items():
-        module = ELSEWHERE.get(name) or f"nmem.commands.{name}{'_' if name in ('import', 'eval') else ''}"
-        command = importlib.import_module(module).command
-        lines += rows(f"nmem {name}", command, help_)
+        lines += rows(f"nmem {name}", imported(name), help_)
     return "\n".join(lines)
 
 

@@ -39,8 +39,11 @@ from __future__ import annotations
 import os
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from typing import Any
+
+    from capture.event import Event
 
 _ORDER = ("claude", "codex", "gemini", "cursor", "copilot", "droid", "opencode")
 """How clients are listed; others follow by name."""
@@ -150,3 +153,28 @@ class Client:
         """It reports a new session after a compaction: that report is the observation."""
         self.shell_tool = shell_tool
         """What it calls the tool that runs a command."""
+
+
+def room(event: Event) -> int:
+    """Bytes that the client takes in answer to this event; 0 when it does not listen."""
+    to = client(event.client)
+    return to.most if event.native in to.listens else 0
+
+
+def most(name: str) -> int:
+    """Bytes that a client takes where it listens; 0 for one that never does."""
+    return client(name).most if known(name) else 0
+
+
+def form(event: Event, text: str) -> bytes:
+    """What a hook prints so that the client gives this text to its model; nothing when it cannot."""
+    to = client(event.client)
+    if event.native not in to.listens or not text:
+        return b""
+    from capture.jsonio import dumps  # on use: start-up stays short
+
+    told: dict[str, object] = {to.answers: text}
+    if to.answers == HOOK_OUTPUT:
+        # nothing but these: Codex throws the whole answer away for one key that it does not know
+        told = {to.answers: {"hookEventName": event.native, "additionalContext": text}}
+    return dumps(told).encode("utf-8", "replace")

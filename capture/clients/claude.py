@@ -56,7 +56,7 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
 
 def response_fields(tool_name: str) -> frozenset[str] | None:
     """What a tool's response has held in some version; None for a tool that nobody knows."""
-    from capture.clients import claude_tools
+    from capture.clients import claude_tools  # on use: start-up stays short
 
     known = claude_tools.RESPONSES.get(tool_name)
     return frozenset() if known is None and tool_name in claude_tools.NAMES else known
@@ -64,14 +64,14 @@ def response_fields(tool_name: str) -> frozenset[str] | None:
 
 def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
     """The canonical tool and its canonical input."""
-    from capture.clients import claude_tools, tools
+    from capture.clients import claude_tools, tools  # on use: start-up stays short
 
     return tools.canonical(tool_name, tool_input, claude_tools.NAMES)
 
 
 def answer(event: Event, response: object) -> None:
     """Fill the event's outcome and text from a tool's response, or from a failure's text."""
-    from capture.clients import claude_tools
+    from capture.clients import claude_tools  # on use: start-up stays short
 
     claude_tools.answer(event, response)
 
@@ -81,7 +81,7 @@ def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
     found = unknown(payload, KNOWN | ADDED) if not payload.keys() <= KNOWN else ()
     response = payload.get("tool_response")
     if isinstance(response, dict):
-        from capture.clients import claude_tools
+        from capture.clients import claude_tools  # on use: start-up stays short
 
         known = claude_tools.RESPONSES.get(text(payload.get("tool_name")))
         if known is not None:

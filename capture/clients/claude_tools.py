@@ -178,7 +178,7 @@ def _file(event: Event, given: dict[str, object]) -> str:
     path = text(given.get("filePath"))
     if not files and path:
         # a transcript's record may carry the response alone
-        from capture.clients.patch import change
+        from capture.clients.patch import change  # on use: start-up stays short
 
         files = [change(path, text(given.get("oldString")), first(given, "newString", "content"))]
         event.tool_input["files"] = files
@@ -191,7 +191,7 @@ def _file(event: Event, given: dict[str, object]) -> str:
 
 def _counted(file: dict[str, object], given: dict[str, object]) -> None:
     """What the response knows of a file beyond the input: whether it is new, and its lines as a diff counts them."""
-    from capture.clients.patch import change, take_hunks
+    from capture.clients.patch import change, take_hunks  # on use: start-up stays short
 
     original = given.get("originalFile", given.get("originalFileContents"))
     kind = given.get("type")
@@ -211,7 +211,7 @@ def _notebook(event: Event, given: dict[str, object]) -> str:
     if files:
         file = mapping(files[0])
         new = "" if mode == "delete" else text(file.get("new"))
-        from capture.clients.patch import change
+        from capture.clients.patch import change  # on use: start-up stays short
 
         file.update(change(text(file.get("path")) or text(given.get("notebook_path")), old, new, created=False))
     return text(given.get("error"))
@@ -262,7 +262,7 @@ def _searched(_event: Event, given: dict[str, object]) -> str:
 
 
 def _asked(event: Event, given: dict[str, object]) -> str:
-    from capture.clients.tools import answered
+    from capture.clients.tools import answered  # on use: start-up stays short
 
     return answered(event, mapping(given.get("answers")))
 

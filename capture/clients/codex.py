@@ -69,14 +69,14 @@ def response_fields(tool_name: str) -> frozenset[str] | None:
 
 def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
     """The canonical tool and its canonical input."""
-    from capture.clients import tools
+    from capture.clients import tools  # on use: start-up stays short
 
     return tools.canonical(tool_name, tool_input, NAMES)
 
 
 def answer(event: Event, response: object) -> None:
     """Fill the event's outcome and text; a response without a header says nothing of how a command ended."""
-    from capture.clients import output, said
+    from capture.clients import output, said  # on use: start-up stays short
 
     event.output = response
     given = output.structured(response) if event.tool != "mcp" else response
@@ -114,7 +114,7 @@ def _lasted(event: Event, seconds: object) -> None:
 
 def _headed(event: Event, shown: str) -> str:
     """The text behind the header that Codex puts before a command's output; the header's code and time are taken."""
-    from capture.clients.output import number_in
+    from capture.clients.output import number_in  # on use: start-up stays short
 
     if not shown.startswith(("Exit code: ", "Chunk ID: ", "Wall time: ")):
         return shown

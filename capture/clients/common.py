@@ -61,7 +61,7 @@ def parse(client: str, native: str, payload: object, now: int, canonical: Canoni
     event.reason = first(payload, "reason", "trigger")
     event.context_tokens = whole(payload.get("context_tokens"))
     if kind in (PRE_COMPACT, POST_COMPACT):
-        from capture.clients import said
+        from capture.clients import said  # on use: start-up stays short
 
         event.text = said.summary(payload.get("compact_summary")) or text(payload.get("custom_instructions"))
     return event
@@ -69,7 +69,7 @@ def parse(client: str, native: str, payload: object, now: int, canonical: Canoni
 
 def prompt(event: Event, value: object, sender: object = "") -> bool:
     """Fill in what was said and by whom; False when nothing is left of it."""
-    from capture.clients import said
+    from capture.clients import said  # on use: start-up stays short
 
     event.text, event.source = said.prompt(value, sender)
     event.interrupted = event.text.startswith("[Request interrupted")
@@ -93,7 +93,7 @@ def _ended(event: Event, payload: dict[str, object]) -> bool:
     """A turn or a subagent at its end; compaction ends as a subagent without a type, which is nothing."""
     if event.kind == SUBAGENT_END and payload.get("agent_type", "-") == "":
         return False
-    from capture.clients import said
+    from capture.clients import said  # on use: start-up stays short
 
     event.text = said.strip_own(text(payload.get("last_assistant_message")))
     if event.native == "StopFailure":

@@ -104,7 +104,7 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
     event = begin("copilot", kind, plain, now, native)
     if event is None or not _fill(event, plain):
         return None
-    from capture.clients.stamps import stamp
+    from capture.clients.stamps import stamp  # on use: start-up stays short
 
     event.at = stamp(payload.get("timestamp"), now)
     event.drift = drift(native, payload)
@@ -123,14 +123,14 @@ def response_fields(tool_name: str) -> frozenset[str] | None:
 
 def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
     """The canonical tool and its canonical input."""
-    from capture.clients import tools
+    from capture.clients import tools  # on use: start-up stays short
 
     return tools.canonical(tool_name, tool_input, NAMES)
 
 
 def answer(event: Event, response: object) -> None:
     """Fill the event's outcome and text from `{resultType, textResultForLlm}` or from an error's text."""
-    from capture.clients import output, said
+    from capture.clients import output, said  # on use: start-up stays short
 
     event.output = response
     given = mapping(response)
@@ -151,7 +151,7 @@ def _snake(payload: dict[str, object]) -> dict[str, object]:
 
 def _fill(event: Event, payload: dict[str, object]) -> bool:
     """Fill in what this kind of event carries; False when there is nothing to keep."""
-    from capture.clients import common, said
+    from capture.clients import common, said  # on use: start-up stays short
 
     if event.kind in (TOOL_RESULT, TOOL_ERROR):
         result = payload.get("tool_result", payload.get("tool_response"))

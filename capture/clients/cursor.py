@@ -112,14 +112,14 @@ def response_fields(tool_name: str) -> frozenset[str] | None:
 
 def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
     """The canonical tool and its canonical input; a deleted file is an edit."""
-    from capture.clients import tools
+    from capture.clients import tools  # on use: start-up stays short
 
     return tools.canonical(tool_name, tool_input, NAMES)
 
 
 def answer(event: Event, response: object) -> None:
     """Fill the event's outcome and text from a tool's output: JSON text, or the text alone."""
-    from capture.clients import output, said
+    from capture.clients import output, said  # on use: start-up stays short
 
     event.output = response
     given = output.structured(response)
@@ -135,7 +135,7 @@ def answer(event: Event, response: object) -> None:
 
 def _fill(event: Event, payload: dict[str, object]) -> bool:
     """Fill in what this kind of event carries; False when there is nothing to keep."""
-    from capture.clients import common, said
+    from capture.clients import common, said  # on use: start-up stays short
 
     if event.kind in (TOOL_RESULT, TOOL_ERROR):
         response = payload.get("tool_output", payload.get("tool_response"))

@@ -61,7 +61,7 @@ def from_json(value: str) -> object:
     """The JSON object or list in a text, else None."""
     if value[:1] not in "{[" or not value:
         return None
-    from capture.jsonio import loads
+    from capture.jsonio import loads  # on use: start-up stays short
 
     try:
         parsed: object = loads(value)

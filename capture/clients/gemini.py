@@ -62,7 +62,7 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
     event = begin("gemini", kind, payload, now, native)
     if event is None or not _fill(event, payload):
         return None
-    from capture.clients.stamps import stamp
+    from capture.clients.stamps import stamp  # on use: start-up stays short
 
     event.at = stamp(payload.get("timestamp"), now)
     event.drift = drift(native, payload)
@@ -81,14 +81,14 @@ def response_fields(tool_name: str) -> frozenset[str] | None:
 
 def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
     """The canonical tool and its canonical input."""
-    from capture.clients import tools
+    from capture.clients import tools  # on use: start-up stays short
 
     return tools.canonical(tool_name, tool_input, NAMES)
 
 
 def answer(event: Event, response: object) -> None:
     """Fill the event's outcome and text from `{llmContent, returnDisplay, error}`, or from a chat record's parts."""
-    from capture.clients import output, said
+    from capture.clients import output, said  # on use: start-up stays short
 
     event.output = response
     given = mapping(response)
@@ -113,7 +113,7 @@ def answer(event: Event, response: object) -> None:
 
 def _fill(event: Event, payload: dict[str, object]) -> bool:
     """Fill in what this kind of event carries; False when there is nothing to keep."""
-    from capture.clients import common
+    from capture.clients import common  # on use: start-up stays short
 
     if event.kind == TOOL_RESULT:
         kept = common.tool(event, payload, canonical, answer)
@@ -122,7 +122,7 @@ def _fill(event: Event, payload: dict[str, object]) -> bool:
     if event.kind == PROMPT:
         return common.prompt(event, payload.get("prompt"))
     if event.kind == TURN_END:
-        from capture.clients import said
+        from capture.clients import said  # on use: start-up stays short
 
         event.text = said.strip_own(text(payload.get("prompt_response")))
     event.source = text(payload.get("source"))
@@ -135,7 +135,7 @@ def _from_server(event: Event, payload: dict[str, object]) -> None:
     context = mapping(payload.get("mcp_context"))
     if not context:
         return
-    from capture.clients.said import strip_tree
+    from capture.clients.said import strip_tree  # on use: start-up stays short
 
     given = strip_tree(payload.get("tool_input"))
     event.tool = "mcp"
@@ -148,7 +148,7 @@ def _from_server(event: Event, payload: dict[str, object]) -> None:
 
 def _shell(event: Event, content: str, display: str) -> str:
     """A command's output; its exit code stands in the lines behind it, and is left out when it is zero."""
-    from capture.clients.output import number_in
+    from capture.clients.output import number_in  # on use: start-up stays short
 
     display = display.strip()
     shown = f"Output: {display}"
@@ -195,7 +195,7 @@ def _body(content: str) -> str:
 
 def _file(event: Event, display: dict[str, object]) -> None:
     """What an edit's display knows beyond the arguments: the absolute path, the diff and whether the file is new."""
-    from capture.clients.patch import take_unified
+    from capture.clients.patch import take_unified  # on use: start-up stays short
 
     files = items(event.tool_input.get("files"))
     if not files or not display:

@@ -68,7 +68,7 @@ _PLACE = "__NMEM_COMMAND__"
 
 def plugin(command: list[str]) -> str:
     """The plugin's text, which starts this command with the event's name behind it."""
-    from capture.jsonio import dumps
+    from capture.jsonio import dumps  # on use: start-up stays short
 
     path = os.path.join(os.path.dirname(__file__), "opencode_plugin.js")
     with open(path, encoding="utf-8") as file:
@@ -83,7 +83,7 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
     event = begin("opencode", kind, payload, now, native_event)
     if event is None or not _fill(event, payload):
         return None
-    from capture.clients.stamps import stamp
+    from capture.clients.stamps import stamp  # on use: start-up stays short
 
     event.at = stamp(payload.get("timestamp"), now)
     event.project_dir = text(payload.get("project_dir"))
@@ -104,14 +104,14 @@ def response_fields(tool_name: str) -> frozenset[str] | None:
 
 def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
     """The canonical tool and its canonical input."""
-    from capture.clients import tools
+    from capture.clients import tools  # on use: start-up stays short
 
     return tools.canonical(tool_name, tool_input, NAMES)
 
 
 def answer(event: Event, response: object) -> None:
     """Fill the event's outcome and text from `{title, output, metadata}` or from an error's text."""
-    from capture.clients import output, said
+    from capture.clients import output, said  # on use: start-up stays short
 
     event.output = response
     given = mapping(response)
@@ -127,7 +127,7 @@ def answer(event: Event, response: object) -> None:
 
 def _fill(event: Event, payload: dict[str, object]) -> bool:
     """Fill in what this kind of event carries; False when there is nothing to keep."""
-    from capture.clients import common, said
+    from capture.clients import common, said  # on use: start-up stays short
 
     if event.kind in (TOOL_RESULT, TOOL_ERROR):
         return common.tool(event, payload, canonical, answer)
@@ -145,7 +145,7 @@ def _fill(event: Event, payload: dict[str, object]) -> bool:
 
 def _file(event: Event, metadata: dict[str, object]) -> None:
     """What an edit's metadata knows: the lines that a diff counts, and whether the file stood there before."""
-    from capture.clients.patch import take_unified
+    from capture.clients.patch import take_unified  # on use: start-up stays short
 
     files = items(event.tool_input.get("files"))
     if len(files) != 1:

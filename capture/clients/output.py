@@ -46,7 +46,7 @@ def as_json(value: dict[str, object]) -> str:
     kept = _bare(value, 0)
     if not kept:
         return ""
-    from capture.jsonio import dumps
+    from capture.jsonio import dumps  # on use: start-up stays short
 
     try:
         return without_blobs(dumps(kept))

@@ -71,7 +71,7 @@ def _joined(words: list[object]) -> str:
 
 
 def _edit(native: dict[str, object]) -> dict[str, object]:
-    from capture.clients.patch import apply_patch, change
+    from capture.clients.patch import apply_patch, change  # on use: start-up stays short
 
     for key in _PATCH:
         value = native.get(key)
@@ -93,7 +93,7 @@ def _edit(native: dict[str, object]) -> dict[str, object]:
 
 
 def _write(native: dict[str, object]) -> dict[str, object]:
-    from capture.clients.patch import change
+    from capture.clients.patch import change  # on use: start-up stays short
 
     file = change(first(native, *_PATH), "", first(native, *_CONTENT))
     # until the client says what stood there before, nobody knows what went
@@ -102,7 +102,7 @@ def _write(native: dict[str, object]) -> dict[str, object]:
 
 
 def _delete(native: dict[str, object]) -> dict[str, object]:
-    from capture.clients.patch import change
+    from capture.clients.patch import change  # on use: start-up stays short
 
     file = change(first(native, *_PATH), created=False)
     file["deleted"], file["removed"] = True, None

@@ -60,14 +60,14 @@ def batch(event: Event, project: Project) -> Batch | None:
 
 def observations(event: Event, project: Project) -> list[Observation]:
     """What a tool call amounts to: one observation, or one for each file that an edit changed."""
-    from capture.extract import outcome
+    from capture.extract import outcome  # on use: start-up stays short
 
     if event.tool == "shell":
-        from capture.extract.shell_call import describe as describe_command
+        from capture.extract.shell_call import describe as describe_command  # on use: start-up stays short
 
         seen = describe_command(event, project)
     else:
-        from capture.extract.tools import describe
+        from capture.extract.tools import describe  # on use: start-up stays short
 
         seen = describe(event, project)
     for number, one in enumerate(seen):
@@ -86,7 +86,7 @@ def observations(event: Event, project: Project) -> list[Observation]:
 
 def _remember(event: Event, seen: Observation) -> None:
     """The part of the answer that a reader or a learner will want, and how the call ended."""
-    from capture.extract.outcome import excerpt
+    from capture.extract.outcome import excerpt  # on use: start-up stays short
 
     if event.interrupted:
         seen.metadata["interrupted"] = True

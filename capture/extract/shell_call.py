@@ -95,7 +95,7 @@ def _file(event: Event, project: Project, command: Command) -> str | None:
     path, folder = command.file_path, command.folder
     if path is None or (folder is None and not path.startswith(("/", "~"))):
         return None
-    from capture.extract.relative import relative
+    from capture.extract.relative import relative  # on use: start-up stays short
 
     where = event.tool_input.get("cwd")
     base = relative(where, "", event.cwd, event.home) if isinstance(where, str) and where else event.cwd
@@ -107,7 +107,7 @@ def _facts(event: Event, command: Command, seen: Observation) -> None:
     """What the output tells of tests, commits and pushes."""
     done = {family for step in command.steps for family in step.families}
     if "git_commit" in done or "git_push" in done:
-        from capture.extract.git_output import commit, push
+        from capture.extract.git_output import commit, push  # on use: start-up stays short
 
         out = window(event.output_text)
         if "git_commit" in done and (found := commit(out, event.output, message(command))):
@@ -115,7 +115,7 @@ def _facts(event: Event, command: Command, seen: Observation) -> None:
         if "git_push" in done and (pushed := push(out, event.output)):
             seen.metadata["push"] = pushed
     if "test" in done:
-        from capture.extract.test_output import summary
+        from capture.extract.test_output import summary  # on use: start-up stays short
 
         if tests := summary(window(event.output_text)):
             seen.metadata["tests"] = tests
@@ -139,7 +139,7 @@ def _settled(event: Event, seen: Observation, masked: bool) -> str:
         return said
     if found != UNKNOWN:
         return found
-    from capture.extract.closing_output import verdict
+    from capture.extract.closing_output import verdict  # on use: start-up stays short
 
     return verdict(event.output_text, seen.content)
 

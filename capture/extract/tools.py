@@ -43,7 +43,7 @@ def _place(event: Event, project: Project, path: object) -> str | None:
 
 
 def _changed(event: Event, project: Project, file: dict[str, object]) -> Observation:
-    from capture.extract.diff import compact
+    from capture.extract.diff import compact  # on use: start-up stays short
 
     seen = _new(event, _FILE_TYPES[event.tool], "")
     seen.file_path = _place(event, project, file.get("path"))

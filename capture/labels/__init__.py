@@ -1,10 +1,10 @@
 """Five linear classifiers of a call: phase, scope, locus, novelty, friction. Inference only.
 
-calls.py     one call as the classifiers see it; what its command amounts to: commands.py, does.py, programs.py
-reach.py     whether a step of a command leaves the machine; afar.py: whether a text is about the world outside
-features.py  the call, the last calls of its session (before.py) and the prompt (wishes.py), as short words
+calls.py     one call as the classifiers see it; what its command amounts to: commands.py, programs.py
+reach.py     whether a step of a command leaves the machine; wishes.py: what a prompt asks for
+features.py  the call, the last calls of its session (before.py) and the prompt, as short words
 model.py     a table of words and weights; signed scores, and where they are too close to 0 to tell
-labeller.py  labels rows as they are written; history.py looks up what came before them
+labeller.py  labels rows as they are written, after those before them
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from capture.labels.afar import afar
 from capture.labels.commands import clipped, look
 from capture.labels.programs import words
 from capture.labels.reach import LOCAL_HOSTS
+from capture.labels.wishes import afar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from capture.labels.afar import CUT
 from capture.labels.before import THINKING, before
-from capture.labels.wishes import Asked, asked
+from capture.labels.wishes import CUT, Asked, asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,12 +1,14 @@
-"""Labels rows as they are written, in the same way for hooks, imports, the spool and the demo."""
+"""Labels rows as they are written, after the last calls of their session (SQL), for hooks, imports and the spool."""
 
 from __future__ import annotations
 
-from capture.labels import history
-from capture.labels.calls import NOT_CALLS, TEXT, WINDOW, Seen
+from capture.event import FAILED
+from capture.labels.calls import NOT_CALLS, TEXT, WINDOW, Call, Seen
+from capture.labels.commands import HEAD, TAIL
 from capture.labels.model import current
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
@@ -41,12 +43,12 @@ class Labeller:
         if self._model is None or seen.obs_type in NOT_CALLS:
             return NONE
         try:
-            call = history.call_of(seen)
+            call = call_of(seen)
             before = self._before(session_id, seen.agent_id, at)
             self._made = call, at, before
             return *self._model.label(Seen(call, before, self._asked(prompt_id))), self._model.name
         except Exception as error:  # noqa: BLE001 - the boundary between a row and what is made of it
-            from capture import log
+            from capture import log  # on use: start-up stays short
 
             log.note(self.path, f"not labelled: {log.reason(error)}")
             self._model = None
@@ -69,7 +71,7 @@ class Labeller:
         known = self._last.get((session_id, agent_id))
         if known is not None and known[0] <= at:
             return known[1]
-        return history.last_calls(self.db, session_id, agent_id, at)
+        return last_calls(self.db, session_id, agent_id, at)
 
     def _asked(self, prompt_id: int | None) -> str:
         if prompt_id is None:
@@ -81,3 +83,31 @@ class Labeller:
             ).fetchone()
             self._prompt = prompt_id, row[0] if row else ""
         return self._prompt[1]
+
+
+_LOOKED = 24
+"""Rows that are looked through for the calls of one agent: others work beside it."""
+COLUMNS = (
+    "obs_type, coalesce(tool_name, ''), coalesce(file_path, ''),"
+    f" iif(length(content) <= {HEAD + TAIL}, content,"
+    f" substr(content, 1, {HEAD}) || char(10) || substr(content, -{TAIL})),"
+    " outcome = 'failed' OR coalesce(instr(metadata, '\"refused\":'), 0) > 0"
+)
+"""What a Call is made of, as SQL over observations."""
+
+
+def call_of(seen: Observation) -> Call:
+    """An observation as the classifiers see it."""
+    failed = seen.outcome == FAILED or "refused" in seen.metadata
+    return Call(seen.obs_type, seen.tool_name, seen.file_path or "", seen.content, failed)
+
+
+def last_calls(db: Connection, session_id: str, agent_id: str, at: int, below: int = 1 << 62) -> list[Call]:
+    """The calls of one agent in a session until a moment (and below a number), newest first, at most WINDOW."""
+    rows = db.execute(
+        f"SELECT coalesce(agent_id, ''), {COLUMNS} FROM observations"  # noqa: S608 - our columns
+        " WHERE session_id = ? AND at <= ? AND seq < ? ORDER BY at DESC, seq DESC LIMIT ?",
+        (session_id, at, below, _LOOKED),
+    ).fetchall()
+    kept = [row for row in rows if row[0] == agent_id and row[1] not in NOT_CALLS][:WINDOW]
+    return [Call(kind, tool, path, text, bool(failed)) for _, kind, tool, path, text, failed in kept]

@@ -104,7 +104,7 @@ def pack(fields: Sequence[float]) -> int:
 
 def made(value: object) -> Model | None:
     """A model from a file's value; None when it is not of this format."""
-    from capture.cache import fits
+    from capture.cache import fits  # on use: start-up stays short
 
     if not fits(value, SHAPE) or not isinstance(value, tuple) or value[0] != FORMAT or len(value[4]) != 5:
         return None
@@ -117,7 +117,7 @@ def made(value: object) -> Model | None:
 
 def shipped() -> Model | None:
     """The model that nmem comes with; None when its file is damaged."""
-    import marshal
+    import marshal  # on use: start-up stays short
 
     try:
         handle = os.open(SHIPPED, os.O_RDONLY)
@@ -167,6 +167,6 @@ def _stamp(file: str) -> tuple[int, ...]:
 
 
 def _personal(file: str) -> Model | None:
-    from capture import cache
+    from capture import cache  # on use: start-up stays short
 
     return made(cache.read(file, SHAPE))

@@ -104,7 +104,7 @@ def _merged(spans: list[Span]) -> list[Span]:
 
 def _own(text: str, patterns: list[tuple[str, str]]) -> list[Span] | None:
     """What the user's patterns find: the first group, if there is one, is the secret. None: that takes too long."""
-    from capture.redaction import deadline
+    from capture.redaction import deadline  # on use: start-up stays short
 
     found = deadline.matches([source for _, source in patterns], text)
     return None if found is None else [(begin, end, patterns[number][0]) for number, begin, end in found]

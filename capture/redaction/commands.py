@@ -111,7 +111,7 @@ def find(text: str, low: str) -> list[Span]:
 
 def _is_value(value: str, kind: str) -> bool:
     """No stand-in, no variable, no file; of a word that may be prose's, something drawn."""
-    from capture.redaction import spoken
+    from capture.redaction import spoken  # on use: start-up stays short
 
     if (
         (value[0] in "$%<[(*@-`" and not spoken.drawn(value))
@@ -233,7 +233,7 @@ def _printed(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
 def _pgpass(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
     """`host:port:database:user:HERE`."""
     begin = max(text.rfind(sign, max(0, at - 80), at) + 1 for sign in " \t\n'\"")
-    from capture.redaction import spoken
+    from capture.redaction import spoken  # on use: start-up stays short
 
     for first, last, kind in _first(pattern(_PGPASS).match(text, begin), "password"):
         if spoken.drawn(text[first:last]) or _is_value(text[first:last], kind):
@@ -265,7 +265,7 @@ def _plate(text: str, low: str, at: int) -> tuple[int, int]:
 
 def _crumbs(text: str, begin: int, end: int) -> Iterator[Span]:
     """The values of cookies that look drawn."""
-    from capture.redaction import spoken
+    from capture.redaction import spoken  # on use: start-up stays short
 
     for crumb in pattern(_CRUMB).finditer(text, begin, end):
         first, last = crumb.span(3)

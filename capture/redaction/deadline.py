@@ -106,7 +106,7 @@ _CODE = (
 
 
 def _outside(sources: list[str], text: str, whole: bool) -> Found | None:
-    import json
+    import json  # on use: start-up stays short
     import subprocess
     import sys
 
@@ -125,7 +125,7 @@ def _slow(size: int) -> None:
     if _said[0]:
         return
     _said[0] = True
-    from capture import log, paths
+    from capture import log, paths  # on use: start-up stays short
 
     said = f"redaction: a pattern of yours takes too long for a text of {size} characters: withheld whole"
     log.note(paths.database(), f"{said}; nmem config check")

@@ -51,7 +51,7 @@ _SURE = 6
 
 def shannon(text: str) -> float:
     """Bits per character."""
-    from math import log2
+    from math import log2  # on use: start-up stays short
 
     size = len(text)
     return -sum(n / size * log2(n / size) for n in map(text.count, set(text))) if size else 0.0
@@ -174,7 +174,7 @@ def _looks_drawn(value: str) -> bool:
     letters = [part for part in parts if not part.isdigit()]
     if not letters:
         return False
-    from capture.redaction.trigrams import rare
+    from capture.redaction.trigrams import rare  # on use: start-up stays short
 
     unusual, total = rare(letters)
     if total and unusual >= RARE * total and (total > 1 or len(value) > 5):

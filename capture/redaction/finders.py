@@ -178,7 +178,7 @@ def _private_keys(text: str, low: str) -> list[Span]:
             return []
         if not _shows(low, detectors.KEY_DUMPED):
             return []
-    from capture.redaction import keys
+    from capture.redaction import keys  # on use: start-up stays short
 
     return keys.find(text, low)
 
@@ -252,7 +252,7 @@ def _headers(text: str, low: str) -> list[Span]:
 
 def _is_base64(value: str) -> bool:
     """Credentials in base64: a colon inside, printable."""
-    from binascii import Error, a2b_base64
+    from binascii import Error, a2b_base64  # on use: start-up stays short
 
     try:
         decoded = a2b_base64(value + "=" * (-len(value) % 4))
@@ -284,7 +284,7 @@ def _back(source: str, literal: str, before: int, kind: str, gate: str = "") -> 
 def _commands(text: str, low: str) -> list[Span]:
     for stem, signs in detectors.COMMANDS:
         if stem in low and _shows(low, signs):
-            from capture.redaction import commands
+            from capture.redaction import commands  # on use: start-up stays short
 
             return commands.find(text, low)
     return []
@@ -316,7 +316,7 @@ def _unmarked(text: str, low: str) -> list[Span]:
     grouped = " " in text and _shows(low, detectors.GROUPED)
     if not (long or phrase or grouped):
         return []
-    from capture.redaction import unmarked
+    from capture.redaction import unmarked  # on use: start-up stays short
 
     spans = [*unmarked.encoded(text, _held), *unmarked.wallets(text), *unmarked.bare(text)] if long else []
     spans += unmarked.phrases(text) if phrase else ()
@@ -332,11 +332,11 @@ def _encodes(word: str) -> bool:
 def _spoken(text: str, low: str) -> list[Span]:
     if not detectors.labels(low) and not (_shows(low, detectors.NOUNS) and (_shows(low, _COPULAS) or _abroad(low))):
         return []
-    from capture.redaction import spoken
+    from capture.redaction import spoken  # on use: start-up stays short
 
     spans = spoken.find(text, low)
     if "|" in text or "\n" in text or "│" in text or "</t" in low:
-        from capture.redaction import layouts
+        from capture.redaction import layouts  # on use: start-up stays short
 
         spans += layouts.find(text, low)
     return spans
@@ -482,7 +482,7 @@ def _held(text: str) -> bool:
 
 def sources() -> Iterable[str]:
     """Every built-in pattern, for the cache."""
-    from capture.redaction import commands, keys, layouts, spoken, unmarked
+    from capture.redaction import commands, keys, layouts, spoken, unmarked  # on use: start-up stays short
 
     return (
         *layouts.SOURCES,

@@ -181,7 +181,7 @@ def _encoded(text: str) -> list[Span]:
 
 def _holds_key(encoded: str) -> bool:
     """Does base64 say PRIVATE KEY once it is decoded? Its beginning may have been cut: each shift is tried."""
-    from binascii import Error, a2b_base64
+    from binascii import Error, a2b_base64  # on use: start-up stays short
 
     for shift in range(4):
         kept = encoded[shift:].rstrip("=")

@@ -20,8 +20,6 @@ _LABEL = (
     r"(?:passwords?|passphrase|passcode|passwd|pwd|pw|pass|tokens?|secrets?|api[ _-]?keys?|secret[ _-]?keys?"
     r"|access[ _-]?keys?|private[ _-]?keys?|cred(?:ential)?s?)"
 )
-_CELL = r"[^|│┃\n]*"
-_ROW = r"[ \t]*[|│┃]?[^\n]{0,1000}"
 _HTML = (
     r"(?i)>[ \t]*" + _LABEL + r"[ \t]*:?[ \t]*</t[dh]>\s{0,20}"
     r"(?:</tr>\s{0,20}(?:</thead>\s{0,20}<tbody>\s{0,20})?<tr[^>\n]{0,80}>\s{0,20})?"
@@ -42,7 +40,7 @@ _LINE = 1_000
 
 def find(text: str, low: str) -> list[Span]:
     """(start, end, kind) of what such labels name."""
-    from capture.redaction import spoken
+    from capture.redaction import spoken  # on use: start-up stays short
 
     spans = [*_html(text, low), *_listed(text)]
     column: list[tuple[int, str]] = []
@@ -133,7 +131,7 @@ def _kinds(line: str, sign: str) -> list[tuple[int, str]]:
 
 def _secret(line: str, begin: int, cell: str, at: int, kind: str) -> Iterator[Span]:  # noqa: ARG001
     """The only word of a cell, where it is a secret."""
-    from capture.redaction import spoken
+    from capture.redaction import spoken  # on use: start-up stays short
 
     value = cell.strip(" \t").strip("*`\"'") if cell.strip(" \t").strip("*_`\"'").isascii() else ""
     if value and " " not in value and "\t" not in value and (spoken.drawn(value) or spoken.is_secret(value, kind)):
@@ -165,7 +163,7 @@ def _below(line: str, at: int, kind: str) -> Iterator[Span]:
 
 def _html(text: str, low: str) -> Iterator[Span]:
     if "</t" in low:
-        from capture.redaction import spoken
+        from capture.redaction import spoken  # on use: start-up stays short
 
         for matched in pattern(_HTML).finditer(text):
             if spoken.drawn(matched[1]):

@@ -73,7 +73,7 @@ def _entries() -> dict[str, Code | None]:
 
 
 def _compile(source: str) -> Pattern[str]:
-    import re
+    import re  # on use: start-up stays short
 
     compiled = re.compile(source)
     build([source])
@@ -113,7 +113,7 @@ def holds(sources: Iterable[str]) -> bool:
 
 def code(source: str) -> Code | None:
     """What the interpreter compiles a source to, as `made` takes it; None where that cannot be kept."""
-    import re
+    import re  # on use: start-up stays short
 
     try:
         from re import _compiler, _parser  # type: ignore[attr-defined]

@@ -41,7 +41,7 @@ class Settings:
             return True
         if not self.allow_patterns:
             return False
-        from capture.redaction import deadline
+        from capture.redaction import deadline  # on use: start-up stays short
 
         return bool(deadline.matches(self.allow_patterns, found, whole=True))
 
@@ -59,7 +59,7 @@ _recent: list[tuple[tuple[str | None, ...], float, Settings]] = []
 
 def load() -> Settings:
     """The settings as they stand, or stood half a second ago; never raises, never fails."""
-    from time import monotonic
+    from time import monotonic  # on use: start-up stays short
 
     asked = (os.environ.get("NMEM_CONFIG"), os.environ.get("NMEM_DB"), os.environ.get("HOME"))
     now = monotonic()
@@ -107,9 +107,9 @@ def _cached(file: str, stamp: tuple[int, int]) -> Settings:
 
 
 def _read(file: str, stamp: tuple[int, int], last: Form | None) -> Settings:
-    import tomllib
+    import tomllib  # on use: start-up stays short
 
-    from capture.redaction.rules_cache import build
+    from capture.redaction.rules_cache import build  # on use: start-up stays short
 
     try:
         with open(file, "rb", opener=regular) as handle:
@@ -159,7 +159,7 @@ def _list(section: dict[str, object], key: str, file: str, trouble: list[str]) -
 
 
 def _compiles(regex: object, where: str, trouble: list[str]) -> bool:
-    import re
+    import re  # on use: start-up stays short
 
     if not isinstance(regex, str) or not regex:
         trouble.append(f"{where} needs a regex")
@@ -185,7 +185,7 @@ def _say(trouble: list[str]) -> None:
     """One line each in the log; this runs only when the file has changed, so they are not repeated."""
     if not trouble:
         return
-    from capture import log
+    from capture import log  # on use: start-up stays short
 
     for line in trouble:
         log.note(paths.database(), f"config: {line}")
@@ -193,7 +193,7 @@ def _say(trouble: list[str]) -> None:
 
 def prepare() -> bool:
     """Write the cache of compiled rules now, so that the first hook need not; True when it is complete."""
-    from capture.redaction import rules_cache
+    from capture.redaction import rules_cache  # on use: start-up stays short
 
     rules_cache.forget()
     return rules_cache.build(load().sources())
@@ -201,6 +201,6 @@ def prepare() -> bool:
 
 def complete() -> bool:
     """Whether the cache of compiled rules, as it stands, spares a hook all compiling."""
-    from capture.redaction import rules_cache
+    from capture.redaction import rules_cache  # on use: start-up stays short
 
     return rules_cache.holds(load().sources())

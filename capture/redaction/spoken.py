@@ -408,7 +408,7 @@ def _mixed(value: str) -> bool:
     """Random, with digits or with small letters and capitals in no order, and without a word in it."""
     if not entropy.is_random(value):
         return False
-    from capture.redaction.trigrams import rare
+    from capture.redaction.trigrams import rare  # on use: start-up stays short
 
     found = entropy.words(value)
     if any(len(word) > 4 and word.isalpha() and not rare([word])[0] for word in found):

@@ -85,7 +85,7 @@ def _said(text: str, start: int, end: int) -> tuple[str, int]:
     """What base64 says, with the lines that it goes on over; nothing, where that is no text."""
     if not decoded(text[start : start + _PEEK]):
         return "", end
-    from capture.redaction.keys import lines
+    from capture.redaction.keys import lines  # on use: start-up stays short
 
     runs = lines(text, start, end)
     return decoded("".join(text[begin:stop] for begin, stop in runs)), runs[-1][1]
@@ -93,7 +93,7 @@ def _said(text: str, start: int, end: int) -> tuple[str, int]:
 
 def decoded(encoded: str) -> str:
     """The text that base64 stands for, of either alphabet; nothing, where that is none."""
-    from binascii import a2b_base64
+    from binascii import a2b_base64  # on use: start-up stays short
 
     kept = encoded.rstrip("=").replace("-", "+").replace("_", "/")
     size = len(kept) // 4 * 4 if len(kept) % 4 == 1 else len(kept)
@@ -114,7 +114,7 @@ def wallets(text: str) -> Iterator[Span]:
 
 def phrases(text: str) -> Iterator[Span]:
     """A dozen or more words of the list in a row, whatever parts them: blanks, lines, commas, quotes, numbers."""
-    from capture.redaction.mnemonics import known
+    from capture.redaction.mnemonics import known  # on use: start-up stays short
 
     if not _listed(text):
         return
@@ -131,7 +131,7 @@ def phrases(text: str) -> Iterator[Span]:
 
 def _listed(text: str) -> bool:
     """Whether so many words of the list stand in a row, whatever parts them: nearly no text has them."""
-    from capture.redaction.mnemonics import known
+    from capture.redaction.mnemonics import known  # on use: start-up stays short
 
     row = 0
     for word in pattern(_WORD).findall(text):
@@ -171,7 +171,7 @@ def groups(text: str) -> Iterator[Span]:
 
 def _drawn(group: str) -> bool:
     """Is a group of four letters no word: rare ones in a row, or of two kinds?"""
-    from capture.redaction.trigrams import rare
+    from capture.redaction.trigrams import rare  # on use: start-up stays short
 
     kinds = any(map(str.isdigit, group)) + any(map(str.islower, group)) + any(map(str.isupper, group[1:]))
     return kinds > 1 or (group.isalpha() and group.isascii() and rare([group.lower()])[0] > 0)

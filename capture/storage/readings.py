@@ -32,7 +32,7 @@ def told(db: Connection, now: Told, at: int) -> bool:
 
     Nothing is kept of a session that no hook has reported. Raises sqlite3.Error, at once when the database is locked.
     """
-    from capture.storage.sessions import note
+    from capture.storage.sessions import note  # on use: start-up stays short
     from capture.storage.store import transaction
 
     row = db.execute(

@@ -125,13 +125,13 @@ class Writer:
         """Whether a closing that names no turn is stored in other words."""
         if prompt.kind != "closing" or prompt.native_id or prompt.agent_id:
             return False
-        from capture.storage.tellings import same_closing
+        from capture.storage.tellings import same_closing  # on use: start-up stays short
 
         return same_closing(self.db, session.id, prompt)
 
     def _same_turn(self, session_id: str, at: int, other: int) -> bool:
         """Whether nobody spoke to the agent between two moments."""
-        from capture.storage.tellings import spoken_between
+        from capture.storage.tellings import spoken_between  # on use: start-up stays short
 
         return not spoken_between(self.db, session_id, at, other)
 
@@ -183,7 +183,7 @@ class Writer:
     def _observation(self, session: Session, observation: Observation) -> None:
         o, db = observation, self.db
         if not o.tool_use_id and "." in o.dedup_key:
-            from capture.storage import tellings
+            from capture.storage import tellings  # on use: start-up stays short
 
             if tellings.known(db, session.id, o):
                 self.written.duplicates += 1
@@ -211,7 +211,7 @@ class Writer:
     def _labeller(self) -> Labeller:
         """What labels the rows of this writer; a batch without any does not load it."""
         if self._labels is None:
-            from capture.labels.labeller import Labeller
+            from capture.labels.labeller import Labeller  # on use: start-up stays short
 
             self._labels = Labeller(self.db, sqlite.file(self.db))
         return self._labels
@@ -266,7 +266,7 @@ class Writer:
     # beside them
 
     def _redactions(self, batch: Batch) -> None:
-        from time import gmtime
+        from time import gmtime  # on use: start-up stays short
 
         moment = gmtime(batch.at / 1000)
         day = f"{moment[0]:04d}-{moment[1]:02d}-{moment[2]:02d}"
@@ -297,7 +297,7 @@ def _int(value: int | None) -> int | None:
 def _json(value: dict[str, object]) -> str | None:
     if not value:
         return None
-    from capture.jsonio import dumps
+    from capture.jsonio import dumps  # on use: start-up stays short
 
     return dumps(value)
 
@@ -306,7 +306,7 @@ def _part(metadata: str | None) -> tuple[object, object]:
     """Which part of a file a read asked for: another part is another read."""
     if not metadata:
         return None, None
-    from capture.jsonio import loads
+    from capture.jsonio import loads  # on use: start-up stays short
 
     value = loads(metadata)
     return (value.get("offset"), value.get("limit")) if isinstance(value, dict) else (None, None)

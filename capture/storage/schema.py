@@ -238,7 +238,7 @@ class ForeignDatabase(DatabaseError):
 
 def statements(script: str) -> list[str]:
     """Whole statements of a script: a trigger's body holds semicolons of its own."""
-    from sqlite3 import complete_statement
+    from sqlite3 import complete_statement  # on use: start-up stays short
 
     out, start, end = [], 0, script.find(";")
     while end >= 0:

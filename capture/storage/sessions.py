@@ -77,7 +77,7 @@ class Sessions:
         if found is not None and batch.project is None:
             return found
         if batch.project is None:
-            from capture.project import resolve
+            from capture.project import resolve  # on use: start-up stays short
 
             batch.project = resolve(batch.cwd)
         project, db = batch.project, self.db

@@ -47,9 +47,9 @@ def _own(folder: str, make: bool = True) -> bool:
 
 def put(db_path: str, sealed: Sealed) -> bool:
     """Keep one batch for later; False when no folder takes it, and it is lost."""
-    from time import time_ns
+    from time import time_ns  # on use: start-up stays short
 
-    from capture.jsonio import dumps
+    from capture.jsonio import dumps  # on use: start-up stays short
 
     text = dumps(sealed.to_dict()).encode("utf-8", "replace")
     name = f"{time_ns():020d}-{os.getpid()}{paths.BATCH}"
@@ -76,7 +76,7 @@ def tally(db_path: str, name: str) -> None:
 
 def _tally(folder: str, name: str, many: int = 1) -> bool:
     """A file for each count, there whole or not at all: nobody can add to what another has just read."""
-    from time import time_ns
+    from time import time_ns  # on use: start-up stays short
 
     path = os.path.join(folder, f"{paths.COUNTS}.{time_ns()}-{os.getpid()}.{many}.{name}")
     try:
@@ -141,7 +141,7 @@ def drain(db: Connection, db_path: str, most: int = 0, seconds: float = 0.0) -> 
     However little time there is, some are stored: else nothing would be, on a machine that is slow enough.
     Raises sqlite3.Error when the database cannot be written; then everything stays where it is.
     """
-    from time import monotonic
+    from time import monotonic  # on use: start-up stays short
 
     until = monotonic() + seconds if seconds else float("inf")
     done, begun = 0, False
@@ -177,7 +177,7 @@ def _batches(folder: str) -> list[str]:
 
 def _sweep(folder: str) -> None:
     """Remove what killed processes left half-written; their hooks never said that they were done."""
-    from time import time
+    from time import time  # on use: start-up stays short
 
     for name in _names(folder):
         path = os.path.join(folder, name)
@@ -190,7 +190,7 @@ def _sweep(folder: str) -> None:
 
 def _take(db: Connection, folder: str, names: list[str]) -> int:
     """Store some files, then remove them. One that cannot be read or that the tables refuse is set aside."""
-    from capture.storage.sqlite import IntegrityError, InterfaceError, ProgrammingError
+    from capture.storage.sqlite import IntegrityError, InterfaceError, ProgrammingError  # on use: start-up stays short
 
     try:
         return _store(db, folder, names)
@@ -203,7 +203,7 @@ def _take(db: Connection, folder: str, names: list[str]) -> int:
 
 def _store(db: Connection, folder: str, names: list[str]) -> int:
     """All of some files in one transaction."""
-    from capture.storage.rows import Writer
+    from capture.storage.rows import Writer  # on use: start-up stays short
     from capture.storage.store import count, transaction
 
     taken: list[str] = []
@@ -224,7 +224,7 @@ def _store(db: Connection, folder: str, names: list[str]) -> int:
 
 
 def _read(path: str) -> Sealed | None:
-    from capture.jsonio import loads
+    from capture.jsonio import loads  # on use: start-up stays short
     from capture.seal import Sealed, seal
 
     try:
@@ -261,7 +261,7 @@ def _set_aside(path: str) -> None:
 
 def _add_up(db: Connection, folder: str) -> None:
     """Move the counts that were kept in files into the database; what a busy one refuses stays for the next."""
-    from capture.storage.store import count, transaction
+    from capture.storage.store import count, transaction  # on use: start-up stays short
 
     names = [name for name in _names(folder) if name.startswith(paths.COUNTS)][:_COUNTS_AT_ONCE]
     if not names:

@@ -2,13 +2,20 @@
 
 `_sqlite3` wants `functools` for one thing, the cache of prepared statements, and `functools` loads `collections` and
 more: a third of a hook's time. The C part of that cache alone does as well.
+
+A deleted database leaves a log and an index. Whoever still has the deleted file open shares the index with all who come
+later, and what those commit would be lost. Nothing in a log can be read without its database.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
+from capture.files import opened, remove
+
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from sqlite3 import Connection, DatabaseError, Error, IntegrityError, InterfaceError, ProgrammingError, connect
@@ -50,7 +57,7 @@ if not TYPE_CHECKING:
 
 def file(db: Connection) -> str:
     """The path of a connection's database; SQLite gives its bytes, which need not be UTF-8."""
-    from os import fsdecode
+    from os import fsdecode  # on use: start-up stays short
 
     factory = db.text_factory
     db.text_factory = bytes
@@ -61,3 +68,21 @@ def file(db: Connection) -> str:
 
 
 __all__ = ["DatabaseError", "Error", "IntegrityError", "InterfaceError", "ProgrammingError", "connect", "file"]
+
+
+def replaced(path: str) -> None:
+    """Begin a database where one was deleted: without what that has left, and one process at a time.
+
+    Raises OSError.
+    """
+    from fcntl import LOCK_EX, flock  # on use: start-up stays short
+
+    lock = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
+    try:
+        flock(lock, LOCK_EX)
+        if not os.path.exists(path):  # else another process has begun it meanwhile, and the log is that one's
+            for name in [name for name in (path + "-wal", path + "-shm") if os.path.exists(name)]:
+                remove(name)
+            os.close(opened(path, os.O_CREAT | os.O_RDWR))
+    finally:
+        os.close(lock)

@@ -74,7 +74,7 @@ def _create(path: str) -> None:
     paths.make(folder)
     left = os.path.exists(path + "-wal") or os.path.exists(path + "-shm")
     if left and os.name != "nt":  # there, files that are open are not deleted
-        from capture.storage.orphans import replaced
+        from capture.storage.sqlite import replaced  # on use: start-up stays short
 
         replaced(path)
     else:
@@ -83,9 +83,9 @@ def _create(path: str) -> None:
 
 def _migrate(db: Connection, timeout: float) -> None:
     """Write-ahead logging, then every migration; the switch may find the file locked without waiting, so it retries."""
-    import time
+    import time  # on use: start-up stays short
 
-    from capture.storage.schema import check_own, migrate
+    from capture.storage.schema import check_own, migrate  # on use: start-up stays short
 
     check_own(db)
     until = time.monotonic() + timeout
@@ -107,7 +107,7 @@ def write(db: Connection, sealed: Sealed, run: Run | None = None) -> Written:
 
 def write_many(db: Connection, many: Iterable[Sealed], run: Run | None = None) -> Written:
     """Store batches in one transaction: all of them or none. Raises sqlite3.Error."""
-    from capture.storage.rows import Writer
+    from capture.storage.rows import Writer  # on use: start-up stays short
 
     with transaction(db):
         writer = Writer(db, live=run is not None)
@@ -153,7 +153,7 @@ def dropped(db: Connection, run: Run) -> None:
 
 
 def _record(db: Connection, run: Run, result: str) -> None:
-    from time import perf_counter_ns, process_time_ns
+    from time import perf_counter_ns, process_time_ns  # on use: start-up stays short
 
     row = db.execute(
         "INSERT INTO hook_runs (at, client, event, session_id, wall_us, cpu_us, bytes, result)"

@@ -22,15 +22,15 @@ READABLE = ("claude", "codex", "gemini")
 def reader(source: Source) -> Reader:
     """The reader of a client's files. Raises KeyError for a client without one."""
     if source.client == "claude":
-        from capture.transcript.claude import ClaudeReader
+        from capture.transcript.claude import ClaudeReader  # on use: start-up stays short
 
         return ClaudeReader(source)
     if source.client == "codex":
-        from capture.transcript.codex import CodexReader
+        from capture.transcript.codex import CodexReader  # on use: start-up stays short
 
         return CodexReader(source)
     if source.client == "gemini":
-        from capture.transcript.gemini import GeminiReader
+        from capture.transcript.gemini import GeminiReader  # on use: start-up stays short
 
         return GeminiReader(source)
     raise KeyError(source.client)

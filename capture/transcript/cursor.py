@@ -43,7 +43,7 @@ class Cursor:
 
 def fingerprint(path: str, size: int = HEAD) -> str:
     """`<bytes>.<hash>` of the first bytes of a file; empty when it is empty or cannot be read."""
-    from _blake2 import blake2b
+    from _blake2 import blake2b  # on use: start-up stays short
 
     try:
         handle = regular(path)

@@ -41,7 +41,7 @@ def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: f
     Whether something is left after `seconds`: it is for `catch_up_rest`. With nothing new it costs one query and one
     stat. Raises sqlite3.Error or OSError.
     """
-    from time import monotonic
+    from time import monotonic  # on use: start-up stays short
 
     until = monotonic() + seconds
     row = db.execute("SELECT started_at FROM sessions WHERE id = ?", (session_id,)).fetchone()
@@ -56,7 +56,7 @@ def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: f
 
 def catch_up_rest(db: Connection) -> None:
     """What hooks had no time for or pass over, in the background. Raises sqlite3.Error or OSError."""
-    from capture.transcript import titles
+    from capture.transcript import titles  # on use: start-up stays short
 
     files = _rest(db)
     for client, path, session_id in files:
@@ -105,9 +105,9 @@ def _read(db: Connection, source: Source, cursor: Cursor, floor: int, until: flo
 
     Whether something is left. At least one slice is read, so that whoever comes next gets further.
     """
-    from time import monotonic
+    from time import monotonic  # on use: start-up stays short
 
-    from capture.jsonio import loads
+    from capture.jsonio import loads  # on use: start-up stays short
     from capture.transcript import reader as reader_of
     from capture.transcript.records import records
 
@@ -136,7 +136,7 @@ def _read(db: Connection, source: Source, cursor: Cursor, floor: int, until: flo
 
 def _keep(db: Connection, reader: Reader, cursor: Cursor, events: list[Event], end: int, floor: int) -> None:
     """Store events with the place up to which their records were read."""
-    from capture.event import TOOL_ERROR, TOOL_RESULT
+    from capture.event import TOOL_ERROR, TOOL_RESULT  # on use: start-up stays short
     from capture.jsonio import dumps
 
     calls: list[Event] = []
@@ -151,9 +151,9 @@ def _keep(db: Connection, reader: Reader, cursor: Cursor, events: list[Event], e
 
 def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], others: list[Event]) -> None:
     """Both kinds in one transaction each: what is stored of the calls was lost by a hook, and is counted."""
-    from time import time_ns
+    from time import time_ns  # on use: start-up stays short
 
-    from capture.storage.store import count, write_many
+    from capture.storage.store import count, write_many  # on use: start-up stays short
     from capture.transcript import mend
 
     now = time_ns() // 1_000_000
@@ -172,7 +172,7 @@ def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], o
 
 
 def _status(reader: Reader, now: int) -> Sealed:
-    from capture.seal import seal
+    from capture.seal import seal  # on use: start-up stays short
     from capture.transcript.batches import status
 
     return seal(status(reader, now, "hook"))
@@ -180,7 +180,7 @@ def _status(reader: Reader, now: int) -> Sealed:
 
 def _sealed(db: Connection, reader: Reader, events: list[Event]) -> Iterator[Sealed]:
     """Rows of events; called inside the transaction that stores them."""
-    from capture.project import resolve
+    from capture.project import resolve  # on use: start-up stays short
     from capture.seal import seal
     from capture.transcript import mend
     from capture.transcript.batches import batch

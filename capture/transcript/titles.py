@@ -51,9 +51,9 @@ def keep(db: Connection, files: Iterable[tuple[str, str]]) -> tuple[set[str], in
     The sessions that have them, and how many titles name no known session. The messages are looked for in the same
     folders. Raises sqlite3.Error; a file that cannot be read is passed over.
     """
-    from time import time_ns
+    from time import time_ns  # on use: start-up stays short
 
-    from capture.storage.store import write_many
+    from capture.storage.store import write_many  # on use: start-up stays short
     from capture.transcript.cursor import save
 
     found: list[tuple[str, str, str]] = []
@@ -79,7 +79,7 @@ def keep(db: Connection, files: Iterable[tuple[str, str]]) -> tuple[set[str], in
 
 def _new(db: Connection, path: str, session_id: str) -> tuple[Cursor | None, list[tuple[str, str]]]:
     """(leaf, title) of a file's new records, with the place reached; None where there is nothing new."""
-    from capture.jsonio import BadJson, loads
+    from capture.jsonio import BadJson, loads  # on use: start-up stays short
     from capture.transcript.cursor import fingerprint, lines, named
 
     cursor = named(db, PLACE + path, path, session_id)
@@ -118,7 +118,7 @@ def _named(record: dict[str, object]) -> tuple[object, object]:
 
 def _leaves(found: list[tuple[str, str, str]]) -> dict[str, list[_Leaf]]:
     """Leaf -> the messages of this id, those of the files that come first by name before others: a fork copies them."""
-    from capture.transcript.cursor import lines
+    from capture.transcript.cursor import lines  # on use: start-up stays short
 
     wanted: dict[str, set[str]] = {}
     for path, leaf, _ in found:
@@ -144,7 +144,7 @@ def _transcripts(folder: str) -> list[str]:
 
 def _look(line: bytes, leaves: set[str], out: dict[str, list[_Leaf]]) -> None:
     """Note a record whose own id is wanted: the first text behind a `"uuid":` of the line tells most others apart."""
-    from capture.clients.fields import text
+    from capture.clients.fields import text  # on use: start-up stays short
     from capture.jsonio import BadJson, loads
     from capture.transcript.reading import millis
 
@@ -174,7 +174,7 @@ def _owners(leaf: str, leaves: dict[str, list[_Leaf]]) -> list[_Leaf]:
 
 def _saying(db: Connection, title: str, owners: list[_Leaf]) -> Sealed | None:
     """The title as said at the end of the work that it names, by the first owner that is a known session."""
-    from capture import keys
+    from capture import keys  # on use: start-up stays short
     from capture.seal import identity, seal
 
     for owner in owners:

@@ -1,20 +1,20 @@
-"""Detects changed payloads of a client: new, missing and retyped fields by version, compared with earlier ones.
+"""Detects changed payloads of a client (SQL): recorded fields by version, compared with the fields adapters read.
 
 A field that came with every payload and comes no more is missing; one that comes only sometimes is not. New fields
 that the adapter knows are news, no fault. What a single project's hooks send is that project's own wrapper.
+
+Types are the letters of capture.clients.fields: s text, n number, b yes or no, o object, l list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from sqlite3 import Connection
 
-from nmem.audit import shapes
-from nmem.audit.contract import NEEDED, READ, STRICTLY, TYPES
-from nmem.audit.finding import NOTE, OK, WRONG, Finding
-from nmem.audit.shapes import Shape, letters, payloads
-from nmem.audit.shift import ALPHA, FEWEST, Share, probability
+from nmem.audit import ALPHA, FEWEST, NOTE, OK, WRONG, Finding, Share, probability
 
 NEW, MISSING, RETYPED, ADDED, OWN = "new", "missing", "retyped", "added", "own"
 _RECENT = 30 * 24 * 3_600_000
@@ -67,7 +67,7 @@ class Change:
 
 def changes(db: Connection, deep: bool = False) -> list[Change]:
     """Every change of every client, versions in their order. Raises sqlite3.Error."""
-    return [one for mine in shapes.read(db, deep).values() for one in _client(mine)]
+    return [one for mine in read(db, deep).values() for one in _client(mine)]
 
 
 def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
@@ -76,7 +76,7 @@ def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
     out = [_finding(one) for one in found if one.severity != OK][:_MOST]
     for client, version in dict.fromkeys((one.client, one.version) for one in found if one.kind == ADDED):
         news = [one for one in found if (one.kind, one.client, one.version) == (ADDED, client, version)]
-        said = f"{shapes.version_told(client, version)} sends more than before, all of it known: {_news(news)}"
+        said = f"{version_told(client, version)} sends more than before, all of it known: {_news(news)}"
         out.append(Finding("payloads", OK, said, client=client))
     out += [_finding(one) for one in found if one.kind == OWN]
     if not found and (seen := db.execute("SELECT total(payloads) FROM session_shapes").fetchone()[0]):
@@ -96,7 +96,7 @@ def _finding(one: Change) -> Finding:
     mend = ""
     if one.severity != OK:
         mend = "upgrade nmem; if this is the newest, report this line"
-    return Finding("payloads", one.severity, f"{shapes.version_told(one.client, one.version)}: {one}", mend, one.client)
+    return Finding("payloads", one.severity, f"{version_told(one.client, one.version)}: {one}", mend, one.client)
 
 
 def _client(lists: Sequence[list[Shape]]) -> Iterator[Change]:
@@ -129,7 +129,7 @@ def _change(
 ) -> Change:
     one = found[0]
     return Change(one.client, one.version, kind, one.event, tool, name, was, now, count, payloads(found),
-                  shapes.first(found), newest=False)  # fmt: skip
+                  first(found), newest=False)  # fmt: skip
 
 
 def _unknown(now: list[Shape], before: list[Shape], own: frozenset[str]) -> Iterator[Change]:
@@ -197,3 +197,151 @@ def _share(found: Sequence[Shape], name: str) -> Share:
 
 def _words(found: dict[str, int]) -> str:
     return " or ".join(TYPES.get(letter, letter) for letter in sorted(found))
+
+
+_COMMON = {"session_id": "s", "cwd": "s", "transcript_path": "s", "prompt": "s", "tool_name": "s"}
+_CALLS = {"tool_input": "o", "tool_response": "osl", "tool_use_id": "s", "duration_ms": "n", "error": "s"}
+_ENDS = {"last_assistant_message": "s", "agent_id": "s", "agent_type": "s", "prompt_id": "s", "turn_id": "s",
+         "model": "s", "permission_mode": "s", "source": "s", "reason": "s", "trigger": "s"}  # fmt: skip
+_RESPONSES = {"tool_response.stdout": "s", "tool_response.stderr": "s", "tool_response.filePath": "s",
+              "tool_response.structuredPatch": "l", "tool_response.interrupted": "b",
+              "tool_input.command": "s", "tool_input.file_path": "s", "tool_input.pattern": "s",
+              "tool_input.url": "s", "tool_input.query": "s"}  # fmt: skip
+_CODEX = {**_COMMON, **_CALLS, **_ENDS, "tool_input": "osl"}
+
+READ: dict[str, dict[str, str]] = {
+    "claude": {**_COMMON, **_CALLS, **_ENDS, **_RESPONSES},
+    "codex": _CODEX,
+    "gemini": {**_COMMON, "tool_input": "o", "tool_response": "osl", "prompt_response": "s",
+               "tool_response.llmContent": "slo", "timestamp": "s"},
+    "droid": {**_COMMON, **_CALLS, "message_id": "s", "tool_input": "os"},
+    "cursor": {"conversation_id": "s", "generation_id": "s", "prompt": "s", "tool_name": "s", "command": "s",
+               "output": "s", "file_path": "s", "edits": "l", "tool_use_id": "s", "tool_input": "os"},
+    "copilot": {"session_id": "s", "sessionId": "s", "cwd": "s", "prompt": "s", "tool_name": "s", "toolName": "s"},
+    "opencode": {"session_id": "s", "prompt": "s", "tool_name": "s", "client_version": "s"},
+}  # fmt: skip
+
+NEEDED: dict[str, dict[str, tuple[str, ...]]] = {
+    "claude": {
+        "UserPromptSubmit": ("session_id", "prompt"),
+        "PostToolUse": ("session_id", "tool_name", "tool_input", "tool_response"),
+        "PostToolUseFailure": ("session_id", "tool_name", "tool_input", "error"),
+        "Stop": ("session_id", "transcript_path"),
+        "SessionStart": ("session_id", "cwd", "source"),
+        "SessionEnd": ("session_id",),
+    },
+    "codex": {
+        "UserPromptSubmit": ("session_id", "prompt"),
+        "PostToolUse": ("session_id", "tool_name", "tool_input", "tool_response"),
+        "SessionStart": ("session_id", "cwd"),
+    },
+    "gemini": {
+        "BeforeAgent": ("session_id", "prompt"),
+        "AfterTool": ("session_id", "tool_name", "tool_input", "tool_response"),
+        "SessionStart": ("session_id", "cwd"),
+    },
+}
+"""Without these nothing can be made of an event, of whatever version. Other clients' fields have several names."""
+
+STRICTLY = ("session_id", "prompt", "tool_name")
+"""Of these even few absences are told: such a payload is dropped."""
+
+TYPES = {"s": "text", "n": "number", "b": "true or false", "o": "object", "l": "list", "-": "null", "?": "something"}
+
+
+SESSIONS = 2_000
+"""Newest sessions that are looked at; all of them when asked to look deep."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One shape with how many payloads of one version, in one project, had it."""
+
+    client: str
+    version: str
+    project: int
+    event: str
+    tool: str
+    fields: str
+    payloads: int
+    first_at: int
+
+    @cached_property
+    def types(self) -> dict[str, str]:
+        """Known fields, each with its letter."""
+        pairs = (one.rpartition(":") for one in self.fields.split() if one[0] != "+")
+        return {name: letter for name, _, letter in pairs}
+
+    @cached_property
+    def unknown(self) -> frozenset[str]:
+        """Fields that the adapter did not know."""
+        return frozenset(one[1:] for one in self.fields.split() if one[0] == "+")
+
+
+def read(db: Connection, deep: bool = False) -> dict[str, list[list[Shape]]]:
+    """Of each client its versions in their order, each with its shapes. Raises sqlite3.Error."""
+    since = 0 if deep else _since(db)
+    rows = db.execute(
+        "SELECT p.client, coalesce(s.client_version, ''), coalesce(s.project_id, 0), p.event, p.tool, p.fields,"
+        " sum(x.payloads), min(x.first_at) FROM session_shapes x JOIN payload_shapes p ON p.id = x.shape_id"
+        " LEFT JOIN sessions s ON s.id = x.session_id WHERE x.last_at >= ?"
+        " GROUP BY p.id, s.client_version, s.project_id",
+        (since,),
+    ).fetchall()
+    found: dict[str, dict[str, list[Shape]]] = {}
+    for row in rows:
+        one = Shape(*tuple(row))
+        found.setdefault(one.client, {}).setdefault(one.version, []).append(one)
+    return {client: _ordered(by) for client, by in sorted(found.items())}
+
+
+def _since(db: Connection) -> int:
+    row = db.execute("SELECT last_at FROM sessions ORDER BY last_at DESC LIMIT 1 OFFSET ?", (SESSIONS,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _ordered(by: dict[str, list[Shape]]) -> list[list[Shape]]:
+    """Versions in their order. Payloads of an unknown one are counted to the newest version known before them."""
+    strays = by.pop("", [])
+    lists = sorted(by.values(), key=lambda mine: version_order(mine[0].version, first(mine)))
+    if not lists:
+        return [strays] if strays else []
+    for one in strays:
+        before = [mine for mine in lists if first(mine) <= one.first_at]
+        (before[-1] if before else lists[0]).append(one)
+    return lists
+
+
+def first(shapes: Iterable[Shape]) -> int:
+    """When the first of them came."""
+    return min(one.first_at for one in shapes)
+
+
+def payloads(shapes: Iterable[Shape]) -> int:
+    """How many there were."""
+    return sum(one.payloads for one in shapes)
+
+
+def letters(shapes: Sequence[Shape], name: str) -> dict[str, int]:
+    """How often a field came as which type; null is as good as absent."""
+    out: dict[str, int] = {}
+    for one in shapes:
+        letter = one.types.get(name, "-")
+        if letter != "-":
+            out[letter] = out.get(letter, 0) + one.payloads
+    return out
+
+
+_NUMBERS = re.compile(r"\d+")
+
+
+def version_order(version: str, first_at: int) -> tuple[tuple[int, ...], int]:
+    """A key to sort by; a version that nobody told comes where its first session was."""
+    return tuple(int(one) for one in _NUMBERS.findall(version)[:4]), first_at
+
+
+def version_told(client: str, version: str) -> str:
+    """A client and its version, in words."""
+    from capture.install.targets import title  # on use: start-up stays short
+
+    return f"{title(client)} {version or '(version unknown)'}"

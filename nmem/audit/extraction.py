@@ -9,9 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.audit import shapes
-from nmem.audit.finding import NOTE, OK, WRONG, Finding
-from nmem.audit.shift import FEWEST, Share, interval, share, shifted
+from nmem.audit import FEWEST, NOTE, OK, WRONG, Finding, Share, drift, interval, share, shifted
 
 WINDOW = 20_000
 """Newest observations that are looked at; all of them when asked to look deep."""
@@ -112,7 +110,7 @@ def quality(db: Connection, deep: bool = False) -> tuple[Quality, ...]:
 
 
 def _order(one: _Session) -> tuple[tuple[int, ...], int]:
-    return shapes.version_order(one.version, one.at)
+    return drift.version_order(one.version, one.at)
 
 
 def _sessions(db: Connection, deep: bool) -> list[_Session]:
@@ -142,7 +140,7 @@ def _compared(
     for at, measure in enumerate(MEASURES):
         was, now = share(one.counts[at] for one in before), share(one.counts[at] for one in after)
         if now.value > was.value and shifted(was, now):
-            said = f"{shapes.version_told(client, version)}: {now} of {measure.words}, {was} {when}"
+            said = f"{drift.version_told(client, version)}: {now} of {measure.words}, {was} {when}"
             ids = _examples(db, client, version, measure)
             severity = WRONG if now.value >= _BROKEN else NOTE
             yield Finding("extraction", severity, said + _named(ids), _mend(client, ids), client, examples=ids)
@@ -156,7 +154,7 @@ def _broken(db: Connection, client: str, version: str, here: Sequence[_Session])
         now = share(one.counts[at] for one in here)
         if now.cases >= FEWEST and interval(now.hits, now.cases)[0] > _BROKEN:
             ids = _examples(db, client, version, measure)
-            said = f"{shapes.version_told(client, version)}: {now} of {measure.words}"
+            said = f"{drift.version_told(client, version)}: {now} of {measure.words}"
             yield Finding("extraction", WRONG, said + _named(ids), _mend(client, ids), client, examples=ids)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
-from nmem.audit.finding import WRONG, Finding
+from nmem.audit import WRONG, Finding
 from nmem.store.corrections import Entry, together, write
 
 KIND = "clock"

@@ -16,7 +16,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
-from nmem.audit.finding import NOTE, OK, WRONG, Finding
+from nmem.audit import NOTE, OK, WRONG, Finding
 
 _FIX = "nmem doctor --fix"
 _SMALL = 32_000_000
@@ -194,7 +194,7 @@ def fix(db: Connection, stopped: Callable[[], bool] = lambda: False) -> list[str
 
 def _rebuilt(db: Connection, stopped: Callable[[], bool]) -> list[str]:
     broken = [one for one in INDEXES if _has(db, one.name) and not sound(db, one)]
-    from nmem.search import refresh, vocabulary
+    from nmem.search import refresh, vocabulary  # on use: start-up stays short
 
     if any(not one.whole for one in broken):
         refresh.refresh(db, stopped)  # they hold what was taken in; everything is, then they are made of everything

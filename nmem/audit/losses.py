@@ -13,8 +13,13 @@ from sqlite3 import Connection
 from stat import S_ISREG
 
 from capture.event import TOOL_ERROR, TOOL_RESULT
+from capture.project import resolve
 from capture.transcript import READABLE
-from nmem.audit.finding import NOTE, OK, WRONG, Finding
+from capture.transcript import reader as reader_of
+from capture.transcript.batches import batch
+from capture.transcript.reading import Source
+from capture.transcript.records import records
+from nmem.audit import NOTE, OK, WRONG, Finding
 from nmem.store import trace
 
 SESSIONS, DEEP_SESSIONS = 5, 200
@@ -82,12 +87,6 @@ def _stored(db: Connection, session_id: str) -> frozenset[str]:
 
 def _keys(client: str, path: str, session_id: str, cwd: str, since: int) -> Iterator[tuple[str, str]]:
     """The keys of a transcript's calls, as its rows would have them, with the client's own ids."""
-    from capture.project import resolve
-    from capture.transcript import reader as reader_of
-    from capture.transcript.batches import batch
-    from capture.transcript.reading import Source
-    from capture.transcript.records import records
-
     reader = reader_of(Source(client, path, session_id, cwd))
     project = resolve(cwd)
     for begin, _, record in records(path, 0):

@@ -19,8 +19,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
+from capture.storage import store
 from nmem import tables
 from nmem.audit import (
+    WRONG,
+    Finding,
     drift,
     extraction,
     future,
@@ -31,11 +34,9 @@ from nmem.audit import (
     redaction,
     retrieval,
     review,
-    shift,
 )
 from nmem.audit.drift import Change
 from nmem.audit.extraction import Quality
-from nmem.audit.finding import WRONG, Finding
 from nmem.audit.labels import Dimension
 from nmem.audit.latency import Latency
 from nmem.audit.redaction import Judged, Rate
@@ -58,8 +59,6 @@ def _redaction(db: Connection, path: str, now: int, deep: bool) -> list[Finding]
 
 def _writer(path: str) -> Connection | None:
     """A writing connection for the queue of suspects; None where nothing can be written."""
-    from capture.storage import store
-
     try:
         db: Connection = store.connect(path, timeout=5)
     except (sqlite3.Error, OSError):
@@ -79,7 +78,6 @@ _SUBJECTS: tuple[tuple[str, Subject], ...] = (
     ("model", lambda db, *_: labels.model_findings(db)),
 )
 SUBJECTS = tuple(name for name, _ in _SUBJECTS)
-Share = shift.Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +129,6 @@ def overview(db: Connection, path: str, now: int) -> Overview:
 
 def fix(path: str) -> list[str]:
     """Mend what can be; what was done, one line each, and why something could not be."""
-    from capture.storage import store
-
     try:
         db = store.connect(path, timeout=5)
     except (sqlite3.Error, OSError) as error:

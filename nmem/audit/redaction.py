@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.audit import review, second_detector
-from nmem.audit.finding import NOTE, OK, Finding
-from nmem.audit.shift import Share, interval, share, shifted
+from nmem.audit import NOTE, OK, Finding, Share, interval, review, share, shifted
 
 DAYS = 60
 _DAY = 24 * 3_600_000
@@ -176,12 +174,12 @@ def opinion(db: Connection, sample: int = SAMPLE, seed: int = 1) -> Opinion:
     """Look at a random sample of all observations and prompts. Raises sqlite3.Error."""
     texts = redacted = 0
     found: list[Suspect] = []
-    with second_detector.ready():
+    with review.ready():
         for source, row_id, at, content in _sample(db, sample, seed):
             texts += 1
             redacted += "[REDACTED:" in content
             counts: dict[str, int] = {}
-            for kind, _ in second_detector.suspects(content):
+            for kind, _ in review.suspects(content):
                 counts[kind] = counts.get(kind, 0) + 1
                 found.append(Suspect(source, row_id, counts[kind], kind, review.day_of(at)))
     return Opinion(texts, redacted, tuple(found))
@@ -197,7 +195,7 @@ def _sample(db: Connection, sample: int, seed: int) -> Iterator[tuple[str, int, 
         for number in sorted(dice.sample(range(1, last + 1), count)):
             row = db.execute(f"SELECT at, content FROM {source} WHERE id = ?", (number,)).fetchone()  # noqa: S608
             if row:
-                yield source, number, row[0], row[1][: second_detector.HEAD]
+                yield source, number, row[0], row[1][: review.HEAD]
 
 
 def second_opinion(db: Connection, writer: Connection | None, now: int) -> list[Finding]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.audit.finding import NOTE, OK, Finding
-from nmem.audit.shift import Share, interval, share, shifted
+from nmem.audit import NOTE, OK, Finding, Share, interval, share, shifted
 
 _WEEK = 7 * 24 * 3_600_000
 _WINDOW = 5_000
@@ -100,7 +99,7 @@ def _use(use: Use) -> list[Finding]:
 
 def _holdout(db: Connection) -> list[Finding]:
     """Sessions that were told beside those kept without, where there are enough of both."""
-    from nmem.context.past import MEASURES, effect
+    from nmem.context.past import MEASURES, effect  # on use: start-up stays short
 
     found = effect(db)
     if not found.without.sessions:

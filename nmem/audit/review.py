@@ -1,14 +1,19 @@
 """The queue of redactions for a person to judge (SQL): a sample over all kinds, verdicts with undo.
 
 Nothing shown holds a secret: of redaction's finds it is gone, and of a second detector's it is masked.
+
+Its rules of forms and names are used, not those of randomness: commit hashes and ids would drown everything else.
+No secret leaves the audit: only its kind, its place and a mask.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from sqlite3 import Connection
 from typing import Literal
 
@@ -115,9 +120,7 @@ def _review(db: Connection, row: tuple[int, str, int, int, str, str, str, str | 
     if found_by == BY_REDACTION:
         before, masked, after = _around(content, kind, place)
     else:
-        from nmem.audit import second_detector
-
-        before, masked, after = second_detector.masked(content, kind, place)
+        before, masked, after = around_mask(content, kind, place)
     return Review(number, source, row_id, place, kind, found_by, day, before, masked, after, verdict)
 
 
@@ -171,6 +174,57 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
 
 def day_of(at: int) -> str:
     """The day of a time in milliseconds, as redactions are counted."""
-    from datetime import UTC, datetime
-
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
+
+
+HEAD = 8_000
+"""Characters of a text that are looked at."""
+_LEFT_OUT = frozenset(("Base64HighEntropyString", "HexHighEntropyString", "IPPublicDetector"))
+_SHORTEST = 4
+
+
+@contextmanager
+def ready() -> Iterator[None]:
+    """Sets the second detector up for a while: it keeps its rules in a global."""
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class  # on use: start-up stays short
+    from detect_secrets.settings import transient_settings  # on use: start-up stays short
+
+    classes: list[type] = list(get_mapping_from_secret_type_to_class().values())
+    names = {plugin.__name__ for plugin in classes} - _LEFT_OUT
+    with transient_settings({"plugins_used": [{"name": name} for name in sorted(names)]}):
+        yield
+
+
+def suspects(content: str) -> list[tuple[str, str]]:
+    """(kind, value) of what the second detector sees and neither redaction nor the user's allow-list explains."""
+    from detect_secrets.core.scan import scan_line  # on use: start-up stays short
+
+    from capture.redaction import settings  # on use: start-up stays short
+
+    known = settings.load()
+    out = []
+    for line in content[:HEAD].splitlines():
+        for one in scan_line(line):
+            value = one.secret_value or ""
+            if len(value) >= _SHORTEST and "REDACTED" not in value and not known.allows(value):
+                out.append((one.type, value))
+    return out
+
+
+def around_mask(content: str, kind: str, place: int) -> tuple[str, str, str]:
+    """What stands before a suspect, its mask, and what stands behind; every other suspect is masked as well."""
+    with ready():
+        found = suspects(content)
+    mine = [value for one, value in found if one == kind]
+    if len(mine) < place:
+        return "", f"({kind}: gone)", ""
+    value = mine[place - 1]
+    for other in sorted({other for _, other in found} - {value}, key=len, reverse=True):
+        content = content.replace(other, mask(other))
+    before, _, after = content.partition(value)
+    return before[-_AROUND:], mask(value), after.replace(value, mask(value))[:_AROUND]
+
+
+def mask(value: str) -> str:
+    """`gh...(40 characters)`: enough to know it again, too little to use it."""
+    return f"{value[:2] if len(value) >= 16 else ''}...({len(value)} characters)"

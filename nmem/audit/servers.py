@@ -15,8 +15,8 @@ from capture.hook import SKIP
 from capture.install import beside, servers
 from capture.install.beside import TOML, Beside
 from capture.install.targets import SCOPES, targets, title
-from nmem.audit.finding import NOTE, OK, WRONG, Finding
-from nmem.mcp import doors
+from nmem.audit import NOTE, OK, WRONG, Finding
+from nmem.mcp import registration
 
 _SECONDS = 20.0
 _LIST = 2
@@ -66,7 +66,7 @@ def _registered(client: str, folder: str) -> list[tuple[str, dict[str, object] |
 
 def _entry(path: str, toml: bool) -> dict[str, object] | None:
     """nmem's server in a file; None where there is none, or the file cannot be read (another check says that)."""
-    found = doors.entry(path, toml)
+    found = registration.entry(path, toml)
     return found if found is not None and servers.is_ours(found) else None
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from capture.storage import store
 from nmem import tables
-from nmem.backup import copying, manifest
+from nmem.backup import copying, places
 from nmem.errors import NmemError
 
 _DERIVED = ("search_", "nmem_", "sqlite_")
@@ -73,7 +73,7 @@ def _opened(db_path: str) -> sqlite3.Connection:
 
 def _refuse(old: sqlite3.Connection, db_path: str) -> None:
     try:
-        manifest.refuse_others(old, db_path)
+        places.refuse_others(old, db_path)
     except sqlite3.DatabaseError as error:
         raise NmemError(
             f"nothing can be read of {db_path} ({error}): `nmem restore` replaces it by a backup; without one, move"

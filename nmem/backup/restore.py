@@ -19,12 +19,13 @@ from functools import partial
 from pathlib import Path
 
 from capture import paths
+from capture.files import replace
 from capture.labels.model import personal_file
 from capture.storage import spool, store
 from capture.storage.schema import NewerDatabase
 from nmem import database, sealing, tables
-from nmem.backup import copying, manifest, places, take
-from nmem.backup.manifest import Manifest
+from nmem.backup import copying, places, take
+from nmem.backup.places import Manifest
 from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError
 from nmem.sealing import Keys
@@ -87,7 +88,7 @@ def restore(
 
 def _held(db_path: str, work: Path) -> list[str]:
     """Tasks that were done since the backup was taken are not done again because it is put back."""
-    from nmem.dispatch import queue
+    from nmem.dispatch import queue  # on use: start-up stays short
 
     if not database.exists(db_path):
         return []
@@ -104,7 +105,7 @@ def _refuse(db_path: str) -> None:
     database.own(db_path)
     if database.exists(db_path):
         with contextlib.suppress(sqlite3.DatabaseError), closing(copying.opened(db_path)) as db:
-            manifest.refuse_others(db, db_path)
+            places.refuse_others(db, db_path)
 
 
 def _open(path: str, work: Path, keys: Keys) -> None:
@@ -122,11 +123,11 @@ def _open(path: str, work: Path, keys: Keys) -> None:
 def _look(db: sqlite3.Connection, path: str) -> tuple[Manifest, dict[str, int], dict[str, bytes]]:
     """Whether it is a backup, whole, and of a version that is known here; what is in it."""
     try:
-        manifest.refuse_others(db, path)
+        places.refuse_others(db, path)
         if said := copying.damage(db):
             raise NmemError(f"{path} is damaged: {said}")
-        found = manifest.read(db)
-        return found, copying.counts(db), {name: manifest.file(db, name) for name in found.files}
+        found = places.read(db)
+        return found, copying.counts(db), {name: places.held_file(db, name) for name in found.files}
     except sqlite3.DatabaseError as error:
         raise NmemError(f"{path} is damaged: {error}") from None
 
@@ -152,7 +153,7 @@ def _up_to_date(work: Path) -> None:
     """A backup of an older nmem becomes one of this; what only a backup has is taken out."""
     with closing(store.connect(str(work))) as db:
         tables.ensure(db)
-        manifest.drop(db)
+        places.drop(db)
         copying.single(db)
 
 
@@ -217,7 +218,7 @@ def _keep(live: sqlite3.Connection, watch: sqlite3.Connection, db_path: str, kep
         if kept:
             copying.snapshot(db_path, kept)
             with closing(sqlite3.connect(kept, isolation_level=None)) as copy:
-                manifest.write(copy, time.time_ns() // 1_000_000, {})
+                places.write(copy, time.time_ns() // 1_000_000, {})
         return moment
     finally:
         if locked:
@@ -249,8 +250,6 @@ def _set_aside(db_path: str) -> str:
 
 def _files(db_path: str, files: Mapping[str, bytes], with_settings: bool) -> list[str]:
     """Put the rest in its place; the settings only where they were asked for."""
-    from capture.files import replace
-
     notes = []
     places_of = {FITTED: Path(paths.folder(db_path), FITTED), Path(personal_file(db_path)).name: personal_file(db_path)}
     for name, data in files.items():
@@ -265,8 +264,6 @@ def _files(db_path: str, files: Mapping[str, bytes], with_settings: bool) -> lis
 
 
 def _settings(data: bytes, wanted: bool) -> list[str]:
-    from capture.files import replace
-
     path = Path(paths.config())
     with contextlib.suppress(OSError):
         if path.read_bytes() == data:

@@ -17,6 +17,8 @@ from capture import paths
 from capture.labels import DIMENSIONS
 from nmem.commands import terminal
 from nmem.errors import NmemError
+from nmem.labels.backfill import Wanted, backfill
+from nmem.labels.cards import passed_over
 from nmem.store.project import key_of
 from nmem.text import to_json
 
@@ -39,9 +41,6 @@ def command(dimension: str | None, project: str, everything: bool, limit: int | 
     Needed after `nmem train labels` or an upgrade. What you have said yourself stays. It can be stopped at any time and
     goes on where it was; sessions that run meanwhile are not held up.
     """
-    from nmem.labels.backfill import Wanted, backfill
-    from nmem.labels.cards import passed_over
-
     if trouble := passed_over(paths.database()):
         raise NmemError(f"nothing was labelled: {trouble}")
     stopped = threading.Event()
@@ -89,8 +88,8 @@ def _progress(quiet: bool) -> Iterator[Callable[[Report], None]]:
     if not sys.stderr.isatty():
         yield _lines()
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.console import Console  # on use: start-up stays short
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # on use: start-up stays short
 
     columns = (
         BarColumn(),

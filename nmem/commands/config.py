@@ -12,15 +12,15 @@ from pathlib import Path
 import click
 
 from capture import paths
+from nmem import retention
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.retention import policy
 from nmem.settings import file, given
 from nmem.settings.check import dotted, nearest
 from nmem.settings.declared import find
 from nmem.settings.file import Config
+from nmem.settings.kinds import Setting
 from nmem.settings.listing import HIDDEN, Standing, standing
-from nmem.settings.setting import Setting
 from nmem.store import changed_settings
 from nmem.text import printable, to_json
 
@@ -96,7 +96,7 @@ def check(*, as_json: bool) -> None:
     """Check the file: one line per fault, and exit status 1."""
     config = file.read()
     found = config.faults()
-    strange = policy.recorded()
+    strange = retention.recorded()
     found += [one.fault for one in strange if one.nearest]
     if as_json:
         data = {"path": config.path, "ok": not found, "faults": [{**asdict(one), "text": str(one)} for one in found]}
@@ -186,9 +186,9 @@ def _table(config: Config, rows: Sequence[Standing]) -> None:
             whose = "yours" if row.yours else "default"
             click.echo("\t".join((row.name, _shown(row.value), whose, row.meaning)))
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from rich.console import Console  # on use: start-up stays short
+    from rich.table import Table  # on use: start-up stays short
+    from rich.text import Text  # on use: start-up stays short
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for head in ("setting", "value", "", "meaning"):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from capture import paths
+from capture.project import resolve
+from nmem import upgrade
 from nmem.commands import terminal
+from nmem.context.config import load
+from nmem.store.project import key_of, unknown
 from nmem.text import to_json
 
 if TYPE_CHECKING:
@@ -55,7 +61,7 @@ def command(
 
     What became of what sessions were told is shown by --past, and whether it helps by --report.
     """
-    from nmem.commands import context_told
+    from nmem.commands import context_told  # on use: start-up stays short
 
     if preview and not prompt:
         raise click.UsageError("--preview needs --prompt TEXT")
@@ -78,9 +84,7 @@ def command(
 def _made(
     session: str, project: str, branch: str, prompt: str, as_of: str | None, budget: int | None
 ) -> Preview:  # fmt: skip
-    from capture import paths
-    from nmem import upgrade
-    from nmem.context.preview import Asked, preview
+    from nmem.context.preview import Asked, preview  # on use: start-up stays short
 
     upgrade.ready(paths.database())
     if not project and not session:
@@ -96,9 +100,8 @@ def _made(
 
 def _recovered(session: str, project: str, budget: int | None) -> Preview:
     """After a reset of the session, else of the project's newest."""
-    from nmem.context.preview import after_reset
-    from nmem.read import views
-    from nmem.store.project import key_of, unknown
+    from nmem.context.preview import after_reset  # on use: start-up stays short
+    from nmem.read import views  # on use: start-up stays short
 
     with terminal.reading("context") as db:
         row = None if session else next(iter(views.sessions(db, 1, key_of(db, project) or _here()[0])), None)
@@ -111,17 +114,11 @@ def _recovered(session: str, project: str, budget: int | None) -> Preview:
 
 def _here() -> tuple[str, str]:
     """The project of the folder this runs in, and its branch."""
-    from pathlib import Path
-
-    from capture.project import resolve
-
     found = resolve(str(Path.cwd()))
     return found.key, found.branch or ""
 
 
 def _budget(what: str) -> int:
-    from nmem.context.config import load
-
     config = load()
     return {"prompt": config.prompt_tokens, "start": config.start_tokens, "recovery": config.recovery_tokens}[what]
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
-from nmem.context.choosing import project_of, switched
+from nmem.context import past as read
+from nmem.context.choosing import choose as chosen
+from nmem.context.choosing import project_of, promised, switched
 from nmem.context.past import FEW, MEASURES, Effect, Group, effect
 from nmem.text import fit, printable, to_json
 
@@ -74,9 +76,6 @@ def switch(project: str, *, off: bool) -> None:
 
 def choose(project: str, wanted: dict[str, str]) -> None:
     """Have items always told, never told, or chosen by their score again."""
-    from nmem.context.choosing import choose as chosen
-    from nmem.context.choosing import promised
-
     with terminal.writing() as db:
         number = project_of(db, project)
         for choice, item in wanted.items():
@@ -86,8 +85,6 @@ def choose(project: str, wanted: dict[str, str]) -> None:
 
 def past(project: str, limit: int, *, as_json: bool) -> None:
     """What sessions were told, the newest first, each thing with what became of it."""
-    from nmem.context import past as read
-
     with terminal.reading("context") as db:
         found = read.past(db, project_of(db, project), limit)
         told = [one for each in found.found if (one := read.telling(db, each.id)) is not None]

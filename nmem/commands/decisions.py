@@ -9,6 +9,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.commands.terminal import Default, number_of
+from nmem.decisions import read
 from nmem.errors import NmemError
 from nmem.store.project import key_of
 from nmem.text import printable, to_json
@@ -35,8 +36,6 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json: bool) -> None:
     """List decisions made in passing, newest first; a superseded one names its successor."""
-    from nmem.decisions import read
-
     after = terminal.when(since) if since else 0
     with terminal.reading("decisions") as db:
         found = read.listed(db, key_of(db, project), after, limit, dismissed=dismissed)
@@ -56,8 +55,6 @@ def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(decision: int, as_json: bool) -> None:
     """Show one decision with its question, the agent's restatement and where it was made."""
-    from nmem.decisions import read
-
     with terminal.reading("decisions") as db:
         found = read.get(db, decision)
     if found is None:
@@ -72,7 +69,7 @@ def show(decision: int, as_json: bool) -> None:
 @_ID
 def keep(decision: int) -> None:
     """Confirm a decision: it stays, whatever later rules find."""
-    from nmem.decisions import change
+    from nmem.decisions import change  # on use: start-up stays short
 
     with terminal.writing() as db:
         change.keep(db, decision, terminal.now())
@@ -83,7 +80,7 @@ def keep(decision: int) -> None:
 @_ID
 def dismiss(decision: int) -> None:
     """Dismiss a false decision: it is never listed or told again, and supersedes nothing."""
-    from nmem.decisions import change
+    from nmem.decisions import change  # on use: start-up stays short
 
     with terminal.writing() as db:
         change.dismiss(db, decision, terminal.now())
@@ -95,7 +92,7 @@ def dismiss(decision: int) -> None:
 @click.argument("text", nargs=-1, required=True)
 def word(decision: int, text: tuple[str, ...]) -> None:
     """Reword a decision as TEXT, if its original words say too little."""
-    from nmem.decisions import change
+    from nmem.decisions import change  # on use: start-up stays short
 
     with terminal.writing() as db:
         change.word(db, decision, " ".join(text), terminal.now())

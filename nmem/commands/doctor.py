@@ -70,9 +70,9 @@ def _plain(findings: list[Finding]) -> None:
 
 
 def _table(findings: list[Finding]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from rich.console import Console  # on use: start-up stays short
+    from rich.table import Table  # on use: start-up stays short
+    from rich.text import Text  # on use: start-up stays short
 
     table = Table(box=None, show_header=False, padding=(0, 1))
     table.add_column(no_wrap=True)

@@ -33,7 +33,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, thread: int | None, since: str | None, limit: int, as_json: bool) -> None:
     """List episodes, the most recently active first."""
-    from nmem.read import listing
+    from nmem.read import listing  # on use: start-up stays short
 
     after = terminal.when(since) if since else 0
     with terminal.reading() as db:
@@ -58,8 +58,8 @@ def _tabs(row: EpisodeRow) -> str:
 
 def _print(found: Sequence[EpisodeRow]) -> None:
     """A line each, under the days; names take what the terminal leaves."""
-    from rich.console import Console
-    from rich.text import Text
+    from rich.console import Console  # on use: start-up stays short
+    from rich.text import Text  # on use: start-up stays short
 
     console = Console(highlight=False)
     many = len({row.project for row in found}) > 1
@@ -105,7 +105,7 @@ def _marks(row: EpisodeRow) -> str:
 @click.pass_context
 def show(ctx: click.Context, episode: int, as_json: bool, whole: bool) -> None:
     """The story of one episode."""
-    from nmem.commands import show as shown
+    from nmem.commands import show as shown  # on use: start-up stays short
 
     ctx.invoke(shown.command, what=f"episode/{episode}", as_json=as_json, whole=whole)
 
@@ -117,7 +117,7 @@ def show(ctx: click.Context, episode: int, as_json: bool, whole: bool) -> None:
 )
 def split(episode: int, prompt: int) -> None:
     """Begin a new episode at a prompt, with all that follow it."""
-    from nmem.episodes import corrections, storytelling
+    from nmem.episodes import corrections, storytelling  # on use: start-up stays short
 
     with terminal.writing() as db:
         made = corrections.split(db, episode, prompt, terminal.now())
@@ -130,7 +130,7 @@ def split(episode: int, prompt: int) -> None:
 @click.argument("into", type=EPISODE)
 def merge(episode: int, into: int) -> None:
     """Put the prompts of EPISODE into INTO."""
-    from nmem.episodes import corrections, storytelling
+    from nmem.episodes import corrections, storytelling  # on use: start-up stays short
 
     with terminal.writing() as db:
         corrections.merge(db, episode, into, terminal.now())
@@ -146,7 +146,7 @@ def rename(episode: int, title: str) -> None:
 
     An empty one ("") gives it back its opening prompt.
     """
-    from nmem.episodes import corrections
+    from nmem.episodes import corrections  # on use: start-up stays short
 
     with terminal.writing() as db:
         corrections.rename(db, episode, title, terminal.now())
@@ -158,7 +158,7 @@ def rename(episode: int, title: str) -> None:
 @click.argument("earlier", type=EPISODE)
 def resume(episode: int, earlier: int) -> None:
     """Say that EPISODE goes on with the goal of EARLIER."""
-    from nmem.episodes import corrections
+    from nmem.episodes import corrections  # on use: start-up stays short
 
     with terminal.writing() as db:
         corrections.resume(db, episode, earlier, terminal.now())
@@ -169,7 +169,7 @@ def resume(episode: int, earlier: int) -> None:
 @click.argument("episode", type=EPISODE)
 def unresume(episode: int) -> None:
     """Say that EPISODE is a goal of its own."""
-    from nmem.episodes import corrections
+    from nmem.episodes import corrections  # on use: start-up stays short
 
     with terminal.writing() as db:
         corrections.unresume(db, episode, terminal.now())
@@ -181,7 +181,7 @@ def unresume(episode: int) -> None:
 @click.argument("episode", type=EPISODE)
 def move(prompt: int, episode: int) -> None:
     """Put one PROMPT, with what was done after it, into EPISODE."""
-    from nmem.episodes import corrections, storytelling, units
+    from nmem.episodes import corrections, storytelling, units  # on use: start-up stays short
 
     with terminal.writing() as db:
         left = units.of_prompt(db, prompt)
@@ -197,7 +197,7 @@ def keep(prompt: int) -> None:
 
     That a new task begins there, or that the same one goes on; a prompt marked ? is settled by it.
     """
-    from nmem.episodes import corrections
+    from nmem.episodes import corrections  # on use: start-up stays short
 
     with terminal.writing() as db:
         corrections.keep(db, prompt, terminal.now())
@@ -219,7 +219,7 @@ def unpin(episode: int) -> None:
 
 
 def _pin(episode: int, *, pinned: bool) -> None:
-    from nmem.episodes import corrections
+    from nmem.episodes import corrections  # on use: start-up stays short
 
     with terminal.writing() as db:
         corrections.pin(db, episode, pinned, terminal.now())

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from capture import paths
+from nmem import upgrade
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.store.project import key_of
@@ -54,7 +56,7 @@ def _text(files: Sequence[Path]) -> Iterator[None]:
 def _print(table: Table) -> None:
     """A table on a terminal; in a pipe a line a row, columns by tabs."""
     if terminal.is_terminal():
-        from rich.console import Console
+        from rich.console import Console  # on use: start-up stays short
 
         Console().print(table)
         return
@@ -73,7 +75,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def secrets(files: tuple[Path, ...], *, as_json: bool) -> None:
     """Evaluate redaction on JSONL records {text, is_secret, value, kind, source}."""
-    from nmem.evaluate.secrets import evaluate, records
+    from nmem.evaluate.secrets import evaluate, records  # on use: start-up stays short
 
     with _text(files):
         figures = evaluate(records(files))
@@ -90,7 +92,7 @@ def secrets(files: tuple[Path, ...], *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def boundaries(files: tuple[Path, ...], *, method: str, online: bool, as_json: bool) -> None:
     """Evaluate detection on JSONL records {prompts, labels} or {utterances, boundaries}."""
-    from nmem.evaluate.boundaries import evaluate, records, table
+    from nmem.evaluate.boundaries import evaluate, records, table  # on use: start-up stays short
 
     with _text(files):
         figures = evaluate(records(files), method, online=online, judge=_judge() if method == "llm" else None)
@@ -101,7 +103,7 @@ def boundaries(files: tuple[Path, ...], *, method: str, online: bool, as_json: b
 
 
 def _judge() -> Judge | None:
-    from nmem.evaluate.boundaries import model_judge
+    from nmem.evaluate.boundaries import model_judge  # on use: start-up stays short
 
     return model_judge()
 
@@ -111,7 +113,7 @@ def _judge() -> Judge | None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def titles(files: tuple[Path, ...], *, as_json: bool) -> None:
     """Evaluate titles on JSONL records {prompts, titles}."""
-    from nmem.evaluate.titles import evaluate, records, table
+    from nmem.evaluate.titles import evaluate, records, table  # on use: start-up stays short
 
     with _text(files):
         figures = evaluate(records(files))
@@ -130,7 +132,7 @@ def titles(files: tuple[Path, ...], *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def linking(files: tuple[Path, ...], *, method: str, folds: bool, as_json: bool) -> None:
     """Evaluate linking on JSONL records {linked, gap_minutes, earlier, later}."""
-    from nmem.evaluate.linking import evaluate, records, table
+    from nmem.evaluate.linking import evaluate, records, table  # on use: start-up stays short
 
     with _text(files):
         figures = evaluate(records(files), method, folds=folds)
@@ -146,7 +148,7 @@ def linking(files: tuple[Path, ...], *, method: str, folds: bool, as_json: bool)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def labels(files: tuple[Path, ...], *, by: str | None, as_json: bool) -> None:
     """Evaluate the classifiers on JSONL records {prompt, previous, tool, arg, error, phase, scope, ...}."""
-    from nmem.evaluate.labels import evaluate, records, table
+    from nmem.evaluate.labels import evaluate, records, table  # on use: start-up stays short
 
     with _text(files):
         figures = evaluate(records(files))
@@ -164,7 +166,7 @@ def labels(files: tuple[Path, ...], *, by: str | None, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def recall(queries: tuple[Path, ...], *, index: Path, decisions: Path, nonsense: Path | None, as_json: bool) -> None:
     """Evaluate recall on JSONL records {query, operator, heading, file, also_ok, kind}."""
-    from nmem.evaluate.recall import evaluate, records, table
+    from nmem.evaluate.recall import evaluate, records, table  # on use: start-up stays short
 
     with _text(queries):
         figures = evaluate(index, decisions, records(queries), records([nonsense] if nonsense else []))
@@ -180,7 +182,7 @@ def recall(queries: tuple[Path, ...], *, index: Path, decisions: Path, nonsense:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def retrieval(database: Path, files: tuple[Path, ...], *, as_json: bool) -> None:
     """Evaluate retrieval in DATABASE on JSONL records {project, title, text, sessions, superseded}."""
-    from nmem.evaluate.retrieval import evaluate, records, table
+    from nmem.evaluate.retrieval import evaluate, records, table  # on use: start-up stays short
 
     with _text(files):
         figures = evaluate(str(database), records(files), terminal.now())
@@ -198,9 +200,7 @@ def retrieval(database: Path, files: tuple[Path, ...], *, as_json: bool) -> None
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def context(project: str, budget: int | None, *, as_json: bool) -> None:
     """Replay every session of the database with only what came before it."""
-    from capture import paths
-    from nmem import upgrade
-    from nmem.evaluate.context import evaluate, table
+    from nmem.evaluate.context import evaluate, table  # on use: start-up stays short
 
     with closing(upgrade.reader(paths.database())) as db:
         project = key_of(db, project)
@@ -221,10 +221,8 @@ def context(project: str, budget: int | None, *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def told(folder: Path | None, project: str, count: int, seed: int, *, as_json: bool) -> None:
     """Replay first prompts of the database, or of the transcripts in FOLDER, with only what came before each."""
-    from capture import paths
-    from nmem import upgrade
-    from nmem.evaluate.told import evaluate, imported, table
-    from nmem.settle import settle
+    from nmem.evaluate.told import evaluate, imported, table  # on use: start-up stays short
+    from nmem.settle import settle  # on use: start-up stays short
 
     if folder is None:
         with closing(upgrade.reader(paths.database())) as db:
@@ -244,7 +242,7 @@ def _left_out(what: str) -> None:
 
 
 def _show(figures: dict[str, object]) -> None:
-    from rich.table import Table
+    from rich.table import Table  # on use: start-up stays short
 
     by = figures["by"]
     baseline = figures["baseline"]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from nmem.commands import terminal
+from nmem.store import project as projects
 from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:
@@ -58,12 +60,9 @@ def _given(error: tuple[str, ...]) -> str:
 
 def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[Answer, bool]:
     """What is known of it here, else in all projects; whether each is to be named."""
-    from pathlib import Path
-
-    from nmem.commands.learn_list import refreshed
-    from nmem.context.choosing import project_of
-    from nmem.learn.fixes import fixes
-    from nmem.store import project as projects
+    from nmem.commands.learn_list import refreshed  # on use: start-up stays short
+    from nmem.context.choosing import project_of  # on use: start-up stays short
+    from nmem.learn.fixes import fixes  # on use: start-up stays short
 
     refreshed()
     with terminal.reading("learnings") as db:

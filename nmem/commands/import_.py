@@ -1,4 +1,4 @@
-"""`nmem import`: loads past sessions from the clients' own transcripts."""
+"""`nmem import`: loads past sessions from the transcripts of clients, or merges an export of another memory."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,13 +17,19 @@ from capture import paths
 from capture.storage import store
 from capture.storage.schema import NewerDatabase, fold
 from capture.transcript.cursor import load
-from nmem.commands.terminal import LIMIT, when, wrapped
+from nmem import tables
+from nmem.commands.backup import progress
+from nmem.commands.terminal import LIMIT, day, now, when, wrapped, writing
 from nmem.database import worded
 from nmem.errors import NmemError
 from nmem.importing.discover import CLIENTS, Transcript, find, folders
 from nmem.importing.importer import Importer, Report
+from nmem.retention import sweep
 from nmem.settle_start import start
 from nmem.text import printable, to_json
+from nmem.transfer import take_in as merging
+from nmem.transfer.facts import Folders
+from nmem.transfer.facts import Report as MergeReport
 
 _LATEST = 253_402_300_799_000
 """The last second of the year 9999, in milliseconds."""
@@ -57,7 +64,6 @@ def command(
     if export or moved:
         if where or client or since or limit or not export:
             raise click.UsageError("--from-export FILE takes only --folder OLD=NEW")
-        from nmem.commands.import_export import take_in
 
         take_in(export, moved, as_json=as_json)
         return
@@ -107,12 +113,12 @@ def _transcripts(
 
 def _spare(db: sqlite3.Connection) -> str:
     """Old history shall not be forgotten right after it came; in words how much of it will be, and from when on."""
-    from nmem.commands.terminal import day, now
-    from nmem.retention import policy, sweep
+    from nmem import retention
+    from nmem.retention import sweep  # on use: start-up stays short
 
     at = now()
     sweep.anew(db, at)
-    wanted = policy.load()
+    wanted = retention.load()
     found = sweep.aged(db, at, wanted) if wanted.enabled else sweep.Aged()
     if not found.count:
         return ""
@@ -125,7 +131,7 @@ def _spare(db: sqlite3.Connection) -> str:
 
 def _hollow(db: sqlite3.Connection) -> None:
     """Of a session that was purged nothing is taken in again: no empty one stays, either."""
-    from nmem.purge import keys
+    from nmem.purge import keys  # on use: start-up stays short
 
     with store.transaction(db):
         keys.hollow(db)
@@ -191,8 +197,7 @@ def _nothing(where: tuple[Path, ...], client: str | None, since: str | None) -> 
 
 
 def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Report:
-    from nmem import tables
-    from nmem.purge import history, run
+    from nmem.purge import history, run  # on use: start-up stays short
 
     tables.ensure(db)
     history.begin(db, run.milliseconds())
@@ -209,7 +214,7 @@ def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Repor
 
 def _episodes(db: sqlite3.Connection, changed: set[str]) -> None:
     """Divide what is new into episodes, and what an import that was stopped left undivided."""
-    from nmem.episodes import detect
+    from nmem.episodes import detect  # on use: start-up stays short
 
     detect.sessions(db, sorted(changed | set(detect.untold(db))), paths.database())
 
@@ -225,8 +230,8 @@ def _progress(importer: Importer, size: int, quiet: bool) -> Iterator[None]:
     if quiet or not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.console import Console  # on use: start-up stays short
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # on use: start-up stays short
 
     words = (TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn(), TextColumn("{task.description}"))
     with Progress(BarColumn(), *words, console=Console(stderr=True), transient=True) as bar:
@@ -240,3 +245,37 @@ def _progress(importer: Importer, size: int, quiet: bool) -> Iterator[None]:
 
         importer.step = step
         yield
+
+
+def take_in(source: str, moved: tuple[str, ...], *, as_json: bool) -> None:
+    """Merge it, and say what is new."""
+    pairs = tuple(tuple(each.split("=", 1)) for each in moved)
+    if any(len(pair) != 2 or not all(pair) for pair in pairs):
+        raise click.UsageError("--folder takes OLD=NEW: /home/me/src=/Users/me/src")
+    database = paths.database()
+    with progress("Merging") as told:
+        report = merging.take_in(database, source, Folders(tuple((pair[0], pair[1]) for pair in pairs)), told)
+    if report.prompts or report.observations:
+        with writing() as db:
+            sweep.anew(db, now())
+    begun = start(database)
+    if as_json:
+        click.echo(to_json(asdict(report)))
+        return
+    for line in merged(report).split("\n"):
+        click.echo(wrapped(line))
+    if begun:
+        click.echo(wrapped("Stories, threads and learnings follow in the background; `nmem settle` waits for them"))
+
+
+def merged(report: MergeReport) -> str:
+    """What is new, in one or two lines."""
+    new = [(number, name) for name, number in asdict(report).items()
+           if number and name not in ("known", "redacted", "unreadable", "seconds")]  # fmt: skip
+    said = f"New: {', '.join(f'{number:,} {name}' for number, name in new)}" if new else "Nothing new"
+    out = [f"{said}; {report.seconds:.1f} s"]
+    for number, words in ((report.known, "rows were here already"), (report.redacted, "secrets were taken out"),
+                          (report.unreadable, "lines are no record and were left out")):  # fmt: skip
+        if number:
+            out.append(f"{number:,} {words}")
+    return "\n".join(out)

@@ -13,8 +13,9 @@ from capture.clients import CLIENTS
 from capture.install import Plan, SettingsError, beside, installed, registered, status_line, targets
 from capture.install.beside import Beside
 from nmem import settings_diff, setup
+from nmem.commands.model import change, costs
 from nmem.errors import NmemError
-from nmem.mcp import doors, registration
+from nmem.mcp import registration
 
 EXPERIMENTAL = ", ".join(f"{name} ({targets.title(name)})" for name in targets.experimental())
 
@@ -85,7 +86,7 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
     refused += _write(wanted, db)
     if not dry_run:
         _remember(made, db)
-        doors.renew(db, here)
+        registration.renew(db, here)
     for plan in made:
         for note in notes(plan, here):
             click.echo(note)
@@ -103,9 +104,8 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
 
 def _offer_model(*, asked: bool) -> None:
     """Offer the person's own client as the model that tells stories; not again where a model was set or refused."""
-    from nmem.commands.model import change, costs
     from nmem.llm import chosen
-    from nmem.settings import file
+    from nmem.settings import file  # on use: start-up stays short
 
     found = chosen.installed() if asked else []
     if not found or {"command", "base_url", "enabled"} & set(file.table("llm")):
@@ -175,7 +175,7 @@ def _write(wanted: list[Plan], db: str) -> list[str]:
 
 def notes(plan: Plan, folder: str) -> list[str]:
     """What the user should know about one client's hooks, one line each."""
-    from nmem.doctor import registrations
+    from nmem.doctor import registrations  # on use: start-up stays short
 
     target = plan.target
     if isinstance(target, Beside):
@@ -192,7 +192,7 @@ def notes(plan: Plan, folder: str) -> list[str]:
         out.append("Droid ignores hooks in settings.json while hooks.json exists: move one into the other.")
     out += _about_line(plan)
     if target.client in ("claude", "gemini"):
-        from nmem.doctor.checks import switches
+        from nmem.doctor.checks import switches  # on use: start-up stays short
 
         check = switches.claude if target.client == "claude" else switches.gemini
         out += [f"warning: {found.evidence}; to mend it: {found.mend}" for found in check(folder)]

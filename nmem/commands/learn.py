@@ -14,6 +14,8 @@ import click
 from nmem.commands import terminal
 from nmem.commands.terminal import Default, number_of
 from nmem.errors import NmemError
+from nmem.learn import places
+from nmem.store.project import unknown
 from nmem.text import printable, to_json
 
 _NO_HELP = 'nothing is known that helps, so the rule would only say what fails: word it with --text "..."'
@@ -70,8 +72,8 @@ def list_(
     markdown: bool, output: str | None,
 ) -> None:  # fmt: skip
     """List learnings of the current project, the hottest first."""
-    from nmem.commands import learn_list
-    from nmem.learn import read
+    from nmem.commands import learn_list  # on use: start-up stays short
+    from nmem.learn import read  # on use: start-up stays short
 
     if as_json and (markdown or output):
         raise click.UsageError("--json and --markdown exclude each other")
@@ -102,9 +104,6 @@ def list_(
 
 def project_of(db: Connection, project: str, everywhere: bool) -> tuple[int | None, str]:
     """Whose learnings: the id or None for all, and what to call it. Raises NmemError where nothing is recorded."""
-    from nmem.learn import places
-    from nmem.store.project import unknown
-
     if project:
         return places.named(db, project)
     if everywhere:
@@ -122,9 +121,9 @@ def project_of(db: Connection, project: str, everywhere: bool) -> tuple[int | No
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(learning: int, limit: int, as_json: bool) -> None:
     """Show one learning: its evidence by week, what helped, and its rule."""
-    from nmem.commands import learn_list
-    from nmem.learn import accept as accepting
-    from nmem.learn import read, rules
+    from nmem.commands import learn_list  # on use: start-up stays short
+    from nmem.learn import accept as accepting  # on use: start-up stays short
+    from nmem.learn import read, rules  # on use: start-up stays short
 
     with terminal.reading("learnings") as db:
         one = read.learning(db, learning, terminal.now())
@@ -150,7 +149,7 @@ def show(learning: int, limit: int, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Write without asking.")
 def accept(learning: int, file: str, text: str | None, dry_run: bool, yes: bool) -> None:
     """Put a learning's rule into the project's instructions: shown first, never twice, undone by `nmem undo`."""
-    from nmem.learn import accept as accepting
+    from nmem.learn import accept as accepting  # on use: start-up stays short
 
     if text is not None and not text.strip():
         raise click.UsageError("--text is empty")
@@ -176,7 +175,7 @@ def accept(learning: int, file: str, text: str | None, dry_run: bool, yes: bool)
 @click.argument("learning", type=LEARNING, metavar="ID")
 def dismiss(learning: int) -> None:
     """Dismiss a learning: it is not shown again."""
-    from nmem.learn import lifecycle
+    from nmem.learn import lifecycle  # on use: start-up stays short
 
     with terminal.writing() as db:
         lifecycle.dismiss(db, learning, terminal.now())
@@ -188,7 +187,7 @@ def dismiss(learning: int) -> None:
 @click.option("--for", "span", required=True, metavar="SPAN", help="How long: 12h, 7d, 4w.")
 def snooze(learning: int, span: str) -> None:
     """Snooze a learning: it reopens after a while."""
-    from nmem.learn import lifecycle
+    from nmem.learn import lifecycle  # on use: start-up stays short
 
     now = terminal.now()
     until = now + _span(span)
@@ -201,7 +200,7 @@ def snooze(learning: int, span: str) -> None:
 @click.argument("learning", type=LEARNING, metavar="ID")
 def resolve(learning: int) -> None:
     """Mark a learning as fixed; it reopens if it recurs. An accepted rule stays."""
-    from nmem.learn import lifecycle
+    from nmem.learn import lifecycle  # on use: start-up stays short
 
     with terminal.writing() as db:
         lifecycle.resolve(db, learning, terminal.now())
@@ -214,7 +213,7 @@ def resolve(learning: int) -> None:
 @click.option("--yes", is_flag=True, help="Remove the rule without asking.")
 def reopen(learning: int, dry_run: bool, yes: bool) -> None:
     """Reopen a learning; the rule of an accepted one is removed from the project's instructions."""
-    from nmem.learn import accept as accepting
+    from nmem.learn import accept as accepting  # on use: start-up stays short
 
     with terminal.writing() as db:
         planned = accepting.withdrawal(db, learning, terminal.now())

@@ -17,7 +17,7 @@ from capture.storage.schema import NewerDatabase
 from nmem.commands import terminal
 from nmem.database import exists
 from nmem.errors import NmemError
-from nmem.learn import lifecycle, read, report, rules, shown
+from nmem.learn import lifecycle, read, report, rules
 from nmem.learn.kinds import words
 from nmem.learn.learning import FIX, STATES, WEAK, Evidence, Learning
 from nmem.text import fit, fit_path, printable
@@ -30,7 +30,7 @@ _HEAT = {"hot": "red", "warm": "yellow", "cool": "cyan"}
 
 def shape(one: Learning) -> dict[str, Any]:
     """As JSON."""
-    return {**asdict(one), "heat_word": shown.word(one.heat), "can": list(lifecycle.able(one.state, one.rule))}
+    return {**asdict(one), "heat_word": report.word(one.heat), "can": list(lifecycle.able(one.state, one.rule))}
 
 
 def counts(every: Sequence[Learning]) -> str:
@@ -50,8 +50,8 @@ def refreshed() -> str:
 
     Where the database cannot be written, what is known is read.
     """
-    from nmem import settle
-    from nmem.learn import refresh
+    from nmem import settle  # on use: start-up stays short
+    from nmem.learn import refresh  # on use: start-up stays short
 
     path, until = paths.database(), time_module.monotonic() + _PATIENCE
     if not exists(path):
@@ -69,16 +69,16 @@ def refreshed() -> str:
 def tabs(one: Learning) -> str:
     """One line of a pipe."""
     cells = (
-        str(one.id), str(one.heat), shown.word(one.heat), words(one.kind).label, str(one.sessions),
-        f"{terminal.local(one.last_at):%Y-%m-%d}", one.state, one.project, one.title, shown.remedy(one.remedy),
+        str(one.id), str(one.heat), report.word(one.heat), words(one.kind).label, str(one.sessions),
+        f"{terminal.local(one.last_at):%Y-%m-%d}", one.state, one.project, one.title, report.remedy(one.remedy),
     )  # fmt: skip
     return "\t".join(printable(cell) for cell in cells)
 
 
 def show(found: Sequence[Learning], about: str, state: str, numbers: str, projects: bool) -> None:
     """Two lines each: what it is, then how often, how lately and what helped."""
-    from rich.console import Console
-    from rich.text import Text
+    from rich.console import Console  # on use: start-up stays short
+    from rich.text import Text  # on use: start-up stays short
 
     console, today = Console(highlight=False), terminal.now()
     console.print(Text(f"Learnings of {printable(about)}", "bold").append(f"   {numbers}", "not bold dim"))
@@ -86,8 +86,8 @@ def show(found: Sequence[Learning], about: str, state: str, numbers: str, projec
         console.print(Text(none(state), "dim"))
     ids = max((len(str(one.id)) for one in found), default=1)
     for one in found:
-        word = shown.word(one.heat)
-        line = Text().append(f"\n{one.id:>{ids}}  ", "cyan").append(f"{shown.bar(one.heat)} ", _HEAT[word])
+        word = report.word(one.heat)
+        line = Text().append(f"\n{one.id:>{ids}}  ", "cyan").append(f"{report.bar(one.heat)} ", _HEAT[word])
         line.append(f"{word:<4} {one.heat:>3}  ", _HEAT[word]).append(f"{words(one.kind).label:<15}  ", "dim")
         line.append(fit(printable(" ".join(one.title.split())), max(20, console.width - ids - 35)))
         console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
@@ -97,7 +97,7 @@ def show(found: Sequence[Learning], about: str, state: str, numbers: str, projec
         ]
         facts += ["nobody works there now"] * (projects and read.dormant(one, today))
         facts += [printable(one.project)] * projects + [one.state] * (state == "all")
-        facts += [printable(shown.remedy(one.remedy))] if one.remedy else []
+        facts += [printable(report.remedy(one.remedy))] if one.remedy else []
         console.print(Text(" " * (ids + 2) + "; ".join(facts), "dim"), no_wrap=True, overflow="ellipsis", crop=True)
 
 
@@ -126,17 +126,17 @@ def facts(one: Learning, file: str = "") -> list[tuple[str, str]]:
     most = max((count for _, count in one.weeks), default=0)
     found = [
         ("kind", words(one.kind).label),
-        ("heat", f"{shown.bar(one.heat)} {shown.word(one.heat)}, {one.heat} of 100"),
-        ("state", shown.standing(one)),
+        ("heat", f"{report.bar(one.heat)} {report.word(one.heat)}, {one.heat} of 100"),
+        ("state", report.standing(one)),
         ("until", time(one.snoozed_until) if one.state == "snoozed" and one.snoozed_until else ""),
         ("project", one.project),
         ("met", f"{times} in {terminal.count(one.sessions, 'session')}, {_day(one.first_at)} to {_day(one.last_at)}"),
         (
             "weeks",
-            f"{shown.weeks(one.weeks, one.last_at)}  the last is that of {_day(one.last_at)}; at most {most} in one",
+            f"{report.weeks(one.weeks, one.last_at)}  the last is that of {_day(one.last_at)}; at most {most} in one",
         ),
         ("files", ", ".join(_files(one.files))),
-        ("helped", shown.remedy(one.remedy)),
+        ("helped", report.remedy(one.remedy)),
         ("rule", one.rule),
         ("it stands in", file),
         ("as a rule", "" if one.rule else rules.rule(one)),

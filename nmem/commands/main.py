@@ -1,21 +1,21 @@
-"""The command line: lists every command, and imports only the one that runs."""
+"""The command line: lists every command, imports only the one that runs; survives closed streams and full disks."""
 
 from __future__ import annotations
 
-import importlib
+import os
 import sys
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import iter_modules, resolve_name
+from typing import TextIO
 
 import click
 
 from capture.storage.sqlite import Error
 from nmem import commands
-from nmem.commands import streams
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import lines, printable
 
 COMMANDS: dict[str, str] = {
     "init": "connect nmem to your coding clients",
@@ -63,10 +63,17 @@ COMMANDS: dict[str, str] = {
     "eval": "measure nmem on labelled data or on your own history",
 }
 """The commands in the order in which a newcomer needs them, with their help; a module has the name of its command, with
-an underscore behind it where Python needs one."""
+an underscore behind it where Python needs one. A command that takes another one back stands beside it: ELSEWHERE."""
 _NAME = 200
-ELSEWHERE = {"tui": "nmem_tui.command"}
-"""Commands of higher layers, known here by name only."""
+ELSEWHERE = {
+    "tui": "nmem_tui.command:command",
+    "unpin": "nmem.commands.pin:unpin",
+    "how": "nmem.commands.when:how",
+    "maintain": "nmem.commands.sweep:maintain",
+    "review": "nmem.commands.redact:review_",
+    "restore": "nmem.commands.backup:restore_",
+}
+"""Commands of higher layers, and those that stand in the module of another command: the module and the name in it."""
 
 
 @cache
@@ -86,8 +93,13 @@ def _help(name: str) -> str:
     return "" if called else help_.removesuffix('"""').removesuffix(".")
 
 
-def _module(name: str) -> str:
-    return ELSEWHERE.get(name) or f"nmem.commands.{name}{'_' if name in ('import', 'eval') else ''}"
+def imported(name: str) -> click.Command:
+    """The command of a name, imported now. Raises TypeError where the module defines another thing."""
+    found = ELSEWHERE.get(name) or f"nmem.commands.{name}{'_' if name in ('import', 'eval') else ''}:command"
+    command = resolve_name(found)
+    if not isinstance(command, click.Command):
+        raise TypeError(f"{found} is not a click command")
+    return command
 
 
 class Lazy(click.Group):
@@ -101,10 +113,7 @@ class Lazy(click.Group):
         """The command, imported now."""
         if cmd_name not in COMMANDS and cmd_name not in others():
             return None
-        command = importlib.import_module(_module(cmd_name)).command
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{_module(cmd_name)}.command is not a click command")
-        return command
+        return imported(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click calls it so
         """The list of commands, without importing any."""
@@ -120,13 +129,13 @@ def nmem() -> None:
 
 def main() -> None:
     """Run the command line; an expected error is one line on stderr: exit 2 for usage, 1 for failure."""
-    streams.whole()
+    whole()
     try:
         code = _run()
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else _failed(str(stop.code)) if stop.code else 0
-    if code := code or streams.flushed():
-        streams.flushed(quiet=True)
+    if code := code or flushed():
+        flushed(quiet=True)
         sys.exit(code)
 
 
@@ -158,5 +167,61 @@ def _run() -> int:
 
 
 def _failed(said: str, code: int = 1) -> int:
-    streams.tell(f"nmem: {said}")
+    tell(f"nmem: {said}")
     return code
+
+
+def whole() -> None:
+    """Make the three usable: a closed one swallows what is written, and what it cannot spell becomes a question mark.
+
+    A closed number would be given to the next file that is opened: to the database.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            _swallow(number)
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - while we run
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace" if stream is sys.stdout else "backslashreplace")
+
+
+def flushed(*, quiet: bool = False) -> int:
+    """Write out what is held back: 0, or 1 with one line when it cannot be written (`quiet`: without the line)."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop(sys.stdout, 1)
+    except (OSError, ValueError) as error:
+        _drop(sys.stdout, 1)
+        if not quiet:
+            tell(f"nmem: the output cannot be written: {getattr(error, 'strerror', None) or error}")
+        return 1
+    return 0
+
+
+def tell(text: str) -> None:
+    """A text on standard error, where there is one that takes it; of what it quotes, nothing acts on a terminal."""
+    try:
+        sys.stderr.write("\n".join(lines(text)) + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        _drop(sys.stderr, 2)
+
+
+def _drop(stream: TextIO, number: int) -> None:
+    """What is held back goes nowhere, so that the end of the process does not try again."""
+    _swallow(number)
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        return
+
+
+def _swallow(number: int) -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    if nothing != number:
+        os.dup2(nothing, number)
+        os.close(nothing)

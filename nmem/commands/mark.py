@@ -7,8 +7,12 @@ from dataclasses import asdict
 import click
 
 from capture import paths
+from nmem import marks
 from nmem.commands import terminal
+from nmem.context import pins
 from nmem.marks import KINDS, NOTE
+from nmem.mcp import tool
+from nmem.store import corrections as log
 from nmem.text import printable, to_json
 
 
@@ -25,13 +29,8 @@ def command(text: tuple[str, ...], kind: str, session_id: str, everywhere: bool,
 
     It belongs to the newest session of this folder's project. Secrets in it are redacted, like everything.
     """
-    from nmem import marks
-    from nmem.context import pins
-    from nmem.mcp import ids
-    from nmem.store import corrections as log
-
     with terminal.writing() as db:
-        session = ids.parse(db, f"session/{session_id.removeprefix('session/')}").key if session_id else ""
+        session = tool.parse(db, f"session/{session_id.removeprefix('session/')}").key if session_id else ""
     made = marks.mark(paths.database(), " ".join(text), kind, session_id=session)
     with terminal.writing() as db, log.together():
         pins.marked(db, made, terminal.now())

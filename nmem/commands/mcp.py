@@ -11,6 +11,6 @@ def command() -> None:
 
     Your client starts this by itself: `nmem init` registers it. The project is that of the folder it is started in.
     """
-    from nmem.mcp.server import serve
+    from nmem.mcp.server import serve  # on use: start-up stays short
 
     serve()

@@ -38,14 +38,14 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
 
     Of SESSION's id the beginning is enough. Without one: the newest of the project, else the newest of all.
     """
-    from nmem.read.standing import standing
-    from nmem.read.stream import Query
+    from nmem.read.standing import standing  # on use: start-up stays short
+    from nmem.read.stream import Query  # on use: start-up stays short
 
     if session and project:
         raise click.UsageError("give either SESSION or --project: a session belongs to one project")
     with terminal.reading("episodes") as db:
-        from nmem.llm.chosen import standing as models
-        from nmem.read.listing import session_of
+        from nmem.llm.chosen import standing as models  # on use: start-up stays short
+        from nmem.read.listing import session_of  # on use: start-up stays short
 
         told_by = models(db).sentence()
         found = standing(db, session_of(db, session or "", project), terminal.now(), limit, Query(words), whole=as_json)
@@ -59,7 +59,7 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
 
 def as_dict(found: Standing) -> dict[str, object]:
     """All of it, each row with its id."""
-    from nmem.read.standing import row_id
+    from nmem.read.standing import row_id  # on use: start-up stays short
 
     view = asdict(found.view)
     session = view.pop("session")
@@ -72,8 +72,8 @@ def as_dict(found: Standing) -> dict[str, object]:
 
 
 def _say(found: Standing, told_by: str) -> None:
-    from nmem.commands.show import touched
-    from nmem.stance.words import stands
+    from nmem.commands.show import touched  # on use: start-up stays short
+    from nmem.stance.words import stands  # on use: start-up stays short
 
     view, unit = found.view, found.unit
     row = view.session
@@ -112,8 +112,8 @@ def _failed(one: Failure) -> tuple[str, str]:
 
 
 def _row(row: StreamRow) -> tuple[str, str]:
-    from nmem.read.standing import row_id
-    from nmem.read.views import outcome_words
+    from nmem.read.standing import row_id  # on use: start-up stays short
+    from nmem.read.views import outcome_words  # on use: start-up stays short
 
     what = row.path or " ".join(row.text.split())
     how = outcome_words(row.outcome, row.exit_code, row.meta) if row.outcome else ""

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
+from nmem.context import pins
+from nmem.context.config import load
+from nmem.mcp import tool
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -30,24 +33,25 @@ def command(id_: str, where: str | None) -> None:
         set_everywhere(id_, on=where == "everywhere")
 
 
+@click.command("unpin")
+@click.argument("id_", metavar="ID")
+def unpin(id_: str) -> None:
+    """Take the pin of ID away: obs/12, prompt/5, episode/3, thread/4 or learning/2."""
+    set_pin(id_, pinned=False)
+
+
 def set_everywhere(id_: str, *, on: bool) -> None:
     """Tell a pin in every project, or in its own alone, and say so."""
-    from nmem.context import pins
-    from nmem.mcp import ids
-
     with terminal.writing() as db:
-        ref = ids.parse(db, id_)
+        ref = tool.parse(db, id_)
         pins.everywhere(db, ref.kind, ref.number, on, terminal.now())
     click.echo(f"{ref} is {'pinned, and told in every project' if on else 'told only in its own project'} ({_UNDO})")
 
 
 def set_pin(id_: str, *, pinned: bool) -> None:
     """Pin or unpin, and say so."""
-    from nmem.context import pins
-    from nmem.mcp import ids
-
     with terminal.writing() as db:
-        ref = ids.parse(db, id_)
+        ref = tool.parse(db, id_)
         pins.pin(db, ref.kind, ref.number, pinned, terminal.now())
         left = _left_out(db, ref.kind, ref.number) if pinned else []
         spread = pinned and pins.told_everywhere(db, str(ref))
@@ -60,7 +64,6 @@ def set_pin(id_: str, *, pinned: bool) -> None:
 
 def _left_out(db: Connection, kind: str, number: int) -> list[str]:
     """What is pinned in the same project and does not fit into what a session that starts is told."""
-    from nmem.context.config import load
-    from nmem.context.preview import pins_left_out
+    from nmem.context.preview import pins_left_out  # on use: start-up stays short
 
     return pins_left_out(db, f"{kind}/{number}", load().start_tokens, terminal.now())

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from capture import paths
+from capture.storage.schema import NewerDatabase
 from nmem.commands import terminal
 from nmem.database import worded
 from nmem.errors import NmemError
+from nmem.purge import said
+from nmem.purge.selection import Selection, parse
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -48,7 +52,6 @@ def command(
     if listing or empty:
         _past(empty, as_json)
         return
-    from nmem.purge.selection import Selection, parse
 
     several = {"--id": ids, "--session": sessions, "--project": projects, "--file": files, "--text": texts,
                "--regex": regexes, "--before": () if before is None else (before,),
@@ -80,8 +83,7 @@ def command(
 
 
 def _preview(chosen: Selection, limit: int) -> Preview:
-    from capture import paths
-    from nmem.purge.preview import preview
+    from nmem.purge.preview import preview  # on use: start-up stays short
 
     with terminal.reading("sessions") as db:
         return preview(db, chosen, paths.database(), limit)
@@ -92,7 +94,6 @@ def _show(shown: Preview, backups: bool) -> None:
         click.echo("nothing recorded matches this selection")
         return
     today = terminal.now()
-    from nmem.purge import said
 
     rows = [(f"{terminal.day(one.at, today)} {terminal.clock(one.at)}  {one.id}", f"{one.kind}: {one.text}")
             for one in shown.items]  # fmt: skip
@@ -113,10 +114,8 @@ def _show(shown: Preview, backups: bool) -> None:
 
 
 def _purge(chosen: Selection, backups: bool, at_once: bool, whole: bool, as_json: bool) -> None:
-    from capture import paths
-    from capture.storage.schema import NewerDatabase
-    from nmem import settle, upgrade
-    from nmem.purge import run
+    from nmem import settle, upgrade  # on use: start-up stays short
+    from nmem.purge import run  # on use: start-up stays short
 
     path = paths.database()
     upgrade.reader(path).close()
@@ -142,8 +141,6 @@ def _purge(chosen: Selection, backups: bool, at_once: bool, whole: bool, as_json
 
 
 def _told(done: Purged) -> None:
-    from nmem.purge import said
-
     click.echo(f"purged: {said.goes(done.rows)}; other writers waited {done.locked:.1f} s")
     if done.backups:
         click.echo(f"backups gone: {len(done.backups)}")
@@ -158,11 +155,9 @@ def _told(done: Purged) -> None:
 
 
 def _past(empty: bool, as_json: bool) -> None:
-    from nmem.purge import past, said
+    from nmem.purge import past, said  # on use: start-up stays short
 
     if empty:
-        from capture import paths
-
         with terminal.writing() as db:
             number = past.empty(db, paths.database(), terminal.now())
         told = f"{terminal.count(number, 'purge')} can no longer be undone"

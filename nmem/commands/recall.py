@@ -6,14 +6,23 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from capture import paths
+from capture.storage import store
 from nmem.commands import terminal
+from nmem.commands.terminal import number_of
+from nmem.decisions import read
 from nmem.errors import NmemError
+from nmem.recall import compress as compressing
+from nmem.recall import config, corpus
+from nmem.recall import folder as folders
+from nmem.recall.grammar import written
+from nmem.recall.index import EXTRAS, FILE, OPERATOR, TRIGGER
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -50,23 +59,16 @@ _DRY = click.option("--dry-run", is_flag=True, help="Show what would be written,
 
 
 def _place(folder: str, index: str, decisions: str) -> Place:
-    from nmem.recall import config
-    from nmem.recall import folder as folders
-
     return folders.named(index, decisions) if decisions else folders.find(folder or str(Path.cwd()), *config.load())
 
 
 def _corpus(folder: str, index: str, decisions: str) -> Corpus:
-    from nmem.recall import corpus
-
     return corpus.read(_place(folder, index, decisions))
 
 
 @contextmanager
 def _writing() -> Iterator[sqlite3.Connection]:
     """The database, made where there is none: it keeps what undoing needs."""
-    from capture.storage import store
-
     if not Path(paths.database()).exists():
         try:
             store.connect(paths.database(), timeout=5).close()
@@ -80,7 +82,7 @@ def _writing() -> Iterator[sqlite3.Connection]:
 
 def _apply(change: Change, *, yes: bool, dry_run: bool, ask: str) -> bool:
     """Write a change when it is wanted; whether it was."""
-    from nmem.recall import changes
+    from nmem.recall import changes  # on use: start-up stays short
 
     if dry_run:
         return False
@@ -99,9 +101,8 @@ def _apply(change: Change, *, yes: bool, dry_run: bool, ask: str) -> bool:
 @_JSON
 def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_json: bool) -> int:
     """Check index against decisions: entries and headings both ways, names, order. Exit code 1 if they differ."""
-    from nmem.recall import check as checking
     from nmem.recall import mend, migrate
-    from nmem.recall.changes import Change
+    from nmem.recall.changes import Change  # on use: start-up stays short
 
     found = _corpus(folder, index, decisions)
     if migrate.is_passive(found):
@@ -116,12 +117,12 @@ def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_
             if not as_json:
                 click.echo(change.diff())
             if not dry_run:
-                from nmem.recall import changes
+                from nmem.recall import changes  # on use: start-up stays short
 
                 with _writing() as db:
                     changes.apply(db, change, terminal.now())
                 found = _corpus(folder, index, decisions)
-    findings = checking.check(found)
+    findings = mend.check(found)
     if as_json:
         figures = {
             "entries": len(found.entries),
@@ -145,7 +146,6 @@ def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_
 @_JSON
 def compress(heading: tuple[str, ...], folder: str, index: str, decisions: str, as_json: bool) -> int:
     """Print the shortest name that finds HEADING, and its lead over the next. Exit code 1: only the whole one."""
-    from nmem.recall import compress as compressing
     from nmem.recall import store
 
     text = " ".join(heading)
@@ -178,7 +178,7 @@ def migrate(dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -
 
     References among the decision files follow their headings; what else speaks of one is listed and left.
     """
-    from nmem.recall import migrate as migrating
+    from nmem.recall import migrate as migrating  # on use: start-up stays short
 
     plan = migrating.plan(_corpus(folder, index, decisions))
     click.echo(f"{plan.entries} lines become entries, {len(plan.renamed)} headings are renamed")
@@ -224,8 +224,7 @@ def remember(
     **options: Any,  # noqa: ANN401 - click's options
 ) -> None:
     """Write a decision: a section of a file, and its entry. TRIGGER: what would one type who needs it?"""
-    from nmem.recall import config, corpus
-    from nmem.recall import remember as remembering
+    from nmem.recall import remember as remembering  # on use: start-up stays short
 
     if options["decisions"]:
         place = _place("", options["index"], options["decisions"])
@@ -248,9 +247,6 @@ def remember(
 
 
 def _decided(decision: str) -> str:
-    from nmem.commands.terminal import number_of
-    from nmem.decisions import read
-
     number = number_of("decision")(decision)
     with terminal.reading("decisions") as db:
         found = read.get(db, number)
@@ -260,12 +256,12 @@ def _decided(decision: str) -> str:
 
 
 def _learned(episode: str) -> str:
-    from nmem.mcp import ids
-    from nmem.read.stories import story
-    from nmem.recall.remember import learned
+    from nmem.mcp import tool  # on use: start-up stays short
+    from nmem.read.stories import story  # on use: start-up stays short
+    from nmem.recall.remember import learned  # on use: start-up stays short
 
     with terminal.reading() as db:
-        found = story(db, ids.parse(db, f"episode/{episode.removeprefix('episode/')}").number)
+        found = story(db, tool.parse(db, f"episode/{episode.removeprefix('episode/')}").number)
     told = found.narrative if found else None
     if told is None:
         raise NmemError(f"episode {printable(episode)} has no story yet: run `nmem settle`, or give the text")
@@ -282,10 +278,8 @@ def _learned(episode: str) -> str:
 @_JSON
 def report(since: str, limit: int, folder: str, index: str, decisions: str, as_json: bool) -> None:
     """Report questions, offers and uses by entry; unneeded entries; unanswered questions."""
-    from dataclasses import asdict
-
     from nmem.recall import corpus, remember, store
-    from nmem.recall import report as reporting
+    from nmem.recall import report as reporting  # on use: start-up stays short
 
     recall = store.of(_place(folder, index, decisions))
     short = remember.promoted(corpus.read(recall.place))
@@ -319,8 +313,6 @@ def report(since: str, limit: int, folder: str, index: str, decisions: str, as_j
 def listing(folder: str, index: str, decisions: str, as_json: bool) -> None:
     """List every entry, file by file."""
     from nmem.recall import store
-    from nmem.recall.grammar import written
-    from nmem.recall.index import EXTRAS, FILE, OPERATOR, TRIGGER
 
     recall = store.of(_place(folder, index, decisions))
     if as_json:

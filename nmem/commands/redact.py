@@ -1,17 +1,23 @@
-"""`nmem redact`: removes secrets from standard input, or from stored history in place."""
+"""`nmem redact` and `nmem review`: remove secrets from texts and history; judge samples of redacted texts."""
 
 from __future__ import annotations
 
 import codecs
+import dataclasses
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from capture import paths
 from capture.redaction import WITHHELD, find
 from capture.text import clean
-from nmem.text import to_json
+from nmem.audit import review
+from nmem.commands import terminal
+from nmem.errors import NmemError
+from nmem.purge import said as words
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from nmem.purge.history import Pass
@@ -114,11 +120,8 @@ def _print(text: str) -> None:
 
 def _history(dry_run: bool, yes: bool, as_json: bool) -> None:
     """Show what would go, ask, do it."""
-    from capture import paths
-    from nmem.commands import terminal
-    from nmem.errors import NmemError
-    from nmem.purge import history
-    from nmem.settle import at_once
+    from nmem.purge import history  # on use: start-up stays short
+    from nmem.settle import at_once  # on use: start-up stays short
 
     if dry_run or not yes:
         with terminal.reading("sessions") as db:
@@ -137,9 +140,6 @@ def _history(dry_run: bool, yes: bool, as_json: bool) -> None:
 
 
 def _told(done: Pass, dry_run: bool, as_json: bool) -> None:
-    from nmem.commands import terminal
-    from nmem.purge import said as words
-
     if as_json:
         told = {"strings": done.strings, "rows": done.rows, "counts": done.counts, "by_table": done.by_table}
         click.echo(to_json({**told, "unchecked": done.unchecked, "changed": not dry_run}, sort_keys=True))
@@ -152,3 +152,56 @@ def _told(done: Pass, dry_run: bool, as_json: bool) -> None:
     if done.unchecked:
         looked += f", {done.unchecked} left as they are: a pattern of yours takes too long for them"
     terminal.say(f"{said}; {looked}", [("By kind", secrets), ("Rows by type", places)])
+
+
+_WORDS = {"real": "real", "secret": "real", "false": "false", "alarm": "false"}
+
+
+@click.command()
+@click.argument("what", default="")
+@click.argument("verdict", default="", metavar="[real|false]")
+@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to draw or to list.")
+@click.option("--judged", is_flag=True, help="List those that you have judged, newest first.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def review_(what: str, verdict: str, limit: int, judged: bool, as_json: bool) -> None:
+    """Judge samples of what redaction found: `nmem review draw`, `nmem review`, `nmem review 3 false`.
+
+    real: it was a secret; false: a false alarm. Of what the second detector of `nmem doctor --deep` saw, real means
+    that a secret was kept. No secret is shown. Verdicts are counted in `nmem doctor`; `nmem undo` takes one back.
+    """
+    if what == "draw":
+        _draw(limit)
+    elif what:
+        _judge(what, verdict)
+    else:
+        _show(limit, judged, as_json)
+
+
+def _draw(limit: int) -> None:
+    with terminal.writing() as db:
+        drawn = review.draw(db, terminal.now(), limit)
+    click.echo(f"{drawn} to judge: nmem review" if drawn else "nothing new to judge: every redaction was drawn already")
+
+
+def _judge(what: str, verdict: str) -> None:
+    if not what.isdigit() or verdict not in _WORDS:
+        raise click.UsageError("use `nmem review NUMBER real` or `nmem review NUMBER false`; `nmem review` lists them")
+    said = "real" if _WORDS[verdict] == "real" else "false"
+    with terminal.writing() as db:
+        review.judge(db, int(what), "real" if said == "real" else "false", terminal.now())
+    click.echo(f"redaction {what} is judged {said} (`nmem undo` takes it back)")
+
+
+def _show(limit: int, judged: bool, as_json: bool) -> None:
+    with terminal.reading() as db:
+        found = review.queue(db, limit, judged=judged)
+    if as_json:
+        click.echo(to_json({"reviews": [dataclasses.asdict(one) for one in found]}, indent=1))
+        return
+    if not found:
+        click.echo("nothing judged yet" if judged else "nothing to judge: `nmem review draw` draws a sample")
+    for one in found:
+        said = f"  [{one.verdict}]" if one.verdict else ""
+        by = "" if one.found_by == review.BY_REDACTION else f"  seen by {one.found_by}, kept by redaction"
+        click.echo(printable(f"{one.id}  {one.kind}  {one.target}  {one.day}{by}{said}"))
+        click.echo(printable("    " + " ".join(f"{one.before}{one.masked}{one.after}".split())))

@@ -10,6 +10,7 @@ import click
 from capture import paths
 from nmem.commands import terminal
 from nmem.commands.terminal import number_of
+from nmem.labels import corrections, read
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -53,11 +54,8 @@ def command(
 def _one(observation: int, asked: dict[str, str | None], as_json: bool) -> None:
     """Say what is asked of a call, and show it."""
     if asked:
-        from nmem.labels import corrections
-
         with terminal.writing() as db:
             corrections.relabel_many(db, observation, asked, terminal.now())
-    from nmem.labels import read
 
     with terminal.reading("labels") as db:
         found = read.labelled(db, paths.database(), observation)
@@ -125,8 +123,6 @@ def _why(word: Word) -> list[tuple[str, str]]:
 
 
 def _list(limit: int, as_json: bool, *, own: bool, unsure: bool) -> None:
-    from nmem.labels import read
-
     with terminal.reading("labels") as db:
         found = read.said(db, limit) if own else read.recent(db, limit, unsure=unsure)
     if as_json:

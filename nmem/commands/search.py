@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
+from nmem.search import typed
+from nmem.search.page import NEWEST, RELEVANCE
+from nmem.search.query import MEANT
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -43,8 +46,6 @@ def command(
     Filters also stand in the QUERY: project:shop type:git file:src/a.py client:codex since:7d is:failed is:pinned
     !word "a phrase". Several arguments are one query; one with blanks among several is a phrase.
     """
-    from nmem.search.page import NEWEST, RELEVANCE
-
     now = terminal.now()
     given = {"project": project, "type": type_, "since": since, "client": client}
     text = _typed(query, given, now)
@@ -52,7 +53,7 @@ def command(
         raise click.UsageError('no query: nmem search "coupon rounding", or nmem search type:test is:failed')
     found = _found(text, now, NEWEST if newest else RELEVANCE, limit, cursor)
     if as_json:
-        from nmem.search.shapes import index
+        from nmem.search.shapes import index  # on use: start-up stays short
 
         click.echo(to_json(index(found)))
     elif terminal.is_terminal():
@@ -63,9 +64,6 @@ def command(
 
 def _typed(query: tuple[str, ...], given: dict[str, tuple[str, ...]], now: int) -> str:
     """The query with the options as filters, as one would type them."""
-    from nmem.search import typed
-    from nmem.search.query import MEANT
-
     out = []
     for name, values in given.items():
         try:
@@ -77,7 +75,7 @@ def _typed(query: tuple[str, ...], given: dict[str, tuple[str, ...]], now: int) 
 
 
 def _found(text: str, now: int, order: str, limit: int, cursor: str) -> Results:
-    from nmem.search.search import search
+    from nmem.search.search import search  # on use: start-up stays short
 
     with terminal.reading("indexes") as db:
         try:
@@ -109,9 +107,9 @@ def _notes(hit: Hit) -> list[str]:
 
 def _print(found: Results) -> None:
     """A table: ids, and beside them what was found with its words marked, and when and where it was."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from rich.console import Console  # on use: start-up stays short
+    from rich.table import Table  # on use: start-up stays short
+    from rich.text import Text  # on use: start-up stays short
 
     console = Console(highlight=False)
     if not found.hits:
@@ -132,7 +130,7 @@ def _id(hit: Hit) -> str:
 
 
 def _told(hit: Hit) -> Text:
-    from rich.text import Text
+    from rich.text import Text  # on use: start-up stays short
 
     out = Text(hit.snippet.text or "(empty)")
     for begin, end in hit.snippet.marks:

@@ -20,7 +20,7 @@ from capture.storage.schema import NewerDatabase
 from nmem import packs
 from nmem.database import exists, worded
 from nmem.errors import NmemError
-from nmem.llm.backend import Cancel
+from nmem.llm import Cancel
 from nmem.settle import BATCH, SECONDS, Report, Step, running, settle
 from nmem.text import to_json
 
@@ -81,8 +81,14 @@ def _progress(quiet: bool) -> Iterator[Step]:
     if not sys.stderr.isatty():
         yield _line
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.console import Console  # on use: start-up stays short
+    from rich.progress import (  # on use: start-up stays short
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("Sessions {task.description}, the newest first"),

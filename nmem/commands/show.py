@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nmem.commands import terminal
+from nmem.commands import show_facts, task_list, terminal, themes
 from nmem.commands.terminal import Section, clock, count, day, span
 from nmem.errors import NmemError
 from nmem.text import printable, to_json
@@ -59,30 +59,26 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
         raise click.UsageError(f"{printable(path)} is not expected: only `nmem show file PATH` takes a second word")
     kind, number = _parsed(f"file/{path}" if what == "file" and path else what)
     if kind == "learning":
-        from nmem.commands import learn
+        from nmem.commands import learn  # on use: start-up stays short
 
         ctx.invoke(learn.show, learning=int(number), limit=0 if whole else 12, as_json=as_json)
         return
     if kind == "thread":
-        from nmem.commands import threads
+        from nmem.commands import threads  # on use: start-up stays short
 
         ctx.invoke(threads.show, thread=int(number), as_json=as_json, limit=1000 if whole else 20)
         return
     if kind == "theme":
-        from nmem.commands import themes
-
         ctx.invoke(
             themes.command, theme=int(number), project="", since=None, limit=1000 if whole else 20, as_json=as_json
         )
         return
     if kind == "decision":
-        from nmem.commands import decisions
+        from nmem.commands import decisions  # on use: start-up stays short
 
         ctx.invoke(decisions.show, decision=int(number), as_json=as_json)
         return
     if kind == "task":
-        from nmem.commands import task_list
-
         ctx.invoke(task_list.show_, task=int(number), as_json=as_json)
         return
     with terminal.reading() as db:
@@ -105,22 +101,20 @@ def _parsed(what: str) -> tuple[str, str]:
 
 def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
     if kind == "episode":
-        from nmem.read.stories import story
+        from nmem.read.stories import story  # on use: start-up stays short
 
         found = story(db, int(number))
         if found is None:
             raise NmemError(f"there is no episode {number}: `nmem episodes` lists them")
         return _episode(found, whole)
     if kind == "prompt":
-        from nmem.read.listing import prompt
+        from nmem.read.listing import prompt  # on use: start-up stays short
 
         said = prompt(db, int(number))
         if said is None:
             raise NmemError(f"there is no prompt {number}: `nmem show episode/ID` gives their numbers")
         return _prompt(said, whole)
     if kind in ("obs", "file"):
-        from nmem.commands import show_facts
-
         return (
             show_facts.observation(db, int(number), whole=whole)
             if kind == "obs"
@@ -133,7 +127,7 @@ def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
 
 
 def _episode(found: Story, whole: bool) -> Told:
-    from nmem.episodes.narrations import told_by
+    from nmem.episodes.narrations import told_by  # on use: start-up stays short
 
     row, told = found.row, found.narrative
     sections: list[Section] = [("", _facts(found))]
@@ -156,7 +150,7 @@ def _episode(found: Story, whole: bool) -> Told:
 
 def _settled(found: Story) -> list[Section]:
     """What the person settled, each with its question and what replaced it."""
-    from nmem.commands.decisions import rows
+    from nmem.commands.decisions import rows  # on use: start-up stays short
 
     return [(f"Decided, decision/{one.id}", rows(one)) for one in _telling(found.decisions)]
 
@@ -323,8 +317,8 @@ def _decided(found: PromptStory) -> str:
 
 
 def _session(db: Connection, beginning: str) -> Told:
-    from nmem.episodes.narrations import told_by
-    from nmem.read import listing, views
+    from nmem.episodes.narrations import told_by  # on use: start-up stays short
+    from nmem.read import listing, views  # on use: start-up stays short
 
     ids = listing.sessions_like(db, beginning)
     if not ids:

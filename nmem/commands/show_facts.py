@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from capture.project import resolve
+from capture.text import whole as in_utf8
 from nmem.commands.terminal import Section, clock, count, day, local, now
 from nmem.errors import NmemError
+from nmem.store.project import of_folder
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -21,7 +25,7 @@ _NAMES = 6
 
 def observation(db: Connection, number: int, *, whole: bool) -> Told:
     """One observation: what was done, and what came of it. Raises NmemError."""
-    from nmem.read.listing import observation as read
+    from nmem.read.listing import observation as read  # on use: start-up stays short
 
     found = read(db, number)
     if found is None:
@@ -48,12 +52,7 @@ def _cut(text: str, whole: bool) -> str:
 
 def file(db: Connection, path: str, *, whole: bool) -> Told:
     """Who touched a file, the newest first: in this folder's project where that knows it, else in all."""
-    from pathlib import Path
-
-    from capture.project import resolve
-    from capture.text import whole as in_utf8
-    from nmem.read import file_history
-    from nmem.store.project import of_folder
+    from nmem.read import file_history  # on use: start-up stays short
 
     cwd = in_utf8(str(Path.cwd()))
     here = resolve(cwd)

@@ -13,6 +13,7 @@ from nmem.commands import terminal
 from nmem.commands.learn import agreed, diff, project_of
 from nmem.commands.terminal import Default, number_of
 from nmem.errors import NmemError
+from nmem.learn.learning import ACCEPTED, SKILL
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -48,10 +49,9 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json: bool) -> None:
     """List skills of the current project, those with most recent sessions first."""
-    from nmem.commands import learn_list
-    from nmem.learn import read
-    from nmem.learn.learning import ACCEPTED, SKILL
-    from nmem.learn.skill_use import HELD
+    from nmem.commands import learn_list  # on use: start-up stays short
+    from nmem.learn import read  # on use: start-up stays short
+    from nmem.learn.skill_use import HELD  # on use: start-up stays short
 
     after, now = (terminal.when(since) if since else 0), terminal.now()
     left = learn_list.refreshed()
@@ -78,8 +78,7 @@ def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(skill: int, as_json: bool) -> None:
     """Show one skill in full: its steps, its evidence, how often it was followed since it was told or promoted."""
-    from nmem.learn import read
-    from nmem.learn.learning import SKILL
+    from nmem.learn import read  # on use: start-up stays short
 
     now = terminal.now()
     with terminal.reading("learnings") as db:
@@ -116,8 +115,8 @@ def show(skill: int, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Write without asking.")
 def promote(skill: int, target: str, trigger: str, dry_run: bool, yes: bool) -> None:
     """Promote a skill to one of the client's own, or to a /how entry: previewed, undone by `nmem undo`."""
-    from nmem.learn import accept
-    from nmem.learn import promote as promoting
+    from nmem.learn import accept  # on use: start-up stays short
+    from nmem.learn import promote as promoting  # on use: start-up stays short
 
     now, here = terminal.now(), os.getcwd()  # noqa: PTH109 - a string is what is compared
     if target == "when":
@@ -136,8 +135,8 @@ def promote(skill: int, target: str, trigger: str, dry_run: bool, yes: bool) -> 
 
 def _write_down(skill: int, trigger: str, dry_run: bool, yes: bool) -> None:
     """An entry /how, written as decisions are."""
-    from nmem.learn import promote as promoting
-    from nmem.recall import changes
+    from nmem.learn import promote as promoting  # on use: start-up stays short
+    from nmem.recall import changes  # on use: start-up stays short
 
     with terminal.reading("learnings") as db:
         planned = promoting.written(db, skill, trigger, terminal.now(), os.getcwd())  # noqa: PTH109
@@ -153,7 +152,7 @@ def _write_down(skill: int, trigger: str, dry_run: bool, yes: bool) -> None:
 
 def _shape(db: Connection, one: Learning) -> dict[str, Any]:
     """A skill as JSON has it."""
-    from nmem.learn import rules, skill_use
+    from nmem.learn import rules, skill_use  # on use: start-up stays short
 
     short = skill_use.short(one)
     return {

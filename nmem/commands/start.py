@@ -38,11 +38,11 @@ def _quick(operator: str, asked: list[str]) -> int | None:
         sys.stderr.write(f"nmem: {printable(str(error))}\n")
         return 1
     except OSError as error:
-        from nmem.commands import streams
+        from nmem.commands.main import flushed, tell
 
         if isinstance(error, BrokenPipeError):
-            streams.flushed(quiet=True)
+            flushed(quiet=True)
             return 0  # whoever read has enough
-        streams.tell(f"nmem: {error.strerror or error}")
-        streams.flushed(quiet=True)
+        tell(f"nmem: {error.strerror or error}")
+        flushed(quiet=True)
         return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import click
 from capture import paths
 from nmem import database, tables, upgrade
 from nmem.commands.terminal import LIMIT
-from nmem.doctor.checks.history import MEND, waiting
+from nmem.doctor.checks import MEND, waiting
 from nmem.errors import NoDatabase
 from nmem.labels import read as labels
 from nmem.read import views
@@ -158,9 +159,9 @@ def plain(found: list[Section]) -> str:
 
 
 def _table(title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
+    from rich.box import SIMPLE_HEAD  # on use: start-up stays short
+    from rich.table import Table  # on use: start-up stays short
+    from rich.text import Text  # on use: start-up stays short
 
     table = Table(
         title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, show_header=any(head), pad_edge=False
@@ -186,8 +187,6 @@ def _windows(db: Connection, recent: list[SessionRow]) -> list[tuple[SessionRow,
 @click.option("--limit", type=LIMIT, default=5, show_default=True, help="How many sessions to list.")
 def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
     """What is recorded, and whether the hooks are alive."""
-    import time
-
     path = db or paths.database()
     try:
         # another file that is named, a backup perhaps, is left as it is
@@ -218,7 +217,7 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
     if not sys.stdout.isatty():
         click.echo(plain(found))
         return
-    from rich.console import Console
+    from rich.console import Console  # on use: start-up stays short
 
     console = Console()
     for section in found:

@@ -1,7 +1,8 @@
-"""`nmem sweep`: forgets records past their lifetime; previews and explains what goes."""
+"""`nmem sweep` and `nmem maintain`: forget records past their lifetime, and optimize the database file."""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -9,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from capture import paths
 from nmem.commands import terminal
 from nmem.errors import NmemError
+from nmem.retention import idle
+from nmem.retention import journal as kept
 from nmem.store.project import key_of
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
+    from nmem.retention import Policy
     from nmem.retention.journal import Entry
     from nmem.retention.mediation import Life
-    from nmem.retention.policy import Policy
     from nmem.retention.sweep import Swept
 
 _LISTED = 20
@@ -46,9 +50,9 @@ def command(
     if show_policy or show_journal:
         _show(project, as_json, journal=show_journal)
         return
-    from nmem.retention import policy
+    from nmem import retention  # on use: start-up stays short
 
-    wanted = policy.load()
+    wanted = retention.load()
     ahead = 0 if trusted else _ahead()
     if dry_run or ahead or not yes:
         done = _dry(wanted, project)
@@ -64,10 +68,10 @@ def command(
 
 def _ahead() -> int:
     """How far the clock is ahead of what nmem saw of it, in ms."""
-    from nmem.retention import clock
+    from nmem.retention import plan  # on use: start-up stays short
 
     with terminal.reading() as db:
-        return clock.ahead_by(db, terminal.now())
+        return plan.ahead_by(db, terminal.now())
 
 
 def _doubt(done: Swept, ahead: int, as_json: bool) -> None:
@@ -91,7 +95,7 @@ def _ask(done: Swept, as_json: bool) -> None:
 
 
 def _dry(wanted: Policy, project: str) -> Swept:
-    from nmem.retention.sweep import aged, sweep
+    from nmem.retention.sweep import aged, sweep  # on use: start-up stays short
 
     with terminal.reading() as db:
         project = key_of(db, project)
@@ -104,9 +108,8 @@ def _dry(wanted: Policy, project: str) -> Swept:
 
 
 def _swept(wanted: Policy, project: str, seconds: float) -> Swept:
-    from capture import paths
-    from nmem.retention.automatic import alone, within
-    from nmem.retention.sweep import sweep
+    from nmem.retention.automatic import alone, within  # on use: start-up stays short
+    from nmem.retention.sweep import sweep  # on use: start-up stays short
 
     with terminal.writing() as db, alone(paths.database()) as mine:
         if not mine:
@@ -119,8 +122,6 @@ def _swept(wanted: Policy, project: str, seconds: float) -> Swept:
 @contextmanager
 def _steps() -> Iterator[Callable[[], bool]]:
     """A signal stops between two steps."""
-    import signal
-
     asked: list[int] = []
     old = {number: signal.signal(number, lambda *_: asked.append(1)) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -177,8 +178,8 @@ def _life(one: Life) -> tuple[str, str]:
 
 
 def _show(project: str, as_json: bool, *, journal: bool) -> None:
-    from nmem.retention import journal as kept
-    from nmem.retention import policy, read
+    from nmem import retention
+    from nmem.retention import read  # on use: start-up stays short
 
     with terminal.reading("sweeps") as db:
         project = key_of(db, project)
@@ -189,7 +190,7 @@ def _show(project: str, as_json: bool, *, journal: bool) -> None:
             else:
                 terminal.say("sweeps, the newest first" if found else "no sweep yet", [("", _rows(found))])
             return
-        wanted = policy.load()
+        wanted = retention.load()
         lives = read.lives(db, project, terminal.now(), wanted)
     if as_json:
         standing = {"enabled": wanted.enabled, "mediation": wanted.mediation, "max_bytes": wanted.max_bytes}
@@ -213,3 +214,26 @@ def _rows(found: tuple[Entry, ...]) -> list[tuple[str, str]]:
         said = f"{one.count:,} forgotten{where} ({one.why}, {one.done or 'running'}, {took:.1f} s)"
         out.append((at, f"{said}{': ' if parts else ''}{parts}"))
     return out
+
+
+@click.command()
+@click.option("--vacuum/--no-vacuum", default=None, help="Rewrite the file; default: only if that saves space.")
+@click.option("--seconds", type=click.FloatRange(min=0.1), default=300.0, show_default=True, help="At most this long.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def maintain(vacuum: bool | None, seconds: float, as_json: bool) -> None:
+    """Merge the text indexes, renew statistics, fold the log back, give empty pages back where that pays.
+
+    It happens by itself once a week when a session is over. Hooks go on meanwhile: what they cannot write at once they
+    spool.
+    """
+    from nmem.retention.automatic import within  # on use: start-up stays short
+
+    with terminal.writing() as db:
+        steps = idle.maintain(
+            db, paths.database(), terminal.now(), stopped=within(seconds, lambda: False), vacuum=vacuum
+        )
+    if as_json:
+        click.echo(to_json([asdict(one) for one in steps]))
+        return
+    rows = [(one.name, f"{one.told}{f' ({one.seconds:.1f} s)' if one.done else ''}") for one in steps]
+    terminal.say("maintained the file", [("", rows)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import sys
 from dataclasses import replace
 from sqlite3 import Connection
@@ -11,8 +13,10 @@ import click
 
 from capture import paths
 from nmem.commands import terminal
-from nmem.commands.task_options import TASK, changed, given, options
+from nmem.commands.task_list import TASK, changed, given, options, shape
 from nmem.commands.terminal import Default, number_of
+from nmem.dispatch import files, learned
+from nmem.dispatch.task import FILE, NewTask, stands
 from nmem.errors import NmemError
 from nmem.text import fit, printable, to_json
 
@@ -21,8 +25,8 @@ if TYPE_CHECKING:
 
 _LEARNING = number_of("learning")
 _ELSEWHERE = {
-    "list": "task_list", "show": "task_list", "output": "task_list", "watch": "task_watch",
-    "run": "task_run", "attach": "task_run", "schedule": "task_schedule",
+    "list": "task_list", "show": "task_list", "output": "task_list", "watch": "task_run",
+    "run": "task_run", "attach": "task_run", "schedule": "task_run",
 }  # fmt: skip
 
 
@@ -47,7 +51,6 @@ class Tasks(Default):
         """One of them."""
         if cmd_name not in _ELSEWHERE:
             return super().get_command(ctx, cmd_name)
-        import importlib
 
         found = getattr(importlib.import_module(f"nmem.commands.{_ELSEWHERE[cmd_name]}"), f"{cmd_name}_")
         assert isinstance(found, click.Command)
@@ -72,9 +75,8 @@ def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json
 
     Nothing starts by itself: `nmem task run` does it, or the timer of `nmem task schedule`.
     """
-    from nmem.dispatch import accept, act, queue, read, worktrees
-    from nmem.dispatch.config import load
-    from nmem.dispatch.task import stands
+    from nmem.dispatch import accept, act, queue, read, worktrees  # on use: start-up stays short
+    from nmem.dispatch.config import load  # on use: start-up stays short
 
     if sum((bool(prompt), file is not None, learning is not None)) != 1:
         raise click.UsageError("give one of PROMPT, --file and --learning")
@@ -85,8 +87,6 @@ def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json
         hidden = accept.secrets(new.prompt)
         standing = read.standing(made, terminal.now(), load().quiet_hours)
     if as_json:
-        from nmem.commands.task_list import shape
-
         click.echo(to_json(shape(made, standing)))
     else:
         tail = f" ({printable(standing)})" if standing else ""
@@ -106,11 +106,6 @@ def _base(
     db: Connection, prompt: str, file: str | None, learning: int | None, client: str
 ) -> tuple[NewTask, dict[str, Any]]:
     """The task without its options, and what its file says of them."""
-    import os
-
-    from nmem.dispatch import files, learned
-    from nmem.dispatch.task import FILE, NewTask
-
     try:
         here = os.getcwd()  # noqa: PTH109
     except OSError:
@@ -133,7 +128,7 @@ def _base(
 @options
 def edit(task: int, prompt: str | None, editor: bool, **said: object) -> None:
     """Change a task that is not running."""
-    from nmem.dispatch import act, queue, read
+    from nmem.dispatch import act, queue, read  # on use: start-up stays short
 
     with queue.writing(paths.database()) as db:
         values = changed(db, said)
@@ -156,8 +151,7 @@ def edit(task: int, prompt: str | None, editor: bool, **said: object) -> None:
 @click.argument("tasks", type=TASK, nargs=-1, required=True, metavar="ID...")
 def cancel(tasks: tuple[int, ...]) -> None:
     """Cancel a task, also a running one: its client and all its processes are ended."""
-    from nmem.dispatch import act
-    from nmem.dispatch.task import stands
+    from nmem.dispatch import act  # on use: start-up stays short
 
     for task in tasks:
         made = act.cancel(paths.database(), task, terminal.now())
@@ -168,7 +162,7 @@ def cancel(tasks: tuple[int, ...]) -> None:
 @click.argument("tasks", type=TASK, nargs=-1, required=True, metavar="ID...")
 def approve(tasks: tuple[int, ...]) -> None:
     """Let tasks run that an agent queued; `nmem task show` shows their prompts."""
-    from nmem.dispatch import act, queue
+    from nmem.dispatch import act, queue  # on use: start-up stays short
 
     for task in tasks:
         with queue.writing(paths.database()) as db:
@@ -180,7 +174,7 @@ def approve(tasks: tuple[int, ...]) -> None:
 @click.argument("task", type=TASK, metavar="ID")
 def retry(task: int) -> None:
     """Queue a finished task again, with the tasks cancelled because of it."""
-    from nmem.dispatch import act, queue
+    from nmem.dispatch import act, queue  # on use: start-up stays short
 
     with queue.writing(paths.database()) as db:
         ids = act.retry(db, task, terminal.now())
@@ -194,7 +188,7 @@ def retry(task: int) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove(tasks: tuple[int, ...], worktree: bool, yes: bool) -> None:
     """Forget tasks that are not running. Work in a worktree stays, unless --worktree says otherwise."""
-    from nmem.dispatch import act, queue, read, worktrees
+    from nmem.dispatch import act, queue, read, worktrees  # on use: start-up stays short
 
     for task in tasks:
         with queue.writing(paths.database()) as db:

@@ -1,11 +1,13 @@
-"""`nmem task run` and `attach`: start due tasks, and attach to a task's pane."""
+"""`nmem task run`, `attach`, `watch` and `schedule`: start due tasks, follow them, and install a timer for them."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +15,10 @@ import click
 
 from capture import paths
 from nmem.commands import terminal
-from nmem.commands.task_options import TASK
+from nmem.commands.task_list import TASK, by, fresh
+from nmem.dispatch import read
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import fit, lines, printable
 
 if TYPE_CHECKING:
     from nmem.dispatch.runner import Left
@@ -38,8 +41,8 @@ def run_(
     What it has started goes on when it is stopped, and the next runner knows of it. Exit code 0, or 1 when a task
     that it started did not succeed.
     """
-    from nmem.dispatch import runner
-    from nmem.dispatch.config import load
+    from nmem.dispatch import runner  # on use: start-up stays short
+    from nmem.dispatch.config import load  # on use: start-up stays short
 
     if watch and no_wait:
         raise click.UsageError("--watch and --no-wait exclude each other")
@@ -73,8 +76,7 @@ def _stop() -> threading.Event:
 
 
 def _changes(path: str, quiet: bool):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    from nmem.commands.task_watch import Changes
-    from nmem.dispatch import queue
+    from nmem.dispatch import queue  # on use: start-up stays short
 
     with queue.writing(path):
         pass  # the tables are there
@@ -99,7 +101,7 @@ def _say(left: Left, stopped: bool) -> None:
 
 
 def _unsuccessful(path: str, left: Left) -> bool:
-    from nmem.dispatch import queue, read
+    from nmem.dispatch import queue, read  # on use: start-up stays short
 
     with queue.writing(path) as db:
         found = [read.task(db, task) for task in left.started]
@@ -109,8 +111,7 @@ def _unsuccessful(path: str, left: Left) -> bool:
 
 
 def _say_next(path: str, quiet: str) -> None:
-    from nmem.commands.task_list import by
-    from nmem.dispatch import order, queue, read
+    from nmem.dispatch import order, queue, read  # on use: start-up stays short
 
     with queue.writing(path) as db:
         live = read.tasks(db, ("running", "needs-input"))
@@ -127,10 +128,7 @@ def _say_next(path: str, quiet: str) -> None:
 @click.option("--print", "only_print", is_flag=True, help="Print the command without running it.")
 def attach_(task: int, only_print: bool) -> None:
     """Attach to a running task's pane; resume the session of a finished one."""
-    import shlex
-
-    from nmem.commands.task_list import fresh
-    from nmem.dispatch import act, read
+    from nmem.dispatch import act, read  # on use: start-up stays short
 
     fresh()
     with terminal.reading("tasks") as db:
@@ -147,3 +145,92 @@ def attach_(task: int, only_print: bool) -> None:
     if not one.live and Path(folder).is_dir():
         os.chdir(folder)
     os.execvp(words[0], words)  # noqa: S606 - a list of words: no shell
+
+
+_POLL = 1.0
+
+
+class Changes:
+    """Says what happened to tasks since it was asked last."""
+
+    def __init__(self, db_path: str, only: tuple[int, ...] = (), new: bool = True) -> None:
+        self.path = db_path
+        self.only = only
+        self.seen = self._newest() if new else 0
+
+    def _newest(self) -> int:
+        with terminal.reading("tasks") as db:
+            return read.newest_event(db)
+
+    def say(self) -> None:
+        """Print them."""
+        with terminal.reading("tasks") as db:
+            self.seen, found = read.events_since(db, self.seen)
+        for task_id, title, event in found:
+            if self.only and task_id not in self.only:
+                continue
+            text = f": {printable(event.text)}" if event.text and event.what != "claimed" else ""
+            said = f"{terminal.local(event.at):%H:%M:%S}  task/{task_id} {event.state}, {event.what}{text}"
+            click.echo(f"{said}  ({fit(printable(title), 40)})" if event.what in ("queued", "claimed") else said)
+
+
+@click.command("watch")
+@click.argument("tasks", type=TASK, nargs=-1, metavar="[ID]...")
+def watch_(tasks: tuple[int, ...]) -> None:
+    """Print changes of tasks as they happen; of the named ones, until all of them end."""
+
+    fresh()
+    with terminal.reading("tasks") as db:
+        for task in tasks:
+            if read.task(db, task) is None:
+                raise NmemError(f"there is no task {task}: `nmem task list` lists them")
+    if not tasks:
+        click.echo("watching tasks until you press ctrl+c", err=True)
+    changes = Changes(paths.database(), tasks, new=not tasks)
+    while True:
+        changes.say()
+        if tasks:
+            with terminal.reading("tasks") as db:
+                found = [read.task(db, task) for task in tasks]
+            if all(one is None or one.over for one in found):
+                return
+        try:
+            time.sleep(_POLL)
+        except KeyboardInterrupt:
+            return
+        fresh()
+
+
+@click.command("schedule")
+@click.option(
+    "--every", type=click.IntRange(1, 1439), default=5, show_default=True, metavar="MINUTES", help="How often."
+)
+@click.option("--systemd", "way", flag_value="systemd", help="Use a systemd user timer.")
+@click.option("--cron", "way", flag_value="cron", help="Use a line of your crontab.")
+@click.option("--remove", is_flag=True, help="Remove the timer.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+def schedule_(every: int, way: str | None, remove: bool, dry_run: bool, yes: bool) -> None:
+    """Run due tasks every few minutes, by a systemd timer or by cron."""
+    from nmem.dispatch import schedule  # on use: start-up stays short
+    from nmem.dispatch.config import load  # on use: start-up stays short
+
+    if remove:
+        for gone in schedule.remove() or ["nothing: nmem has no timer"]:
+            click.echo(f"removed: {printable(gone)}")
+        return
+    chosen = schedule.way(way or "") if not (dry_run and way) else way
+    made = schedule.plan(every, chosen or schedule.SYSTEMD)
+    click.echo("\n".join(lines(made.shown)))
+    config = load()
+    if config.agents_may and not config.agents_ask:
+        click.echo('# starts tasks queued by agents, too; `[dispatch] agent_tasks = "ask"` makes them wait for you')
+    if dry_run:
+        return
+    if not yes:
+        if not sys.stdin.isatty():
+            raise NmemError("no terminal to ask on: --yes writes without asking")
+        if not click.confirm("Write it?", default=False):
+            return
+    schedule.write(made)
+    click.echo("written (`nmem task schedule --remove` removes it)")

@@ -6,7 +6,9 @@ from dataclasses import asdict
 
 import click
 
+from nmem import themes
 from nmem.commands.terminal import LIMIT, count, number_of, reading, when
+from nmem.commands.threads import day_and_time, table
 from nmem.errors import NmemError
 from nmem.store.project import key_of
 from nmem.text import to_json
@@ -31,11 +33,8 @@ def command(theme: int | None, project: str, since: str | None, limit: int, as_j
 
 
 def _listed(project: str, since: int, limit: int, *, as_json: bool) -> None:
-    from nmem.commands.threads import day_and_time, table
-    from nmem.themes import read
-
     with reading("themes") as db:
-        found = read.themes(db, key_of(db, project), since, limit)
+        found = themes.themes(db, key_of(db, project), since, limit)
     if as_json:
         click.echo(to_json({"themes": [asdict(each) for each in found]}))
         return
@@ -48,11 +47,8 @@ def _listed(project: str, since: int, limit: int, *, as_json: bool) -> None:
 
 
 def _one(number: int, limit: int, *, as_json: bool) -> None:
-    from nmem.commands.threads import day_and_time, table
-    from nmem.themes import read
-
     with reading("themes") as db:
-        found, episodes = read.theme(db, number), read.episodes(db, number, limit)
+        found, episodes = themes.theme(db, number), themes.episodes(db, number, limit)
     if found is None:
         raise NmemError(f"there is no theme {number}: `nmem themes` lists them")
     if as_json:

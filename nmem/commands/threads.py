@@ -7,14 +7,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from capture.project import resolve
 from nmem.commands import terminal
 from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, THREAD, Default, count, now, number_of, reading, when, writing
+from nmem.commands.threads_told import told
 from nmem.errors import NmemError
-from nmem.store.project import key_of
+from nmem.store.project import key_of, named
 from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool) -> None:
     """Threads of two or more sessions, the most recently active first."""
-    from nmem.threads import read
+    from nmem.threads import read  # on use: start-up stays short
 
     after = when(since) if since else 0
     with reading("threads") as db:
@@ -87,7 +90,7 @@ def _block(one: Thread) -> Section:
 @click.option("--turns", "limit", type=LIMIT_OR_NONE, default=20, show_default=True, help="How many raw turns to show.")
 def show(thread: int, as_json: bool, limit: int) -> None:
     """One thread: summaries, skills, sessions, links with the scores behind them, raw turns."""
-    from nmem.threads import read
+    from nmem.threads import read  # on use: start-up stays short
 
     with reading("threads") as db:
         found = read.view(db, thread, terminal.now())
@@ -97,7 +100,6 @@ def show(thread: int, as_json: bool, limit: int) -> None:
     if as_json:
         _json({**asdict(found), "turns": [asdict(each) for each in turns]})
         return
-    from nmem.commands.threads_told import told
 
     terminal.say(*told(found, turns))
 
@@ -114,7 +116,7 @@ def show(thread: int, as_json: bool, limit: int) -> None:
 @click.option("--forget", is_flag=True, help="Cancel the choice for the next session.")
 def continue_(thread: str | None, session: str | None, project: str, timeout: float | None, forget: bool) -> None:
     """Say which thread the next session, or a given one, continues."""
-    from nmem.threads import steering
+    from nmem.threads import steering  # on use: start-up stays short
 
     if thread is None and not forget:
         raise click.UsageError("give a number of `nmem threads`, or `new`; --forget cancels a choice")
@@ -158,7 +160,7 @@ def unlink(one: int, other: int) -> None:
 @click.argument("answer", type=click.Choice(["y", "n"]))
 def confirm(link_id: int, answer: str) -> None:
     """Answer whether the two threads of a link are one line of work: y or n."""
-    from nmem.threads import outcomes
+    from nmem.threads import outcomes  # on use: start-up stays short
 
     with writing() as db:
         found = outcomes.confirm(db, link_id, answer == "y", now())
@@ -170,7 +172,7 @@ def confirm(link_id: int, answer: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def compact(thread: int, as_json: bool) -> None:
     """End a thread and condense it now; its raw turns stay."""
-    from nmem.threads import compaction
+    from nmem.threads import compaction  # on use: start-up stays short
 
     with writing() as db:
         found = compaction.compact(db, thread, now())
@@ -192,7 +194,7 @@ def compact(thread: int, as_json: bool) -> None:
 def tuning(force: bool, limit: int, as_json: bool) -> None:
     """Show the history of the linking formula: refits on your answers, and whether each was better."""
     from nmem.threads import link, read
-    from nmem.threads import tuning as fitting
+    from nmem.threads import tuning as fitting  # on use: start-up stays short
 
     if force:
         with writing() as db:
@@ -213,7 +215,7 @@ def tuning(force: bool, limit: int, as_json: bool) -> None:
 
 
 def _relate(one: int, other: int, *, related: bool) -> None:
-    from nmem.threads import outcomes
+    from nmem.threads import outcomes  # on use: start-up stays short
 
     with writing() as db:
         found = outcomes.relate(db, one, other, related, now())
@@ -240,15 +242,12 @@ def _number(thread: str) -> int | None:
 
 def _project(db: sqlite3.Connection, project: str, thread: int | None) -> int:
     """The project that a choice is about."""
-    from nmem.threads import read
+    from nmem.threads import read  # on use: start-up stays short
 
     if thread is not None:
         found = read.project_of(db, thread)
         missing = f"there is no thread {thread}: `nmem threads` lists them"
     else:
-        from capture.project import resolve
-        from nmem.store.project import named
-
         key = project or resolve(_folder()).key
         return named(db, key).id
     if found is None:
@@ -257,8 +256,6 @@ def _project(db: sqlite3.Connection, project: str, thread: int | None) -> int:
 
 
 def _folder() -> str:
-    from pathlib import Path
-
     return str(Path.cwd())
 
 
@@ -274,10 +271,10 @@ def table(title: str, head: tuple[str, ...], rows: Rows) -> None:
     if not sys.stdout.isatty():
         click.echo("\n".join([f"# {title}", *("\t".join(row) for row in cells)]))
         return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from rich.box import SIMPLE_HEAD  # on use: start-up stays short
+    from rich.console import Console  # on use: start-up stays short
+    from rich.table import Table  # on use: start-up stays short
+    from rich.text import Text  # on use: start-up stays short
 
     table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, show_header=any(head))
     for name in head:

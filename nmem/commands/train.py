@@ -35,7 +35,7 @@ def boundaries(dry_run: bool, reset: bool, as_json: bool) -> None:
     Drawn strongly towards the weights that nmem comes with, compared on sessions that the fit has not seen, and kept
     only when it is better there.
     """
-    from nmem.training import personal
+    from nmem.training import personal  # on use: start-up stays short
 
     if reset and dry_run:
         raise click.UsageError("--reset and --dry-run exclude each other")
@@ -63,7 +63,7 @@ def labels(dry_run: bool, reset: bool, card: bool, as_json: bool) -> None:
     Each dimension is compared on sessions that the fit has not seen, and kept only when more of your words come out
     right there and the corpus does not suffer.
     """
-    from nmem.commands import train_labels
+    from nmem.commands import train_labels  # on use: start-up stays short
 
     if dry_run + reset + card > 1:
         raise click.UsageError("--reset, --dry-run and --card exclude each other")
@@ -85,8 +85,8 @@ def question(dry_run: bool, reset: bool, as_json: bool) -> None:
     Asks about your newest corrected sessions twice, with and without examples from the others: at most 16 questions,
     which count against the day's cap. Kept only when the answers agree better with you on sessions not shown.
     """
-    from nmem.llm.connect import connect
-    from nmem.training import question as tuning
+    from nmem.llm.connect import connect  # on use: start-up stays short
+    from nmem.training import question as tuning  # on use: start-up stays short
 
     if reset and dry_run:
         raise click.UsageError("--reset and --dry-run exclude each other")
@@ -107,7 +107,7 @@ def question(dry_run: bool, reset: bool, as_json: bool) -> None:
 
 
 def _say_question(report: QuestionReport, dry: bool) -> None:
-    from nmem.training.question import said
+    from nmem.training.question import said  # on use: start-up stays short
 
     if not report.enough:
         click.echo(f"nothing to learn from yet: {report.reason}")

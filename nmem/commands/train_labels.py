@@ -15,8 +15,10 @@ from capture import paths
 from nmem.commands import terminal
 from nmem.commands.terminal import count
 from nmem.errors import NmemError
+from nmem.labels import cards as read
 from nmem.labels.cards import Card, Figures
 from nmem.text import to_json
+from nmem.training import personal_labels_kept as kept
 
 if TYPE_CHECKING:
     from nmem.training.personal_labels import Refit, Report
@@ -39,8 +41,6 @@ def train(as_json: bool, *, dry: bool) -> None:
 
 def reset(as_json: bool) -> None:
     """The weights of the package label again."""
-    from nmem.training import personal_labels_kept as kept
-
     with terminal.writing() as db:
         was = kept.reset(db, paths.database(), terminal.now())
     if as_json:
@@ -53,7 +53,7 @@ def reset(as_json: bool) -> None:
 
 def _fitting() -> ModuleType:
     try:
-        from nmem.training import personal_labels
+        from nmem.training import personal_labels  # on use: start-up stays short
     except ImportError as error:
         raise NmemError(f"this needs scikit-learn ({error.name} is missing): {_adding(_NEEDS)}") from None
     return personal_labels
@@ -110,8 +110,6 @@ def _verdict(report: Report, dry: bool) -> str:
 
 def cards(as_json: bool) -> None:
     """The model cards."""
-    from nmem.labels import cards as read
-
     found = read.cards()
     if not found:
         raise NmemError("the model card is missing: run `nmem train labels`, or install nmem again")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from capture import paths
 from nmem.commands import terminal
 from nmem.text import to_json
 
@@ -14,11 +15,10 @@ from nmem.text import to_json
 @click.option("--json", "as_json", is_flag=True, help="With --list: one JSON object on standard output.")
 def command(listing: bool, limit: int, as_json: bool) -> None:
     """Take back your newest correction; again for the one before it."""
-    from capture import paths
-    from nmem import undo
-    from nmem.context import keep
-    from nmem.purge.past import for_good
-    from nmem.settle import at_once
+    from nmem import undo  # on use: start-up stays short
+    from nmem.context import keep  # on use: start-up stays short
+    from nmem.purge.past import for_good  # on use: start-up stays short
+    from nmem.settle import at_once  # on use: start-up stays short
 
     if as_json and not listing:
         raise click.UsageError("--json goes with --list")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -13,7 +14,7 @@ from capture.install.beside import Beside
 from capture.install.targets import Target
 from nmem import settings_diff
 from nmem.errors import NmemError
-from nmem.mcp import doors
+from nmem.mcp import registration
 
 
 def places(clients: tuple[str, ...], scopes: tuple[str, ...], folder: str, db: str) -> list[Target]:
@@ -52,7 +53,7 @@ def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: boo
         if not dry_run and (yes or click.confirm(f"Write {plan.target.path}?", default=True)):
             _write(plan, db, refused)
     if not dry_run and Path(db).exists():
-        doors.renew(db, str(Path.cwd()))
+        registration.renew(db, str(Path.cwd()))
     _memory(db)
     if refused:
         raise NmemError("; ".join(refused))
@@ -94,8 +95,6 @@ def _write(plan: Plan, db: str, refused: list[str]) -> None:
 
 def _memory(db: str) -> None:
     """Say where the memory is, and how to be rid of it."""
-    import shlex
-
     if not Path(db).exists():
         return
     folder = Path(paths.folder(db))

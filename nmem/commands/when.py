@@ -1,4 +1,4 @@
-"""`nmem when`: prints the decision for a situation; nmem.commands.start answers plain questions before this."""
+"""`nmem when` and `nmem how`: print the decision for a situation; nmem.commands.start answers plain questions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 from typing import Any
 
 import click
+
+from nmem.recall import asked
 
 _MOST = 1_000_000
 """Characters of standard input that are read."""
@@ -49,8 +51,6 @@ def made(operator: str, example: str) -> click.Command:
 
 
 def _asked(operator: str, given: list[str], options: dict[str, Any]) -> int:
-    from nmem.recall import asked
-
     if not given and sys.stdin.isatty():
         raise click.UsageError(f"no question: nmem {operator} WORDS, or nmem recall list")
     if not given or given == ["-"]:
@@ -66,3 +66,4 @@ def _asked(operator: str, given: list[str], options: dict[str, Any]) -> int:
 
 
 command = made("when", "writing mock tests")
+how = made("how", "encode paths")

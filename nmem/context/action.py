@@ -24,12 +24,12 @@ _LONG = 40
 
 def answer(db: Connection, event: Event) -> str:
     """What is told in answer to a call that failed, or is about to be made; empty: nothing. Raises sqlite3.Error."""
-    from capture.clients.telling import room
+    from capture.clients import room  # on use: start-up stays short
 
     most = room(event)
     if not most or event.agent_id or event.interrupted or event.refused:
         return ""
-    from nmem.context.config import load
+    from nmem.context.config import load  # on use: start-up stays short
     from nmem.tables import VERSION, version
 
     config = load()
@@ -51,19 +51,18 @@ def _told(
     db: Connection, event: Event, config: Config, place: tuple[int, str, str], item: Item, most: int
 ) -> str:  # fmt: skip
     """The text, kept as an injection; nothing where a person wants none, or it was told before."""
-    from nmem.context.compose import compose, whole
+    from nmem.context.compose import compose, whole  # on use: start-up stays short
     from nmem.context.decide import silent
-    from nmem.context.given import excluded
     from nmem.context.inject import kept
     from nmem.context.present import Present
-    from nmem.context.record import CALL, FAILURE, Injection
+    from nmem.context.record import CALL, FAILURE, Injection, excluded
 
     present = Present(place[0], event.session_id, event.at)
     present.project = place[1]
     if silent(db, present, config):
         return ""
     if chosen := excluded(db, present.project_id):
-        from nmem.context import unsaid
+        from nmem.context import unsaid  # on use: start-up stays short
 
         if item.id in chosen or not unsaid.read(db, chosen).told([item]):
             return ""
@@ -77,7 +76,7 @@ def _told(
 
 def _mended(db: Connection, event: Event, project_id: int, root: str) -> Item | None:
     """How what failed just now was put right before."""
-    from nmem.learn.met import failed
+    from nmem.learn.met import failed  # on use: start-up stays short
 
     if not event.output_text:
         return None
@@ -94,7 +93,7 @@ def _foreseen(db: Connection, event: Event, project_id: int, root: str) -> Item 
     """That what is about to be done went wrong before."""
     if event.tool != "shell":
         return _taken_back(db, event, project_id, root)
-    from nmem.learn.met import goes_wrong
+    from nmem.learn.met import goes_wrong  # on use: start-up stays short
 
     command = _normal(event, root)
     known = goes_wrong(db, project_id, event.session_id, command, _typed(event)) if command else None
@@ -104,7 +103,7 @@ def _foreseen(db: Connection, event: Event, project_id: int, root: str) -> Item 
 
 
 def _learned(number: int, title: str, sessions: int, remedy: str, reason: str) -> Item:
-    from nmem.context.items import LEARNING, Item
+    from nmem.context.items import LEARNING, Item  # on use: start-up stays short
     from nmem.context.known import fact
     from nmem.sanitize import quoted
 
@@ -119,7 +118,7 @@ def _typed(event: Event) -> str:
 
 def _normal(event: Event, root: str) -> str:
     """A command without what changes from run to run; empty for one that only looks."""
-    from nmem.learn.commands import normalise
+    from nmem.learn.commands import normalise  # on use: start-up stays short
 
     typed = event.tool_input.get("command")
     found = normalise(typed, root, event.tool_name == "PowerShell") if isinstance(typed, str) else None
@@ -128,7 +127,7 @@ def _normal(event: Event, root: str) -> str:
 
 def _taken_back(db: Connection, event: Event, project_id: int, root: str) -> Item | None:
     """That this very change of a file was made in another session, and git threw it away there."""
-    from capture.clients.fields import items, mapping, text
+    from capture.clients.fields import items, mapping, text  # on use: start-up stays short
     from capture.extract.relative import relative
 
     for file in map(mapping, items(event.tool_input.get("files"))[:_LINES]):
@@ -138,7 +137,7 @@ def _taken_back(db: Connection, event: Event, project_id: int, root: str) -> Ite
             continue
         found = _same_edit(db, event.session_id, project_id, path, added)
         if found is not None:
-            from nmem.context.items import LEARNING, Item
+            from nmem.context.items import LEARNING, Item  # on use: start-up stays short
             from nmem.names import cited
             from nmem.retrieval.terms import ago
             from nmem.sanitize import quoted
@@ -155,7 +154,7 @@ def _same_edit(
     db: Connection, own: str, project_id: int, path: str, added: list[str]
 ) -> tuple[int, int, str] | None:  # fmt: skip
     """The newest edit of a file by another session that brought these lines, if it was thrown away: when, and how."""
-    from nmem.episodes.undone import undoes
+    from nmem.episodes.undone import undoes  # on use: start-up stays short
 
     rows = db.execute(
         "SELECT o.id, o.session_id, o.at, o.content, o.seq FROM (SELECT * FROM observations WHERE file_path = ?"

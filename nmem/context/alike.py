@@ -139,7 +139,7 @@ def _given_up(db: Connection, ids: Sequence[int]) -> set[int]:
     if not ids:
         return set()
     rows = db.execute(f"SELECT id, outcomes FROM work_units WHERE id IN ({_marks(ids)})", ids).fetchall()  # noqa: S608
-    from capture.jsonio import BadJson, loads
+    from capture.jsonio import BadJson, loads  # on use: start-up stays short
     from nmem.episodes.open_ends import ending
 
     out = set()

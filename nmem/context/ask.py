@@ -45,7 +45,7 @@ def add(db: Connection, present: Present, config: Config | None, made: Decision,
     """
     if config is None or not config.ask or not _wanted(present, source) or not _past(db, present, source):
         return
-    from nmem.context.decide import silent
+    from nmem.context.decide import silent  # on use: start-up stays short
 
     if silent(db, present, config):
         return
@@ -75,7 +75,7 @@ def line(client: str, cwd: str = "") -> str:
 
 
 def doors(db: str) -> str:
-    """The file that says which clients have the tools; nmem.mcp.doors keeps it."""
+    """The file that says which clients have the tools; nmem.mcp.registration keeps it."""
     return os.path.join(paths.cache(db), "doors.bin")  # noqa: PTH118 - on the hook path
 
 

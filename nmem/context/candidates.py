@@ -12,8 +12,8 @@ from nmem.context.alike import speaking
 from nmem.context.choose import ECHOED, LIKELIEST, NAMES, SPOKEN, choose, echo, named, spoken
 from nmem.context.continuing import chosen_thread, continued
 from nmem.context.episodes import edited, last_work, related
-from nmem.context.heeding import heed, heeded
 from nmem.context.items import EPISODE, FILE, PIN, THREAD, Item, file_told, tokens
+from nmem.context.pinned import heed, heeded
 from nmem.context.pointing import latest
 from nmem.context.quiet import quiet
 from nmem.context.rank import FEATURES, rank
@@ -223,7 +223,7 @@ def select(db: Connection, present: Present, budget: int) -> list[Item]:
 
     Without a prompt in the present, what a session that starts may need. Raises sqlite3.Error.
     """
-    from nmem.context.budget import packed
+    from nmem.context.compose import packed  # on use: start-up stays short
 
     return packed(gathered(db, present), budget)
 

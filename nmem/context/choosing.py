@@ -8,9 +8,9 @@ from __future__ import annotations
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
-from nmem.context.given import EVERYTHING
 from nmem.context.items import subject
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
+from nmem.context.record import EVERYTHING
 from nmem.errors import NmemError
 from nmem.store.corrections import Entry, write
 from nmem.store.project import named
@@ -54,7 +54,7 @@ def pin(db: Connection, project_id: int, item: str, pinned: bool, now: int) -> s
     kind, _, rest = item.partition("/")
     if kind == "file":
         return choose(db, project_id, item, PINNED if pinned else NEITHER, now)
-    from nmem.context import pins
+    from nmem.context import pins  # on use: start-up stays short
 
     kind = "episode" if kind == "next" else kind
     if not _number(rest):

@@ -104,7 +104,7 @@ def withheld(session_id: str, fraction: float) -> bool:
     """Whether a session is one of the fraction that is told nothing: always the same answer for the same session."""
     if fraction <= 0.0:
         return False
-    from _blake2 import blake2b
+    from _blake2 import blake2b  # on use: start-up stays short
 
     drawn = blake2b(session_id.encode("utf-8", "replace"), digest_size=8, person=b"nmem-holdout").digest()
     return int.from_bytes(drawn, "big") < min(fraction, MOST_WITHHELD) * 2.0**64

@@ -50,7 +50,7 @@ def silent(db: Connection, present: Present, config: Config | None) -> str:
             row = db.execute("SELECT name, root, key FROM projects WHERE id = ?", (present.project_id,)).fetchone()
             if row and not set(row).isdisjoint(config.off):
                 return "this project is told nothing: [context] off in config.toml names it"
-    from nmem.context.given import switched_off
+    from nmem.context.record import switched_off  # on use: start-up stays short
 
     if switched_off(db, present.project_id):
         return "this project is told nothing: `nmem context --on` tells it something again"
@@ -70,22 +70,22 @@ def start(
     why = silent(db, present, config) or waits(db, present.project_id)
     if why:
         return Decision(silent=why)
-    from nmem.context import heeding
+    from nmem.context import pinned  # on use: start-up stays short
 
     if source in RESUMED:
-        from nmem.context.beginning import meanwhile
+        from nmem.context.beginning import meanwhile  # on use: start-up stays short
 
         out = Decision("the session is resumed")
-        heeding.heed(db, present)
-        items = heeding.once(db, present, meanwhile(db, present))
+        pinned.heed(db, present)
+        items = pinned.once(db, present, meanwhile(db, present))
     elif goes:
-        from nmem.context import candidates
+        from nmem.context import candidates  # on use: start-up stays short
 
         out = Decision(goes)
         items = out.found = candidates.gathered(db, present)
     else:
         out = Decision("pinned")
-        items = heeding.chosen(db, present)
+        items = pinned.chosen(db, present)
     return _packed(out, present, items, budget, most)
 
 
@@ -96,20 +96,20 @@ def prompt(
     why = silent(db, present, config) or waits(db, present.project_id)
     if why:
         return Decision(silent=why)
-    from nmem.context import heeding
+    from nmem.context import pinned  # on use: start-up stays short
 
     if occasion:
-        from nmem.context import candidates
+        from nmem.context import candidates  # on use: start-up stays short
 
         out = Decision(occasion)
         items = out.found = candidates.gathered(db, present)
     else:
         out = Decision("it runs into what is known to go wrong")
-        items = heeding.warned(db, present)
+        items = pinned.warned(db, present)
     if config is not None and _decisions_kept():  # of a moment that is over nobody knows what was decided then
-        from nmem.context.decided import offers
+        from nmem.context.decided import offers  # on use: start-up stays short
 
-        if decided := heeding.once(db, present, offers(db, present, occasion)):
+        if decided := pinned.once(db, present, offers(db, present, occasion)):
             items = [*items, *decided]
             out.found = [*out.found, *decided] if out.found is not None else None
             out.reason = occasion or (out.reason if len(items) > len(decided) else "a command failed")
@@ -132,11 +132,11 @@ def recovered(
     why = silent(db, present, config)
     if why:
         return Decision(silent=why)
-    from nmem.context import recovery
-    from nmem.context.given import excluded
+    from nmem.context import recovery  # on use: start-up stays short
+    from nmem.context.record import excluded
 
     if chosen := excluded(db, present.project_id):
-        from nmem.context import unsaid
+        from nmem.context import unsaid  # on use: start-up stays short
 
         present.unsaid = unsaid.read(db, chosen)
     out = Decision(f"the conversation was {'cleared' if cleared else 'compacted'}: session {session_id}")
@@ -155,8 +155,7 @@ def _packed(out: Decision, present: Present, items: list[Item], budget: int, mos
     """As many as fit the budget and the client."""
     if not items:
         return out
-    from nmem.context.budget import packed
-    from nmem.context.compose import compose
+    from nmem.context.compose import compose, packed  # on use: start-up stays short
 
     items = packed(items, within(budget, most))
     while items and most and _size(compose(items, present)) > most:
@@ -170,7 +169,7 @@ def _size(text: str) -> int:
 
 def _sound(out: Decision, items: list[Item], text: str) -> Decision:
     """The same, unless capture could not tell again where the text begins and ends."""
-    from nmem.context.compose import whole
+    from nmem.context.compose import whole  # on use: start-up stays short
 
     if items and whole(text):
         out.items, out.text = items, text

@@ -36,7 +36,7 @@ class Decided(Item):
 
 def asked(link: str) -> str:
     """The words after `nmem` that ask for an entry: letters and digits alone, whatever its trigger holds."""
-    from nmem.recall.words import normal
+    from nmem.recall.words import normal  # on use: start-up stays short
 
     operator, _, trigger = link.removeprefix("/").partition(" ")
     return f"{operator} {normal(trigger)}"
@@ -53,8 +53,8 @@ def offers(db: Connection, present: Present, occasion: str) -> list[Item]:
     place = kept.place(present.cwd or _root(db, present.project_id))
     if place is None or not config.offers() or (names := kept.read(place)) is None:
         return []
+    from nmem.recall.kept import best  # on use: start-up stays short
     from nmem.recall.log import before
-    from nmem.recall.offer import best
 
     known = before(db, present.session_id)
     out: dict[str, Item] = {}
@@ -67,7 +67,7 @@ def offers(db: Connection, present: Present, occasion: str) -> list[Item]:
 
 def note(db: Connection, session_id: str, items: Sequence[Item], now: int) -> None:
     """Note what is about to be offered, so that its use can be measured. Raises sqlite3.Error."""
-    from capture.storage.store import transaction
+    from capture.storage.store import transaction  # on use: start-up stays short
     from nmem.recall.log import offered
 
     some = [item for item in items if isinstance(item, Decided)]

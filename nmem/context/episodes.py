@@ -185,7 +185,7 @@ def _committed(stored: str | None, about: str) -> str:
 
 
 def _loaded(stored: str | None) -> object:
-    from capture.jsonio import BadJson, loads
+    from capture.jsonio import BadJson, loads  # on use: start-up stays short
 
     try:
         return loads(stored or "[]")
@@ -325,7 +325,7 @@ def headline(text: str) -> str:
 
 def outcome(stored: str | None) -> str:
     """How an episode ended, in words, from what is stored of it."""
-    from capture.jsonio import BadJson, loads
+    from capture.jsonio import BadJson, loads  # on use: start-up stays short
 
     try:
         found = loads(stored or "{}")

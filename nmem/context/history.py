@@ -154,7 +154,7 @@ def _touched(db: Connection, session_id: str, turns: list[Turn]) -> None:
         (session_id,),
     ).fetchall()
     if _swept(db, session_id):
-        from nmem.store import trace
+        from nmem.store import trace  # on use: start-up stays short
 
         found += [
             (one.at, one.obs_type, one.file_path, one.metadata, one.id) for one in trace.gone(db, session_id)

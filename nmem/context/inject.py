@@ -9,7 +9,7 @@ already is silence.
 
 from __future__ import annotations
 
-from nmem.context import given
+from nmem.context import record
 from nmem.context.items import RECALL
 from nmem.context.record import Injection, store
 
@@ -77,7 +77,7 @@ def at_prompt(db: Connection, event: Event) -> str:
 
 
 def _told(db: Connection, event: Event, decide: Callable[[Connection, Event, Config, Injection, int], None]) -> str:
-    from capture.clients.telling import room
+    from capture.clients import room
 
     most = room(event)
     if not most:
@@ -103,8 +103,8 @@ def _told(db: Connection, event: Event, decide: Callable[[Connection, Event, Con
 
 def _late(db: Connection, one: Injection) -> str:
     """Keep that a prompt was not answered in time, so that the next one still is the first; and that of a fold."""
-    if one.event == given.COMPACT or one.prompt_id is not None:
-        one.items, one.text, one.reason = (), "", given.LATE
+    if one.event == record.COMPACT or one.prompt_id is not None:
+        one.items, one.text, one.reason = (), "", record.LATE
         store(db, one)
     return ""
 
@@ -119,7 +119,7 @@ def kept(db: Connection, one: Injection, config: Config) -> str:
     """Store what is about to be told; the text, unless it is kept back or has been told by now."""
     from nmem.context.config import withheld
 
-    if not one.text and one.event != given.COMPACT:
+    if not one.text and one.event != record.COMPACT:
         return ""
     one.withheld = bool(one.text) and withheld(one.session_id, config.holdout)
     if not store(db, one) or one.withheld:
@@ -244,7 +244,7 @@ def _occasion(db: Connection, session_id: str, prompt_id: int, at: int) -> str:
         " p.session_id = ? AND p.source = 'user' AND p.agent_id IS NULL AND (p.at, p.id) < (?, ?)"
         " AND p.at >= coalesce((SELECT max(at) FROM injections WHERE session_id = ? AND event = ?), 0)"
         " ORDER BY p.at DESC, p.id DESC LIMIT ?",
-        (given.LATE, session_id, at, prompt_id, session_id, given.COMPACT, _IDLE),
+        (record.LATE, session_id, at, prompt_id, session_id, record.COMPACT, _IDLE),
     ).fetchall()
     if len(before) < _IDLE and all(late or _idle(text) for text, late in before):
         return "the first prompt"

@@ -74,7 +74,7 @@ class Asked:
     __slots__ = ("failures", "files", "line", "named", "tokens")
 
     def __init__(self, present: Present, files: Iterable[str]) -> None:
-        from nmem.retrieval.terms import mentions, terms
+        from nmem.retrieval.terms import mentions, terms  # on use: start-up stays short
 
         words = [word.strip(".,;:!?()[]*`'\"") for word in present.prompt.lower().split()]
         self.line = f" {' '.join(words)} "

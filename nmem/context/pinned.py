@@ -1,16 +1,18 @@
-"""Items that a person pinned, noted or chose: always candidates (SQL). On the hook's path.
+"""Items that a person pinned, noted or chose, and exclusions, applied to a session (SQL). On the hook's path.
 
 CROSS JOIN: from the few rows that are marked to their sessions. The other way round every observation is looked at.
 """
 
 from __future__ import annotations
 
-from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item
+from nmem.context import known
+from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item, subject
 from nmem.names import told
 from nmem.retrieval.terms import ago, terms
 from nmem.sanitize import quoted
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
@@ -125,14 +127,14 @@ def resolved(db: Connection, item: str, present: Present, reason: str) -> list[I
         return []
     number = int(rest)
     if kind == "episode":
-        from nmem.context import episodes
+        from nmem.context import episodes  # on use: start-up stays short
 
         return [
             episodes.tell(row, present.at, 1.0, reason, f"pin/{item}", PIN, present.unsaid)
             for row in episodes.units(db, [number])
         ]
     if kind == "thread":
-        from nmem.context import work
+        from nmem.context import work  # on use: start-up stays short
 
         return work.of_thread(db, number, present, reason, f"pin/{item}", PIN, 1.0)
     if kind == "learning":
@@ -179,3 +181,43 @@ def markers(db: Connection, present: Present, thread_id: int | None = None) -> l
             text = f"{quoted(content, _TEXT)} (noted {ago(present.at - at)})"
             out.append(Item(f"marker/{number}", MARKER, text, score=0.8 if shared else 0.5, reason=reason))
     return out[:MARKERS]
+
+
+def chosen(db: Connection, present: Present) -> list[Item]:
+    """What a person pinned or included, which is told whatever the session is about."""
+    said = heed(db, present)
+    return heeded(pins(db, present, said), present, said)
+
+
+def warned(db: Connection, present: Present) -> list[Item]:
+    """The learnings that a prompt runs into, nothing ranked."""
+    return once(db, present, known.learnings(db, present, []))
+
+
+def once(db: Connection, present: Present, items: list[Item]) -> list[Item]:
+    """Without what a person excluded, and what the session was told before."""
+    return heeded(items, present, heed(db, present))
+
+
+def heed(db: Connection, present: Present) -> dict[str, str]:
+    """What a person said about items of the project; whatever is told from now on leaves out what they excluded."""
+    said = choices(db, present.project_id)
+    out = [item for item, choice in said.items() if choice == EXCLUDE]
+    if out and present.unsaid is None:
+        from nmem.context import unsaid  # on use: start-up stays short
+
+        present.unsaid = unsaid.read(db, out)
+    return said
+
+
+def heeded(items: list[Item], present: Present, chosen: dict[str, str]) -> list[Item]:
+    """Without what a person excluded, what was told before, and what is there twice: a pin is the episode itself."""
+    out: dict[str, Item] = {}
+    for item in items:
+        key = subject(item.id)
+        told = item.id in present.given or key in present.given or f"pin/{key}" in present.given
+        if key not in out and not told and chosen.get(key) != EXCLUDE:
+            out[key] = item
+    excluded = {key[5:] for key, choice in chosen.items() if choice == EXCLUDE and key.startswith("file/")}
+    kept = [item for item in out.values() if not excluded.intersection(item.files)]
+    return present.unsaid.told(kept) if present.unsaid else kept

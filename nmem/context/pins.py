@@ -18,6 +18,7 @@ from nmem.context.pinned import PINNED
 from nmem.errors import NmemError
 from nmem.search import refresh
 from nmem.store.corrections import Entry, newest, together, write
+from nmem.text import fit, printable
 
 PIN, UNPIN, MARK = "pin", "unpin", "mark"
 EVERYWHERE, HERE = "everywhere", "here"
@@ -25,7 +26,6 @@ KINDS = (PIN, UNPIN, MARK, EVERYWHERE, HERE)
 """Of corrections; the target is the id: obs/12, prompt/5, thread/4, learning/2."""
 _COLUMNS = {"obs": "observations", "thread": "threads"}
 _PINNED = {**_COLUMNS, "episode": "work_units"}
-_CHOSEN = ("prompt", "learning")
 _PROJECTS = {
     "obs": "SELECT s.project_id FROM observations o JOIN sessions s ON s.id = o.session_id WHERE o.id = ?",
     "episode": "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?",
@@ -93,7 +93,7 @@ class _Pin:
 def pin(db: Connection, kind: str, number: int, pinned: bool, now: int) -> None:
     """Pin what an id names, or take its pin away. Raises NmemError when it is so already, or cannot be pinned."""
     if kind == "episode":
-        from nmem.episodes import corrections
+        from nmem.episodes import corrections  # on use: start-up stays short
 
         corrections.pin(db, number, pinned, now)
         return
@@ -186,8 +186,6 @@ def ours(entry: Entry) -> bool:
 def describe(entry: Entry) -> str:
     """What a person did, in a few words."""
     if entry.kind == MARK:
-        from nmem.text import fit, printable
-
         return f"marked {entry.target}, a {entry.payload.get('kind')}: {fit(printable(entry.payload['text']), 60)}"
     if entry.kind in (EVERYWHERE, HERE):
         return f"{entry.target} told in {'every project' if entry.kind == EVERYWHERE else 'its own project alone'}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nmem.context.given import given
+from nmem.context.record import given
 from nmem.episodes import open_ends
 
 TYPE_CHECKING = False

@@ -10,15 +10,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
-from capture.clients import telling
+from capture import clients
 from nmem import database
-from nmem.context import ask, asof, decide, given, history, keep, pinned, present, work
+from nmem.context import ask, asof, decide, history, keep, pinned, present, record, work
 from nmem.context.beginning import goes_on
-from nmem.context.budget import packed
 from nmem.context.candidates import gathered
+from nmem.context.compose import packed
 from nmem.context.config import Config, load
-from nmem.context.heeding import chosen
 from nmem.context.items import FILE, NEXT, Item, subject, tokens
+from nmem.context.pinned import chosen
 from nmem.context.present import Present
 from nmem.context.quiet import quiet
 from nmem.context.rank import rank
@@ -91,7 +91,7 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
     present = _present(db, asked)
     if asked.as_of is not None:
         _fold(db, present)
-    most = telling.most(present.client)
+    most = clients.most(present.client)
     goes = _goes_on(db, present)
     config = load() if asked.as_of is None else None
     before = _begun(db, present, config, most) if present.prompt and not present.session_id else ()
@@ -131,7 +131,7 @@ def after_reset(db: Connection, session_id: str, at: int, budget: int, cleared: 
     known = present.read(db, session_id, at)
     if known is None:
         raise NmemError(f"there is no session {printable(session_id)}")
-    most = telling.most(known.client)
+    most = clients.most(known.client)
     config = load()
     made = decide.recovered(db, known, config, budget, most, session_id, cleared)
     silent = "" if made.text else made.silent or "no episode of this session is known yet: its first prompt opens one"
@@ -187,7 +187,7 @@ def _excluded(db: Connection, present: Present, chosen: dict[str, str]) -> Itera
     """What is never told, each as it would be."""
     present.unsaid = None
     for item, choice in chosen.items():
-        if choice == pinned.EXCLUDE and item != given.EVERYTHING:
+        if choice == pinned.EXCLUDE and item != record.EVERYTHING:
             kind = item.partition("/")[0]
             for one in _never(db, item, present)[:1]:
                 yield Item(item, kind, one.text, files=one.files, score=0.0, reason=one.reason)
@@ -206,7 +206,7 @@ def _never(db: Connection, item: str, present: Present) -> list[Item]:
 def _stands(found: list[Item], chosen: dict[str, str]) -> dict[str, str]:
     """What a person said of each item, by choice or by a pin of its own."""
     out = {subject(item.id): pinned.PINNED for item in found if item.id.startswith("pin/")}
-    return {**out, **{item: choice for item, choice in chosen.items() if item != given.EVERYTHING}}
+    return {**out, **{item: choice for item, choice in chosen.items() if item != record.EVERYTHING}}
 
 
 def _left_out(found: list[Item], items: list[Item]) -> tuple[Item, ...]:

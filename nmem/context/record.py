@@ -1,8 +1,9 @@
-"""Records what a session was told, or would have been (SQL, on the hook's path); no other module does."""
+"""Records what a session was told, and reads which of it is still in its window (SQL, on the hook's path)."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
@@ -38,7 +39,7 @@ class Injection:
 
 def store(db: Connection, one: Injection) -> bool:
     """Keep an injection with its items; False when it has been told already. Raises sqlite3.Error."""
-    from capture.jsonio import dumps
+    from capture.jsonio import dumps  # on use: start-up stays short
     from capture.storage.store import transaction
     from nmem.context.items import tokens
 
@@ -66,8 +67,6 @@ def store(db: Connection, one: Injection) -> bool:
 def _told(db: Connection, one: Injection) -> bool:
     """Whether the same prompt, or the same start, was answered: by a hook that is registered twice; or a thing told."""
     if one.event in (FAILURE, CALL):
-        from nmem.context.given import since
-
         row = db.execute(
             "SELECT 1 FROM injections j JOIN injection_items i ON i.injection_id = j.id"
             " WHERE j.session_id = ? AND j.id >= ? AND i.item = ?",
@@ -81,3 +80,60 @@ def _told(db: Connection, one: Injection) -> bool:
             (one.session_id, one.at - AGAIN, one.event),
         ).fetchone()
     return row is not None
+
+
+COMPACT = "compact"
+"""The event of an injection after which whatever was told before is gone from the conversation."""
+
+LATE = "late"
+"""The reason of one that was not ready in time: nothing was told."""
+
+
+def since(db: Connection, session_id: str) -> int:
+    """The injection with which the conversation began anew; 0 when it never was folded."""
+    row = db.execute(
+        "SELECT max(id) FROM injections WHERE session_id = ? AND event = ?", (session_id, COMPACT)
+    ).fetchone()
+    return int(row[0] or 0)
+
+
+def given(db: Connection, session_id: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The items, and the files that they named. What was kept back counts: it would have been told."""
+    from capture.jsonio import BadJson, loads  # on use: start-up stays short
+
+    items: set[str] = set()
+    files: set[str] = set()
+    for item, named in db.execute(
+        "SELECT i.item, i.files FROM injections j JOIN injection_items i ON i.injection_id = j.id"
+        " WHERE j.session_id = ? AND j.id >= ?",
+        (session_id, since(db, session_id)),
+    ).fetchall():
+        items.add(item)
+        if named != "[]":
+            try:
+                found = loads(named)
+            except BadJson:
+                continue
+            files.update(str(path) for path in found if path) if isinstance(found, list) else None
+    return frozenset(items), frozenset(files)
+
+
+def switched_off(db: Connection, project_id: int) -> bool:
+    """Whether a person said that this project is told nothing."""
+    row = db.execute(
+        "SELECT 1 FROM context_choices WHERE project_id = ? AND item = ? AND choice = 'exclude'",
+        (project_id, EVERYTHING),
+    ).fetchone()
+    return row is not None
+
+
+def excluded(db: Connection, project_id: int) -> list[str]:
+    """The ids of what a person excluded in a project, the newest last."""
+    rows = db.execute(
+        "SELECT item FROM context_choices WHERE project_id = ? AND choice = 'exclude' ORDER BY at, item", (project_id,)
+    ).fetchall()
+    return [str(row[0]) for row in rows]
+
+
+EVERYTHING = "*"
+"""Excluded, this stands for all of a project's context."""

@@ -181,7 +181,7 @@ def _files(db: Connection, unit: Unit, rows: Sequence[Row]) -> list[Item]:
 def _strings(text: str | None) -> list[str]:
     if not text or text == "[]":
         return []
-    from capture.jsonio import BadJson, loads
+    from capture.jsonio import BadJson, loads  # on use: start-up stays short
 
     try:
         found = loads(text)

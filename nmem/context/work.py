@@ -45,7 +45,7 @@ _FRAME = frozenset(words("Asked last and not answered, changed for it, no answer
 
 def thread(db: Connection, present: Present) -> list[Item]:
     """The thread that the session continues, as it stands: "You were working on ..."; none when it begins one."""
-    from nmem.threads.continuity import proposed
+    from nmem.threads.continuity import proposed  # on use: start-up stays short
 
     number = present.thread_id
     if number is None:

@@ -15,7 +15,6 @@ from nmem.conversation import cues
 from nmem.conversation.talk import ASKED, WORD, Marks, Span, Turn, proposal, question, recap, restatement
 
 ANSWER, CORRECTION, RULE, CONFIRMATION = "answer", "correction", "rule", "confirmation"
-KINDS = (ANSWER, CORRECTION, RULE, CONFIRMATION)
 STATED = "stated"
 """The kind of what a model found in a person's words."""
 LEAST = 0.5

@@ -48,7 +48,7 @@ def written(db: Connection, one: read.Decision, trigger: str) -> Plan:
 
     Raises NmemError for a name that cannot be one, or where the project is not on this machine.
     """
-    from nmem.recall import config, corpus, remember
+    from nmem.recall import config, corpus, remember  # on use: start-up stays short
 
     row = db.execute("SELECT root FROM projects WHERE id = ?", (one.project_id,)).fetchone()
     if row is None or not row[0] or not Path(row[0]).is_dir():

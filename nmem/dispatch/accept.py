@@ -43,7 +43,7 @@ def accepted(db: Connection, new: NewTask) -> NewTask:
 
 def _worktree(new: NewTask, cwd: str) -> bool:
     """Whether it gets a checkout of its own. Raises NmemError where one is asked for and there is no repository."""
-    from nmem.dispatch import worktrees
+    from nmem.dispatch import worktrees  # on use: start-up stays short
 
     if new.worktree:
         worktrees.root(cwd)

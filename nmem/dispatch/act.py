@@ -7,7 +7,6 @@
     cancel(db_path, task_id, now) -> Task         queued: at once; running: its client and all that it started are ended
     retry(db, task_id, now) -> tuple[int, ...]    queue it again, and what was cancelled because of it; their ids
     remove(db_path, task_id) -> str               away with a task that is not running; what became of its worktree
-    run_now(db_path, task_id, now) -> Task        start it at once, whatever its time and the others; does not wait
     output(task) -> str                           its last lines; of one that runs in a pane, what that shows now
     attach_words(task) -> list[str]               what to exec to be in its pane, or in its session once it is over
     able(task) -> tuple[str, ...]                 which of approve edit cancel retry remove run attach make sense now
@@ -25,7 +24,7 @@ from dataclasses import fields, replace
 from sqlite3 import Connection
 from typing import Any
 
-from nmem.dispatch import accept, clients, ending, queue, read, runner, tmux
+from nmem.dispatch import accept, clients, ending, queue, read, tmux
 from nmem.dispatch.task import CANCELLED, FAILED, QUEUED, TIMED_OUT, TMUX, NewTask, Task, stands
 from nmem.errors import NmemError
 
@@ -111,24 +110,9 @@ def remove(db_path: str, task_id: int) -> str:
     return f"its work stays in {one.worktree_path} on {one.branch}" if one.worktree_path else ""
 
 
-def run_now(db_path: str, task_id: int, now: int) -> Task:
-    """Start a queued task at once."""
-    with queue.writing(db_path) as db:
-        one = _found(db, task_id)
-    if one.state != QUEUED:
-        raise NmemError(
-            f"task/{task_id} {stands(one.state)}" + (": `nmem task retry` queues it again" if one.over else "")
-        )
-    if one.waits_for:
-        raise NmemError(f"task/{task_id} {read.standing(one, now)}")
-    runner.start_one(db_path, task_id, now)
-    with queue.writing(db_path) as db:
-        return _found(db, task_id)
-
-
 def output(one: Task) -> str:
     """The last lines of a task: what its pane shows now where there is one, cleaned and redacted like all the rest."""
-    from nmem.dispatch import tail
+    from nmem.dispatch import screen  # on use: start-up stays short
 
     if one.live and one.how == TMUX and one.pane and not one.target:
         try:
@@ -136,7 +120,7 @@ def output(one: Task) -> str:
         except NmemError:
             shown = ""
         if shown:
-            return tail.kept(shown)
+            return screen.kept(shown)
     return one.output
 
 

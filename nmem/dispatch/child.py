@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nmem.dispatch import processes
 from nmem.dispatch.folder import Folder, Spec
-from nmem.dispatch.tail import Ring
+from nmem.dispatch.screen import Ring
 from nmem.errors import NmemError
 
 _PARENTS = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_CODE_SSE_PORT")

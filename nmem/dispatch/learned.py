@@ -26,7 +26,7 @@ _ASKS = {
 
 def task(db: Connection, learning_id: int, now: int, cwd: str = "") -> NewTask:
     """A task about a learning, in its project's folder. Raises NmemError."""
-    from nmem.learn import places, read, rules
+    from nmem.learn import places, read, rules  # on use: start-up stays short
 
     one = read.learning(db, learning_id, now)
     if one is None:

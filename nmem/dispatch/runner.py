@@ -1,20 +1,29 @@
-"""The runner: recovers abandoned attempts, then claims and starts tasks in a loop. Safe to kill at any time.
+"""The runner: recovers abandoned attempts, then claims tasks and starts each in its worktree and pane. Safe to kill.
 
 run(...) goes on until nothing runs and nothing is due, or, watching, until it is told to stop. Any number of runners
 may work side by side.
+
+Every runner takes up abandoned attempts first and often, and so does every command that lists: no state is ever only in
+a process's memory.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from sqlite3 import Connection
 
-from nmem.dispatch import processes, queue, read, start, takeup
-from nmem.dispatch.config import Dispatch, load
-from nmem.dispatch.task import NEEDS_INPUT, QUEUED, RUNNING, Task
+from capture import paths
+from nmem import own_process
+from nmem.dispatch import clients, ending, processes, queue, read, tmux, worktrees
+from nmem.dispatch.config import AUTO, Dispatch
+from nmem.dispatch.folder import ABANDONED, Folder, Spec
+from nmem.dispatch.task import FAILED, HEADLESS, LIVE, NEEDS_INPUT, QUEUED, RUNNING, TMUX, Outcome, Task
 from nmem.errors import NmemError
 
 POLL = 0.5
@@ -50,7 +59,7 @@ class Runner:
         """Take up, claim and start what can be; True while there is something to wait for. Raises NmemError."""
         processes.tidy()
         with queue.writing(self.db_path) as db:
-            takeup.take_up(db, self.db_path, self.clock())
+            take_up(db, self.db_path, self.clock())
             while claims and (one := self._claim(db)):
                 self._start(db, one)
             if self._again(db, claims):
@@ -80,7 +89,7 @@ class Runner:
 
     def _start(self, db: Connection, one: Task) -> None:
         self.started.append(one.id)  # also where it cannot be started: how that ended is told like any other end
-        start.start(db, self.db_path, one, self.config, self.clock())
+        start(db, self.db_path, one, self.config, self.clock())
 
     def left(self) -> Left:
         """What there is when it stops."""
@@ -131,12 +140,6 @@ def run(
             return runner.left()
 
 
-def start_one(db_path: str, task_id: int, now: int) -> Task:
-    """Start one queued task at once. Raises NmemError."""
-    del now
-    return Runner(db_path, load()).only(task_id)
-
-
 def with_options(config: Dispatch, jobs: int, how: str) -> Dispatch:
     """The configuration as a command changes it for one run."""
     changed = replace(config, concurrency=jobs) if jobs else config
@@ -146,4 +149,148 @@ def with_options(config: Dispatch, jobs: int, how: str) -> Dispatch:
 def refresh(db_path: str) -> None:
     """Bring in what ended meanwhile, before something is listed; quietly left out where it cannot be written."""
     with contextlib.suppress(NmemError, sqlite3.Error), queue.writing(db_path) as db:
-        takeup.take_up(db, db_path, queue.now())
+        take_up(db, db_path, queue.now())
+
+
+_BEGINS_WITHIN = 60_000
+"""Milliseconds from the claim to the pane's first word."""
+_STARTS_WITHIN = 15_000
+"""Milliseconds from when it was told what to do, where nobody waits for it: a runner may start it and leave."""
+
+
+def take_up(db: Connection, db_path: str, now: int) -> int:
+    """Look after every attempt that seems to run; how many of them have ended. Raises sqlite3.Error."""
+    return sum(_look(db, db_path, one, now) for one in read.tasks(db, LIVE, limit=1000))
+
+
+def _look(db: Connection, db_path: str, one: Task, now: int) -> bool:
+    folder = Folder(db_path, one.id, one.attempt)
+    process = one.process or folder.begun()
+    if process in ("", ABANDONED):
+        return _never_began(db, db_path, one, folder, now)
+    there = processes.alive(process)
+    outcome = folder.ended()  # looked at after the process: it writes this last
+    if there:
+        if not one.process:
+            queue.started(db, one.id, one.attempt, process, now)
+        return False
+    if outcome is None:
+        if processes.alive(folder.client()):
+            processes.end(processes.pid(folder.client()), 2.0)
+        outcome = Outcome(FAILED, reason=_lost(one), at=now)
+    return ending.finish(db, db_path, one.id, one.attempt, outcome, now)
+
+
+def _lost(one: Task) -> str:
+    if one.how == HEADLESS:
+        return "it went away without an exit code: it was killed, or the machine stopped"
+    return "its pane went away without an exit code: tmux or the machine stopped, or it was killed"
+
+
+def _never_began(db: Connection, db_path: str, one: Task, folder: Folder, now: int) -> bool:
+    """Claimed, and nothing came of it yet: left alone while the runner is at it, else taken back."""
+    runs = processes.alive(one.runner)
+    if runs and now - (one.claimed_at or 0) < _BEGINS_WITHIN:
+        return False
+    if not runs and now - folder.made_at() < _STARTS_WITHIN:
+        return False
+    try:
+        if not folder.begin(ABANDONED) and folder.begun() != ABANDONED:
+            return False  # just now it did begin
+    except FileNotFoundError:
+        pass  # not even its folder was made
+    if runs:
+        outcome = Outcome(FAILED, reason="its pane did not begin within a minute", at=now)
+        return ending.finish(db, db_path, one.id, one.attempt, outcome, now)
+    ending.settle_worktree(db, one, now)
+    queue.unclaim(db, one.id, one.attempt, "its runner ended before it began", now)
+    folder.remove()
+    return False
+
+
+_LATER = 60_000
+"""Milliseconds until a busy pane is looked at again."""
+_OURS = ("NMEM_DB", "NMEM_CONFIG")
+
+
+class Missing(NmemError):
+    """What another try would not find either."""
+
+
+def start(db: Connection, db_path: str, one: Task, config: Dispatch, now: int) -> None:
+    """Start it, or end it, or put it back into the queue. Raises sqlite3.Error."""
+    folder = Folder(db_path, one.id, one.attempt)
+    try:
+        _start(db, db_path, one, config, folder, now)
+    except tmux.Busy as busy:
+        ending.settle_worktree(db, read.task(db, one.id) or one, now)
+        queue.unclaim(db, one.id, one.attempt, str(busy), now, now + _LATER)
+        folder.remove()
+    except (NmemError, OSError) as error:
+        reason = str(error) if isinstance(error, NmemError) else f"it cannot be started: {error}"
+        outcome = Outcome(FAILED, reason=reason, at=now, final=isinstance(error, Missing))
+        ending.finish(db, db_path, one.id, one.attempt, outcome, now)
+
+
+def _start(db: Connection, db_path: str, one: Task, config: Dispatch, folder: Folder, now: int) -> None:
+    how = _how(one, config)
+    if one.target:
+        tmux.idle(config.tmux_socket, one.target)
+    if not Path(one.cwd).is_dir():
+        raise NmemError(f"{one.cwd} is no longer a folder")
+    cwd = _worktree(db, db_path, one, config, now) if one.worktree else one.cwd
+    call = clients.call(one, config, folder)
+    _there(call.argv[0], cwd)
+    limit = one.time_limit or config.time_limit
+    environment = tuple((name, os.environ[name]) for name in _OURS if name in os.environ)
+    spec = Spec(
+        os.path.abspath(db_path), one.id, one.attempt, call.argv, cwd, call.stdin, one.interactive,  # noqa: PTH100
+        how == HEADLESS, limit, config.idle_seconds, os.environ.get("PATH", os.defpath), environment,
+    )  # fmt: skip
+    folder.make(spec, one.prompt)
+    if any(str(folder.hooks) in word for word in call.argv):
+        folder.write_hooks(clients.hooks(folder))
+    words = own_process.words(str(folder.path), function="nmem.dispatch.pane:main")
+    place = {"how": how, "socket": config.tmux_socket if how == TMUX else ""}
+    queue.placed(db, one.id, one.attempt, place, now)
+    if how == HEADLESS:
+        processes.open_process(words)
+    elif one.target:
+        place["pane"] = tmux.type_into(config.tmux_socket, one.target, words)
+    else:
+        place["pane"] = tmux.open_window(config.tmux_socket, config.tmux_session, f"task-{one.id}", cwd, words)
+    queue.placed(db, one.id, one.attempt, place, now)
+
+
+def _how(one: Task, config: Dispatch) -> str:
+    """In tmux or without: as configured, else in tmux where there is one."""
+    chosen = config.how
+    if chosen == AUTO:
+        chosen = TMUX if one.target or tmux.installed() else HEADLESS
+    if chosen == HEADLESS and (one.interactive or one.target):
+        raise Missing("an interactive task needs a pane of tmux: install tmux, or leave out --interactive")
+    if chosen == TMUX and not tmux.installed():
+        raise Missing("tmux is not installed: install it, or run tasks with --headless")
+    return chosen
+
+
+def _there(program: str, cwd: str) -> None:
+    found = shutil.which(program) if "/" not in program else (Path(cwd) / program).is_file()
+    if not found:
+        raise Missing(f"{program} is not installed, or not on PATH: [dispatch.commands] can name it")
+
+
+def folder_of_worktrees(db_path: str, config: Dispatch) -> str:
+    """Where worktrees are made."""
+    return os.path.expanduser(config.worktrees) or os.path.join(paths.folder(db_path), "worktrees")  # noqa: PTH111, PTH118
+
+
+def _worktree(db: Connection, db_path: str, one: Task, config: Dispatch, now: int) -> str:
+    """A worktree of its own; where one task in a worktree had to succeed before, it begins at that one's branch."""
+    before = [found for need in one.needs if (found := read.task(db, need)) and found.branch]
+    kept = [found for found in before if worktrees.same_repository(one.cwd, found.cwd)]
+    start_at = kept[0].branch if len(kept) == 1 else ""
+    made = worktrees.make(one.cwd, one.id, one.attempt, folder_of_worktrees(db_path, config), start_at)
+    said = f"{made.branch} at {start_at or 'HEAD'} ({made.base[:10]})"
+    queue.placed(db, one.id, one.attempt, {"worktree_path": made.path, "branch": made.branch}, now, said)
+    return made.cwd

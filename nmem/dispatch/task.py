@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 QUEUED, RUNNING, NEEDS_INPUT = "queued", "running", "needs-input"
 SUCCEEDED, FAILED, CANCELLED, TIMED_OUT = "succeeded", "failed", "cancelled", "timed-out"
-STATES = (QUEUED, RUNNING, NEEDS_INPUT, SUCCEEDED, FAILED, CANCELLED, TIMED_OUT)
 _STANDS = {SUCCEEDED: "succeeded", FAILED: "failed", TIMED_OUT: "timed out", NEEDS_INPUT: "waits for input"}
 LIVE = (RUNNING, NEEDS_INPUT)
 """There is a client at work, or one that waits for a person."""

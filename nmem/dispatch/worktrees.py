@@ -5,6 +5,7 @@ The person's own checkout is never touched: no file of it, not its index, not it
 
 from __future__ import annotations
 
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,8 +154,6 @@ def same_repository(cwd: str, other: str) -> bool:
 
 
 def _git(cwd: str, *words: str) -> subprocess.CompletedProcess[str]:
-    import os
-
     env = {name: value for name, value in os.environ.items() if name not in _LOCAL}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:

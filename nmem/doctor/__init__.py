@@ -7,19 +7,17 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 
-from capture import paths
+from capture import install, paths
 from capture.install import bytecode
-from nmem import tables
+from capture.settle import settle
+from capture.storage import store
+from nmem import database, setup, tables
 from nmem.audit import read, servers
 from nmem.doctor import registrations
-from nmem.doctor.checks import WRONG, Finding, hooks, storage, switches
-from nmem.doctor.checks.config import config
-from nmem.doctor.checks.history import history
-from nmem.doctor.checks.labels import labels
-from nmem.doctor.checks.settling import settling
-from nmem.doctor.checks.status_line import status_lines
+from nmem.doctor.checks import WRONG, Finding, config, history, hooks, labels, settling, storage, switches
+from nmem.doctor.checks.hooks import status_lines
 from nmem.errors import NmemError
-from nmem.purge import strays
+from nmem.purge import files
 
 CHECKS: tuple[Callable[[str], list[Finding]], ...] = (
     lambda _: storage.private(),
@@ -55,9 +53,6 @@ def examine(folder: str, deep: bool = False) -> list[Finding]:
 
 def _audit(deep: bool) -> list[Finding]:
     """Whether the memory does its job; nothing while nothing is recorded, or the database cannot be read."""
-    from nmem import database
-    from nmem.audit import read
-
     path = paths.database()
     try:
         db = database.reader(path)
@@ -81,8 +76,6 @@ def fix(folder: str) -> list[str]:
 
     Returns what was done, one line each. Raises NmemError when there can be no database.
     """
-    from nmem import setup
-
     db = paths.database()
     uncompiled = len(bytecode.missing())
     done = [f"note: {note}" for note in setup.prepare(db)]
@@ -96,13 +89,11 @@ def fix(folder: str) -> list[str]:
 
 def fix_database(path: str) -> list[str]:
     """The part of it that concerns one database, whosever it is: its spool, its text indexes, rows left behind."""
-    gone = [f"removed {name}, which a killed process left" for name in strays.clear(path)]
+    gone = [f"removed {name}, which a killed process left" for name in files.clear(path)]
     return gone + _settle(path) + _index(path) + read.fix(path)
 
 
 def _settle(db: str) -> list[str]:
-    from capture.settle import settle
-
     try:
         stored = settle(db)
     except (sqlite3.Error, OSError) as error:
@@ -112,8 +103,6 @@ def _settle(db: str) -> list[str]:
 
 def _index(path: str) -> list[str]:
     """Fill text indexes that do not hold all rows."""
-    from capture.storage import store
-
     try:
         with closing(store.connect(path, timeout=5)) as db:
             missing = storage.index(db)
@@ -124,9 +113,6 @@ def _index(path: str) -> list[str]:
 
 def _registrations(folder: str, db: str) -> list[str]:
     """Bring hooks that are already registered up to date; never connects a client that was not."""
-    from capture import install
-    from nmem import setup
-
     out = []
     for client in hooks.found(folder):
         for target, _ in registrations.all_of(client, folder):

@@ -11,7 +11,7 @@ from capture.files import read
 from capture.install import atomic, hook_entries, opencode_plugin, targets
 from capture.install.hook_entries import Entry
 from capture.install.targets import Target
-from nmem.audit.finding import WRONG, Finding
+from nmem.audit import WRONG, Finding
 
 _DEEPEST = 7
 _LARGEST = 1_000_000

@@ -3,22 +3,28 @@
 What a person decided stands, and what a language model decided stands unless a method is asked for by name. Prompts
 follow the one before them: after a prompt that a person put somewhere, the next ones are put there too, until the next
 boundary. Episodes keep their ids as long as their opening prompt opens one.
+
+The first look reads no cuts, so that one wrong cut never causes the next. This one reads those that the first made, all
+at once: how much the turns from a prompt to the next cut are like the episode before it, and like the session before
+it. A part that is like the session but not like the episode is more likely a beginning.
 """
 
 from __future__ import annotations
 
 import json
+from math import sqrt
 from typing import NamedTuple
 
 from capture.storage.store import transaction
-from nmem.episodes import annotate, announced, cohesion, config, history, narrations, passages, units
+from nmem.episodes import annotate, announced, history, narrations, passages, units, weigh
 from nmem.episodes.arrange import Place, arrange
 from nmem.episodes.boundary import Decision, Session, jaccard, load, points_back
-from nmem.episodes.features import AHEAD
+from nmem.episodes.features import AHEAD, COMMON_WEIGHT
 from nmem.episodes.resumption import Goals
 from nmem.episodes.units import Verdict
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from sqlite3 import Connection
@@ -32,6 +38,12 @@ if TYPE_CHECKING:
     Judge = Callable[[Sequence[Prompt]], list[Decision] | None]
     """A whole session's prompts in one call -> one decision each (`resumes`: index of the prompt that opened the goal);
     None when nothing usable came back, and the default method decides."""
+    from collections.abc import Sequence
+
+    from nmem.episodes.features import Spoken
+
+    Bag = dict[str, int]
+    """Word -> weight, of length UNIT. Whole numbers add up to the same in whatever order the words come."""
 
 METHODS = ("default", "jaccard", "llm")
 
@@ -65,7 +77,7 @@ def decide(
         session.ended(prompt, decision)
         out.append(decision)
         if twice:
-            bags.append(cohesion.bag(session.past.turns[-1], detector.common))
+            bags.append(bag(session.past.turns[-1], detector.common))
     return _again(prompts, out, bags, detector) if twice else out, units.ONLINE if online else units.REVISED
 
 
@@ -74,7 +86,7 @@ def _again(
 ) -> list[Decision]:  # fmt: skip
     """The second look at all prompts at once; what opens a session, a cleared one or an open turn stays."""
     out = list(first)
-    like = cohesion.likeness(bags, [each.cut for each in first])
+    like = likeness(bags, [each.cut for each in first])
     for at, prompt in enumerate(prompts):
         if at and not prompt.get("open") and not prompt.get("cleared"):
             out[at] = detector.look_again(str(prompt.get("text") or ""), first[at], like[at])
@@ -101,7 +113,7 @@ def decided(db: Connection, session_id: str, detector: Detector) -> Decided:
     """Decide on the turns of a session, which are only read."""
     of = _state(db, session_id)
     turns = _turns(db, session_id, of)
-    return Decided(of, [turn["ids"] for turn in turns], *decide(turns, detector, config.method()))
+    return Decided(of, [turn["ids"] for turn in turns], *decide(turns, detector, weigh.method()))
 
 
 def session(
@@ -121,7 +133,7 @@ def session(
         decisions, by = known.decisions, known.by
     else:
         turns = _turns(db, session_id, of)
-        decisions, by = decide(turns, detector, method or config.method(), judge) if turns else ([], "")
+        decisions, by = decide(turns, detector, method or weigh.method(), judge) if turns else ([], "")
     if not turns:
         return False
     named = _named(said, turns, decisions, detector)
@@ -287,3 +299,70 @@ def untold(db: Connection) -> list[str]:
         " ORDER BY last_at DESC, id"
     )
     return [row[0] for row in found]
+
+
+LOOK_AHEAD = 3
+"""Turns from a prompt on that are compared at most."""
+UNIT = 10_000
+_ASKED = 1.7
+"""What a word of the prompt weighs beside one of the answer or of a file's name."""
+
+
+def bag(said: Spoken, common: frozenset[str]) -> Bag:
+    """The words of one turn."""
+    asked, every = said
+    dull, dully_asked = every & common, asked & common
+    weights = (1.0, _ASKED, COMMON_WEIGHT, _ASKED * COMMON_WEIGHT)
+    parts = every - asked - dull, asked - dully_asked, dull - dully_asked, dully_asked
+    size = sqrt(sum(len(part) * weight * weight for part, weight in zip(parts, weights, strict=True))) or 1.0
+    out: Bag = {}
+    for part, weight in zip(parts, weights, strict=True):
+        out.update(dict.fromkeys(part, round(UNIT * weight / size)))
+    return out
+
+
+class _Sum:
+    """Bags added up, with the square of their length."""
+
+    __slots__ = ("square", "words")
+
+    def __init__(self) -> None:
+        self.words: Bag = {}
+        self.square = 0
+
+    def add(self, other: Bag) -> None:
+        words, square = self.words, self.square
+        get = words.get
+        for word, value in other.items():
+            before = get(word, 0)
+            words[word] = before + value
+            square += value * (before + before + value)
+        self.square = square
+
+    def like(self, other: _Sum) -> float:
+        """The cosine, 0 to 1."""
+        mine, theirs = self.words, other.words
+        both = sum([mine[word] * theirs[word] for word in mine.keys() & theirs.keys()])
+        return round(both / sqrt(self.square * other.square), 6) if both else 0.0
+
+
+def likeness(bags: Sequence[Bag], cuts: Sequence[bool]) -> list[tuple[float, float]]:
+    """For each prompt: how like what begins with it is to the episode and to the session before; (0, 0) for the first.
+
+    `cuts`: which prompts open an episode.
+    """
+    session, episode = _Sum(), _Sum()
+    out: list[tuple[float, float]] = []
+    for at, own in enumerate(bags):
+        after = _Sum()
+        after.add(own)
+        for number in range(at + 1, min(at + LOOK_AHEAD, len(bags))):
+            if cuts[number]:
+                break
+            after.add(bags[number])
+        out.append((episode.like(after), session.like(after)))
+        if cuts[at]:
+            episode = _Sum()
+        episode.add(own)
+        session.add(own)
+    return out

@@ -1,4 +1,4 @@
-"""A model's judgement of a finished session in one question: its episodes, and the story of each.
+"""A model's judgement of sessions: the boundaries of episodes, and all episodes of a finished session in one question.
 
 What the answer has of use is taken: boundaries without stories, stories without boundaries. A story is kept for an
 episode of exactly the turns that the model told.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from sqlite3 import Connection
+from typing import Any
 
 from capture.storage.store import transaction
-from nmem.episodes import detect, material, narrations, units
-from nmem.episodes.boundary import Detector
-from nmem.episodes.segmenter import decisions
+from nmem.episodes import detect, features, material, narrations, units
+from nmem.episodes.boundary import Decision, Detector, four_way
 from nmem.episodes.storytelling import ABOUT_THE_PLACE, Teller
-from nmem.llm.ask import Asked
-from nmem.llm.backend import Failure
-from nmem.llm.session_prompt import CUT, Judged, judge
+from nmem.llm import Cancel, Failure
+from nmem.llm.ask import Asked, Desk
+from nmem.llm.session_prompt import CUT, Judged, Start, Turn, judge
 
 Decided = Callable[[Connection, str, list[tuple[Sequence[int], str]]], object]
 """Keeps decisions that the model found: the database, the session, and (prompts, the person's words) of each."""
@@ -80,3 +80,58 @@ def _told(judged: Judged) -> Mapping[int, int]:
         return judged.ends
     cuts = {one.at for one in judged.starts if one.sure >= CUT}
     return {first: end for first, end in judged.ends.items() if first in cuts}
+
+
+_FILES = 8
+_OFFERED = 0.25
+"""How sure of a start the model must be for the person to be asked about it."""
+_WHY = ("model",)
+
+
+class Segmenter:
+    """Judges a whole session in one question; None upon any failure, which is kept in `failure`."""
+
+    def __init__(self, desk: Desk, cancel: Cancel | None = None) -> None:
+        self.desk = desk
+        self.cancel = cancel or Cancel()
+        self.failure: Failure | None = None
+        """Of the newest session, when there was no usable answer."""
+
+    def __call__(self, prompts: Sequence[Mapping[str, Any]]) -> list[Decision] | None:
+        """One decision a prompt; prompts as `nmem.episodes.history` gives them."""
+        self.failure = None
+        if len(prompts) < 2:
+            return None  # there is nothing to judge
+        try:
+            judged = judge(self.desk, [turn(prompt) for prompt in prompts], self.cancel).value
+        except Failure as failure:
+            self.failure = failure
+            return None
+        return decisions(judged.starts, prompts) if judged.starts is not None else None
+
+
+def turn(prompt: Mapping[str, Any]) -> Turn:
+    """A prompt with its pause and what the agent did after it, in a line each."""
+    agent = prompt.get("agent") or {}
+    files = ["/".join(str(path).replace("\\", "/").split("/")[-2:]) for path in agent.get("files") or []]
+    more = f" (+{len(files) - _FILES} more)" if len(files) > _FILES else ""
+    did = [
+        ", ".join(agent.get("events") or []),
+        f"files: {', '.join(files[:_FILES])}{more}" if files else "",
+        ", ".join(f"{name} {count}" for name, count in (agent.get("tools") or {}).items()),
+    ]
+    gap = float(prompt.get("gap_minutes") or 0)
+    return Turn(str(prompt.get("text") or ""), gap, [line for line in did if line], str(agent.get("said") or ""))
+
+
+def decisions(starts: Sequence[Start], prompts: Sequence[Mapping[str, Any]]) -> list[Decision]:
+    """The model's starts as decisions: a sure one is cut, a likely one is offered to the person."""
+    found = {start.at: start for start in starts}
+    return [_decision(found.get(at), str(prompt.get("text") or "")) for at, prompt in enumerate(prompts)]
+
+
+def _decision(start: Start | None, text: str) -> Decision:
+    sure = start.sure if start else 0.0
+    cut, offer = sure >= CUT, _OFFERED <= sure < CUT
+    label = four_way(cut, offer, features.form(text))
+    return Decision(cut, offer, sure, label, _WHY, resumes=start.resumes if start and cut else None)

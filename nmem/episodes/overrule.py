@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nmem.episodes import open_ends, titles
+from nmem.episodes.narrate import Narrative
 from nmem.episodes.narrate.ending import AT_THE_END
-from nmem.episodes.narrate.records import Narrative
-from nmem.episodes.narrate.words import words
+from nmem.episodes.narrate.prose import words
 from nmem.llm.claims import sentences
 from nmem.llm.session_prompt import Story
 

@@ -20,13 +20,12 @@ from capture.storage.store import transaction
 from capture.text import clean
 from nmem.database import garbled
 from nmem.episodes import material, narrate, narrations, reading
-from nmem.episodes.narrate import narrator
-from nmem.episodes.narrate.records import Narrative
+from nmem.episodes.narrate import Narrative, narrator
 from nmem.episodes.narrations import EXTRACTIVE, Story
 from nmem.episodes.overrule import overrule
 from nmem.episodes.reading import OF
+from nmem.llm import Cancel, Failure
 from nmem.llm.ask import Desk
-from nmem.llm.backend import Cancel, Failure
 from nmem.llm.session_prompt import Story as Told
 from nmem.llm.session_prompt import tell
 

@@ -1,12 +1,24 @@
-"""Applies the detector to a later turn of a session, from rows in the database."""
+"""Applies the detector to a later turn of a session, by the settings of the user and rows in the database.
+
+    [episodes]
+    method = "default"                     # or "jaccard": the plain rule of keyword bags
+
+What cannot be read leaves the default in force.
+"""
 
 from __future__ import annotations
 
-from nmem.episodes import boundary, config, history, units
+from capture import config_table
+from nmem.episodes import boundary, history, units
 from nmem.episodes import features as ft
 from nmem.episodes import text as tx
 from nmem.episodes.boundary import load
 from nmem.episodes.units import Verdict
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    Form = tuple[str, list[str]]
 
 __all__ = ["decide", "load", "verdict"]
 
@@ -22,7 +34,7 @@ if TYPE_CHECKING:
 def decide(db: Connection, turns: list[Turn], at: int, detector: Detector, kind: str) -> Decision:
     """The verdict on one of the newest turns; `resumes` is an episode's id here."""
     turn = turns[at]
-    if config.method() == "jaccard":
+    if method() == "jaccard":
         return boundary.jaccard(turns[: at + 1])[-1]
     past = ft.Past(detector.common, detector.words)
     past.read(turns[:at])
@@ -58,3 +70,28 @@ def _resumed(db: Connection, turn: Turn, text: str, agent: Agent, detector: Dete
 def verdict(decision: Decision, by: str) -> Verdict:
     """A decision as it is stored."""
     return Verdict(decision.label, by, decision.probability, decision.reason(), decision.offer)
+
+
+METHODS = ("default", "jaccard")
+
+
+def method() -> str:
+    """How prompts are divided into episodes; never raises."""
+    return config_table.load("episodes", (str, [str]), form, _unread)[0]
+
+
+def _unread(trouble: str) -> Form:
+    return METHODS[0], [trouble]
+
+
+def form(document: dict[str, object], file: str = "config.toml") -> Form:
+    """The [episodes] table of a document as (method, what is wrong with it)."""
+    section = document.get("episodes", {})
+    if not isinstance(section, dict):
+        return METHODS[0], [f"{file}: [episodes] is not a table"]
+    trouble = [f"{file}: episodes.{key} is not known" for key in section if key != "method"]
+    found = section.get("method", METHODS[0])
+    if found not in METHODS:
+        trouble.append(f"{file}: episodes.method must be one of {', '.join(METHODS)}")
+        found = METHODS[0]
+    return str(found), trouble

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from nmem.context import asof, decide, episodes, history, keep
 from nmem.context.beginning import goes_on
-from nmem.context.budget import packed
 from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
 from nmem.context.choose import NAMES
-from nmem.context.compose import compose
+from nmem.context.compose import compose, packed
 from nmem.context.decide import Decision
 from nmem.context.history import Past
 from nmem.context.items import FILE, Item, tokens
@@ -260,7 +259,7 @@ def _figures(rows: Sequence[tuple[frozenset[str], int, frozenset[str]]]) -> dict
 
 def table(found: dict[str, Any], budget: int | None) -> Table:
     """The figures for a terminal."""
-    from rich.table import Table
+    from rich.table import Table  # on use: start-up stays short
 
     what = f"whole texts within {budget} tokens" if budget else f"at most {NAMES} names"
     shown = Table("", "hit rate", "precision", "tokens", "sessions", title=f"context, {what}", title_justify="left")

@@ -150,7 +150,7 @@ HEADS = ("macro-F1", "accuracy", "answers", "right of these", "calls")
 
 def table(found: dict[str, Any], by: str = "") -> Table:
     """The figures for a terminal: each dimension by the model and by the rules; or accuracy `by` tool or repo."""
-    from rich.table import Table
+    from rich.table import Table  # on use: start-up stays short
 
     if by:
         return _by(found["by"][by], by)
@@ -164,7 +164,7 @@ def table(found: dict[str, Any], by: str = "") -> Table:
 
 def _by(rows: dict[str, Any], by: str) -> Table:
     """A column a dimension, the groups with most calls first."""
-    from rich.table import Table
+    from rich.table import Table  # on use: start-up stays short
 
     shown = Table(by, *DIMENSIONS, "calls", title=f"labels: accuracy by {by}", title_justify="left")
     size = {group: max(each[name]["n"] for name in DIMENSIONS) for group, each in rows.items()}

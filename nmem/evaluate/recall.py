@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmem.errors import NmemError
-from nmem.recall import folder, links, offer, store, words
+from nmem.recall import folder, kept, resolve, store, words
 from nmem.recall.index import FILE, HEADING, LINE, TRIGGER, Index
 from nmem.recall.rank import FLOOR, rank
 
@@ -96,7 +96,7 @@ Method = Callable[[Index, str, str], tuple[list[int], bool]]
 def _ranked(index: Index, query: str, operator: str) -> tuple[list[int], bool]:
     """Entries, best first, and whether the first would answer: as a question is really answered."""
     own, text = words.bare(query)
-    exact = links.exact(index, own or operator, text)
+    exact = resolve.exact(index, own or operator, text)
     if exact:
         return exact[:_DEEP], len(exact) == 1
     found, sure = rank(index, text, own or operator, _DEEP)
@@ -147,8 +147,8 @@ def _figures(asked: Sequence[_Asked], nonsense: float | None) -> dict[str, objec
 
 def _offered(index: Index, wanted: Sequence[Query], nonsense: Sequence[str]) -> dict[str, object]:
     """The same figures of what would be offered if the queries were prompts: each offer is an answer."""
-    names = offer.form(index)
-    told = [[bool(each.wanted & {(one.heading, one.file), (one.heading, "")}) for one in offer.best(names, each.text)]
+    names = kept.form(index)
+    told = [[bool(each.wanted & {(one.heading, one.file), (one.heading, "")}) for one in kept.best(names, each.text)]
             for each in wanted]  # fmt: skip
     made = [one for each in told for one in each]
     return {
@@ -156,7 +156,7 @@ def _offered(index: Index, wanted: Sequence[Query], nonsense: Sequence[str]) -> 
         "hit_at_5": _share(sum(any(each) for each in told), len(told)),
         "answered": _share(sum(bool(each) for each in told), len(told)),
         "precision_answered": _share(sum(made), len(made)),
-        "nonsense_answered": _share(sum(bool(offer.best(names, each)) for each in nonsense), len(nonsense)),
+        "nonsense_answered": _share(sum(bool(kept.best(names, each)) for each in nonsense), len(nonsense)),
         "n": len(told),
     }  # fmt: skip
 
@@ -167,7 +167,7 @@ def _share(part: float, whole: int) -> float | None:
 
 def table(figures: dict[str, Any]) -> Table:
     """The figures, the baseline's and those by kind, as a table."""
-    from rich.table import Table
+    from rich.table import Table  # on use: start-up stays short
 
     out = Table("", *(key.replace("_", " ") for key in _KEYS), title="recall", title_justify="left")
     for name, row in (

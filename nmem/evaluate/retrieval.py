@@ -194,7 +194,7 @@ class _Plain:
 
 def table(found: dict[str, Any]) -> Table:
     """The figures for a terminal."""
-    from rich.table import Table
+    from rich.table import Table  # on use: start-up stays short
 
     out = Table("", "hit@1", "hit@5", "MRR", title="related sessions", title_justify="left")
     for name, label in (("search", "search, the title"), ("search_long", "search, the whole text"), ("bm25", BASELINE)):

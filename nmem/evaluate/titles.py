@@ -111,7 +111,7 @@ def share(gold: str, title: str) -> float:
 
 def table(found: dict[str, Any]) -> Table:
     """The figures for a terminal."""
-    from rich.table import Table
+    from rich.table import Table  # on use: start-up stays short
 
     out = Table("", "words of the person's title", "saying nothing", "episodes", title="titles", title_justify="left")
     rows = {"nmem": found, BASELINE: found["baseline"], **found["by"]["annotator"]}

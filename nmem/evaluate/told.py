@@ -11,13 +11,15 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from capture.storage import store
+from nmem import tables
 from nmem.context import asof, episodes, history
 from nmem.context.compose import compose
 from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item, tokens
@@ -118,13 +120,9 @@ def imported(
 
     Raises NmemError, OSError.
     """
-    from contextlib import closing
-
-    from capture.storage import store
-    from nmem import tables
-    from nmem.episodes import detect
-    from nmem.importing.discover import find
-    from nmem.importing.importer import Importer
+    from nmem.episodes import detect  # on use: start-up stays short
+    from nmem.importing.discover import find  # on use: start-up stays short
+    from nmem.importing.importer import Importer  # on use: start-up stays short
 
     with TemporaryDirectory(prefix="nmem-told-") as place:
         path = str(Path(place, "told.db"))
@@ -383,7 +381,7 @@ _ROWS = (
 
 def table(found: dict[str, Any]) -> Table:
     """The figures for a terminal."""
-    from rich.table import Table
+    from rich.table import Table  # on use: start-up stays short
 
     out = Table("", "nmem", BASELINE, title=f"told at {found['moments']} first prompts", title_justify="left")
     both = (found, found["baseline"])

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 from capture.extract.relative import UNKNOWN
@@ -212,8 +213,6 @@ def gemini_folder(transcript: Transcript) -> str:
 
 
 def _told_folder(transcript: Transcript) -> str:
-    from hashlib import sha256
-
     try:
         with open(transcript.path, "rb", opener=regular) as file:
             text = file.read(1 << 20).decode("utf-8", "replace")

@@ -1,8 +1,7 @@
 """Labels of stored calls: corrections, backfill, explanations.
 
 names.py        what `label_model` says: which model, and which dimensions a person decided
-walk.py         the calls of a session in their order, as the classifiers see them (SQL)
-store.py        labels written, with what episodes keep of them; the models that wrote them (SQL)
+store.py        a session's calls in order; labels written, and what episodes keep of them; their models (SQL)
 corrections.py  a person's words, and taking them back (SQL)
 backfill.py     history labelled by the model in force; workers.py does it in processes of its own
 read.py         one call with its words and why; what a person has said (SQL)

@@ -12,7 +12,7 @@ from capture import cache, paths
 from capture.files import own, read
 from capture.labels import DIMENSIONS
 from capture.labels import model as engine
-from nmem.labels import wording
+from nmem.labels import names
 
 SHIPPED, PERSONAL = "shipped", "personal"
 FILE = "labels.json"
@@ -138,7 +138,7 @@ def _card(name: str, source: str, card: dict[str, Any]) -> Card:
         name, (left, right), str(card["name"]), source, int(corpus.get("calls", 0)), int(corpus.get("sessions", 0)),
         int(one.get("own", 0)), tuple(corpus.get("languages", {}).items()), tuple(one["classes"].items()),
         float(one["threshold"]), float(one["held_to"]), _figures(one["folds"]), _figures(one["rules"]),
-        (wording.list_of(one["strongest"][left]), wording.list_of(one["strongest"][right])),
+        (names.list_of(one["strongest"][left]), names.list_of(one["strongest"][right])),
         tuple(Missed(each["call"], each["is"]) for each in one["missed"]),
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from capture.event import TOOL_ERROR, TOOL_RESULT, Event, Observation, Project
 from capture.extract import observations
 from capture.labels import DIMENSIONS, WORDS
 from capture.labels.calls import TEXT, WINDOW, Call, Seen
-from capture.labels.history import call_of
+from capture.labels.labeller import call_of
 from nmem.errors import NmemError
 
 FOLDER = Path(__file__).with_name("corpus")

@@ -17,8 +17,8 @@ from capture.labels.model import current
 from capture.storage import sqlite
 from capture.storage.store import transaction
 from nmem.errors import NmemError
-from nmem.labels import names, store, walk
-from nmem.labels.walk import Scores
+from nmem.labels import names, store
+from nmem.labels.store import Scores
 from nmem.store.corrections import Entry
 from nmem.text import printable
 
@@ -158,7 +158,7 @@ def _models(db: Connection, row: _Row, name: str) -> tuple[float | None, str]:
 def _judged(db: Connection, row: _Row, name: str) -> tuple[float | None, str]:
     """What the model in force says of a dimension now; nothing when there is none."""
     model = current(sqlite.file(db))
-    found = walk.one(db, row.id) if model else None
+    found = store.one(db, row.id) if model else None
     if model is None or found is None:
         return None, row.origin.base
     return model.label(found[1])[DIMENSIONS.index(name)], model.name

@@ -14,7 +14,7 @@ from capture.labels.features import features
 from capture.labels.model import Model, current
 from nmem import tables
 from nmem.errors import NmemError
-from nmem.labels import names, walk, wording
+from nmem.labels import cards, names, store
 from nmem.text import printable
 
 REASONS = 5
@@ -94,7 +94,7 @@ def labelled(db: Connection, db_path: str, observation_id: int) -> Labelled:
     if row is None:
         raise NmemError(f"there is no observation {observation_id}: `nmem relabel --recent` gives numbers")
     session_id, at, kind, tool, path, content, outcome, prompt, origin, *scores = tuple(row)
-    found, model = walk.one(db, observation_id), current(db_path)
+    found, model = store.one(db, observation_id), current(db_path)
     if found is None:
         raise NmemError(f"observation {observation_id} ({printable(kind)}) is not a call: it has no labels")
     words = _words(origin, dict(zip(DIMENSIONS, scores, strict=True)), found[1], model)
@@ -129,13 +129,11 @@ def _reasons(model: Model, given: list[str], at: int, leaning: float) -> tuple[R
     none = model.logits(())[at]
     found = [(side * (model.logits((each,))[at] - none), each) for each in dict.fromkeys(given)]
     strong = sorted((each for each in found if abs(each[0]) >= _FAINT), key=lambda each: (-abs(each[0]), each[1]))
-    return tuple(Reason(name, wording.in_words(name), round(weight, 3)) for weight, name in strong[:REASONS])
+    return tuple(Reason(name, names.in_words(name), round(weight, 3)) for weight, name in strong[:REASONS])
 
 
 def recent(db: Connection, limit: int = 20, *, unsure: bool = False) -> list[Said]:
     """The newest calls with their words, also the models'; `unsure`: those of which the model cannot tell one."""
-    from capture.labels.calls import NOT_CALLS
-
     kinds = ", ".join(f"'{kind}'" for kind in sorted(NOT_CALLS))
     open_ = "substr(label_model, 1, 1) NOT IN ('+', '~') AND (phase + scope + locus + novelty + friction) IS NULL"
     where = f" AND {open_}" if unsure else ""
@@ -199,9 +197,6 @@ class Standing:
 
 def standing(db: Connection, db_path: str) -> Standing:
     """How history is labelled now; reads the whole table once."""
-    from capture.labels.calls import NOT_CALLS
-    from nmem.labels import cards
-
     kinds = ", ".join(f"'{kind}'" for kind in sorted(NOT_CALLS))
     rows = db.execute(
         f"SELECT label_model, count(*) FROM observations NOT INDEXED WHERE obs_type NOT IN ({kinds}) GROUP BY label_model"  # noqa: S608, E501

@@ -12,8 +12,7 @@ from capture.labels.model import Model, current
 from capture.log import reason
 from nmem.errors import NmemError
 from nmem.labels import names
-from nmem.labels.store import Change
-from nmem.labels.walk import Scores, Stored, Walk
+from nmem.labels.store import Change, Scores, Stored, Walk
 from nmem.side_by_side import Crew
 
 AT_ONCE = 1000

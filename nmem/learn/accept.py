@@ -1,4 +1,4 @@
-"""Accepts a learning: adds its rule to the project's instructions, after a preview, once; or removes it again.
+"""Accepts a learning: adds its rule to the project's instructions, after a preview, once; and undoes decisions.
 
 `plan` reads and shows, `accept` writes what was shown. `withdrawal` and `withdraw` do the same for an accepted learning
 that is reopened. The file is written last in the transaction, so neither is done without the other.
@@ -7,18 +7,19 @@ that is reopened. The file is written last in the transaction, so neither is don
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
 from nmem.errors import NmemError
-from nmem.learn import files, instructions, lifecycle, places, read, rules, wording
-from nmem.learn.files import Instructions
+from nmem.learn import files, instructions, lifecycle, places, read, rules
+from nmem.learn.files import Instructions, Written
 from nmem.learn.learning import Learning
-from nmem.learn.written import Written
 from nmem.store import corrections as log
 from nmem.store.corrections import Entry
+from nmem.text import fit, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +79,11 @@ def plan(db: Connection, learning_id: int, now: int, file: str = "", text: str =
 
 def _rule(one: Learning, text: str) -> str:
     """The rule's wording: the person's, the one it had before, or ours."""
-    rule = wording.neat(text) if text else one.rule or rules.rule(one)
+    rule = rules.neat(text) if text else one.rule or rules.rule(one)
     if not rule:
         raise NmemError("the rule is empty")
-    if len(rule) > wording.LIMIT:
-        raise NmemError(f"a rule has at most {wording.LIMIT} characters, this one has {len(rule)}: shorten by --text")
+    if len(rule) > rules.LIMIT:
+        raise NmemError(f"a rule has at most {rules.LIMIT} characters, this one has {len(rule)}: shorten by --text")
     return rule
 
 
@@ -208,3 +209,41 @@ def _digest(data: bytes) -> str:
 
 def _id(entry: Entry) -> int:
     return int(entry.target.partition("/")[2])
+
+
+_WORDS = {
+    lifecycle.ACCEPT: "accepted, its rule put into {file}", lifecycle.DISMISS: "dismissed",
+    lifecycle.SNOOZE: "snoozed until {until}", lifecycle.RESOLVE: "resolved", lifecycle.REOPEN: "reopened{taken}",
+}  # fmt: skip
+_TITLE = 60
+
+
+def describe(entry: Entry) -> str:
+    """What a person did, in a few words."""
+    asked = entry.payload
+    until = asked.get("after", {}).get("snoozed_until")
+    words = _WORDS.get(entry.kind, entry.kind).format(
+        file=printable(str(asked.get("file", ""))),
+        until="" if until is None else f"{datetime.fromtimestamp(until / 1000, UTC).astimezone():%Y-%m-%d %H:%M}",
+        taken=f", its rule taken out of {printable(str(asked['file']))}" if asked.get("taken") else "",
+    )
+    return f"{entry.target.replace('/', ' ')} “{fit(printable(str(asked.get('title', ''))), _TITLE)}” {words}"
+
+
+def take_back(db: Connection, entry: Entry, last: Written) -> str:
+    """Put back where it stood, unless that changed since; what the person should know beside it.
+
+    Inside a transaction; `last` writes the file. Raises NmemError when the file cannot be read.
+    """
+    number, after, before = int(entry.target.partition("/")[2]), entry.payload["after"], entry.before["columns"]
+    now, note = lifecycle.columns(db, number), ""
+    if now == after:
+        lifecycle.put(db, number, before)
+    elif now is not None:
+        lifecycle.put(db, number, {**now, "rule": before["rule"] if now["rule"] == after["rule"] else now["rule"]})
+        note = f"the learning is {now['state']} by now, and that is kept"
+    if entry.kind == lifecycle.ACCEPT:
+        return take_out(db, entry, last) or note
+    if entry.kind == lifecycle.REOPEN and entry.payload.get("taken"):
+        return put_back(entry, last) or note
+    return note

@@ -9,12 +9,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from capture.install import atomic
+from capture.storage.store import transaction
 from nmem.errors import NmemError
 from nmem.learn.instructions import Unfit
 from nmem.text import printable
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 NAMES = {"claude": ("CLAUDE.md", ".claude/CLAUDE.md"), "gemini": ("GEMINI.md",)}
 """Where a client reads its instructions; every other one reads AGENTS.md."""
@@ -177,3 +181,37 @@ def _read(real: str, shown: str) -> bytes | None:
 
 def _why(error: OSError) -> str:
     return error.strerror or type(error).__name__
+
+
+class Written:
+    """A transaction that writes a file at its end, last of all; when the commit fails, the file is put back."""
+
+    def __init__(self, db: Connection) -> None:
+        self._transaction = transaction(db)
+        self._planned: tuple[Instructions, bytes | None] | None = None
+
+    def file(self, file: Instructions, after: bytes | None) -> None:
+        """What shall be written when all else is done; None takes the file away."""
+        self._planned = file, after
+
+    def __enter__(self) -> Self:
+        self._transaction.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is not None or self._planned is None:
+            self._transaction.__exit__(kind, error, trace)
+            return
+
+        file, after = self._planned
+        try:
+            write(file, after)
+        except BaseException as failure:
+            self._transaction.__exit__(type(failure), failure, failure.__traceback__)
+            raise
+        try:
+            self._transaction.__exit__(None, None, None)
+        except BaseException:
+            with suppress(NmemError):
+                write(Instructions(file.root, file.name, after), file.data)
+            raise

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 from nmem.learn import commands, remedies
 from nmem.learn.errors import CODE, RULE, TEST, WORK, WORLD, Signature, refused, signatures
 from nmem.learn.errors.normal import normal, plain, tail, within
-from nmem.learn.errors.signature import KEY
-from nmem.learn.remedies import EDIT, FAR, RERUN, Fix
+from nmem.learn.errors.rules import KEY
+from nmem.learn.remedies import EDIT, FAR, RERUN, Fix, Runs
 from nmem.learn.rows import Row
-from nmem.learn.runs import Runs
 
 VERSION = "3"
 """Changes whenever a session would be read otherwise; stored findings of another version are made again."""

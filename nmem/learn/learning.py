@@ -57,7 +57,7 @@ class Learning:
     sessions: int
     occurrences: int
     heat: int
-    """0 to 100: see nmem.learn.heat."""
+    """0 to 100: see nmem.learn.read."""
     state: str
     state_at: int | None
     state_by: str

@@ -39,7 +39,7 @@ class Known:
     __slots__ = ("command", "commands", "id", "kind", "remedy", "sessions", "sure", "title")
 
     def __init__(self, row: tuple[int, str, str, str, int, str]) -> None:
-        from capture.jsonio import loads
+        from capture.jsonio import loads  # on use: start-up stays short
 
         self.id, what, key, self.title, self.sessions, stored = row
         self.command = key.partition(" | ")[0] if what == _ABOUT else ""
@@ -88,7 +88,7 @@ def _apart(excerpt: str, output: str) -> bool:
 
 
 def _among(excerpt: str, said: frozenset[str], least: int) -> bool:
-    from nmem.learn.numbers import line as compared
+    from nmem.learn.numbers import line as compared  # on use: start-up stays short
 
     line = compared(excerpt)
     return len(line) >= least and (
@@ -107,7 +107,7 @@ def says(db: Connection, learning_id: int, output: str) -> bool:
 
 def _said(output: str) -> frozenset[str]:
     """The lines of an output as they are compared, and each that announces the next one together with that."""
-    from nmem.learn.numbers import line as compared
+    from nmem.learn.numbers import line as compared  # on use: start-up stays short
 
     if len(output) > _WINDOW:
         output = f"{output[: _WINDOW // 2]}\n{output[-_WINDOW // 2 :]}"
@@ -139,7 +139,7 @@ def goes_wrong(db: Connection, project_id: int, session_id: str, command: str, t
 
 def _replaced(db: Connection, project_id: int, session_id: str, one: Known, typed: str) -> bool:
     """Whether a command was given up for another: it has not passed since it failed last."""
-    from nmem.learn.commands import normalise
+    from nmem.learn.commands import normalise  # on use: start-up stays short
 
     other = normalise(one.commands[-1])
     if other is None or other.key == one.command:  # they differ in what a key leaves out: an option, a folder

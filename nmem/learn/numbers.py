@@ -20,7 +20,7 @@ def name(text: str) -> str:
         return text  # a word, as most are
     plain = text.isascii() and "0x" not in low and "tmp" not in low and "temp" not in low
     if not plain or (_digits(text) and _hashed(text)):
-        from nmem.learn.errors.normal import name as known
+        from nmem.learn.errors.normal import name as known  # on use: start-up stays short
 
         return known(text)
     last = _last(text.strip().strip(_QUOTES))

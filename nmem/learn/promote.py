@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from nmem.errors import NmemError
-from nmem.learn import accept, files, lifecycle, places, read, rules, skill_use, wording
+from nmem.learn import accept, files, lifecycle, places, read, rules, skill_use
 from nmem.learn.learning import SKILL, Learning
 from nmem.recall import config, corpus, remember
 from nmem.text import printable
@@ -57,4 +57,4 @@ def written(db: Connection, learning_id: int, trigger: str, now: int, folder: st
 
 
 def _numbered(one: Learning) -> list[str]:
-    return [f"{at}. {wording.neat(wording.code(each[:_STEP]))}" for at, each in enumerate(skill_use.steps(one), 1)]
+    return [f"{at}. {rules.neat(rules.code(each[:_STEP]))}" for at, each in enumerate(skill_use.steps(one), 1)]

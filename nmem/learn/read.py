@@ -1,21 +1,63 @@
-"""Reads learnings for display (SQL): lists by heat, one in full, its evidence, warnings."""
+"""Reads learnings for display (SQL): lists by heat, one in full, its evidence, warnings.
+
+Heat: each session weighs 2^(-age / 168 h), age from its newest occurrence; weights add up, and heat is 100 (1 -
+2^(-sum/3)). So three sessions of just now are 50, six are 75, and a single old one stays small, whatever it is listed
+with: the same learning has the same heat in every list. Age runs until the newest activity of the learning's own
+project, so weeks in which nobody worked on it cool nothing; after thirty such days the calendar runs on, with the same
+half-life: what was not met for months is not hot, whoever stopped working.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from sqlite3 import Connection, Cursor, Row
 
-from nmem.learn import config, heat
+from nmem.learn import config
 from nmem.learn.kinds import names, problems
 from nmem.learn.learning import OPEN, Evidence, Learning, Remedy, Warned
 from nmem.text import json_list, json_object
 
+HALF_LIFE_H = 168.0
+HALF = 3.0
+"""Weight of half the heat there can be: as many sessions of just now."""
+_HOUR = 3_600_000
+_DAY = 24 * _HOUR
+REST = 30 * _DAY
+"""Milliseconds for which a project may rest before its learnings cool by the calendar."""
+
+
+def weight(newest: Iterable[int], as_of: int, half_life_h: float = HALF_LIFE_H) -> float:
+    """The sum over sessions; `newest` is each one's newest occurrence. What lies after `as_of` counts as just now."""
+    return sum(float(2.0 ** (-max(0, as_of - at) / (half_life_h * _HOUR))) for at in newest)
+
+
+def until(worked_at: int, now: int) -> int:
+    """The time that age runs to: the project's newest activity, or thirty days ago where that is later."""
+    return max(min(worked_at or now, now), now - REST)
+
+
+def scaled(weight: float) -> int:
+    """A weight as 0 to 100."""
+    return round(100.0 * (1.0 - float(2.0 ** (-weight / HALF))))
+
+
+def week(at: int) -> int:
+    """Monday 00:00 UTC of the week of a time, in milliseconds."""
+    return ((at // _DAY + 3) // 7 * 7 - 3) * _DAY
+
+
+def weeks(times: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """How many of the times fall into each week, oldest first; empty weeks are left out."""
+    return tuple(sorted(Counter(map(week, times)).items()))
+
+
 _OF = "WHERE l.id IN (SELECT value FROM json_each(?))"
 _LIMIT = 200
 _MOST = 1_000_000
-DORMANT = heat.REST
+DORMANT = REST
 """Milliseconds after which a project in which nothing was done is set behind the others."""
 Times = Sequence[tuple[str, int]]
 """Sessions and times of the occurrences of one learning."""
@@ -44,13 +86,11 @@ def learnings(
     times = _times(db, found)
     listed = [_learning(row, times.get(row["id"], ()), now) for row in found]
     half = _half_life()
-    weights = {
-        row["id"]: _weight(times.get(row["id"], ()), heat.until(row["worked_at"] or 0, now), half) for row in found
-    }
+    weights = {row["id"]: _weight(times.get(row["id"], ()), until(row["worked_at"] or 0, now), half) for row in found}
     if across:
         return _across(listed, times, weights)[:limit]
     listed.sort(key=lambda one: (project is None and dormant(one, now), -weights[one.id], _rank(one.kind), one.id))
-    return tuple(replace(one, heat=heat.scaled(weights[one.id])) for one in listed[:limit])
+    return tuple(replace(one, heat=scaled(weights[one.id])) for one in listed[:limit])
 
 
 def _rank(kind: str) -> int:
@@ -80,8 +120,8 @@ def of(db: Connection, ids: Iterable[int], now: int) -> dict[int, Learning]:
 
 
 def _heated(row: Row, times: Times, now: int, half_life: float) -> Learning:
-    weight = _weight(times, heat.until(row["worked_at"] or 0, now), half_life)
-    return replace(_learning(row, times, now), heat=heat.scaled(weight))
+    weight = _weight(times, until(row["worked_at"] or 0, now), half_life)
+    return replace(_learning(row, times, now), heat=scaled(weight))
 
 
 def evidence(db: Connection, learning_id: int, limit: int = 50) -> tuple[Evidence, ...]:
@@ -153,7 +193,7 @@ def _weight(times: Times, as_of: int, half_life: float) -> float:
     newest: dict[str, int] = {}
     for session_id, at in times:
         newest[session_id] = max(at, newest.get(session_id, 0))
-    return heat.weight(newest.values(), as_of, half_life)
+    return weight(newest.values(), as_of, half_life)
 
 
 def _across(
@@ -170,7 +210,7 @@ def _across(
             all_times = [each for one in ours for each in times.get(one.id, ())]
             out.append((sum(weights[one.id] for one in ours), _summed(ours, all_times)))
     out.sort(key=lambda one: (-one[0], _rank(one[1].kind), one[1].id))
-    return tuple(replace(one, heat=heat.scaled(weight)) for weight, one in out)
+    return tuple(replace(one, heat=scaled(weight)) for weight, one in out)
 
 
 def _summed(ours: Sequence[Learning], times: Times) -> Learning:
@@ -184,7 +224,7 @@ def _summed(ours: Sequence[Learning], times: Times) -> Learning:
         sessions=sum(one.sessions for one in ours),
         occurrences=sum(one.occurrences for one in ours),
         remedy=next((one.remedy for one in ours if one.remedy), None),
-        weeks=heat.weeks(at for _, at in times),
+        weeks=weeks(at for _, at in times),
         members=tuple(one.id for one in ours),
         projects=tuple(dict.fromkeys(one.project for one in ours)),
         worked_at=max(one.worked_at for one in ours),
@@ -213,7 +253,7 @@ def _learning(row: Row, times: Times, now: int) -> Learning:
         remedy=remedy(row["remedy"]),
         rule=row["rule"] or "",
         worked_at=row["worked_at"] or 0,
-        weeks=heat.weeks(at for _, at in times),
+        weeks=weeks(at for _, at in times),
     )
 
 

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from nmem.llm.backend import Backend, Cancel, Failure, Redacted, Rejected, Reply, Request
+from nmem.llm import Backend, Cancel, Failure, Redacted, Rejected, Reply, Request
 from nmem.llm.book import Ledger, within_cap
 from nmem.llm.command import Command
 from nmem.llm.config import Settings
-from nmem.llm.discover import settle
-from nmem.llm.endpoint import Endpoint
+from nmem.llm.endpoint import Endpoint, settle
 from nmem.llm.outgoing import Outgoing, Redact, without_hidden
 from nmem.llm.shape import BadShape
 

@@ -12,7 +12,7 @@ from typing import Protocol
 from capture.redaction import redact
 from capture.storage import store
 from nmem import tables
-from nmem.llm.backend import CapReached, Request
+from nmem.llm import CapReached, Request
 from nmem.llm.outgoing import untagged
 
 _WAIT = 10.0

@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 from nmem.errors import NmemError
 from nmem.settings.declared import LLM
-from nmem.settings.kinds import wrong
-from nmem.settings.setting import NUMBER, WHOLE
+from nmem.settings.kinds import NUMBER, WHOLE, wrong
 
 KEY_VARIABLE = "NMEM_LLM_KEY"
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}

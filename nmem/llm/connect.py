@@ -14,8 +14,8 @@ from capture import paths
 from capture.files import opened
 from capture.redaction import redact
 from nmem.errors import NmemError
+from nmem.llm import Cancel
 from nmem.llm.ask import Desk, desk
-from nmem.llm.backend import Cancel
 from nmem.llm.book import Book
 from nmem.llm.config import Settings, from_table
 from nmem.settings import file

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nmem.llm import assertions
+from nmem.llm import claims
 from nmem.llm.claims import named, numbers, safe, sentences, unsupported
 from nmem.llm.facts import Facts, fold, gather
 
@@ -142,7 +142,7 @@ class Ground:
         if goal:
             return [] if share >= _GOAL else strange
         windows = [pair for row in rows for pair in _windows(row)]
-        least = _WISH if assertions.PERSON.search(sentence) else _SHARE
+        least = _WISH if claims.PERSON.search(sentence) else _SHARE
         if not wanted or share < least or max((_covered(wanted, one) for one in windows), default=0.0) < _HOME:
             return strange
         return (
@@ -172,7 +172,7 @@ def cited(said: str) -> list[tuple[str, tuple[str, ...]]]:
 
 def content(text: str) -> frozenset[str]:
     """The telling words of a sentence: names, numbers, beginnings of words; of scripts without spaces their signs."""
-    for pattern in (assertions.PERSON, assertions.AGENT, *assertions.ENDS.values()):
+    for pattern in (claims.PERSON, claims.AGENT, *claims.ENDS.values()):
         text = pattern.sub(" ", text)
     folded = fold(text)
     found = set(named(folded)) | numbers(folded)
@@ -227,9 +227,9 @@ def _covered(wanted: frozenset[str], place: Place) -> float:
 
 def _whose(sentence: str, rows: Sequence[Row]) -> Sequence[Row]:
     """The rows that may bear a sentence: of what the person wanted prompts and answers, of the agent the others."""
-    if assertions.PERSON.search(sentence):
+    if claims.PERSON.search(sentence):
         return [row for row in rows if row.id[0] == PERSON or row.text.startswith("answered")]
-    return [row for row in rows if row.id[0] != PERSON] if assertions.AGENT.search(sentence) else rows
+    return [row for row in rows if row.id[0] != PERSON] if claims.AGENT.search(sentence) else rows
 
 
 def _windows(row: Row) -> list[Place]:
@@ -253,33 +253,33 @@ def _apart(sentence: str, wanted: frozenset[str], windows: Sequence[Place]) -> l
 
 def _ended(sentence: str, rows: Sequence[Row]) -> list[str]:
     """An end that the rows do not tell so, or not of so many."""
-    for kind, reached in assertions.ends(sentence):
+    for kind, reached in claims.ends(sentence):
         counts = _counts(sentence, kind)
         places = [place for row in rows for place in _clauses(row)]
-        telling = [place for place in places if (kind, reached) in list(assertions.ends(place.text))]
+        telling = [place for place in places if (kind, reached) in list(claims.ends(place.text))]
         if not telling:
             return [kind]
         if len(counts) == 1 and not any(counts <= place.facts.numbers for place in telling):
             return [f"{next(iter(counts))} {kind}"]
-        if kind == "failed" and reached and assertions.STILL.search(sentence) and not _still(telling, places):
+        if kind == "failed" and reached and claims.STILL.search(sentence) and not _still(telling, places):
             return ["still"]
     return []
 
 
 def _counts(sentence: str, kind: str) -> set[str]:
     """The numbers that belong to an end of a kind that is counted."""
-    if kind not in assertions.NUMBERED:
+    if kind not in claims.NUMBERED:
         return set()
-    sides = assertions.halves(sentence) or (sentence,)
-    return set().union(*(numbers(fold(side)) for side in sides if assertions.ENDS[kind].search(side)))
+    sides = claims.halves(sentence) or (sentence,)
+    return set().union(*(numbers(fold(side)) for side in sides if claims.ENDS[kind].search(side)))
 
 
 def _still(telling: Sequence[Place], places: Sequence[Place]) -> bool:
     """Whether what failed fails in the end: the row says so, or no later line tells that it passed."""
-    if any(assertions.STILL.search(place.text) for place in telling):
+    if any(claims.STILL.search(place.text) for place in telling):
         return True
     last = max(number for number, place in enumerate(places) if place in telling)
-    return not any(("passed", True) in list(assertions.ends(place.text)) for place in places[last + 1 :])
+    return not any(("passed", True) in list(claims.ends(place.text)) for place in places[last + 1 :])
 
 
 def _clauses(row: Row) -> list[Place]:
@@ -293,20 +293,20 @@ def _clauses(row: Row) -> list[Place]:
 
 def _wished(sentence: str, rows: Sequence[Row]) -> list[str]:
     """A wish of the person's that is told as its opposite."""
-    if not assertions.PERSON.search(sentence):
+    if not claims.PERSON.search(sentence):
         return []
     wanted = content(sentence)
     clauses = [place for row in rows for place in _clauses(row)]
     best = max(clauses, key=lambda place: _covered(wanted, place), default=None)
-    if best is None or assertions.against(sentence) == assertions.against(best.text):
+    if best is None or claims.against(sentence) == claims.against(best.text):
         return []
     same = [one for one in clauses if _covered(wanted, one) >= _HOME and one is not best]
-    return [] if any(assertions.against(one.text) == assertions.against(sentence) for one in same) else ["wanted"]
+    return [] if any(claims.against(one.text) == claims.against(sentence) for one in same) else ["wanted"]
 
 
 def _why(sentence: str, rows: Sequence[Row]) -> list[str]:
     """A cause that no row tells as the cause of it: both sides in one sentence, or in two that are joined."""
-    sides = assertions.halves(sentence)
+    sides = claims.halves(sentence)
     if sides is None:
         return []
     parts = [found for side in sides if (found := content(side))]
@@ -315,7 +315,7 @@ def _why(sentence: str, rows: Sequence[Row]) -> list[str]:
     for row in rows:
         for number, place in enumerate(row.places):
             least = min(_covered(part, place) for part in parts)
-            if least >= _SHARE or (least >= _SIDE and assertions.CAUSE.search(place.text)):
+            if least >= _SHARE or (least >= _SIDE and claims.CAUSE.search(place.text)):
                 return []
             if number and not row.lines and _joined(parts, row.places[number - 1], place):
                 return []
@@ -324,7 +324,7 @@ def _why(sentence: str, rows: Sequence[Row]) -> list[str]:
 
 def _joined(parts: Sequence[frozenset[str]], before: Place, place: Place) -> bool:
     """Whether two sentences tell both sides: the second says that it is cause or effect, or each tells a side."""
-    if assertions.CAUSE.search(place.text):
+    if claims.CAUSE.search(place.text):
         return min(max(_covered(part, one) for one in (before, place)) for part in parts) >= _SIDE
     return any(
         all(_covered(part, one) >= _APART for part, one in zip(parts, order, strict=False))

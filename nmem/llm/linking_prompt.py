@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nmem.llm import Cancel, Request
 from nmem.llm.ask import Asked, Desk
-from nmem.llm.backend import Cancel, Request
 from nmem.llm.claims import Checker
 from nmem.llm.facts import Facts, gather
 from nmem.llm.outgoing import Outgoing, fence

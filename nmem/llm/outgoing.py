@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from capture.text import clean
-from nmem.llm.backend import Redacted, tokens
+from nmem.llm import Redacted
 
 Redact = Callable[[str], str]
 _FENCE = re.compile(r"\[(/?)material-", re.IGNORECASE)
@@ -43,28 +43,6 @@ def fence(sections: Iterable[tuple[str, Iterable[Redacted]]]) -> Redacted:
     body = "\n\n".join("\n".join([f"{title}:", *rows]) for title, rows in filled if rows)
     mark = f"material-{hashlib.blake2b(body.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
     return Redacted(f"[{mark}]\n{body}\n[/{mark}]")
-
-
-def latest(lines: Iterable[Redacted], budget: int) -> list[Redacted]:
-    """As many of the last lines as fit into `budget` tokens, in order; a note stands for those left out."""
-    rows = list(lines)
-    kept: list[Redacted] = []
-    for row in reversed(rows):
-        budget -= tokens(row) + 1
-        if budget < 0 and kept:
-            break
-        kept.append(row)
-    left = len(rows) - len(kept)
-    note = [Redacted(f"({left} earlier left out)")] if left else []
-    return note + kept[::-1]
-
-
-def ends(lines: Iterable[Redacted], budget: int) -> list[Redacted]:
-    """The first line and as many of the last as fit: an intent is in the opening and in the newest words."""
-    rows = list(lines)
-    if not rows:
-        return []
-    return [rows[0], *latest(rows[1:], budget - tokens(rows[0]) - 1)] if len(rows) > 1 else rows
 
 
 _SCRIPTS = (

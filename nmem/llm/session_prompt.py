@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from nmem.llm import Cancel, Redacted, Rejected, Request
 from nmem.llm.ask import Asked, Desk
-from nmem.llm.backend import Cancel, Redacted, Rejected, Request
 from nmem.llm.grounding import DONE, PERSON, SAID, Ground, Row
 from nmem.llm.outgoing import Outgoing, fence, language
 from nmem.llm.shape import BadShape, Number, Record, Records, Text, Texts

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urljoin, urlsplit
 
-from nmem.llm.backend import Cancel, Cancelled, Failure
+from nmem.llm import Cancel, Cancelled, Failure
 from nmem.llm.config import loopback
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ async def _bounded(work: Awaitable[T], seconds: float, cancel: Cancel) -> T:
 
 
 async def _exchange(method: str, url: str, headers: Mapping[str, str], body: object, limits: Limits) -> Answer:
-    import httpx
+    import httpx  # on use: start-up stays short
 
     timeout = httpx.Timeout(limits.call, connect=limits.connect)
     try:

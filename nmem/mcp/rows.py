@@ -7,8 +7,8 @@ from sqlite3 import Connection, Row
 
 from nmem import tables
 from nmem.decisions import read
-from nmem.mcp.ids import OBS, PROMPT, Ref
 from nmem.mcp.reply import code, line, lines, name, some, when
+from nmem.mcp.tool import OBS, PROMPT, Ref
 from nmem.read import stream
 from nmem.read.views import StreamRow, metadata, outcome_words
 
@@ -93,7 +93,7 @@ def observation(db: Connection, number: int, most: int) -> Shown:
 
 def saying(db: Connection, number: int, most: int, few: int = 30) -> Shown:
     """One saying in full, with an index of what was done after it."""
-    from nmem.read.listing import prompt
+    from nmem.read.listing import prompt  # on use: start-up stays short
 
     found = prompt(db, number)
     assert found is not None

@@ -43,7 +43,7 @@ def episode_line(row: EpisodeRow, here: str = "") -> Shown:
 
 def episode(db: Connection, number: int, most: int) -> Shown:
     """One episode: what was wanted, what came of it, in which files."""
-    from nmem.read.stories import story
+    from nmem.read.stories import story  # on use: start-up stays short
 
     found = story(db, number)
     assert found is not None
@@ -73,7 +73,7 @@ def decision(one: Decision) -> Shown:
 
 def decided(db: Connection, number: int) -> Shown:
     """One decision, with the episode it was made in."""
-    from nmem.decisions import read
+    from nmem.decisions import read  # on use: start-up stays short
 
     one = read.get(db, number)
     assert one is not None
@@ -112,7 +112,7 @@ def summary(found: SessionSummary) -> Shown:
 
 def session(db: Connection, key: str) -> Shown:
     """One session: where and when it ran, its summary, an index of its episodes."""
-    from nmem.read import listing, views
+    from nmem.read import listing, views  # on use: start-up stays short
 
     row = views.session(db, key)
     assert row is not None
@@ -127,8 +127,8 @@ def session(db: Connection, key: str) -> Shown:
 
 def thread(db: Connection, number: int, now: int) -> Shown:
     """One line of work: its summary, its sessions, an index of its newest episodes."""
-    from nmem.read import listing
-    from nmem.threads import read
+    from nmem.read import listing  # on use: start-up stays short
+    from nmem.threads import read  # on use: start-up stays short
 
     found = read.view(db, number, now)
     assert found is not None
@@ -152,8 +152,8 @@ def skill(one: Skill) -> str:
 
 def learning(db: Connection, number: int, now: int) -> Shown:
     """One learning: what keeps happening, how often, what put it right, where it was met."""
-    from nmem.learn import read
-    from nmem.learn.kinds import words
+    from nmem.learn import read  # on use: start-up stays short
+    from nmem.learn.kinds import words  # on use: start-up stays short
 
     one = read.learning(db, number, now)
     assert one is not None
@@ -173,7 +173,7 @@ def learning(db: Connection, number: int, now: int) -> Shown:
 
 def task(db: Connection, number: int, most: int, now: int) -> Shown:
     """One task: what was asked, where it stands, what it said last."""
-    from nmem.dispatch import read
+    from nmem.dispatch import read  # on use: start-up stays short
 
     one = read.task(db, number)
     assert one is not None

@@ -1,18 +1,25 @@
-"""Removes chosen words from nmem's files beside the database (logs, lists), and verifies the result.
+"""Removes chosen words from nmem's files beside the database, and finds plain copies left by killed processes.
 
 Ours are the database with its log and index, the spool, the log, caches, folders of tasks, marks of settling; backups
 only when they are asked for.
+
+A copy carries the number of its process in its name. Settling, doctor and every purge take those away whose process is
+gone; where no number is known, or it is another process's by now, those that nobody wrote to for hours.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from capture import paths
 from capture.files import own, regular, replace
 from capture.storage import spool
-from nmem.purge import strays
+from nmem.errors import NmemError
 from nmem.purge.needles import Needles
 
 _CHUNK = 1 << 24
@@ -72,7 +79,7 @@ def clean(db_path: str, words: Needles) -> list[str]:
             replace(str(path), b"".join(line for line in data.splitlines(keepends=True)
                                         if not words.within(line)))  # fmt: skip
         else:
-            strays.overwritten(path)
+            overwritten(path)
         done.append(path.name)
     return done
 
@@ -100,7 +107,7 @@ def put_back(kept: Kept) -> None:
 
 def backups(db_path: str) -> list[Path]:
     """All backups, whatever they are called, and what a restore set aside; encrypted ones cannot be looked into."""
-    from nmem.backup import places
+    from nmem.backup import places  # on use: start-up stays short
 
     own = Path(paths.folder(db_path), places.FOLDER)
     found = []
@@ -114,7 +121,7 @@ def backups(db_path: str) -> list[Path]:
 def copies(db_path: str) -> list[Path]:
     """Databases beside this one that are nobody's known: of processes at work, or a person's own."""
     own = Path(db_path).name
-    known = set(strays.files(db_path))
+    known = set(files(db_path))
     return [*sorted(known), *(path for path in _plain(Path(paths.folder(db_path)))
             if path not in known and not path.name.startswith(own) and _database(path))]  # fmt: skip
 
@@ -135,3 +142,107 @@ def _database(path: Path) -> bool:
             return file.read(len(_SQLITE)) == _SQLITE
     except OSError:
         return False
+
+
+_NAMES = re.compile(r"(?:\.nmem-scratch-|audit-)(?:(\d+)-)?[^.]*(?:\.db(?:-wal|-shm|-journal)?)?|\..+\.(\d+)\.tmp")
+_ABANDONED = 6 * 3600.0
+"""Seconds without a write, where no process tells."""
+
+
+def every(db_path: str) -> list[Path]:
+    """All of them, also those that are being written."""
+    return [path for path, _ in _found(db_path)]
+
+
+def abandoned(db_path: str) -> list[Path]:
+    """Those that nobody works on any more."""
+    now = time.time()
+    return [path for path, pid in _found(db_path)
+            if (pid and not _alive(pid)) or now - _written(path) > _ABANDONED]  # fmt: skip
+
+
+def clear(db_path: str) -> list[str]:
+    """Overwrite and take away what nobody works on; the names of what went."""
+    done = []
+    for path in abandoned(db_path):
+        with suppress(OSError):
+            remove(each for each in _files(path))
+            if path.is_dir():
+                for folder in sorted((each for each in path.rglob("*") if each.is_dir()), reverse=True):
+                    folder.rmdir()
+                path.rmdir()
+            done.append(path.name)
+    return done
+
+
+def files(db_path: str) -> list[Path]:
+    """Every file of them."""
+    return [file for path in every(db_path) for file in _files(path)]
+
+
+def _found(db_path: str) -> Iterator[tuple[Path, int]]:
+    """Paths, each with the number of its process; 0 where its name has none."""
+    for folder in _folders(db_path):
+        with suppress(OSError):
+            if folder.is_symlink() and folder.parent == Path(paths.folder(db_path)):
+                continue  # among our own folders none is a link
+            for path in sorted(folder.iterdir()):
+                if (name := _NAMES.fullmatch(path.name)) and not path.is_symlink():
+                    yield path, int(name[1] or name[2] or 0)
+
+
+def _folders(db_path: str) -> list[Path]:
+    from nmem.backup import places  # on use: start-up stays short
+
+    found = [Path(paths.folder(db_path)), Path(paths.cache(db_path)), Path(paths.folder(db_path), "tasks")]
+    with suppress(NmemError):  # settings that cannot be read: then it is where it is by itself
+        found.append(places.folder(db_path))
+    return list(dict.fromkeys([*found, Path(paths.folder(db_path), places.FOLDER)]))
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    return [each for each in sorted(path.rglob("*")) if each.is_file() and not each.is_symlink()]
+
+
+def _written(path: Path) -> float:
+    with suppress(OSError):
+        return max(each.stat().st_mtime for each in (path, *_files(path)))
+    return time.time()
+
+
+def _alive(pid: int) -> bool:
+    if os.name == "nt":
+        return True  # asking would end it there: only its age tells
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def remove(paths_: Iterable[Path]) -> list[str]:
+    """Overwrite and take away; what went."""
+    done = []
+    for path in paths_:
+        overwritten(path)
+        done.append(str(path))
+    return done
+
+
+def overwritten(path: Path) -> None:
+    """Nothing of it stays in the file, should somebody hold it open; then it goes. One that has another name, which is
+    none of ours, only goes."""
+    try:
+        with open(path, "r+b", opener=regular) as file:
+            found = os.fstat(file.fileno())
+            left = found.st_size if found.st_nlink < 2 else 0
+            while left > 0:
+                left -= file.write(bytes(min(left, 1 << 20)))
+            file.flush()
+            os.fsync(file.fileno())
+    finally:
+        path.unlink(missing_ok=True)

@@ -20,8 +20,9 @@ from capture import log as log_file
 from capture.storage import spool, store
 from capture.storage.store import transaction
 from nmem import tables
+from nmem.database import settle_lock
 from nmem.errors import NmemError
-from nmem.purge import erase, files, history, keys, preview, putback, reach, said, scrub, strays, trash
+from nmem.purge import erase, files, history, keys, preview, putback, reach, said, scrub, trash
 from nmem.purge.journal import Journal
 from nmem.purge.needles import Needles
 from nmem.purge.putback import NUMBERED, Taken
@@ -66,7 +67,7 @@ class Purged:
 
 def window_minutes() -> int:
     """How long a purge can be undone. Raises NmemError for a config that cannot be used."""
-    from nmem.settings import file
+    from nmem.settings import file  # on use: start-up stays short
 
     return int(str(file.values("purge").get("window_minutes", WINDOW)))
 
@@ -89,7 +90,7 @@ def purge(
         found = reach.find(db, chosen)
         theirs = preview.transcripts(db, found)
         number, counts, rows, words, locked = _erase(db, db_path, chosen, found, now, minutes, backups)
-        gone = strays.remove(preview.copies(db_path, words)) if backups else []
+        gone = files.remove(preview.copies(db_path, words)) if backups else []
         stays = tuple(map(str, preview.copies(db_path, words)))
         until = now + minutes * 60_000
         if later:
@@ -104,8 +105,6 @@ def purge(
 @contextmanager
 def _alone(db_path: str) -> Iterator[bool]:
     """Nobody settles meanwhile: what it has read before could be written after. False where one does not end soon."""
-    from nmem.database import settle_lock
-
     until = time.monotonic() + _SETTLES
     while True:
         with settle_lock(db_path) as mine:
@@ -204,7 +203,7 @@ def _clean(
     alone: bool = True,
 ) -> tuple[list[str], bool]:
     """Nothing of it stays in files; where something does, and whether all was done."""
-    strays.clear(db_path)
+    files.clear(db_path)
     files.clean(db_path, words)
     scrub.merge(db)
     scrub.free_pages(db)

@@ -1,8 +1,10 @@
-"""The selection of a purge: what a person chose, and how texts match.
+"""The selection of a purge: what a person chose or typed on one line, and how texts match.
 
 Between different means everything given must hold (a text in one session); of the same means one is enough. A session,
 thread or project goes as a whole when nothing narrower is said beside it. Case makes no difference in a `text`; JSON is
 looked into as it is written and as it reads.
+
+    read('"sk-live" project:shop since:7d', now, zone)
 """
 
 from __future__ import annotations
@@ -10,14 +12,15 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from functools import cached_property
 
 from nmem.errors import NmemError
-from nmem.purge import folding
+from nmem.purge import needles
 from nmem.purge.needles import Needles
 from nmem.text import printable
 
-_QUOTES = str.maketrans(dict.fromkeys(folding.QUOTES, "'"))
+_QUOTES = str.maketrans(dict.fromkeys(needles.QUOTES, "'"))
 KINDS = ("obs", "prompt", "episode", "session", "thread", "learning", "task")
 """What an id can name: obs/12, prompt/5, episode/3, session/ID, thread/4, learning/2, task/7."""
 LEAST = 3
@@ -129,7 +132,7 @@ class Matcher:
 
     def _fold(self, value: str) -> str:
         """Without case, where it matters with one sort of blanks and of quotes: titles and quotations change them."""
-        folded = folding.fold(value)
+        folded = needles.fold(value)
         if self._quotes:
             folded = folded.translate(_QUOTES)
         return " ".join(folded.split()) if self._blanks else folded
@@ -140,12 +143,12 @@ class Matcher:
         The longest run of plain letters and digits in a text stands in every form of it, JSON's as well, but where
         letters of others are folded to them.
         """
-        runs = [folding.run(text) for text in self._texts]
+        runs = [needles.run(text) for text in self._texts]
         if self._regexes or not all(len(run) >= LEAST for run in runs):
             return f"purge_says({column})"
         tests = [f"{column} LIKE '%{run}%'" for run in runs] + [f"instr({column}, char(0))"]
-        if any(map(folding.twofold, runs)):
-            foreign = f"length({column}) != length(CAST({column} AS BLOB)) AND {column} GLOB '*[{folding.FOREIGN}]*'"
+        if any(map(needles.twofold, runs)):
+            foreign = f"length({column}) != length(CAST({column} AS BLOB)) AND {column} GLOB '*[{needles.FOREIGN}]*'"
             tests += [f"instr({column}, '\\u')", f"({foreign})"]
         return f"(({' OR '.join(tests)}) AND purge_says({column}))"
 
@@ -187,3 +190,52 @@ def _strings(value: object) -> list[str]:
     if isinstance(value, list):
         return [text for item in value for text in _strings(item)]
     return []
+
+
+_SPANS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_PART = re.compile(r'(project|file|session|since|before|until|re):(?:"([^"]*)"|(\S+))|"([^"]+)"|(\S+)')
+_ID = re.compile(rf"(?:{'|'.join((*KINDS, 'observation'))})/\S+")
+
+
+def read(typed: str, now: int, zone: tzinfo | None = None) -> Selection:
+    """What was typed. Raises NmemError where it says nothing, or something that cannot be understood."""
+    given: dict[str, list[str]] = {}
+    words: list[str] = []
+    ids: list[tuple[str, str]] = []
+    for name, quoted, plain, phrase, word in _PART.findall(typed):
+        if name and not (quoted or plain):
+            raise NmemError(f"{name}: add a value after the colon")
+        if name:
+            given.setdefault("before" if name == "until" else name, []).append(quoted or plain)
+        elif _ID.fullmatch(word):
+            ids.append(parse(word))
+        else:
+            words.append(phrase or word)
+    if not typed.strip():
+        raise NmemError("type what to purge: words, an id, or a place and time")
+    times = {name: _moment(name, given.get(name, []), now, zone) for name in ("before", "since")}
+    return Selection(
+        ids=tuple(ids), sessions=tuple(given.get("session", ())), projects=tuple(given.get("project", ())),
+        files=tuple(given.get("file", ())), texts=(" ".join(words),) if words else (),
+        regexes=tuple(given.get("re", ())), before=times["before"], since=times["since"],
+    )  # fmt: skip
+
+
+def _moment(name: str, said: list[str], now: int, zone: tzinfo | None) -> int | None:
+    """`7d`, `12h`, `14:20` of today, `2026-01-31`, `2026-01-31T10:00` in milliseconds; the last one said."""
+    if not said:
+        return None
+    text = said[-1]
+    try:
+        if text[-1:] in _SPANS and not text.startswith("-"):
+            return now - int(float(text[:-1]) * _SPANS[text[-1]])
+        if re.fullmatch(r"\d{1,2}:\d\d", text):
+            hour, minute = map(int, text.split(":"))
+            day = datetime.fromtimestamp(now / 1000, zone)
+            return int(day.replace(hour=hour, minute=minute, second=0, microsecond=0).timestamp() * 1000)
+        when = datetime.fromisoformat(text)
+        return int((when if when.tzinfo else when.replace(tzinfo=zone)).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise NmemError(
+            f"{name}: invalid time {printable(text)!r}: use 7d, 12h, 30m, 14:20, 2026-01-31 or 2026-01-31T10:00"
+        ) from None

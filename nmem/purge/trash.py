@@ -39,7 +39,7 @@ def key(db_path: str, number: int) -> Path:
 
 def put(db_path: str, number: int, frames: Iterable[object]) -> int:
     """Seal values, in their order; the size of the file, which is on the disk when this returns. Raises OSError."""
-    import pyrage
+    import pyrage  # on use: start-up stays short
 
     paths.make(str(folder(db_path)))
     ours(str(folder(db_path)), folder=True)
@@ -58,7 +58,7 @@ def put(db_path: str, number: int, frames: Iterable[object]) -> int:
 
 def take(db_path: str, number: int) -> Iterator[object]:
     """What was sealed. Raises NmemError when the key is gone or the file is damaged."""
-    import pyrage
+    import pyrage  # on use: start-up stays short
 
     try:
         ours(str(folder(db_path)), folder=True)

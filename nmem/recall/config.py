@@ -33,7 +33,7 @@ def _said() -> Said:
 def _form(document: dict[str, object], _file: str) -> Said:
     if not document:
         return [], "", True
-    from nmem.settings import file
+    from nmem.settings import file  # on use: start-up stays short
 
     said = file.values("recall")
     folders, index = said.get("folders", ()), said.get("index", "")
@@ -42,6 +42,6 @@ def _form(document: dict[str, object], _file: str) -> Said:
 
 
 def _unread(trouble: str) -> Said:
-    from nmem.errors import NmemError
+    from nmem.errors import NmemError  # on use: start-up stays short
 
     raise NmemError(trouble)

@@ -167,7 +167,7 @@ def _counted(text: str, surface: dict[str, str]) -> dict[str, int]:
 
 def _weighed(fields: list[tuple[dict[str, int], ...]]) -> tuple[dict[str, tuple[bytes, bytes]], dict[str, float]]:
     """For each stem, its entries and what it says of each; and how much it says at all."""
-    from array import array
+    from array import array  # on use: start-up stays short
 
     count = len(fields) or 1
     means = [sum(sum(field[at].values()) for field in fields) / count or 1.0 for at in range(len(WEIGHTS))]

@@ -39,7 +39,7 @@ def note(db_path: str, place: Place, answers: list[Answer], who: str, session: s
     answers = [each for each in answers if each.kind != SILENT]
     if not answers or not os.path.exists(db_path):
         return
-    from capture.storage import store
+    from capture.storage import store  # on use: start-up stays short
     from nmem import tables
 
     try:
@@ -51,13 +51,13 @@ def note(db_path: str, place: Place, answers: list[Answer], who: str, session: s
         finally:
             db.close()
     except Exception as error:  # noqa: BLE001 - a boundary: what was answered is answered, noted or not
-        from capture import log
+        from capture import log  # on use: start-up stays short
 
         log.note(db_path, f"recall: a question was not noted: {log.reason(error)}")
 
 
 def _insert(db: Connection, place: Place, answers: list[Answer], who: str, session: str) -> None:
-    from capture.redaction import redact
+    from capture.redaction import redact  # on use: start-up stays short
 
     now = time.time_ns() // 1_000_000
     known = db.execute("SELECT id, project_id FROM sessions WHERE id = ?", (session,)).fetchone() if session else None

@@ -17,7 +17,7 @@ from nmem.recall.corpus import Corpus, File
 from nmem.recall.grammar import HEADER
 from nmem.recall.index import Index, build
 from nmem.recall.rank import rank
-from nmem.recall.rewrite import Names, Rewritten, rewrite
+from nmem.recall.rewrite import Names, Rewritten, find, rewrite
 from nmem.recall.words import IMPERATIVE
 
 _SURE = 0.5
@@ -240,8 +240,6 @@ def _rename(found: Corpus, texts: dict[int, list[str]], at: int, place: int, tit
 
 def _references(found: Corpus, out: Plan) -> None:
     """Note where old headings are spoken of, before they are renamed."""
-    from nmem.recall.references import find
-
     follow = {_told(found, each.file, each.line) for each in out.rewritten}
     spoken = find(found.place.root, [each.before for each in out.renamed], found.place.index)
     out.unread = len(spoken.get("", ()))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from nmem.episodes.text import runs
 from nmem.errors import NmemError
-from nmem.recall import corpus, folder, grammar, mend, words
+from nmem.recall import corpus, folder, grammar, markdown, mend, words
 from nmem.recall.changes import Change
 from nmem.recall.corpus import Corpus
 from nmem.recall.folder import Place
@@ -116,8 +116,6 @@ def ambient(text: str, entry: str) -> bool:
 
 def promoted(found: Corpus) -> list[str]:
     """Entries whose decision is hardly longer than the entry itself: CLAUDE.md or AGENTS.md is the place for those."""
-    from nmem.recall import markdown
-
     out = []
     for entry in found.entries:
         if entry.file >= 0 and entry.heading >= 0:
@@ -196,8 +194,6 @@ def _section(found: Corpus, out: Plan, target: str, heading: str, text: str, und
 
 def _deeper(lines: list[str], level: int) -> list[str]:
     """A text whose own headings stand below the one that it gets."""
-    from nmem.recall import markdown
-
     heads = {each.line: each.level for each in markdown.headings(lines)}
     shift = max(0, level + 1 - min(heads.values(), default=7))
     return [f"{'#' * min(6 - heads[at], shift)}{line}" if at in heads else line for at, line in enumerate(lines)]

@@ -1,12 +1,16 @@
-"""Answers a query: a trigger, `.Heading`, `..file.md`; `null` asks for nothing."""
+"""Answers a query: a trigger, `.Heading`, `..file.md`; `null` asks for nothing.
+
+`/when trigger`, `/when .Heading`, `/when ..file.md`; where two have one name, `/when ..file.md#Heading`, and where they
+are in one file, or the name is a text, `/when ..file.md:12`, its line.
+"""
 
 from __future__ import annotations
 
 from nmem.errors import NmemError
-from nmem.recall import folder, links, markdown, words
+from nmem.recall import folder, markdown, words
 from nmem.recall.answer import ANSWERED, NOTHING, SEVERAL, SILENT, UNSURE, WRONG, Answer, Offer
 from nmem.recall.corpus import File
-from nmem.recall.index import EXTRAS, FILE, HEADING, LINE, OPERATOR, SECTION, TRIGGER, Index
+from nmem.recall.index import BY_EXTRA, EXTRAS, FILE, HEADING, LINE, OPERATOR, SECTION, TRIGGER, Index
 from nmem.recall.store import Recall
 
 _LISTED = 10
@@ -56,7 +60,7 @@ class Resolver:
 
     def _trigger(self, query: str, text: str, operator: str, limit: int) -> Answer:
         index = self.recall.index
-        found = links.exact(index, operator, text)
+        found = exact(index, operator, text)
         if len(found) > 1:
             out = Answer(query, SEVERAL, f"{len(found)} entries have this name; ask for one of them:")
             out.offers = [_offer(index, doc, 1.0) for doc in found[:_LISTED]]
@@ -98,7 +102,7 @@ class Resolver:
         out = Answer(query, ANSWERED, confidence=sure)
         out.heading, out.body, out.file = heading.text, markdown.body(file.lines, heading), file.name
         out.line = heading.line + 1
-        out.broader, out.related = links.around(self.recall.index, file, at, doc)
+        out.broader, out.related = around(self.recall.index, file, at, doc)
         return out
 
     def _section(self, query: str, title: str) -> Answer:
@@ -116,15 +120,13 @@ class Resolver:
             if found:
                 out = Answer(query, SEVERAL, f"{len(found)} headings have this name; ask for one of them:")
                 out.offers = [
-                    Offer(links.section_link(self.recall.index, file, at), file.name) for file, at in found[:_LISTED]
+                    Offer(section_link(self.recall.index, file, at), file.name) for file, at in found[:_LISTED]
                 ]
                 return out
         out = Answer(query, WRONG, f"no heading is called “{title}”. The nearest are:")
         every = [(file, at) for file in files for at, each in enumerate(file.headings) if each.level > 1]
         near = _nearest(wanted, [words.normal(file.headings[at].title) for file, at in every])
-        out.offers = [
-            Offer(links.section_link(self.recall.index, *every[place]), every[place][0].name) for place in near
-        ]
+        out.offers = [Offer(section_link(self.recall.index, *every[place]), every[place][0].name) for place in near]
         return _or_none(out, "there are no headings at all in the decisions folder")
 
     def _file(self, query: str, text: str) -> Answer:
@@ -135,7 +137,7 @@ class Resolver:
         if chosen is None:
             out = Answer(query, WRONG, f"no decision file is called “{name}”. There are:")
             near = _nearest(words.normal(name), [words.normal(each) for each in names])
-            out.offers = [Offer(links.file_link(names[place]), names[place]) for place in near]
+            out.offers = [Offer(file_link(names[place]), names[place]) for place in near]
             return _or_none(out, "there are no files in the decisions folder")
         file = self.file(chosen)
         if file is None:
@@ -168,7 +170,7 @@ class Resolver:
 
 def _offer(index: Index, doc: int, score: float) -> Offer:
     entry = index.docs[doc]
-    return Offer(links.entry_link(index, doc), entry[FILE] or entry[SECTION], score, ", ".join(entry[EXTRAS]))
+    return Offer(entry_link(index, doc), entry[FILE] or entry[SECTION], score, ", ".join(entry[EXTRAS]))
 
 
 def _or_none(out: Answer, otherwise: str) -> Answer:
@@ -214,3 +216,67 @@ def _nearest(wanted: str, names: list[str]) -> list[int]:
         return (-shared - (0.5 - slips / 10 if slips <= 4 else 0), place)
 
     return sorted(range(len(names)), key=like)[:_LISTED]
+
+
+_LONGEST_LINK = 200
+"""Characters of a name that is told as it is."""
+_MOST = 40
+"""Entries beside one that are told, those nearest to it."""
+
+
+def file_link(name: str) -> str:
+    """A whole file."""
+    return f"/when ..{name}"
+
+
+def section_link(index: Index, file: File, at: int) -> str:
+    """A section by its heading."""
+    title, line = file.headings[at].title, file.headings[at].line
+    wanted = words.normal(title)
+    if not wanted or len(title) > _LONGEST_LINK:
+        return _in_file(file.name, title, line, once=False)
+    if index.titles.get(wanted) == 1 and file.headings[at].level > 1:
+        return f"/when .{title}"
+    return _in_file(file.name, title, line, sum(words.normal(each.title) == wanted for each in file.headings) == 1)
+
+
+def _in_file(name: str, title: str, line: int, once: bool) -> str:
+    return f"/when ..{name}#{title}" if once else f"/when ..{name}:{line + 1}"
+
+
+def entry_link(index: Index, doc: int) -> str:
+    """An entry by its trigger; by its place where another has the same operator and trigger."""
+    entry = index.docs[doc]
+    link = f"/{entry[OPERATOR]} {entry[TRIGGER]}"
+    if entry[LINE] < 0 or (len(link) <= _LONGEST_LINK and exact(index, *words.bare(link)) == [doc]):
+        return link
+    return _in_file(entry[FILE], entry[HEADING], entry[LINE], once=False)
+
+
+def exact(index: Index, operator: str, text: str) -> list[int]:
+    """The entries of a name: by trigger before heading before extra trigger, the asked operator's before others'."""
+    key = words.normal(text)
+    found = index.names.get(key) or index.names.get(words.name(text)) or []
+    if not found and key.startswith("to "):
+        found = index.names.get(key[3:], [])
+    best = min((kind for kind, _ in found), default=BY_EXTRA)
+    docs = [doc for kind, doc in found if kind == best]
+    own = [doc for doc in docs if index.docs[doc][OPERATOR] == operator]
+    return own or docs
+
+
+def around(index: Index, file: File, at: int, doc: int = -1) -> tuple[list[str], list[str]]:
+    """Broader links of a section, the nearest last but for the file; and the entries under the same heading."""
+    ups = markdown.ancestors(file.headings, at)
+    broader = [section_link(index, file, up) for up in ups] + [file_link(file.name)]
+    parent = file.headings[at].parent
+    same = {each.line for each in file.headings if each.parent == parent}
+    line = file.headings[at].line
+    beside = [
+        other for other, entry in enumerate(index.docs)
+        if other != doc and entry[FILE] == file.name and entry[LINE] in same and entry[LINE] != line
+    ]  # fmt: skip
+    if len(beside) > _MOST:
+        near = sorted(beside, key=lambda other: abs(index.docs[other][LINE] - line))[:_MOST]
+        beside = sorted(near)
+    return broader, [entry_link(index, other) for other in beside]

@@ -11,10 +11,11 @@ from zlib import crc32
 
 from capture import cache, paths
 from nmem.errors import NmemError
-from nmem.recall import config, corpus, folder, index, offer
+from nmem.recall import config, corpus, folder, index
 from nmem.recall import kept as names
 from nmem.recall.folder import Place, Seen
 from nmem.recall.index import Index
+from nmem.recall.kept import form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def of(place: Place, *, keep: bool = True) -> Recall:
     if keep:
         # as bytes: looking at the shape of each posting would take longer than reading it
         cache.write(_file(place), (_stamp(place, seen), marshal.dumps(made.form), warnings))  # type: ignore[arg-type]
-        names.write(place, seen, offer.form(made))
+        names.write(place, seen, form(made))
     return Recall(place, made, seen, warnings)
 
 

@@ -13,7 +13,7 @@ _VOWELS = "aeiouy"
 def normal(text: str) -> str:
     """The normal form by which two names are the same: case, width, hyphens and punctuation do not matter."""
     if not text.isascii():
-        import unicodedata
+        import unicodedata  # on use: start-up stays short
 
         text = unicodedata.normalize("NFKC", text)
     return " ".join(runs(text.casefold().replace("_", " ")))

@@ -12,8 +12,9 @@ from sqlite3 import Connection
 
 from capture import log, paths
 from capture.files import opened
+from nmem import retention
 from nmem.errors import NmemError
-from nmem.retention import idle, journal, policy, sweep
+from nmem.retention import idle, journal, sweep
 
 SECONDS = 45.0
 """How long forgetting may take of one settling; what is left is for the next."""
@@ -36,7 +37,7 @@ def automatic(db: Connection, db_path: str, now: int, stopped: Callable[[], bool
     """
     swept, steps = None, []
     try:
-        wanted = policy.load()
+        wanted = retention.load()
     except NmemError as error:
         log.note(db_path, f"retention: {error}")
         return Done()

@@ -14,7 +14,6 @@ from sqlite3 import Connection
 
 _BEHIND = 86_400_000
 """Milliseconds: sessions go on side by side for so long."""
-_CHOSEN = ("pin", "include")
 _EVIDENCE = """
 SELECT e.observation_id, e.prompt_id FROM learning_evidence e JOIN learnings l ON l.id = e.learning_id
 WHERE e.session_id = ? AND (l.state = 'accepted' OR l.rule IS NOT NULL OR 'learning/' || l.id IN

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
-from nmem import tables
-from nmem.retention import clock, exempt, journal, mediation, policy
+from nmem import retention, tables
+from nmem.retention import Policy, exempt, journal, mediation
 from nmem.retention.forget import Changed, Forgetter, Pace, tidy
 from nmem.retention.mediation import Life
-from nmem.retention.plan import DAY, Lives, plan
-from nmem.retention.policy import Policy
+from nmem.retention.plan import DAY, Lives, believed, plan
 from nmem.settings.kinds import LEAST_DAYS
 
 NOTICED = "first look"
@@ -51,7 +50,7 @@ class Swept:
     skipped: Counter[str] = field(default_factory=Counter)
     """Sessions let alone, by reason."""
     lives: tuple[Life, ...] = ()
-    strangers: tuple[policy.Stranger, ...] = ()
+    strangers: tuple[retention.Stranger, ...] = ()
     """Names in the configuration that no project has; what is called nearly so is let alone."""
     done: str = journal.FINISHED
     seconds: float = 0.0
@@ -121,7 +120,7 @@ class _Run:
     def all(self, why: str, project: str, share: float) -> None:
         db, out = self.db, self.out
         projects = projects_of(db, project)
-        out.strangers = policy.strangers(db, self.policy.projects)
+        out.strangers = retention.strangers(db, self.policy.projects)
         lives = mediation.lives(db, self.policy, self.now, projects)
         out.lives = tuple(lives)
         by_project = {
@@ -153,7 +152,7 @@ class _Run:
             forgetter = Forgetter(self.db, sweep_id, project_id, lives, self.pace, self.clock)
             sessions = sessions_before(self.db, project_id, lives.newest)
             if any(one.nearest == name for one in self.out.strangers):
-                self.out.skipped[policy.HELD] += len(sessions)
+                self.out.skipped[retention.HELD] += len(sessions)
                 continue
             for session_id in sessions:
                 if self.stopped():
@@ -249,7 +248,7 @@ def due_at(db: Connection, now: int) -> int | None:
 
 def due(db: Connection, now: int) -> bool:
     """Whether it is time to sweep by itself. On a writing connection: the first look begins the week of grace."""
-    at, credible = due_at(db, now), clock.believed(db, now)
+    at, credible = due_at(db, now), believed(db, now)
     with transaction(db):
         db.execute("INSERT OR IGNORE INTO upkeep VALUES (?, ?, '')", (NOTICED, now))
         db.execute("UPDATE upkeep SET at = min(at, ?) WHERE name = ?", (now, NOTICED))

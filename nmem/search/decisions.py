@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from nmem.errors import NmemError
-from nmem.recall import kept, links, store
+from nmem.recall import kept, resolve, store
 from nmem.recall.filter import Narrowed, narrowed
 from nmem.recall.index import EXTRAS, FILE, LINE, OPERATOR, TRIGGER
 from nmem.recall.store import Recall
@@ -95,8 +95,8 @@ class Decisions:
 
     def shown(self, hit: Hit) -> Decision | None:
         """An entry in full; None when it is gone."""
+        from nmem.recall.asked import told
         from nmem.recall.resolve import Resolver
-        from nmem.recall.told import told
 
         with self._lock:
             folder = next((each for each in self._read if hit.path.startswith(f"{each}/")), "")
@@ -173,7 +173,7 @@ def _hit(found: _Read, one: Narrowed, project: str) -> Hit | None:
     doc = index.docs[one.place]
     if doc[LINE] < 0:
         return None
-    link = links.entry_link(index, one.place)
+    link = resolve.entry_link(index, one.place)
     path = f"{found.recall.place.folder}/{doc[FILE]}"
     snippet = Snippet(found.lines[one.place], one.marks)
     return Hit(f"{KIND}/{link[1:]}", KIND, KIND, found.times.get(doc[FILE], 0), "", project, "", path, "", False,

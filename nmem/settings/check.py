@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from nmem.settings.declared import SETTINGS, find, tables
-from nmem.settings.kinds import wrong
-from nmem.settings.setting import ANY, Setting
+from nmem.settings.kinds import ANY, Setting, wrong
 from nmem.text import printable
 
 Path = tuple[str, ...]
@@ -118,8 +118,6 @@ def nearest(path: Path) -> str:
 
 
 def _like(given: str, known: tuple[str, ...]) -> str:
-    from difflib import get_close_matches
-
     found = get_close_matches(given.lower(), known, 1, 0.5)
     if found:
         return f": did you mean {found[0]}?"

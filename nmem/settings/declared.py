@@ -6,24 +6,28 @@ Whoever adds a table names it in TABLES. Many are read by a `config` module of t
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 
 from capture.clients import CLIENTS
-from nmem.settings.kinds import LEAST_DAYS, TYPES
-from nmem.settings.setting import (
+from nmem import hours, sealing
+from nmem.errors import NmemError
+from nmem.settings.kinds import (  # fmt: skip
     ALLOW,
     ANY,
     CHOICE,
     FLAG,
     KEYS,
+    LEAST_DAYS,
     NUMBER,
     PATTERNS,
     TEXT,
     TEXTS,
+    TYPES,
     URL,
     WHOLE,
     WORDS,
     Setting,
-)  # fmt: skip
+)
 
 THEMES = (
     "dark", "light", "ansi", "nmem-dark", "nmem-light", "nmem-ansi-dark", "nmem-ansi-light",
@@ -44,7 +48,6 @@ def _theme(value: object) -> str:
     """What is wrong with the name of a theme."""
     if not value or value in THEMES:
         return ""
-    from difflib import get_close_matches
 
     found = get_close_matches(str(value).lower(), THEMES, 1, 0.5)
     return f"is not a theme: did you mean {found[0]}?" if found else "is not a theme: try dark, light, ansi, nord"
@@ -162,9 +165,6 @@ _TASK_CLIENTS = ("claude", "codex", "gemini")
 
 
 def _quiet(value: object) -> str:
-    from nmem import hours
-    from nmem.errors import NmemError
-
     try:
         hours.quiet(str(value))
     except NmemError:
@@ -264,9 +264,6 @@ PURGE = (
 
 def _keys(value: object) -> str:
     """As a backup would say it, before there is one to make."""
-    from nmem import sealing
-    from nmem.errors import NmemError
-
     names = value if isinstance(value, list | tuple) else ()
     try:
         if names:

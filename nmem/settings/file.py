@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from capture import files, paths
 from capture.install import atomic
 from nmem.errors import NmemError
-from nmem.settings import check, where
+from nmem.settings import check
 from nmem.settings.check import Fault
 from nmem.settings.declared import SETTINGS
 from nmem.text import printable
@@ -35,7 +35,7 @@ class Config:
         """What is wrong with it."""
         if self.unreadable:
             return [Fault("", self.unreadable, _line(self.unreadable))]
-        return check.faults(self.document, where.lines(self.text), only)
+        return check.faults(self.document, lines(self.text), only)
 
     def told(self, fault: Fault) -> str:
         """A fault as one line that names the file, and the line in it."""
@@ -109,7 +109,7 @@ def take_away(path: tuple[str, ...]) -> list[Fault]:
 
 
 def _change(path: tuple[str, ...], new: object, *, take_away: bool) -> list[Fault]:
-    import tomlkit
+    import tomlkit  # on use: start-up stays short
 
     config = read()
     if config.unreadable:
@@ -130,7 +130,7 @@ def _change(path: tuple[str, ...], new: object, *, take_away: bool) -> list[Faul
 
 
 def _insert(document: MutableMapping[str, Any], path: tuple[str, ...], new: object) -> None:
-    import tomlkit
+    import tomlkit  # on use: start-up stays short
 
     table: Any = document
     for part in path[:-1]:
@@ -164,3 +164,60 @@ def _write(config: Config, text: str) -> None:
         raise NmemError(f"{config.path} changed in the meantime; nothing was written: run the command again") from None
     except OSError as error:
         raise NmemError(f"{config.path} cannot be written: {os.strerror(error.errno or 0)}") from None
+
+
+KeyPath = tuple[str, ...]
+_LONGEST = 500
+"""Lines of one value that are put together before it counts as no value."""
+
+
+def lines(text: str) -> dict[KeyPath, int]:
+    """Line numbers, from 1, of the keys of a readable document; those of a list's items are where the list begins."""
+    out: dict[KeyPath, int] = {}
+    table: KeyPath = ()
+    rows = text.split("\n")
+    at = 0
+    while at < len(rows):
+        row = rows[at].strip()
+        size = 1
+        if row.startswith("["):
+            table = _header(row) or table
+            out.setdefault(table, at + 1)
+        elif row and not row.startswith("#"):
+            size, found = _value(rows, at)
+            for path in _paths(found):
+                out.setdefault(table + path, at + 1)
+        at += size
+    return out
+
+
+def _header(row: str) -> KeyPath:
+    try:
+        found: object = tomllib.loads(row)
+    except tomllib.TOMLDecodeError:
+        return ()
+    path: KeyPath = ()
+    while found:
+        found = found[0] if isinstance(found, list) else found
+        if not isinstance(found, dict) or not found:
+            break
+        (name, found), *_ = found.items()
+        path += (name,)
+    return path
+
+
+def _value(rows: list[str], at: int) -> tuple[int, dict[str, object]]:
+    """How many lines a key and its value take, and what they say."""
+    for size in range(1, min(_LONGEST, len(rows) - at) + 1):
+        try:
+            return size, tomllib.loads("\n".join(rows[at : at + size]))
+        except tomllib.TOMLDecodeError:
+            continue
+    return 1, {}
+
+
+def _paths(found: dict[str, object], above: KeyPath = ()) -> Iterator[KeyPath]:
+    for name, value in found.items():
+        yield (*above, name)
+        if isinstance(value, dict):
+            yield from _paths(value, (*above, name))

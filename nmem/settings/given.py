@@ -6,8 +6,7 @@ import tomllib
 
 from nmem.errors import NmemError
 from nmem.settings.check import Fault
-from nmem.settings.kinds import wrong
-from nmem.settings.setting import ALLOW, FLAG, KEYS, NUMBER, PATTERNS, TEXTS, WHOLE, WORDS, Setting
+from nmem.settings.kinds import ALLOW, FLAG, KEYS, NUMBER, PATTERNS, TEXTS, WHOLE, WORDS, Setting, wrong
 
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _LISTS = (TEXTS, WORDS, PATTERNS, ALLOW)

@@ -10,7 +10,7 @@ from nmem.settings import kinds
 from nmem.settings.check import dotted
 from nmem.settings.declared import SETTINGS, TABLES
 from nmem.settings.file import Config, value
-from nmem.settings.setting import ANY, CHOICE, NUMBER, WHOLE, Setting
+from nmem.settings.kinds import ANY, CHOICE, NUMBER, WHOLE, Setting
 
 HIDDEN = "(hidden)"
 

@@ -14,7 +14,7 @@ from nmem.text import fit, printable
 
 if TYPE_CHECKING:
     from nmem.settings.check import Fault
-    from nmem.settings.setting import Setting
+    from nmem.settings.kinds import Setting
 
 KIND = "setting"
 """Of the corrections; their target is setting/TABLE.NAME."""
@@ -27,7 +27,7 @@ def put(db: Connection | None, path: tuple[str, ...], new: object, now: int) -> 
     Without a database nothing is kept for undo, and never what may be a secret. Raises NmemError, and then nothing is
     changed.
     """
-    from nmem.settings import declared, file
+    from nmem.settings import declared, file  # on use: start-up stays short
 
     before = file.value(file.read().document, path)
     change = partial(file.take_away, path) if new is None else partial(file.put, path, new)
@@ -64,7 +64,7 @@ def describe(entry: Entry) -> str:
 
 def take_back(db: Connection, entry: Entry, now: int) -> str:  # noqa: ARG001 -- as its neighbours have it
     """Write what stood there before; what the person should know beside it. Raises NmemError."""
-    from nmem.settings import file
+    from nmem.settings import file  # on use: start-up stays short
 
     path = tuple(entry.target.partition("/")[2].split("."))
     if file.value(file.read().document, path) != entry.payload.get("value"):

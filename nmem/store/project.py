@@ -86,7 +86,7 @@ def key_of(db: Connection, project: str) -> str:
 
 def here(db: Connection, cwd: str) -> Known | None:
     """The project that a folder belongs to."""
-    from capture.project import resolve
+    from capture.project import resolve  # on use: start-up stays short
 
     place = resolve(cwd)
     return next((found for one in (place.key, place.root) if one and (found := _exactly(db, one)) is not None), None)

@@ -25,7 +25,6 @@ COLUMNS = (
 )
 """Of observations `o`, in the order of a trace's row."""
 _ID, _AT, _SEQ, _TYPE, _PATH, _OUTCOME, _DURATION, _METADATA, _CONTENT, _PROMPT = range(10)
-_SCORES = 10
 
 
 class Gone:
@@ -50,7 +49,7 @@ def write(db: Connection, session_id: str, rows: Iterable[tuple[Any, ...]], said
 
     By its `keys` it is known when an import brings it once more: triggers pass it over.
     """
-    from capture.jsonio import dumps
+    from capture.jsonio import dumps  # on use: start-up stays short
 
     told = dumps({"rows": [list(row) for row in rows], "said": [list(one) for one in said]})
     newest = "SELECT max(part) FROM (SELECT session_id, part FROM swept_traces UNION ALL SELECT session_id, part"
@@ -74,7 +73,7 @@ def keys(db: Connection, session_id: str) -> tuple[frozenset[str], int]:
 
 
 def _parts(db: Connection, session_id: str) -> Iterator[dict[str, Any]]:
-    from capture.jsonio import loads
+    from capture.jsonio import loads  # on use: start-up stays short
 
     found = db.execute("SELECT trace FROM swept_traces WHERE session_id = ? ORDER BY part", (session_id,)).fetchall()
     for (stored,) in found:
@@ -108,7 +107,7 @@ def of_unit(db: Connection, session_id: str, unit_id: int) -> list[Gone]:
 
 def asked_by(db: Connection, session_id: str, prompts: Mapping[Any, Any]) -> None:
     """Of some observations another prompt is the one they answered: id -> prompt's. Inside a transaction."""
-    from capture.jsonio import dumps, loads
+    from capture.jsonio import dumps, loads  # on use: start-up stays short
 
     sql = "SELECT part, trace FROM swept_traces WHERE session_id = ?"
     for part, stored in db.execute(sql, (session_id,)).fetchall():

@@ -4,8 +4,7 @@ config      timeouts and the linking method                       (hook path)
 storage     rows of threads, of sessions in them, of choices      (hook path)
 continuity  which thread a session continues                      (hook path)
 words       text to comparable tokens
-likeness    how much a new thread is like an earlier one, in numbers
-formula     those numbers to a score: the seed's weights or the fitted ones; how they are fitted
+formula     how much a new thread is like an earlier one, and the score of that: by default weights or fitted ones
 material    what is read of threads to compare and condense them
 link        candidates, the algorithm beside a model's opinion, the decision
 decisions   rows of decisions, outcomes and tunings

@@ -71,7 +71,7 @@ class Arrived:
 
 
 def recency(gap: int) -> float:
-    """Half by the hour, half by the day, as in nmem.threads.likeness; milliseconds to 0..1."""
+    """Half by the hour, half by the day, as in nmem.threads.formula; milliseconds to 0..1."""
     gap = max(0, gap)
     return 0.5 / (1.0 + gap / _HOUR) + 0.5 * float(2.0 ** (-gap / _DAY))
 
@@ -111,7 +111,7 @@ def store(db: Connection, thread_id: int, at: int, arrived: Iterable[Arrived]) -
     linked = [one for one in arrived if one.linked]
     if not linked:
         return 0
-    from capture.jsonio import dumps
+    from capture.jsonio import dumps  # on use: start-up stays short
     from capture.storage.store import transaction
 
     rows = [

@@ -31,7 +31,7 @@ def assign(db: Connection, session_id: str, now: int) -> int | None:  # noqa: AR
     """
     if db.in_transaction:
         return _assign(db, session_id)
-    from capture.storage.store import transaction
+    from capture.storage.store import transaction  # on use: start-up stays short
 
     with transaction(db):
         return _assign(db, session_id)
@@ -43,7 +43,7 @@ def assign_all(db: Connection, stopped: Callable[[], bool] = lambda: False) -> i
     A thread's figures are made once for all sessions of a transaction: they cost as much as the thread is long.
     Run it after an import: sessions of different clients fall into the same threads as they would have live.
     """
-    from capture.storage.store import transaction
+    from capture.storage.store import transaction  # on use: start-up stays short
 
     waiting = storage.unassigned(db)
     for start in range(0, len(waiting), _AT_ONCE):

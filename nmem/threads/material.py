@@ -9,7 +9,7 @@ from typing import Any
 from nmem.retrieval import naming
 from nmem.retrieval.background import Background
 from nmem.threads.decisions import AWAITING
-from nmem.threads.likeness import Earlier, said
+from nmem.threads.formula import Earlier, said
 from nmem.threads.subject import shared
 
 SESSIONS = 300

@@ -171,7 +171,7 @@ def join(db: Connection, session_id: str, thread_id: int, how: str) -> None:
         " ON CONFLICT (session_id) DO UPDATE SET thread_id = excluded.thread_id, how = excluded.how",
         (session_id, thread_id, how),
     )
-    from nmem.episodes import units
+    from nmem.episodes import units  # on use: start-up stays short
 
     for unit in units.of_session(db, session_id):
         if unit.thread_id != thread_id:

@@ -94,7 +94,7 @@ class Prompt:
     __slots__ = ("_asked", "_usual", "entities", "leans", "of_branch", "of_last", "onward", "words")
 
     def __init__(self, db: Connection, project_id: int, project: str, session_id: str, at: int, text: str) -> None:
-        from nmem.retrieval.terms import CHAT
+        from nmem.retrieval.terms import CHAT  # on use: start-up stays short
         from nmem.retrieval.words import STOP
         from nmem.threads.leaning import leaning, of_a_branch
 
@@ -204,7 +204,7 @@ def _onward(text: str) -> bool:
 
 def shared(db: Connection, project_id: int, branch: str, at: int) -> bool:
     """Whether a branch says nothing of a line of work: a trunk by its name, or where most of the work happens."""
-    from nmem.threads.config import TRUNKS
+    from nmem.threads.config import TRUNKS  # on use: start-up stays short
 
     if not branch or branch in TRUNKS:
         return True

@@ -15,8 +15,7 @@ from typing import Any
 from capture.storage.store import transaction
 from nmem.threads import decisions
 from nmem.threads.decisions import PERSON, Decision, Tuning
-from nmem.threads.formula import Example, Formula, fit, raw, shipped
-from nmem.threads.likeness import NAMES, Likeness
+from nmem.threads.formula import NAMES, Example, Formula, Likeness, fit, raw, shipped
 from nmem.threads.link import Assessment, current, decide
 
 EVERY = 100

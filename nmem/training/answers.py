@@ -10,7 +10,7 @@ from typing import Any
 from capture.labels import DIMENSIONS, WORDS
 from nmem.episodes import features as ft
 from nmem.episodes import history, units
-from nmem.labels import names, walk
+from nmem.labels import names, store
 from nmem.labels.corpus import Example
 
 SUBJECT = "boundaries"
@@ -106,7 +106,7 @@ def own_labels(db: Connection) -> list[Example]:
     ).fetchall()  # fmt: skip
     out = []
     for number, session_id, model, kind, content, *scores in map(tuple, found):
-        seen = walk.one(db, number)
+        seen = store.one(db, number)
         decided = names.read(model).own
         if seen is None or not decided:
             continue

@@ -23,10 +23,10 @@ from scipy.optimize import minimize  # type: ignore[import-untyped]
 from scipy.sparse import csr_matrix, vstack  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression
 
-from nmem.episodes import cohesion
+from nmem.episodes import detect
 from nmem.episodes import features as ft
 from nmem.episodes.boundary import HAND_SET, WEIGHTS, jaccard
-from nmem.evaluate.segmentation import Figures, figures
+from nmem.evaluate.boundaries import Figures, figures
 
 ONLINE = {
     "len_log": 1, "gap_log": 1, "switch": 1, "wish": 1, "ack": -1, "house": -1, "anaphor": -1,
@@ -97,7 +97,7 @@ class Table:
                     place.append(index)
                     worth.append(session.get("worth", 1.0))
                 past.add(text, agent)
-                self.bags[-1].append(cohesion.bag(past.turns[-1], common))
+                self.bags[-1].append(detect.bag(past.turns[-1], common))
         self.place = np.array(place)
         self.gold, self.target, self.worth = np.array(hard), np.array(soft), np.array(worth)
         self.person, self.other, self.session = np.array(person), np.array(other), np.array(number)
@@ -261,7 +261,7 @@ def looked(table: Table, cuts: Array, chosen: Array) -> Array:
         opens = [number == 0 for number in range(len(table.bags[at]))]
         for row in inside[cuts[inside]]:
             opens[table.place[chosen[row]]] = True
-        like = cohesion.likeness(table.bags[at], opens)
+        like = detect.likeness(table.bags[at], opens)
         out[inside] = [like[table.place[chosen[row]]] for row in inside]
     return out
 

@@ -55,7 +55,7 @@ def material(path: str) -> list[Example]:
 
 def fit(rows: Sequence[Sequence[float]], right: Sequence[bool]) -> Weights:
     """A bias and a weight for each number."""
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LogisticRegression  # on use: start-up stays short
 
     model = LogisticRegression(max_iter=1000).fit(rows, right)
     return (float(model.intercept_[0]), *(float(each) for each in model.coef_[0]))

@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -85,8 +86,6 @@ def least(scores: lf.Array, gold: lf.Array, accuracy: float) -> float:
 
 
 def _name(weights: dict[str, int], constant: int, thresholds: Sequence[float]) -> str:
-    from hashlib import blake2b
-
     held = json.dumps([sorted(weights.items()), constant, list(thresholds)]).encode()
     return blake2b(held, digest_size=6).hexdigest()
 

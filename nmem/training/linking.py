@@ -2,7 +2,7 @@
 
     python -m nmem.training.linking PAIRS.jsonl [--weights nmem/threads/linking.json] [--people PEOPLE.json]
 
-Ridge logistic regression on the five numbers of nmem.threads.likeness, drawn towards equal standardised weights
+Ridge logistic regression on the five numbers of nmem.threads.formula, drawn towards equal standardised weights
 (recency twice, topic half). Everything is deterministic. PEOPLE maps session ids to persons, for folds by person.
 """
 
@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nmem.evaluate import linking as ev
-from nmem.threads.formula import Example, scale, seed
-from nmem.threads.likeness import NAMES, Likeness
+from nmem.threads.formula import NAMES, Example, Likeness, scale, seed
 
 Numbers = list[tuple[Likeness, Example]]
 _DRAWS = 2000

@@ -21,7 +21,7 @@ from capture.labels import DIMENSIONS, WORDS
 from capture.labels import model as engine
 from nmem.errors import NmemError
 from nmem.evaluate.labels import figures
-from nmem.labels import wording
+from nmem.labels import names
 from nmem.labels.cards import Figures
 from nmem.labels.corpus import Example, examples, files
 from nmem.training import answers as rows
@@ -230,7 +230,7 @@ def _shifts(
     for name in sorted(held & column.keys()):
         old = _fields(base.weights.get(name, 0))[at]
         found.append(
-            (abs(column[name] - old), Shift(name, wording.in_words(name), round(old, 3), round(column[name], 3)))
+            (abs(column[name] - old), Shift(name, names.in_words(name), round(old, 3), round(column[name], 3)))
         )
     found.sort(key=lambda each: (-each[0], each[1].feature))
     return tuple(shift for moved, shift in found[:_TOLD] if moved >= 0.05)

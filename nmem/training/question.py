@@ -15,8 +15,8 @@ from capture.storage.store import transaction
 from nmem.episodes import material, units
 from nmem.errors import NmemError
 from nmem.evaluate.titles import share
+from nmem.llm import Cancel, Failure
 from nmem.llm.ask import Asked, Desk
-from nmem.llm.backend import Cancel, Failure
 from nmem.llm.session_prompt import CUT, Judged, judge
 from nmem.training import answers as rows
 from nmem.training import examples, personal

@@ -14,7 +14,7 @@ from itertools import islice
 from capture.event import Batch, Observation, Prompt
 from capture.jsonio import dumps
 from capture.seal import identity, seal
-from capture.storage.sessions import KNOWN
+from capture.storage.sessions import KNOWN, Sessions
 from capture.storage.store import transaction
 from nmem.store.registry import Table, exported
 from nmem.transfer import across, facts, records
@@ -65,8 +65,6 @@ class Merge(Incoming):
 
     def _head(self, session: Row, project: Row) -> Row:
         """The session's own row, and its project's."""
-        from capture.storage.sessions import Sessions
-
         batch = Batch(session["client"], session["id"], session["last_at"], self.folders.here(session["cwd"]),
                       session["origin"])  # fmt: skip
         batch.project = self.folders.project(project)

@@ -10,8 +10,7 @@ from pathlib import PurePath
 from sqlite3 import Connection
 
 from nmem import tables
-from nmem.audit import read, redaction, review
-from nmem.audit.finding import NOTE, OK, WRONG, Finding
+from nmem.audit import NOTE, OK, WRONG, Finding, read, redaction, review
 from nmem.audit.redaction import Daily, Judged, Rate
 from nmem.backup import places
 from nmem.backup.places import Kept

@@ -11,7 +11,6 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from nmem.learn import kinds
-from nmem.learn.heat import week
 from nmem.learn.learning import (
     ACCEPTED,
     CORRECTION,
@@ -23,6 +22,7 @@ from nmem.learn.learning import (
     Learning,
     Remedy,
 )
+from nmem.learn.read import week
 from nmem.read.listing import fitted
 from nmem.read.views import SessionRow
 from nmem.text import fit_path, pad, printable, width

@@ -13,7 +13,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.learn import kinds, places, read, shown
+from nmem.learn import kinds, places, read, report
 from nmem.learn.learning import (
     ACCEPTED,
     DISMISSED,
@@ -60,7 +60,7 @@ _STATES = {
 
 def warmth(heat: int) -> tuple[str, str]:
     """The word for a heat, and its tone."""
-    word = shown.word(heat)
+    word = report.word(heat)
     return word, _WARMTH.get(word, "text")
 
 

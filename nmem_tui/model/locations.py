@@ -112,21 +112,21 @@ def parse(text: str, path: str) -> Link:
 
 
 def _found(db: Connection, named: str) -> Link:
-    from nmem.mcp import ids  # on use: start-up stays short
+    from nmem.mcp import tool  # on use: start-up stays short
 
-    ref = ids.parse(db, named)
-    if ref.kind == ids.SESSION:
+    ref = tool.parse(db, named)
+    if ref.kind == tool.SESSION:
         return Link(session=ref.key)
-    if ref.kind == ids.EPISODE:
+    if ref.kind == tool.EPISODE:
         return Link("episodes", episode=ref.number)
-    if ref.kind == ids.LEARNING:
+    if ref.kind == tool.LEARNING:
         return Link("learnings", learning=ref.number)
     from nmem.read import stream  # on use: start-up stays short
 
-    key = 2 * ref.number + (ref.kind == ids.OBS)
+    key = 2 * ref.number + (ref.kind == tool.OBS)
     place = stream.place(db, key)
     if place is None:
-        raise ids.unknown(db, ref)
+        raise tool.unknown(db, ref)
     return Link(session=place[0], row=(place[1], key))
 
 

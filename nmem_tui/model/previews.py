@@ -15,9 +15,8 @@ from nmem_tui.model.line import Line, wrap
 from nmem_tui.model.lists import Item, plain_items
 
 if TYPE_CHECKING:
-    from nmem.purge.around import Wider
     from nmem.purge.preview import Item as Gone
-    from nmem.purge.preview import Preview
+    from nmem.purge.preview import Preview, Wider
 
 _TONES = {"+": "good", "-": "bad", "@": "accent", " ": "quiet"}
 

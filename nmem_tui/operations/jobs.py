@@ -122,15 +122,16 @@ def rescan(job: Job, path: str, now: int) -> tuple[str, object]:
 
 def sweep(job: Job, path: str, now: int) -> tuple[str, object]:
     """Forget what is past its lifetime."""
-    from nmem.retention import clock, policy  # on use: start-up stays short
+    from nmem import retention  # on use: start-up stays short
+    from nmem.retention import plan
     from nmem.retention.automatic import alone, within
     from nmem.retention.sweep import sweep as forget
 
-    wanted = policy.load()
+    wanted = retention.load()
     with alone(path) as mine, _writer(path) as db:
         if not mine:
             raise NmemError("another sweep is running: see the journal")
-        if ahead := clock.ahead_by(db, now):
+        if ahead := plan.ahead_by(db, now):
             said = f"the clock is {duration(ahead)} ahead of the last recorded time: set it"
             raise NmemError(f"{said}, or run `nmem sweep --clock-is-right`")
         done = forget(

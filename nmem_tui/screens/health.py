@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 
-from nmem.audit.finding import Finding
+from nmem.audit import Finding
 from nmem.doctor import registrations
 from nmem.read.health import HealthView
 from nmem.read.health import health as vital_signs

@@ -9,7 +9,7 @@ from nmem_tui.operations import commands, jobs
 from nmem_tui.screens.health_nav import HealthNav
 
 if TYPE_CHECKING:
-    from nmem.audit.finding import Finding
+    from nmem.audit import Finding
 
 DRAWN = 20
 """Redactions that are drawn at once to be judged."""

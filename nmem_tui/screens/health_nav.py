@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import getters
 from textual.containers import VerticalScroll
 
-from nmem.audit.finding import Finding
+from nmem.audit import Finding
 from nmem_tui.model import actions, exports, health
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets, Stored

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from nmem.retention import policy
+from nmem import retention
 from nmem.retention.sweep import sweep
 from nmem.text import printable
 from nmem_tui.model import health_storage
@@ -15,7 +15,7 @@ from nmem_tui.model.line import Line, wrap
 from nmem_tui.screens.confirm_dialog import ConfirmDialog
 
 if TYPE_CHECKING:
-    from nmem.audit.finding import Finding
+    from nmem.audit import Finding
     from nmem.retention.sweep import Swept
 
 
@@ -32,7 +32,7 @@ class Sweep(ConfirmDialog):
         at = self.app.clock()  # type: ignore[attr-defined]
 
         def work(db: Connection) -> Swept:
-            return sweep(db, policy.load(), at, dry=True, stopped=self.over)
+            return sweep(db, retention.load(), at, dry=True, stopped=self.over)
 
         self.reads.ask("sweep", work, self._show)
 

@@ -15,12 +15,12 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
+from nmem import themes as read
 from nmem.read import views
 from nmem.read.episodes import EpisodeRow
 from nmem.read.views import SessionRow
 from nmem.stance import rows
 from nmem.text import fit, pad, printable, width
-from nmem.themes import read as themes
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import episodes
 from nmem_tui.model.figures import age, day, several
@@ -116,10 +116,10 @@ class Themes(Listed):
 
     def __init__(self, project: str, unit_id: int) -> None:
         super().__init__(
-            "Episodes by theme ─", lambda db: (themes.themes(db, project), themes.of_episode(db, unit_id), project)
+            "Episodes by theme ─", lambda db: (read.themes(db, project), read.of_episode(db, unit_id), project)
         )
 
-    def choices_of(self, found: tuple[list[themes.Theme], int, str]) -> list[Choice]:
+    def choices_of(self, found: tuple[list[read.Theme], int, str]) -> list[Choice]:
         """A theme a line, and its number with its words."""
         listed, mine, project = found
         zone = self.app.zone  # type: ignore[attr-defined]

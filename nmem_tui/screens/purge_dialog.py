@@ -28,8 +28,7 @@ from nmem_tui.widgets.inputs import Field
 from nmem_tui.widgets.option_bar import OptionBar, Way
 
 if TYPE_CHECKING:
-    from nmem.purge.around import Wider
-    from nmem.purge.preview import Preview
+    from nmem.purge.preview import Preview, Wider
     from nmem.purge.selection import Selection
     from nmem_tui.screens.host import Host
 
@@ -114,8 +113,10 @@ class Purge(ConfirmDialog):
             return self.over() or token is not self._token
 
         def work(db: Connection) -> tuple[object, tuple[Wider, ...], Selection, Preview, int]:
-            from nmem.purge.around import around  # on use: start-up stays short
-            from nmem.purge.preview import preview
+            from nmem.purge.preview import (
+                around,  # on use: start-up stays short
+                preview,
+            )
             from nmem.purge.run import window_minutes
 
             wider = around(db, ids) if ids and chosen is None else ()
@@ -221,10 +222,10 @@ class Choose(Modal["Selection | None"]):
     @on(Input.Submitted)
     def take(self, event: Input.Submitted) -> None:
         """This shall go; what cannot be understood is said in place."""
-        from nmem.purge import typed  # on use: start-up stays short
+        from nmem.purge import selection  # on use: start-up stays short
 
         try:
-            chosen = typed.read(event.value, self.app.clock(), self.app.zone)  # type: ignore[attr-defined]
+            chosen = selection.read(event.value, self.app.clock(), self.app.zone)  # type: ignore[attr-defined]
         except NmemError as error:
             reason = printable(str(error))
             self.query_one("#means", Panel).show(lambda _c, _r: [[("✗ ", "bad"), (reason, "text")], *_HELP])

@@ -30,9 +30,10 @@ from nmem.episodes import boundary
 from nmem.errors import NmemError
 from nmem.labels import cards
 from nmem.llm import connect
-from nmem.mcp import doors
+from nmem.mcp import registration
 from nmem.purge import files as purged
-from nmem.purge import run, strays, trash
+from nmem.purge import files as strays
+from nmem.purge import run, trash
 from nmem.purge.needles import Needles
 from nmem.purge.selection import Selection
 from nmem.read import health
@@ -160,7 +161,7 @@ READERS: dict[str, tuple[Callable[[str], object], object]] = {
     "tasks/1-1/ended.json": (lambda path: Folder(path, 1, 1).ended(), None),
     "installed/0123456789abcdef.json": (installed.everything, []),
     "cache/no-model-found": (lambda path: connect._touch(Path(paths.cache(path), "no-model-found")), None),
-    "cache/doors.bin": (doors.known, {}),
+    "cache/doors.bin": (registration.known, {}),
 }
 """Files beside the database -> who reads them, and what is found where there is nothing to be used."""
 
@@ -388,6 +389,6 @@ def test_no_fifo_among_the_settings_of_a_client_is_waited_for(made: str, own_hom
     for name in (".codex/config.toml", ".claude/settings.json"):
         (own_home / name).parent.mkdir()
         os.mkfifo(own_home / name)
-    doors.keep(made, [])
-    assert doors.known(made) == {}
+    registration.keep(made, [])
+    assert registration.known(made) == {}
     assert [found.severity for found in switches.codex(str(own_home))] == ["wrong"]

@@ -22,8 +22,8 @@ START = 1_760_000_000_000
 MINUTE = 60_000
 CLOCKS = (
     "nmem.search.examples._SECONDS", "nmem.commands.search.SECONDS", "nmem.mcp.tools.search._SECONDS",
-    "nmem.mcp.ask.SECONDS", "nmem.audit.losses._SECONDS", "nmem.audit.servers._SECONDS", "nmem.doctor.probe._LIMIT",
-    "nmem.doctor.checks.status_line._LIMIT",
+    "nmem.mcp.tool.SECONDS", "nmem.audit.losses._SECONDS", "nmem.audit.servers._SECONDS", "nmem.doctor.probe._LIMIT",
+    "nmem.doctor.checks.hooks._LIMIT",
 )  # fmt: skip
 """Seconds after which nmem answers with what it has by then."""
 

@@ -12,8 +12,7 @@ from click.testing import CliRunner
 from nmem.commands.eval_ import command
 from nmem.episodes.boundary import Decision
 from nmem.errors import NmemError
-from nmem.evaluate.boundaries import KEYS, evaluate, records
-from nmem.evaluate.segmentation import pk, window_diff
+from nmem.evaluate.boundaries import KEYS, evaluate, pk, records, window_diff
 
 SESSION = {
     "session_id": "a", "lang": "en", "author": "p1", "repo": "r",

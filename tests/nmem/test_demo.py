@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from nmem.demo import player
-from nmem.demo.player import Player, remove, temporary
+from nmem import demo
+from nmem.demo import Player, remove, temporary
 
 SECRET = "tw_9fK2mQ7xLr4Zp8Vb1Ns6Yc3Td5Wg0HjE"
 
@@ -66,7 +66,7 @@ def test_the_whole_story() -> None:
     finally:
         remove(path)
     assert not Path(path).parent.exists()
-    assert SECRET in Path(str(player.__file__)).with_name("session.jsonl").read_text("utf-8"), "the secret is planted"
+    assert SECRET in Path(str(demo.__file__)).with_name("session.jsonl").read_text("utf-8"), "the secret is planted"
 
 
 def test_yesterday_is_cut_told_and_resumed() -> None:

@@ -25,7 +25,7 @@ from nmem import doctor
 from nmem.commands.doctor import command as doctor_command
 from nmem.commands.init import command as init
 from nmem.context.inject import LATE
-from nmem.doctor import probe, probe_events, registrations
+from nmem.doctor import probe, registrations
 from nmem.doctor.checks import hooks, storage, switches
 
 TABLES = ("observations", "prompts", "sessions", "projects", "project_folders", "hook_runs", "transcript_cursors",
@@ -144,9 +144,7 @@ def test_the_probe_is_really_written(claude: Path, db_path: str, monkeypatch: py
     monkeypatch.setattr(probe, "_clean", lambda *_: None)
     findings()
     with closing(sqlite3.connect(db_path)) as db:
-        assert db.execute("SELECT DISTINCT content FROM prompts WHERE source = 'user'").fetchall() == [
-            (probe_events.TEXT,)
-        ]
+        assert db.execute("SELECT DISTINCT content FROM prompts WHERE source = 'user'").fetchall() == [(probe.TEXT,)]
         assert db.execute("SELECT count(*) FROM observations WHERE outcome = 'failed'").fetchone()[0] >= 1
 
 

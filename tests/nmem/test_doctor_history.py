@@ -7,8 +7,7 @@ from contextlib import closing
 from capture.event import Batch, Prompt
 from capture.seal import seal
 from capture.storage import store
-from nmem.doctor.checks import NOTE
-from nmem.doctor.checks.history import history
+from nmem.doctor.checks import NOTE, history
 
 
 def test_what_was_withheld_is_said(db_path: str) -> None:

@@ -255,7 +255,7 @@ def test_a_marker_for_every_project(recorded: Recorded, monkeypatch: pytest.Monk
 
 
 def test_pins_of_other_projects_come_after_ones_own_and_keep_to_the_budget(recorded: Recorded) -> None:
-    from nmem.context.budget import packed
+    from nmem.context.compose import packed
     from nmem.context.items import PIN, Item
     from nmem.context.pinned import pins as found
     from nmem.context.present import Present

@@ -19,7 +19,7 @@ from capture.storage import store
 from nmem import settle as settling
 from nmem import settle_start
 from nmem.episodes.annotate import update_newest
-from nmem.llm.backend import Cancel
+from nmem.llm import Cancel
 from nmem.retrieval import engine
 from nmem.search.search import search
 from nmem.settle import Report, settle

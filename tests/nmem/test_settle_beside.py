@@ -16,7 +16,7 @@ from nmem.decisions import store as said
 from nmem.episodes import detect, storytelling
 from nmem.episodes.boundary import load
 from nmem.labels import workers
-from nmem.llm.backend import Cancel
+from nmem.llm import Cancel
 from nmem.settle import FOUND, SETTLED, TOLD, settle
 from nmem.side_by_side import Crew, Gone
 from tests.nmem.conftest import Recorded

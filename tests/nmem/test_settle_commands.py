@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nmem.commands import main as cli
+from nmem.llm import Cancel
 from nmem.llm import connect as connecting
-from nmem.llm.backend import Cancel
 from nmem.llm.book import Book
 from nmem.llm.chosen import standing
 from nmem.llm.config import Settings

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from nmem.commands import main, stance_told, terminal
+from nmem.commands import main, stance, terminal
 from nmem.commands.main import nmem
 from nmem.stance.model import Share, Stretch, Strip
 from tests.nmem.conftest import START, Recorded
@@ -101,7 +101,7 @@ def test_the_newest_session_of_the_folder_one_is_in(told: Recorded, monkeypatch:
     class Here:
         key = "shop"
 
-    monkeypatch.setattr("capture.project.resolve", lambda cwd, project_dir="": Here)
+    monkeypatch.setattr("nmem.commands.stance.resolve", lambda cwd, project_dir="": Here)
     assert plain("stance").startswith("# Stance of session/4f2c-one")
 
 
@@ -197,12 +197,12 @@ def test_what_is_not_there_is_one_line(
 
 def test_drawn() -> None:
     # one cell a value: -1 lowest, 0 the first of the upper half, 1 highest; halved where it divides
-    assert stance_told.spark([-1, -0.01, 0, 1]) == "▁▄▅█"
-    assert stance_told.spark([0.49, 0.5, 0.99], 0.5) == "▄▅█"
-    assert stance_told.spark([-1.0] * 50 + [1.0] * 50, 0, 4) == "▁▁██"
-    assert stance_told.bar(0.5, 4) == "▓▓░░"
-    assert stance_told.bar(0.001, 4) == "▓░░░"
+    assert stance.spark([-1, -0.01, 0, 1]) == "▁▄▅█"
+    assert stance.spark([0.49, 0.5, 0.99], 0.5) == "▄▅█"
+    assert stance.spark([-1.0] * 50 + [1.0] * 50, 0, 4) == "▁▁██"
+    assert stance.bar(0.5, 4) == "▓▓░░"
+    assert stance.bar(0.001, 4) == "▓░░░"
     path = (Stretch("explore", 3, 0), Stretch("finish", 9, 0))
     strip = Strip(1, "", 0, 12, {"explore": Share(3, 0.25)}, path)
-    assert stance_told.strip(strip, 4) == "efff"
-    assert stance_told.strip(strip, 40) == "eeefffffffff"
+    assert stance.strip(strip, 4) == "efff"
+    assert stance.strip(strip, 40) == "eeefffffffff"

@@ -24,8 +24,7 @@ from textual.timer import Timer
 
 from capture.storage import store
 from nmem.context import config
-from nmem.demo import history
-from nmem.demo.player import Player, remove, temporary
+from nmem.demo import Player, record, remove, tasks, temporary
 from nmem_tui.app import Cockpit
 
 AT = 1_773_313_440_000
@@ -75,8 +74,8 @@ def _record(path: str) -> None:
     player = Player(path, clock=lambda: AT)
     with patch.dict(config.DEFAULTS, deadline_ms=600_000.0):  # a busy machine tells as much as another
         player.prepare()
-        history.record(path, AT)
-        history.tasks(path, AT)
+        record(path, AT)
+        tasks(path, AT)
         player.opening()
     with closing(store.connect(path)) as db:  # a transcript's state is noted with the time at which it is read
         db.execute("UPDATE sessions SET last_at = ? WHERE last_at > ?", (AT, AT))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from textual.color import Color
 
-from nmem.demo.player import remove
+from nmem.demo import remove
 from tests.nmem_tui import gallery
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from capture.project import resolve
-from nmem.learn.heat import week
 from nmem.learn.learning import DISMISSED, FAILED_COMMAND, FIX, OPEN, RESOLVED, Evidence, Learning
+from nmem.learn.read import week
 from nmem_tui.model import figures, learning_detail, learnings
 from nmem_tui.model.learnings import Detail
 from nmem_tui.model.line import plain

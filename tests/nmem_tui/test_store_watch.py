@@ -177,7 +177,7 @@ async def test_a_demo_goes_on_watching_and_keeps_no_draft(
     async with cockpit("aurora.db") as pilot:
         app = pilot.app
         monkeypatch.setattr(app, "_play", lambda: None)
-        monkeypatch.setattr("nmem.demo.player.temporary", lambda: "demo.db")
+        monkeypatch.setattr("nmem.demo.temporary", lambda: "demo.db")
         app._watch_files()
         before, app.draft = app._watch, object()
         app.do_demo()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from capture import files, paths
 from capture.install import bytecode
+from capture.redaction import rules_cache, settings
 from capture.storage import spool
 from capture.storage.schema import MIGRATIONS
 from nmem import tables
@@ -20,7 +21,7 @@ from nmem.backup import places
 from nmem.doctor.checks import NOTE, OK, WRONG, Finding
 from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError
-from nmem.purge import strays
+from nmem.purge.files import abandoned
 from nmem.read import views
 
 _WAL_LIMIT = 64 * 1024 * 1024
@@ -81,7 +82,7 @@ INDEXED = {"observations": "observations_fts", "prompts": "prompts_fts"}
 
 def unindexed(db: sqlite3.Connection) -> dict[str, int]:
     """How many rows of each table its text index does not hold."""
-    from sqlite_utils import Database
+    from sqlite_utils import Database  # on use: start-up stays short
 
     tables, missing = Database(db), {}
     for name, index in INDEXED.items():
@@ -111,7 +112,7 @@ def _searchable(db: sqlite3.Connection) -> Finding:
 def copies() -> list[Finding]:
     """Copies of what is recorded that killed processes left."""
     return [Finding("copies", WRONG, f"a killed process left {path}: an unencrypted copy of the memory",
-                    "nmem doctor --fix") for path in strays.abandoned(paths.database())]  # fmt: skip
+                    "nmem doctor --fix") for path in abandoned(paths.database())]  # fmt: skip
 
 
 def _writable(path: str) -> list[Finding]:
@@ -308,7 +309,6 @@ def runtime() -> list[Finding]:
         out.append(Finding("bytecode", NOTE, said, "nmem doctor --fix"))
     else:
         out.append(Finding("bytecode", OK, "every module of the hook is compiled"))
-    from capture.redaction import rules_cache, settings
 
     if settings.complete():
         out.append(Finding("rule cache", OK, rules_cache.path()))

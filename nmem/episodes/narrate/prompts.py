@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.prose import clip, plain, split
-from nmem.episodes.narrate.words import size
+from nmem.episodes.narrate.prose import clip, plain, size, split
 
 _TAG = re.compile(
     r"<(system-reminder|local-command-stdout|local-command-stderr|command-message|ide_\w+|bash-\w+"

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 
 from nmem.episodes import open_ends
-from nmem.episodes.narrate import checks, cues
+from nmem.episodes.narrate import Episode, checks, cues
 from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.learned import picked
 from nmem.episodes.narrate.prompts import Ask
-from nmem.episodes.narrate.prose import clip, sentences, short, some
-from nmem.episodes.narrate.records import Episode
-from nmem.episodes.narrate.words import alike, size, words
+from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, some, words
 
 MOST = 5
 _LATE = 12

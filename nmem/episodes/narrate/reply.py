@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.prose import Sentence, clip, plain, sentences, some, split
+from nmem.episodes.narrate.prose import Sentence, clip, codes, plain, sentences, size, some, split, words
 from nmem.episodes.narrate.turns import Superseded, Turn
-from nmem.episodes.narrate.words import codes, size, words
 
 
 def answer(turn: Turn) -> Sentence | None:

@@ -14,10 +14,9 @@ from functools import lru_cache
 
 from nmem.episodes.narrate.cues import APPROVAL, REQUEST
 from nmem.episodes.narrate.prompts import TERSE, Ask, read
-from nmem.episodes.titles.clauses import headline
 from nmem.episodes.titles.goal import HAVE, goal, parts, verb
 from nmem.episodes.titles.lists import listed
-from nmem.episodes.titles.phrases import Weighed, choose, file, phrases, together, weighed
+from nmem.episodes.titles.phrases import Weighed, choose, file, headline, phrases, together, weighed
 from nmem.episodes.titles.weights import keys, weights, worth
 
 ROOM, ELLIPSIS = 60, "…"

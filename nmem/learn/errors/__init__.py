@@ -7,24 +7,14 @@ asked: the cockpit needs only what this package keeps of names, and would wait f
 
 from __future__ import annotations
 
-from nmem.learn.errors.signature import (
-    CODE,
-    MOST,
-    RULE,
-    TEST,
-    USAGE,
-    WORK,
-    WORLD,
-    Signature,
-)
+from nmem.learn.errors.rules import CODE, MOST, RULE, TEST, USAGE, WORK, WORLD, Signature, read
 
 __all__ = ["CODE", "RULE", "TEST", "USAGE", "WORK", "WORLD", "Signature", "refused", "signatures"]
 
 
 def signatures(text: str) -> tuple[Signature, ...]:
     """The errors that an output tells of, in its order, each once; () when it tells of none that is known."""
-    from nmem.learn.errors.programs import TABLES
-    from nmem.learn.errors.rules import read
+    from nmem.learn.errors.programs import TABLES  # on use: start-up stays short
 
     if refused(text):
         return ()
@@ -33,6 +23,6 @@ def signatures(text: str) -> tuple[Signature, ...]:
 
 def refused(text: str) -> bool:
     """Whether the call never ran, because the user or the client's rules did not let it: nothing has failed."""
-    from nmem.learn.errors import clients
+    from nmem.learn.errors import programs  # on use: start-up stays short
 
-    return clients.refused(text)
+    return programs.refused(text)

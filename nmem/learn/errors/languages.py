@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from nmem.learn.errors.rules import rule
-from nmem.learn.errors.signature import CODE, RULE, TEST, USAGE, WORLD
+from nmem.learn.errors.rules import CODE, RULE, TEST, USAGE, WORLD, rule
 
 JAVASCRIPT = (
     rule("typescript", WORLD, r"error TS2307: Cannot find module '(?P<said>(?:@[\w.-]+/)?[A-Za-z][^']*)'",

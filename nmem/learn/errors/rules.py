@@ -1,4 +1,4 @@
-"""Parses an output by tables of rules: finds the line that reports an error, and the cause within it."""
+"""Parses an output by tables of rules: the line that reports an error, its cause, its signature."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from nmem.learn.errors.normal import name, normal, plain, tail
-from nmem.learn.errors.signature import KEY, LINE, MOST, Signature
 
 _WINDOW = 16_384
 _LINES = 400
@@ -81,3 +80,38 @@ def _cause(key: str, value: str) -> str:
     if key == "said":
         return normal(value, quotes=False)
     return value
+
+
+WORLD = "world"
+"""The machine, the network, a service: something is missing, in the way or does not answer."""
+USAGE = "usage"
+"""The call was wrong: an option, a path, a file that was not read before."""
+RULE = "rule"
+"""A linter's or formatter's rule was broken."""
+CODE = "code"
+"""The code does not compile or run; while it is being written, that is work."""
+TEST = "test"
+"""A test failed; while code is being written, that is work."""
+
+WORK = "work"
+"""Nothing is wrong: a merge that has conflicts, say."""
+
+KEY, LINE = 160, 240
+"""Longest key or title, longest line."""
+MOST = 8
+"""Signatures of one output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One error."""
+
+    ecosystem: str
+    """`program`: it does not say whose error it is, so the same words of another program are another error."""
+    key: str
+    """The same for the same cause."""
+    title: str
+    """As a person reads it."""
+    line: str
+    """The line that says it, as it was printed."""
+    nature: str

@@ -126,7 +126,7 @@ def rule(learning: Learning) -> str:
 
 def patterns(project: Project) -> list[Pattern]:
     """All patterns of a project, in a stable order."""
-    from nmem.learn.patterns import settle
+    from nmem.learn.patterns import settle  # on use: start-up stays short
 
     found: list[Pattern] = []
     for kind in every():

@@ -8,12 +8,12 @@ from nmem.mcp.reply import line, name
 from nmem.mcp.tool import NUMBER, PROJECT, Answer, Param, Tool
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
+    from nmem.mcp.tool import Ask
 
 
 def run(ask: Ask) -> Answer:
     """Items with id and reason; also those that the session has been told already."""
-    from nmem.context import candidates, config, decide, present
+    from nmem.context import candidates, config, decide, present  # on use: start-up stays short
 
     session_id = ask.session_here()
     now = present.read(ask.db, session_id, ask.now, ask.text("about"))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.mcp import ids
+from nmem.mcp import tool
 from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.tool import PROJECT, Answer, Param, Tool
 from nmem.sanitize import quoted
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
+    from nmem.mcp.tool import Ask
     from nmem.stance.model import Stance
 
 _FEW = 5
@@ -19,7 +19,7 @@ _FEW = 5
 
 def run(ask: Ask) -> Answer:
     """In a few figures, with their words."""
-    from nmem.stance import read
+    from nmem.stance import read  # on use: start-up stays short
 
     session_id = _session(ask)
     found = read.of_session(ask.db, session_id, ask.now)
@@ -30,15 +30,15 @@ def run(ask: Ask) -> Answer:
 def _session(ask: Ask) -> str:
     named = ask.text("session")
     if named:
-        ref = ids.parse(ask.db, named if "/" in named else f"session/{named}")
-        if ref.kind != ids.SESSION:
+        ref = tool.parse(ask.db, named if "/" in named else f"session/{named}")
+        if ref.kind != tool.SESSION:
             raise NmemError(f"{ref} is not a session: get {ref} names its session")
         return ref.key
     return ask.session_here()
 
 
 def _told(found: Stance) -> Answer:
-    from nmem.stance.words import needs, stands
+    from nmem.stance.words import needs, stands  # on use: start-up stays short
 
     shares = found.signs if found.few else found.quadrants
     worth = [f"{line(each.text, 300)} ({line(each.reason, 200).rstrip('.')})" for each in found.guidance]

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nmem.mcp.ask import Usage
 from nmem.mcp.reply import line
-from nmem.mcp.tool import Answer, Param, Tool
+from nmem.mcp.tool import Answer, Param, Tool, Usage
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
+    from nmem.mcp.tool import Ask
 
 _SHOWN = 60
 

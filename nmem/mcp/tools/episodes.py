@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.told import episode_line
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, limit
+from nmem.read.episode_filter import Filter
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
+    from nmem.mcp.tool import Ask
 
 
 def run(ask: Ask) -> Answer:
@@ -19,10 +20,10 @@ def run(ask: Ask) -> Answer:
 
 def _themes(ask: Ask) -> Answer:
     """What the work is about: a line a theme, its `id` a query for its episodes."""
-    from nmem.themes import read
+    from nmem import themes  # on use: start-up stays short
 
     place, many = ask.place, ask.number("limit")
-    found = read.themes(ask.db, place.key, limit=many + 1)
+    found = themes.themes(ask.db, place.key, limit=many + 1)
     shown = [
         some({"id": f"theme:{each.id}", "about": line(each.label, 80), "episodes": each.episodes,
               "sessions": each.sessions, "at": when(each.last_at),
@@ -36,8 +37,7 @@ def _themes(ask: Ask) -> Answer:
 
 
 def _episodes(ask: Ask) -> Answer:
-    from nmem.read import episodes
-    from nmem.read.episode_filter import Filter
+    from nmem.read import episodes  # on use: start-up stays short
 
     place, many = ask.place, ask.number("limit")
     cursor = ask.cursor()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from capture.project import resolve
 from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, limit
 from nmem.names import cited
 from nmem.sanitize import quoted
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
+    from nmem.mcp.tool import Ask
     from nmem.read.file_history import Touch
 
 _NAMES = 6
@@ -18,8 +19,7 @@ _NAMES = 6
 
 def run(ask: Ask) -> Answer:
     """An index of episodes, the newest first."""
-    from capture.project import resolve
-    from nmem.read.file_history import beside, history
+    from nmem.read.file_history import beside, history  # on use: start-up stays short
 
     place = ask.place
     path = beside(ask.text("path").removeprefix("file/"), ask.cwd, resolve(ask.cwd).root)
@@ -38,7 +38,7 @@ def run(ask: Ask) -> Answer:
 
 
 def _touch(one: Touch, here: str) -> Answer:
-    from nmem.mcp.told import ended
+    from nmem.mcp.told import ended  # on use: start-up stays short
 
     episode = one.episode
     return some({

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.mcp import ids, rows, told
+from nmem.mcp import rows, told, tool
 from nmem.mcp.reply import MOST, size
 from nmem.mcp.tool import NUMBER, TEXTS, Answer, Param, Tool
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
-    from nmem.mcp.ids import Ref
+    from nmem.mcp.tool import Ask, Ref
 
 _IDS = 20
 _ROOM = MOST - 2_000
@@ -29,7 +28,7 @@ def run(ask: Ask) -> Answer:
             left.append(each)
             continue
         try:
-            record = _record(ask, ids.parse(ask.db, each))
+            record = _record(ask, tool.parse(ask.db, each))
         except NmemError as error:
             wrong.append(str(error))
             continue
@@ -49,19 +48,19 @@ def run(ask: Ask) -> Answer:
 
 def _record(ask: Ask, ref: Ref) -> dict[str, object]:
     db, most = ask.db, ask.number("chars")
-    if ref.kind == ids.OBS:
+    if ref.kind == tool.OBS:
         return rows.observation(db, ref.number, most)
-    if ref.kind == ids.PROMPT:
+    if ref.kind == tool.PROMPT:
         return rows.saying(db, ref.number, most)
-    if ref.kind == ids.EPISODE:
+    if ref.kind == tool.EPISODE:
         return told.episode(db, ref.number, most)
-    if ref.kind == ids.SESSION:
+    if ref.kind == tool.SESSION:
         return told.session(db, ref.key)
-    if ref.kind == ids.THREAD:
+    if ref.kind == tool.THREAD:
         return told.thread(db, ref.number, ask.now)
-    if ref.kind == ids.TASK:
+    if ref.kind == tool.TASK:
         return told.task(db, ref.number, most, ask.now)
-    if ref.kind == ids.DECISION:
+    if ref.kind == tool.DECISION:
         return told.decided(db, ref.number)
     return told.learning(db, ref.number, ask.now)
 

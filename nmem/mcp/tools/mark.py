@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from capture import paths
 from nmem.mcp.reply import line, when
 from nmem.mcp.tool import Answer, Param, Tool
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
+    from nmem.mcp.tool import Ask
 
 KINDS = ("note", "decision", "rollback")
 
 
 def run(ask: Ask) -> Answer:
     """Store it in the session that is going on here, redacted, and say under which id."""
-    from capture import paths
-    from nmem import marks
+    from nmem import marks  # on use: start-up stays short
 
     session_id = ask.session_named()  # one clear line where there is no memory, or another's
     ask.close()

@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from capture import paths
+from nmem import hours
 from nmem.errors import NmemError
-from nmem.mcp.ask import Usage
 from nmem.mcp.reply import line, some
-from nmem.mcp.tool import TEXTS, Answer, Param, Tool
+from nmem.mcp.tool import TEXTS, Answer, Param, Tool, Usage
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
+    from nmem.mcp.tool import Ask
 
 
 def run(ask: Ask) -> Answer:
     """Queue it in the folder that the server runs in, and say under which id."""
-    from capture import paths
-    from nmem import hours
-    from nmem.dispatch import act, queue, read
-    from nmem.dispatch.config import load
-    from nmem.dispatch.link import NAME
-    from nmem.dispatch.task import AGENT, NewTask
+    from nmem.dispatch import NAME, act, queue, read  # on use: start-up stays short
+    from nmem.dispatch.config import load  # on use: start-up stays short
+    from nmem.dispatch.task import AGENT, NewTask  # on use: start-up stays short
 
     config = load()
     if not config.agents_may:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING
 
+from capture import paths
+from nmem.errors import NmemError
 from nmem.mcp.reply import line, name, some
 from nmem.mcp.tool import TEXTS, Answer, Param, Tool
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
+    from nmem.mcp.tool import Ask
     from nmem.recall.answer import Answer as Found
 
 _MOST = 10
@@ -18,8 +21,7 @@ _CHARS = 24_000
 
 def run(ask: Ask) -> Answer:
     """Decisions with their texts; of what is not sure, names to ask for."""
-    from capture import paths
-    from nmem.recall import asked, log, store
+    from nmem.recall import asked, log, store  # on use: start-up stays short
 
     recall = store.here(ask.cwd)
     found = asked.answers(recall, list(ask.texts("queries"))[:_MOST], "")
@@ -32,10 +34,6 @@ def run(ask: Ask) -> Answer:
 
 def _session(ask: Ask) -> str:
     """The session that asks; "" where none is recorded or can be read: decisions are told all the same."""
-    import sqlite3
-
-    from nmem.errors import NmemError
-
     try:
         return ask.session_here()
     except (NmemError, sqlite3.Error):
@@ -43,7 +41,7 @@ def _session(ask: Ask) -> str:
 
 
 def _told(one: Found, share: int) -> Answer:
-    from nmem.recall.told import safe
+    from nmem.recall.asked import safe  # on use: start-up stays short
 
     return some({
         "query": line(one.query, 200), "decision": line(one.heading, 200), "text": safe(one.body)[:share],

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nmem.mcp.ask import Usage
 from nmem.mcp.reply import code, line, name, some, when
-from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, limit
+from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, Usage, limit
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
+    from nmem.mcp.tool import Ask
     from nmem.search.search import Hit
 
 _SECONDS = 1.0
@@ -21,8 +20,8 @@ _ORDERS = ("relevance", "newest")
 
 def run(ask: Ask) -> Answer:
     """The best hits, or the newest, and what to know about them."""
-    from nmem.mcp import rows
-    from nmem.search.search import search
+    from nmem.mcp import rows  # on use: start-up stays short
+    from nmem.search.search import search  # on use: start-up stays short
 
     text, place = ask.text("query"), ask.place
     try:
@@ -44,7 +43,7 @@ def run(ask: Ask) -> Answer:
 
 def _fixes(ask: Ask, text: str, project_id: int | None) -> list[Answer]:
     """What put it right, where the query is an error or a command that failed before."""
-    from nmem.learn.fixes import fixes
+    from nmem.learn.fixes import fixes  # on use: start-up stays short
 
     return [
         some({"id": line(each.id, 80), "error": line(each.title, 160), "fix": line(each.fix, 240),

@@ -9,12 +9,12 @@ from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Tool, limit
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
+    from nmem.mcp.tool import Ask
 
 
 def run(ask: Ask) -> Answer:
     """The newest first; one that was not summed up yet tells its last prompt."""
-    from nmem.read import listing, views
+    from nmem.read import listing, views  # on use: start-up stays short
 
     place, many = ask.place, ask.number("limit")
     found = listing.summary_page(ask.db, place.id, ask.cursor(), many + 1)

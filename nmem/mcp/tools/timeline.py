@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.mcp import ids, rows
+from nmem.mcp import rows, tool
 from nmem.mcp.reply import line
 from nmem.mcp.tool import NUMBER, PROJECT, Answer, Param, Tool
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
     from nmem.mcp.rows import Place
+    from nmem.mcp.tool import Ask
 
 _MOST = 50
 
@@ -27,22 +27,22 @@ def _moment(ask: Ask) -> tuple[str, Place]:
     named = ask.text("around")
     session_id = ""
     if named:
-        ref = ids.parse(ask.db, named)
-        if ref.kind in (ids.THREAD, ids.LEARNING):
+        ref = tool.parse(ask.db, named)
+        if ref.kind in (tool.THREAD, tool.LEARNING):
             raise NmemError(f"{ref} has no single moment: get {ref} lists its sessions and obs")
-        if ref.kind == ids.TASK:
+        if ref.kind == tool.TASK:
             raise NmemError(f"{ref} is not a moment: get {ref} names its session")
-        if ref.kind == ids.EPISODE:
-            from nmem.read.stories import story
+        if ref.kind == tool.EPISODE:
+            from nmem.read.stories import story  # on use: start-up stays short
 
             found = story(ask.db, ref.number)
             assert found is not None
             ref = (
-                ids.Ref(ids.PROMPT, min(found.prompts))
+                tool.Ref(tool.PROMPT, min(found.prompts))
                 if found.prompts
-                else ids.Ref(ids.SESSION, key=found.row.session_id)
+                else tool.Ref(tool.SESSION, key=found.row.session_id)
             )
-        if ref.kind != ids.SESSION:
+        if ref.kind != tool.SESSION:
             return rows.place(ask.db, ref)
         session_id = ref.key
     else:

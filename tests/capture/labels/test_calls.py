@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capture.labels import programs
-from capture.labels.afar import afar
 from capture.labels.calls import Call, Seen
 from capture.labels.commands import look
 from capture.labels.features import features
+from capture.labels.wishes import afar
 
 
 def call(kind: str, text: str = "", *, tool: str = "Bash", path: str = "", failed: bool = False) -> Call:

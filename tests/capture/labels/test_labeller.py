@@ -65,7 +65,7 @@ def test_a_fault_costs_the_labels_and_not_the_row(db_path: str, monkeypatch: pyt
     def broken(*_: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("capture.labels.history.call_of", broken)
+    monkeypatch.setattr("capture.labels.labeller.call_of", broken)
     db = store.connect(db_path)
     written = store.write_many(db, map(seal, story()))
     assert written.stored == 10

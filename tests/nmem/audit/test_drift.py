@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from nmem.audit import drift
-from nmem.audit.finding import NOTE, OK, WRONG
+from nmem.audit import NOTE, OK, WRONG, drift
 from tests.conftest import NOW
 
 Feed = Callable[..., None]

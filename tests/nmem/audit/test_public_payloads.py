@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from nmem.audit import drift
-from nmem.audit.finding import OK
+from nmem.audit import OK, drift
 from tests.conftest import NOW
 
 Feed = Callable[..., None]

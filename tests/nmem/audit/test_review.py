@@ -10,9 +10,8 @@ from click.testing import CliRunner, Result
 
 from capture.redaction import redact
 from nmem import undo
-from nmem.audit import redaction, review
-from nmem.audit.finding import NOTE, OK
-from nmem.commands.review import command
+from nmem.audit import NOTE, OK, redaction, review
+from nmem.commands.redact import review_
 from nmem.errors import NmemError
 from tests.nmem.conftest import Recorded
 
@@ -30,7 +29,7 @@ def filled(record: Recorded) -> Connection:
 
 
 def cli(*words: str) -> Result:
-    return CliRunner().invoke(command, list(words), catch_exceptions=False)
+    return CliRunner().invoke(review_, list(words), catch_exceptions=False)
 
 
 def test_a_sample_takes_kinds_in_turn_and_nothing_twice(filled: Connection) -> None:

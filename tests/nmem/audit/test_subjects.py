@@ -12,8 +12,20 @@ import pytest
 
 from capture.storage import store
 from nmem import database
-from nmem.audit import extraction, integrity, labels, latency, losses, read, redaction, retrieval, servers
-from nmem.audit.finding import NOTE, OK, WRONG
+from nmem.audit import (
+    NOTE,
+    OK,
+    WRONG,
+    extraction,
+    integrity,
+    labels,
+    latency,
+    losses,
+    read,
+    redaction,
+    retrieval,
+    servers,
+)
 from tests.nmem.conftest import MINUTE, START, Recorded
 
 DAY = 24 * 60 * MINUTE

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from capture import paths
-from capture.clients import telling
+from capture import clients, paths
 from capture.event import TOOL_CALL
 from capture.hook import LARGE, sealed_event
 from capture.salvage import shorten
@@ -70,7 +69,7 @@ class Played:
         return self._received(event, text)
 
     def _received(self, event: Any, text: str) -> str:
-        data = telling.form(event, text)
+        data = clients.form(event, text)
         if not data:
             return ""
         assert len(data) < 20_000

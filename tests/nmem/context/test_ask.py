@@ -14,7 +14,7 @@ from nmem.context import ask, config
 from nmem.context.items import tokens
 from nmem.context.past import effect, past
 from nmem.context.preview import Asked, of
-from nmem.mcp import doors
+from nmem.mcp import registration
 from tests.nmem.context.conftest import HOUR, Played
 
 
@@ -85,14 +85,14 @@ def test_the_way_that_works_is_named(played: Played, own_home: Path, monkeypatch
     worked(played)
     assert "`nmem search WORDS` finds what was said and decided, `nmem show ID` reads it." in played.begin("b")
     (own_home / ".claude.json").write_text('{"mcpServers": {"nmem": {"command": "nmem", "args": ["mcp"]}}}')
-    doors.keep(played.path, [])
+    registration.keep(played.path, [])
     told = played.begin("c")
     assert "mcp__nmem__search finds what earlier sessions said and decided." in told
     assert "When the user turns to another task: mcp__nmem__episode." in told
     assert tokens(told) <= ask.MOST
     assert "`nmem search WORDS`" in ask.line("codex")
     (own_home / ".claude.json").unlink()
-    doors.keep(played.path, [])
+    registration.keep(played.path, [])
     assert "`nmem search WORDS`" in played.begin("d")
 
 
@@ -100,9 +100,9 @@ def test_a_server_of_one_project_counts_in_that_project(own_home: Path, db_path:
     here = own_home / "shop"
     here.mkdir()
     (here / ".mcp.json").write_text('{"mcpServers": {"nmem": {"command": "nmem", "args": ["mcp"]}}}')
-    doors.keep(db_path, [str(here)])
+    registration.keep(db_path, [str(here)])
     assert paths.database()
-    assert doors.known(db_path) == {"claude": [str(here)]}
+    assert registration.known(db_path) == {"claude": [str(here)]}
 
 
 def test_where_no_such_program_is_found_its_place_is_named(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:

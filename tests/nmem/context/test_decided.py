@@ -165,7 +165,7 @@ def test_offering_needs_nothing_that_a_hook_cannot_afford() -> None:
         "import sys\n"
         "for name in ('capture', 'nmem'):\n"
         "    package = type(sys)(name); package.__path__ = [sys.argv[1] + '/' + name]; sys.modules[name] = package\n"
-        "import nmem.context.decided, nmem.recall.offer, nmem.recall.log\n"
+        "import nmem.context.decided, nmem.recall.kept, nmem.recall.log\n"
         f"print(*sorted({SLOW | RANKING!r} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", script, str(root)], capture_output=True, text=True)

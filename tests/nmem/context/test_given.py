@@ -9,9 +9,8 @@ from hypothesis import given as examples
 from hypothesis import strategies as st
 
 from capture.clients.said import BEGIN, END, strip_own
-from nmem.context.given import given, since
 from nmem.context.items import Item
-from nmem.context.record import Injection, store
+from nmem.context.record import Injection, given, since, store
 from tests.nmem.context.conftest import Played
 
 

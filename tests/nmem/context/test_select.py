@@ -397,7 +397,7 @@ def test_nothing_is_looked_at_row_by_row(shop: Recorded) -> None:
 
 def test_selecting_needs_nothing_that_a_hook_cannot_afford() -> None:
     root = Path(__file__).resolve().parents[3]
-    modules = ["candidates", "budget", "compose", "present", "unsaid"]
+    modules = ["candidates", "compose", "present", "unsaid"]
     script = (
         "import sys\n"
         "for name in ('capture', 'nmem'):\n"

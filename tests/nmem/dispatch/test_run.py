@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nmem import own_process
-from nmem.dispatch import act, processes, queue, read, runner, takeup
+from nmem.dispatch import act, processes, queue, read, runner
 from nmem.dispatch.folder import Folder, Spec
 from nmem.dispatch.task import Outcome
 from nmem.errors import NmemError
@@ -305,9 +305,9 @@ def test_a_pane_whose_runner_has_left_is_given_time_to_begin_and_then_never_begi
     folder = Folder(place.db_path, number, 1)
     folder.make(Spec(place.db_path, number, 1, ("claude", "-p"), str(place.project), True, False, True, 0, 5, ""), "x")
     with queue.writing(place.db_path) as db:
-        takeup.take_up(db, place.db_path, queue.now())
+        runner.take_up(db, place.db_path, queue.now())
         assert place.task(number).state == "running"
-        takeup.take_up(db, place.db_path, queue.now() + 16_000)
+        runner.take_up(db, place.db_path, queue.now() + 16_000)
     assert place.task(number).state == "queued"
     assert not folder.path.exists()
     words = own_process.words(str(folder.path), function="nmem.dispatch.pane:main")
@@ -319,9 +319,9 @@ def test_a_claim_of_a_living_runner_is_left_alone_until_it_is_late(place: Place)
     number = place.add("say it")
     claimed(place, number, processes.me())
     with queue.writing(place.db_path) as db:
-        takeup.take_up(db, place.db_path, queue.now())
+        runner.take_up(db, place.db_path, queue.now())
         assert place.task(number).state == "running"
-        takeup.take_up(db, place.db_path, queue.now() + 61_000)
+        runner.take_up(db, place.db_path, queue.now() + 61_000)
     assert (place.task(number).state, place.task(number).reason) == ("failed", "its pane did not begin within a minute")
 
 

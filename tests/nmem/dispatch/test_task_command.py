@@ -19,8 +19,8 @@ from nmem.commands.main import nmem
 from nmem.dispatch import files, queue, read, schedule
 from nmem.dispatch.task import stands
 from nmem.errors import NmemError
-from nmem.mcp.ask import Ask
 from nmem.mcp.server import TOOLS
+from nmem.mcp.tool import Ask
 
 if TYPE_CHECKING:
     from tests.nmem.dispatch.conftest import Place

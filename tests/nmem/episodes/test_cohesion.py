@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nmem.episodes import cohesion
+from nmem.episodes import detect
 from nmem.episodes.boundary import HAND_SET, Decision, load
 from nmem.episodes.detect import decide
 from nmem.episodes.features import form, spoken
@@ -16,12 +16,12 @@ FOOTER = "translate the footer into Danish", "The footer is Danish."
 
 
 def bags(*turns: tuple[str, str]) -> list[dict[str, int]]:
-    return [cohesion.bag(spoken(text, {"said": said}), frozenset({"the"})) for text, said in turns]
+    return [detect.bag(spoken(text, {"said": said}), frozenset({"the"})) for text, said in turns]
 
 
 def test_what_follows_is_held_against_the_episode_and_the_session() -> None:
     turns = bags(COUPON, FOOTER, FOOTER, COUPON)
-    like = cohesion.likeness(turns, [True, True, False, False])
+    like = detect.likeness(turns, [True, True, False, False])
     assert like[0] == (0.0, 0.0)
     episode, session = like[3]
     assert episode < 0.3 < session
@@ -30,13 +30,13 @@ def test_what_follows_is_held_against_the_episode_and_the_session() -> None:
 
 def test_what_follows_ends_at_the_next_cut() -> None:
     turns = bags(COUPON, FOOTER, COUPON)
-    apart = cohesion.likeness(turns, [True, False, True])[1]
-    together = cohesion.likeness(turns, [True, False, False])[1]
+    apart = detect.likeness(turns, [True, False, True])[1]
+    together = detect.likeness(turns, [True, False, False])[1]
     assert apart[0] < together[0]
 
 
 def test_an_empty_turn_is_like_nothing() -> None:
-    assert cohesion.likeness(bags(COUPON, ("", "")), [True, False]) == [(0.0, 0.0), (0.0, 0.0)]
+    assert detect.likeness(bags(COUPON, ("", "")), [True, False]) == [(0.0, 0.0), (0.0, 0.0)]
 
 
 @pytest.mark.parametrize(("like", "cut"), [((0.0, 0.6), True), ((0.6, 0.6), False), ((0.9, 0.4), False)])

@@ -20,8 +20,8 @@ from capture.labels import model as engine
 from capture.seal import seal
 from capture.storage import store
 from nmem.commands.main import nmem
+from nmem.doctor import checks
 from nmem.doctor.checks import WRONG
-from nmem.doctor.checks import labels as checks
 from nmem.episodes import annotate, detect, units
 from nmem.errors import NmemError
 from nmem.labels import backfill as bf

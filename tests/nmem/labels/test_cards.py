@@ -14,9 +14,9 @@ from capture.labels import DIMENSIONS, WORDS
 from capture.labels import model as engine
 from nmem import database
 from nmem.commands.main import nmem
+from nmem.doctor import checks
 from nmem.doctor.checks import NOTE, OK, WRONG
-from nmem.doctor.checks import labels as check
-from nmem.labels import cards, corrections, read, store, wording
+from nmem.labels import cards, corrections, names, read, store
 from tests.nmem.labels.conftest import START, Hooks, other_model, use
 
 
@@ -40,7 +40,7 @@ def test_there_is_a_card_of_each_dimension(db_path: str) -> None:
 def test_every_strong_feature_is_told_in_words(db_path: str) -> None:
     raw = json.loads(Path(engine.SHIPPED).with_name("card.json").read_text())
     told = [
-        wording.in_words(name)
+        names.in_words(name)
         for one in raw["dimensions"].values()
         for some in one["strongest"].values()
         for name in some
@@ -53,7 +53,7 @@ def test_every_strong_feature_is_told_in_words(db_path: str) -> None:
 
 @given(st.text(max_size=40))
 def test_any_feature_has_words(feature: str) -> None:
-    assert isinstance(wording.in_words(feature), str)
+    assert isinstance(names.in_words(feature), str)
 
 
 def test_without_a_table_there_are_no_cards(db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,14 +99,14 @@ def test_how_history_is_labelled(hooks: Hooks, db_path: str) -> None:
 
 
 def test_doctor_and_status_say_it_and_what_mends_it(hooks: Hooks, db_path: str) -> None:
-    assert [finding.severity for finding in check.labels()] == [OK]
+    assert [finding.severity for finding in checks.labels()] == [OK]
     hooks.session()
-    (finding,) = check.labels()
+    (finding,) = checks.labels()
     assert finding.severity == OK
     assert "has labelled 10 of 10 calls" in finding.evidence
     hooks.db.execute("UPDATE observations SET label_model = NULL WHERE seq <= 2")
     use(db_path, other_model())
-    finding, about = check.labels()
+    finding, about = checks.labels()
     assert (finding.severity, finding.mend) == (NOTE, "nmem backfill")
     assert "2 carry no labels, 8 carry another model's" in finding.evidence
     assert (about.severity, about.mend) == (NOTE, "nmem train labels")
@@ -123,17 +123,17 @@ def test_a_model_of_one_s_own_that_is_older_than_nmem_is_told(hooks: Hooks, db_p
     use(db_path, model)
     card = {**json.loads(Path(engine.SHIPPED).with_name("card.json").read_text()), "name": model.name, "beside": "aaaa"}
     cards.personal_file(db_path).write_text(json.dumps(card))
-    assert "beside an older model" in check.labels()[1].evidence
+    assert "beside an older model" in checks.labels()[1].evidence
     cards.personal_file(db_path).write_text(json.dumps({**card, "beside": base.name}))
-    assert len(check.labels()) == 1
+    assert len(checks.labels()) == 1
 
 
 def test_a_missing_table_is_wrong(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     hooks.session()
     monkeypatch.setattr(read, "current", lambda _path: None)
-    (finding,) = check.labels()
+    (finding,) = checks.labels()
     assert (finding.severity, finding.mend) == (WRONG, "install nmem again")
 
 
 def test_before_anything_is_recorded_doctor_has_nothing_to_say() -> None:
-    assert check.labels() == []
+    assert checks.labels() == []

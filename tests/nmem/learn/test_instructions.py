@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from nmem.learn import instructions
 from nmem.learn.instructions import CLOSE, OPEN, Unfit
-from nmem.learn.wording import neat
+from nmem.learn.rules import neat
 
 BOM = b"\xef\xbb\xbf"
 RULE = "`npm test` fails here; `pnpm test` passes"

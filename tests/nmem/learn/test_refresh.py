@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from capture.storage import store as base
 from nmem import tables
-from nmem.learn import heat, kinds, read, refresh, sessions, shown, store, warnings
+from nmem.learn import kinds, read, refresh, report, sessions, store, warnings
 from nmem.learn.find import Finding
 from nmem.learn.learning import OPEN, RESOLVED
 
@@ -237,11 +237,11 @@ def test_warnings_are_written_for_recent_episodes_and_read_back(history: History
 
 def test_heat_is_hand_computed() -> None:
     week = 7 * DAY
-    assert heat.weight([1000, 1000 - week, 1000 - 2 * week], 1000) == pytest.approx(1.75)
-    assert [heat.scaled(weight) for weight in (0.0, 1.0, 3.0, 6.0, 60.0)] == [0, 21, 50, 75, 100]
-    assert heat.weight([2000], 1000) == 1.0
-    assert heat.week(1_760_000_000_000) == 1_759_708_800_000  # Monday 2025-10-06
-    assert heat.weeks([1_759_708_800_000, 1_760_000_000_000, 1_759_708_799_999]) == (
+    assert read.weight([1000, 1000 - week, 1000 - 2 * week], 1000) == pytest.approx(1.75)
+    assert [read.scaled(weight) for weight in (0.0, 1.0, 3.0, 6.0, 60.0)] == [0, 21, 50, 75, 100]
+    assert read.weight([2000], 1000) == 1.0
+    assert read.week(1_760_000_000_000) == 1_759_708_800_000  # Monday 2025-10-06
+    assert read.weeks([1_759_708_800_000, 1_760_000_000_000, 1_759_708_799_999]) == (
         (1_759_104_000_000, 1),
         (1_759_708_800_000, 2),
     )
@@ -260,21 +260,21 @@ def test_a_month_in_which_nobody_worked_cools_nothing_and_work_does(history: His
 def test_after_a_month_of_rest_the_calendar_cools_by_the_same_half_life() -> None:
     # sixty sessions of one moment weigh 60; 30 quiet days: 60, 37: 30, 44: 15, 51: 7.5, 58: 3.75, 65: 1.875
     met = [1] * 60
-    weights = [heat.weight(met, heat.until(1, 1 + days * DAY)) for days in (0, 30, 37, 44, 51, 58, 65)]
+    weights = [read.weight(met, read.until(1, 1 + days * DAY)) for days in (0, 30, 37, 44, 51, 58, 65)]
     assert weights == pytest.approx([60, 60, 30, 15, 7.5, 3.75, 1.875])
-    assert [shown.word(heat.scaled(weight)) for weight in weights][-3:] == ["hot", "warm", "warm"]
+    assert [report.word(read.scaled(weight)) for weight in weights][-3:] == ["hot", "warm", "warm"]
     # worked on since: age runs to the last work until that is a month ago
-    assert heat.until(5 * DAY, 20 * DAY) == 5 * DAY
-    assert heat.until(5 * DAY, 36 * DAY) == 6 * DAY
-    assert heat.until(0, 7) == 7, "nothing is known of its sessions"
-    assert heat.until(9, 7) == 7, "another clock"
+    assert read.until(5 * DAY, 20 * DAY) == 5 * DAY
+    assert read.until(5 * DAY, 36 * DAY) == 6 * DAY
+    assert read.until(0, 7) == 7, "nothing is known of its sessions"
+    assert read.until(9, 7) == 7, "another clock"
 
 
 def test_what_was_met_months_ago_is_not_hot_and_stands_below_what_was_met_lately(history: History) -> None:
     _rtk(history, *"abcdefghij")
     assert history.learn()[0].heat >= 67
     (old,) = [one for one in read.learnings(history.db, history.at + 240 * DAY) if one.kind == "failed_command"]
-    assert (old.heat, shown.word(old.heat)) == (0, "cool")
+    assert (old.heat, report.word(old.heat)) == (0, "cool")
 
 
 def test_what_was_put_off_is_open_again_when_the_time_is_over(history: History) -> None:

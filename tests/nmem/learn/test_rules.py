@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nmem.learn import kinds, rules
 from nmem.learn.learning import Learning, Remedy
-from nmem.learn.wording import LIMIT, neat
+from nmem.learn.rules import LIMIT, neat
 
 Shop = Any
 RULE = "Use `pnpm test`: `npm test` fails here"

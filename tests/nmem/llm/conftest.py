@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from nmem.llm import Redacted, Request
 from nmem.llm.ask import Desk
-from nmem.llm.backend import Redacted, Request
 from nmem.llm.config import Settings
 from nmem.llm.endpoint import Endpoint
 from nmem.llm.shape import Record, Text, Texts
@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server on this machine is waited for, however busy that is."""
-    monkeypatch.setattr("nmem.llm.discover._QUICK", Limits(connect=60.0, call=60.0, size=256 * 1024))
+    monkeypatch.setattr("nmem.llm.endpoint._QUICK", Limits(connect=60.0, call=60.0, size=256 * 1024))
 
 
 @pytest.fixture

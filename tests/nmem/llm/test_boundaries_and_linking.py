@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmem.llm import linking_prompt, session_prompt
+from nmem.llm import Cancel, Rejected, linking_prompt, session_prompt, tokens
 from nmem.llm.ask import Desk
-from nmem.llm.backend import Cancel, Rejected, tokens
 from nmem.llm.linking_prompt import Pair, assess
 from nmem.llm.outgoing import Outgoing
 from nmem.llm.session_prompt import Judged, Start, Turn, judge, parts, request
@@ -141,7 +140,7 @@ def test_examples_of_the_person_are_shown_as_data(desk: Make) -> None:
 def test_a_player_with_the_gold_of_real_sessions_reaches_all_of_it_within_its_tokens(
     server: Scripted, desk: Make, play: Any, shared: Path
 ) -> None:
-    from nmem.episodes.segmenter import decisions, turn
+    from nmem.episodes.judging import decisions, turn
 
     files = ("sessions.jsonl", "sessions_more.jsonl")
     texts = [(shared / "data" / "episodes" / name).read_text("utf-8") for name in files]

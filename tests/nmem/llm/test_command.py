@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nmem.llm import recipes
+from nmem.llm import Cancel, Cancelled, Failure, Rejected, Request, command
 from nmem.llm.ask import Desk
-from nmem.llm.backend import Cancel, Cancelled, Failure, Rejected, Request
-from nmem.llm.command import FOLDER_PREFIX, Command
+from nmem.llm.command import FOLDER_PREFIX, Command, unwrap
 from nmem.llm.config import Settings
-from nmem.llm.unwrap import unwrap
 from tests.nmem.command_line import BY_THIS
 
 if TYPE_CHECKING:
@@ -139,8 +137,8 @@ def test_what_was_written_is_read_however_late_one_looks(
                 ended.extend([True] * bool(os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)))
                 time.sleep(0.01)
 
-    monkeypatch.setattr("nmem.llm.process._GRACE", 0.0)
-    monkeypatch.setattr("nmem.llm.process._in_time", late)
+    monkeypatch.setattr("nmem.llm.command._GRACE", 0.0)
+    monkeypatch.setattr("nmem.llm.command._in_time", late)
     asked = desk_of(client(f"print({GOLD!r})"), book).ask(question, shape.read, Cancel())
     assert asked.value["intent"] == "fix the token"
 
@@ -172,7 +170,7 @@ def test_a_long_question_is_written_while_the_answer_is_read(
 ) -> None:
     import dataclasses
 
-    from nmem.llm.backend import Redacted
+    from nmem.llm import Redacted
 
     long = dataclasses.replace(question, user=Redacted("word " * 60_000))
     code = "sys.stdout.write(' ' * 300); sys.stdout.flush(); n = len(sys.stdin.read())\n"
@@ -187,24 +185,24 @@ def test_a_command_that_is_not_there_costs_nothing(question: Request, book: Book
 
 
 def test_each_client_is_told_to_keep_its_hooks_asleep(question: Request, tmp_path: Path) -> None:
-    claude = recipes.call(("claude", "-p", "--model", "haiku"), question, "", tmp_path)
+    claude = command.invocation(("claude", "-p", "--model", "haiku"), question, "", tmp_path)
     assert claude.words[:2] == ("claude", "-p")
     assert json.loads(claude.words[claude.words.index("--settings") + 1]) == {"disableAllHooks": True}
     assert claude.words[claude.words.index("--model") :][:2] == ("--model", "haiku")
     assert claude.words.count("-p") == 1
-    codex = recipes.call(("/opt/codex", "exec"), question, "o9", tmp_path)
+    codex = command.invocation(("/opt/codex", "exec"), question, "o9", tmp_path)
     assert "features.hooks=false" in codex.words
     assert "--ephemeral" in codex.words
     assert codex.words[-1] == "-"
-    gemini = recipes.call(("gemini",), question, "", tmp_path)
+    gemini = command.invocation(("gemini",), question, "", tmp_path)
     assert json.loads((tmp_path / ".gemini" / "settings.json").read_text())["hooksConfig"] == {"enabled": False}
     assert all(FOLDER_PREFIX in path or tmp_path.name in path for path in gemini.leftovers)
-    llm = recipes.call(("llm",), question, "", tmp_path)
+    llm = command.invocation(("llm",), question, "", tmp_path)
     assert "--no-log" in llm.words
     for call in (claude, codex, gemini, llm):
         assert question.user in call.text
         assert question.user not in " ".join(call.words)
-        assert recipes.environment({"CLAUDECODE": "1"}, call)["NMEM_SKIP_HOOKS"] == "1"
+        assert command.environment({"CLAUDECODE": "1"}, call)["NMEM_SKIP_HOOKS"] == "1"
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nmem.llm import discover
+from nmem.llm import Cancel, Cancelled, CapReached, Failure, Rejected, Request, endpoint
 from nmem.llm.ask import Desk
-from nmem.llm.backend import Cancel, Cancelled, CapReached, Failure, Rejected, Request
 from nmem.llm.config import Settings
-from nmem.llm.ladder import STEPS
+from nmem.llm.endpoint import STEPS
 
 if TYPE_CHECKING:
     from nmem.llm.shape import Record
@@ -328,13 +327,13 @@ def test_discovery_looks_at_loopback_only_and_takes_models_for_text(server: Scri
     port = int(server.url.rsplit(":", 1)[1].split("/")[0])
     server.models = {"data": [{"id": "nomic-embed"}, {"id": "qwen"}, {"id": 5}, "x", {"id": "a\x1b[31m"}]}
     ports = (("Closed", 9), ("Here", port))
-    found = discover.servers(ports=ports)
+    found = endpoint.servers(ports=ports)
     assert [(one.name, one.models) for one in found] == [("Here", ("qwen", "nomic-embed"))]
-    settled = discover.settle(Settings(key="mine"), ports=ports)
+    settled = endpoint.settle(Settings(key="mine"), ports=ports)
     assert settled
     assert (settled.base_url, settled.model, settled.key) == (server.url, "qwen", "")
-    assert discover.settle(Settings(model="absent"), ports=ports) is None
-    assert discover.settle(Settings(enabled=False), ports=ports) is None
+    assert endpoint.settle(Settings(model="absent"), ports=ports) is None
+    assert endpoint.settle(Settings(enabled=False), ports=ports) is None
     assert [one.base_url for one in found] == [server.url]
 
 
@@ -342,12 +341,12 @@ def test_discovery_looks_at_loopback_only_and_takes_models_for_text(server: Scri
 def test_what_does_not_list_models_is_no_server(server: Scripted, models: Any) -> None:
     port = int(server.url.rsplit(":", 1)[1].split("/")[0])
     server.models = models
-    assert discover.servers(ports=(("Here", port),)) == []
+    assert endpoint.servers(ports=(("Here", port),)) == []
 
 
 def test_discovery_without_servers_is_quick() -> None:
     started = time.monotonic()
-    assert discover.servers(ports=(("a", 9), ("b", 10), ("c", 11))) == []
+    assert endpoint.servers(ports=(("a", 9), ("b", 10), ("c", 11))) == []
     assert time.monotonic() - started < 20
 
 
@@ -355,4 +354,4 @@ def test_a_configured_endpoint_is_never_replaced_by_one_that_listens(server: Scr
     server.models = {"data": [{"id": "qwen"}]}
     port = int(server.url.rsplit(":", 1)[1].split("/")[0])
     mine = Settings(base_url="http://127.0.0.1:9/v1", model="mine")
-    assert discover.settle(mine, ports=(("Here", port),)) == mine
+    assert endpoint.settle(mine, ports=(("Here", port),)) == mine

@@ -12,10 +12,9 @@ import pytest
 
 from nmem.episodes.boundary import load
 from nmem.episodes.detect import decide
-from nmem.episodes.segmenter import Segmenter
+from nmem.episodes.judging import Segmenter
 from nmem.llm.ask import Desk
-from nmem.threads.assessor import Assessor
-from nmem.threads.link import Assessment, Question
+from nmem.threads.link import Assessment, ModelAssessor, Question
 
 if TYPE_CHECKING:
     from tests.nmem.llm.conftest import Book, Play, Scripted
@@ -84,14 +83,14 @@ RELATED = {
 
 def test_threads_are_assessed(server: Scripted, desk: Callable[..., Desk], play: type[Play]) -> None:
     server.plays = [play(json.dumps(RELATED))]
-    assert Assessor(desk())(QUESTION) == Assessment(True, 0.8, "Both are about failed uploads.", ("uploads",))
+    assert ModelAssessor(desk())(QUESTION) == Assessment(True, 0.8, "Both are about failed uploads.", ("uploads",))
 
 
 def test_a_failing_model_is_left_alone_and_never_raises(
     server: Scripted, desk: Callable[..., Desk], play: type[Play]
 ) -> None:
     server.plays = [play("nothing", status=401)]
-    assess = Assessor(desk())
+    assess = ModelAssessor(desk())
     assert [assess(QUESTION) for _ in range(6)] == [None] * 6
     assert len(server.requests) == 2
 
@@ -100,7 +99,7 @@ def test_questions_of_several_threads_wait_for_each_other(
     server: Scripted, desk: Callable[..., Desk], play: type[Play], book: Book
 ) -> None:
     server.plays = [play(json.dumps(RELATED), wait=0.05)]
-    assess = Assessor(desk(daily_token_cap=1200))
+    assess = ModelAssessor(desk(daily_token_cap=1200))
     answers: list[Assessment | None] = []
     crowd = [threading.Thread(target=lambda: answers.append(assess(QUESTION))) for _ in range(8)]
     for thread in crowd:
@@ -120,6 +119,6 @@ def test_a_ledger_that_cannot_be_written_stops_the_questions(
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr(book, "record", full)
-    assess = Assessor(desk())
+    assess = ModelAssessor(desk())
     assert [assess(QUESTION), assess(QUESTION)] == [None, None]
     assert len(server.requests) == 1

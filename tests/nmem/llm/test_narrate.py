@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmem.llm import session_prompt
+from nmem.llm import Cancel, Failure, Rejected, session_prompt, tokens
 from nmem.llm.ask import Desk, parse
-from nmem.llm.backend import Cancel, Failure, Rejected, tokens
 from nmem.llm.claims import sentences, stands
 from nmem.llm.facts import gather
 from nmem.llm.outgoing import Outgoing, fence, untagged

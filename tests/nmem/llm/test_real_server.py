@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nmem.llm import discover
+from nmem.llm import Cancel, Failure, Redacted, Request, endpoint
 from nmem.llm.ask import Desk
-from nmem.llm.backend import Cancel, Failure, Redacted, Request
 from nmem.llm.config import Settings
-from nmem.llm.endpoint import Endpoint
-from nmem.llm.ladder import Dialect
+from nmem.llm.endpoint import Dialect, Endpoint
 from nmem.llm.linking_prompt import Pair, assess
 from nmem.llm.shape import Record
 from nmem.settle import settle
@@ -94,7 +92,7 @@ def test_it_is_found_by_its_port_and_asked_for_its_model(url: str) -> None:
     port = int(url.rsplit(":", 1)[1].split("/", maxsplit=1)[0])
     end, settled = time.monotonic() + 120, None
     while settled is None and time.monotonic() < end:  # one look takes under a second, whatever the machine does
-        settled = discover.settle(Settings(), ports=(("llama.cpp", port),))
+        settled = endpoint.settle(Settings(), ports=(("llama.cpp", port),))
     assert settled
     assert settled.base_url == url
     assert settled.model

@@ -16,8 +16,8 @@ from nmem import tables
 from nmem.commands.main import nmem
 from nmem.episodes import corrections, units
 from nmem.errors import NmemError
+from nmem.llm import tokens
 from nmem.llm.ask import Desk
-from nmem.llm.backend import tokens
 from nmem.training import examples, question
 from tests.nmem.test_train import START, taught
 

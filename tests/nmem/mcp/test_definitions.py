@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from nmem.mcp.ask import Usage
 from nmem.mcp.server import INSTRUCTIONS, TOOLS, definition
-from nmem.mcp.tool import Tool
+from nmem.mcp.tool import Tool, Usage
 
 BUDGET = 1_650
 

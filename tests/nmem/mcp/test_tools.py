@@ -11,8 +11,8 @@ import pytest
 
 from nmem.context.choosing import switched
 from nmem.mcp import reply
-from nmem.mcp.ask import asking
 from nmem.mcp.server import TOOLS, answered
+from nmem.mcp.tool import asking
 from nmem.settle import settle
 from tests.nmem.conftest import Recorded
 from tests.nmem.mcp.conftest import HOSTILE, Client
@@ -208,8 +208,8 @@ def test_what_takes_too_long_is_stopped(client: Client, record: Recorded, monkey
     record.begin("s")
     for number in range(3000):
         record.user(f"word {number}")
-    monkeypatch.setattr("nmem.mcp.ask.SECONDS", 0.0)
-    monkeypatch.setattr("nmem.mcp.ask.OUTER_STEPS", 10)
+    monkeypatch.setattr("nmem.mcp.tool.SECONDS", 0.0)
+    monkeypatch.setattr("nmem.mcp.tool.OUTER_STEPS", 10)
     assert "took too long" in client.refused("timeline")
 
 

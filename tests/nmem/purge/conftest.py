@@ -21,8 +21,7 @@ from nmem import marks, tables
 from nmem.context import pins
 from nmem.learn.sessions import more
 from nmem.purge import journal
-from nmem.purge.folding import fold
-from nmem.purge.needles import Needles
+from nmem.purge.needles import Needles, fold
 from nmem.settle import settle
 
 TOKEN = 'Zq7Planted "Wéb" Tok42'

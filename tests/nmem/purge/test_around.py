@@ -12,8 +12,8 @@ import pytest
 from capture.storage import store
 from nmem import tables
 from nmem.errors import NmemError
-from nmem.purge import around
-from nmem.purge.around import FILE, ITEM, PROJECT, SESSION
+from nmem.purge import preview
+from nmem.purge.preview import FILE, ITEM, PROJECT, SESSION
 
 
 @pytest.fixture
@@ -39,12 +39,12 @@ def two(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def reaches(db: sqlite3.Connection, *ids: str) -> dict[str, str]:
-    return {one.kind: one.name for one in around.around(db, ids)}
+    return {one.kind: one.name for one in preview.around(db, ids)}
 
 
 def test_one_call_reaches_its_file_session_and_project(two: sqlite3.Connection) -> None:
     assert reaches(two, "obs/1") == {ITEM: "obs/1", FILE: "table.py", SESSION: "session/s1", PROJECT: "shop1"}
-    file = next(one.chosen for one in around.around(two, ["obs/1"]) if one.kind == FILE)
+    file = next(one.chosen for one in preview.around(two, ["obs/1"]) if one.kind == FILE)
     assert (file.files, file.projects) == (("table.py",), ("project/1",))
 
 
@@ -57,4 +57,4 @@ def test_files_of_several_projects_are_not_taken_crosswise(two: sqlite3.Connecti
 
 def test_nothing_chosen_is_said(two: sqlite3.Connection) -> None:
     with pytest.raises(NmemError, match="nothing selected"):
-        around.around(two, [])
+        preview.around(two, [])

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from nmem.commands.main import nmem
 from nmem.doctor import fix_database
 from nmem.doctor.checks import storage
-from nmem.purge import run, strays
+from nmem.purge import files, run
 from nmem.purge.selection import Selection
 from nmem.settle import settle
 from tests.nmem.conftest import Recorded
@@ -70,7 +70,7 @@ def test_what_a_killed_process_left_goes(said: str, dead: int, name: str, by: st
 def test_without_a_number_its_age_tells(said: str) -> None:
     old, new = copied(said, "audit-abc.db"), copied(said, "audit-abd.db")
     os.utime(old, (1, 1))
-    assert strays.clear(said) == [old.name]
+    assert files.clear(said) == [old.name]
     assert new.exists()
 
 

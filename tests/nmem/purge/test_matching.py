@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from nmem.purge import files, run
-from nmem.purge.folding import fold
-from nmem.purge.needles import Needles
+from nmem.purge.needles import Needles, fold
 from nmem.purge.selection import Matcher, Selection
 from tests.nmem.conftest import Recorded
 from tests.nmem.purge.conftest import holding

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.evaluate.recall import evaluate, records
-from nmem.recall import check, corpus, folder, grammar, markdown, offer, store, words
+from nmem.recall import corpus, folder, grammar, kept, markdown, mend, store, words
 from nmem.recall.answer import ANSWERED
 from nmem.recall.rank import rank
 from nmem.recall.resolve import Resolver
@@ -91,8 +91,8 @@ def test_every_name_of_the_real_corpora_leads_to_its_decision(real: Path, name: 
 
 
 def test_the_real_corpora_fit_but_for_two_headings(real: Path) -> None:
-    assert check.check(corpus.read(_place(real, "after"))) == []
-    assert [each.text for each in check.check(corpus.read(_place(real, "grown")))] == [
+    assert mend.check(corpus.read(_place(real, "after"))) == []
+    assert [each.text for each in mend.check(corpus.read(_place(real, "grown")))] == [
         "When Choosing Naming Convention Format", "When Merging Worktree With Consolidated Learnings On Main",
     ]  # fmt: skip
 
@@ -109,7 +109,7 @@ def test_the_real_older_index_is_migrated_and_put_back(real: Path, tmp_path: Pat
     before = {path: path.read_bytes() for path in files}
     done = CliRunner().invoke(nmem, ["recall", "migrate", "--yes", *where])
     assert done.exit_code == 0, done.output
-    assert check.check(corpus.read(place)) == []
+    assert mend.check(corpus.read(place)) == []
     for path in Path(place.folder).iterdir():
         old, new = ([line for line in markdown.lines_of(text) if not line.startswith("#")]
                     for text in (before[path].decode(), path.read_text()))  # fmt: skip
@@ -141,8 +141,8 @@ def test_real_queries_are_found(real: Path, half: int) -> None:
 
 def test_a_prompt_that_says_a_trigger_is_offered_its_entry(real: Path) -> None:
     index = store.of(_place(real, "grown"), keep=False).index
-    names = offer.form(index)
-    made = [(doc[4], [one.heading for one in offer.best(names, f"please look at {doc[1]} in this module today")])
+    names = kept.form(index)
+    made = [(doc[4], [one.heading for one in kept.best(names, f"please look at {doc[1]} in this module today")])
             for doc in index.docs]  # fmt: skip
     right = sum(heading in found for heading, found in made)
     assert right >= 0.98 * len(made) and right >= 0.95 * sum(len(found) for _, found in made)

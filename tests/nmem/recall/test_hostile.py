@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmem.errors import NmemError
-from nmem.recall import check, corpus, folder, mend, store
+from nmem.recall import corpus, folder, mend, store
 from nmem.recall.answer import ANSWERED, SEVERAL, WRONG
 from nmem.recall.resolve import Resolver
 
@@ -59,7 +59,7 @@ def test_huge_binary_and_odd_files_are_left_out_and_said(decisions: Path) -> Non
     recall = store.here()
     assert {warning.split(":")[0] for warning in recall.warnings} == {"huge.md", "binary.md", "pipe.md"}
     assert Resolver(recall).ask("prune roses").kind == ANSWERED
-    assert check.UNREAD in {each.kind for each in check.check(corpus.read(recall.place))}
+    assert mend.UNREAD in {each.kind for each in mend.check(corpus.read(recall.place))}
 
 
 def test_a_hundred_levels_and_folders_in_a_circle_end(decisions: Path) -> None:
@@ -86,9 +86,9 @@ def test_crlf_and_no_final_newline(decisions: Path, project: Path) -> None:
 
 def test_an_open_fence_swallows_and_is_found(decisions: Path) -> None:
     (decisions / "open.md").write_text("## When Open\n\n```\n\n## When Swallowed\n")
-    found = check.check(corpus.read(store.here().place))
+    found = mend.check(corpus.read(store.here().place))
     assert [(each.kind, each.line) for each in found if each.file == "open.md"] == [
-        (check.NO_ENTRY, 1), (check.FENCE, 3),
+        (mend.NO_ENTRY, 1), (mend.FENCE, 3),
     ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
-from nmem.recall import check, compress, corpus, folder, mend, migrate, store
+from nmem.recall import compress, corpus, folder, mend, migrate, store
 from tests.nmem.conftest import Recorded
 
 
@@ -20,7 +20,7 @@ def run(*words: str, given: str | None = None) -> Result:
 
 
 def kinds(project: Path) -> Counter[str]:
-    return Counter(each.kind for each in check.check(corpus.read(folder.find(str(project)))))
+    return Counter(each.kind for each in mend.check(corpus.read(folder.find(str(project)))))
 
 
 def image(project: Path) -> dict[str, bytes]:

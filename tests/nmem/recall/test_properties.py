@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmem.errors import NmemError
-from nmem.recall import check, corpus, folder, markdown, mend, migrate, store
+from nmem.recall import corpus, folder, markdown, mend, migrate, store
 from nmem.recall.answer import ANSWERED
+from nmem.recall.asked import told
 from nmem.recall.folder import Place
 from nmem.recall.resolve import Resolver
-from nmem.recall.told import told
 
 LINE = st.one_of(
     st.sampled_from([
@@ -77,7 +77,7 @@ def test_every_link_leads_somewhere_and_every_body_stands_in_its_file(
 def test_mending_loses_no_line_and_needs_no_second_time(files: list[str], index: str) -> None:
     with placed(files, index) as place:
         found = corpus.read(place)
-        check.check(found)
+        mend.check(found)
         if not found.index_lines:
             return
         before = index.split("\n")

@@ -9,9 +9,9 @@ import pytest
 
 from nmem.recall import store
 from nmem.recall.answer import ANSWERED, NOTHING, SEVERAL, SILENT, UNSURE, WRONG
-from nmem.recall.offer import best, form
+from nmem.recall.asked import told
+from nmem.recall.kept import best, form
 from nmem.recall.resolve import Resolver
-from nmem.recall.told import told
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 from click.testing import CliRunner
 
+from nmem import retention
 from nmem.commands import terminal
 from nmem.commands.main import nmem
-from nmem.retention import clock, exempt, policy, sweep
+from nmem.retention import exempt, plan, sweep
 from nmem.retention.automatic import automatic
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import DAY
@@ -34,7 +35,7 @@ def test_a_leap_of_a_year_forgets_nothing_unless_it_lasts(record: Recorded, sett
     assert automatic(db, db_path, now + YEAR + DAY // 2, never).forgotten == 0
     assert automatic(db, db_path, now + 9 * DAY, never).forgotten == 0
     assert db.execute("SELECT count(*) FROM observations").fetchone() == held
-    assert not db.execute("SELECT 1 FROM upkeep WHERE name = ?", (clock.LEAPT,)).fetchone()
+    assert not db.execute("SELECT 1 FROM upkeep WHERE name = ?", (plan.LEAPT,)).fetchone()
     automatic(db, db_path, now + YEAR, never)
     assert automatic(db, db_path, now + YEAR + DAY, never).forgotten > 0, "a year that is over is over"
 
@@ -68,7 +69,7 @@ def test_by_hand_a_leap_is_said_and_yes_alone_is_not_enough(
     db = settled().db
     db.execute("DELETE FROM upkeep")
     now = record.at + 10 * DAY
-    clock.believed(db, now)
+    plan.believed(db, now)
     held = db.execute("SELECT count(*) FROM observations").fetchone()
     monkeypatch.setattr(terminal, "now", lambda: now + YEAR)
     refused = CliRunner().invoke(nmem, ["sweep", "--yes"])
@@ -87,8 +88,8 @@ def test_a_clock_that_goes_on_needs_no_flag(record: Recorded, settled: Settled) 
     record.coupon()
     db = settled().db
     for day in range(60):
-        clock.believed(db, record.at + day * DAY)
-    assert clock.ahead_by(db, record.at + 60 * DAY) == 0
+        plan.believed(db, record.at + day * DAY)
+    assert plan.ahead_by(db, record.at + 60 * DAY) == 0
 
 
 def test_a_lifetime_begins_when_a_session_was_stored(record: Recorded, settled: Settled) -> None:
@@ -102,8 +103,8 @@ def test_a_lifetime_begins_when_a_session_was_stored(record: Recorded, settled: 
     db = settled().db
     now = record.at + DAY
     assert exempt.kept(db, now).taken_in.keys() == {"behind"}
-    assert sweep.sweep(db, policy.load(), now, dry=True).count == 0
-    assert sweep.sweep(db, policy.load(), now + 2 * YEAR, dry=True).count > 0
+    assert sweep.sweep(db, retention.load(), now, dry=True).count == 0
+    assert sweep.sweep(db, retention.load(), now + 2 * YEAR, dry=True).count > 0
 
 
 def test_a_session_in_which_the_clock_fell_behind_lives_as_long_as_others(record: Recorded, settled: Settled) -> None:
@@ -117,8 +118,8 @@ def test_a_session_in_which_the_clock_fell_behind_lives_as_long_as_others(record
     db = settled().db
     now = record.at + DAY
     assert exempt.kept(db, now).taken_in.keys() == {"mixed"}
-    assert sweep.sweep(db, policy.load(), now, dry=True).count == 0
-    assert sweep.sweep(db, policy.load(), now + 2 * YEAR, dry=True).count > 0
+    assert sweep.sweep(db, retention.load(), now, dry=True).count == 0
+    assert sweep.sweep(db, retention.load(), now + 2 * YEAR, dry=True).count > 0
 
 
 @pytest.fixture
@@ -128,8 +129,8 @@ def looked(record: Recorded, settled: Settled) -> Callable[..., bool]:
     db = settled().db
     db.execute("DELETE FROM upkeep")
     now = record.at + 10 * DAY
-    clock.believed(db, now)
-    return lambda days: clock.believed(db, int(now + days * DAY))
+    plan.believed(db, now)
+    return lambda days: plan.believed(db, int(now + days * DAY))
 
 
 def test_a_leap_that_lasted_leaves_the_guard_against_small_ones(looked: Callable[..., bool]) -> None:
@@ -166,6 +167,6 @@ def test_a_memory_of_before_looks_were_kept_is_guarded(record: Recorded, settled
     record.begin("now").user("and now?")
     db.execute("UPDATE sessions SET started_at = ?1, last_at = ?1 WHERE id = 'now'", (now,))
     db.execute("DELETE FROM upkeep")
-    assert clock.ahead_by(db, now) >= YEAR - DAY
-    assert not clock.believed(db, now)
-    assert clock.ahead_by(db, now + DAY // 2) >= YEAR - DAY, "how far it leapt is still said"
+    assert plan.ahead_by(db, now) >= YEAR - DAY
+    assert not plan.believed(db, now)
+    assert plan.ahead_by(db, now + DAY // 2) >= YEAR - DAY, "how far it leapt is still said"

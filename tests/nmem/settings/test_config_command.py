@@ -16,9 +16,9 @@ from capture import paths
 from capture.storage import store
 from nmem import tables
 from nmem.commands.main import nmem
-from nmem.doctor.checks.config import config as doctor_says
+from nmem.doctor.checks import config as doctor_says
 from nmem.errors import NmemError
-from nmem.settings import file, where
+from nmem.settings import file
 
 MINE = """# mine
 [context]
@@ -197,7 +197,7 @@ def test_edit_checks_what_was_written(mine: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_lines_are_found_in_whatever_form_a_document_is_written() -> None:
     text = 'a.b = 1\n\n[c]\n"d.e" = """\nx = 1\n"""\nf = { g = [1,\n2] }\n[[h]]\ni = 1\n[[h]]\nj = 2\n'
-    assert where.lines(text) == {
+    assert file.lines(text) == {
         ("a",): 1, ("a", "b"): 1, ("c",): 3, ("c", "d.e"): 4, ("c", "f"): 7, ("c", "f", "g"): 7, ("h",): 9,
         ("h", "i"): 10, ("h", "j"): 12,
     }  # fmt: skip

@@ -12,12 +12,12 @@ import pytest
 from capture.clients import CLIENTS
 from capture.redaction import settings as redaction
 from nmem.context import config as context
-from nmem.episodes import config as episodes
+from nmem.episodes import weigh
 from nmem.errors import NmemError
 from nmem.llm import config as llm
 from nmem.settings import check, kinds, listing
 from nmem.settings.declared import SETTINGS, TABLES, find, tables
-from nmem.settings.setting import ANY, KINDS, Setting
+from nmem.settings.kinds import ANY, KINDS, Setting
 from nmem.threads import config as threads
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -42,7 +42,7 @@ def llm_says(table: dict[str, Any]) -> list[str]:
 READERS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "redaction": lambda table: redaction._form("config.toml", {"redaction": table})[-1],
     "context": lambda table: context.form({"context": table})[-1],
-    "episodes": lambda table: episodes.form({"episodes": table})[-1],
+    "episodes": lambda table: weigh.form({"episodes": table})[-1],
     "threads": lambda table: threads.form({"threads": table})[-1],
     "llm": llm_says,
 }
@@ -80,7 +80,7 @@ def test_the_defaults_are_those_of_the_readers() -> None:
         if setting.parts[0] == "llm" and part != "key_env":
             assert setting.default == getattr(llm.Settings(), part)
     assert getattr(find(("threads", "timeout_minutes")), "default", None) == threads.TIMEOUT_MINUTES
-    assert episodes.METHODS[0] == getattr(find(("episodes", "method")), "default", None)
+    assert weigh.METHODS[0] == getattr(find(("episodes", "method")), "default", None)
     assert threads.Config().method == getattr(find(("threads", "method")), "default", None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nmem.stance.model import SessionStance
-from nmem.stance.usual import compared, quantile
+from nmem.stance.read import compared, quantile
 
 
 def session(think: float | None = None, failed: int = 0, observations: int = 100) -> SessionStance:

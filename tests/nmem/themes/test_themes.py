@@ -17,12 +17,13 @@ from click.testing import CliRunner
 
 from capture.storage import store
 from nmem import tables
+from nmem import themes as read
 from nmem.commands.main import nmem
 from nmem.read import episodes
 from nmem.read.episode_filter import Filter
 from nmem.retrieval import index
 from nmem.retrieval.documents import RULES
-from nmem.themes import group, keep, read
+from nmem.themes import keep
 
 SUBJECTS = {"coupon": "rounding cart voucher", "webhook": "retry partner delivery", "footer": "danish notice legal"}
 EACH = 6
@@ -115,8 +116,8 @@ def test_a_theme_keeps_its_number_as_the_project_grows(db: Connection) -> None:
 
 
 def test_few_episodes_or_no_scikit_learn_make_no_themes(db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert group.grouped({number: {"coupon": 1.0} for number in range(group.LEAST - 1)}, {}) == []
-    assert group.grouped({number: {"fix": 1.0} for number in range(30)}, {}) == []
+    assert keep.grouped({number: {"coupon": 1.0} for number in range(keep.LEAST - 1)}, {}) == []
+    assert keep.grouped({number: {"fix": 1.0} for number in range(30)}, {}) == []
     monkeypatch.setattr(keep, "possible", lambda: False)
     assert keep.keep(db) == 0
     assert run() == "no themes: `nmem settle` groups episodes on the same subject\n"
@@ -159,7 +160,7 @@ def test_no_hook_and_no_listing_imports_scikit_learn() -> None:
     root = str(Path(keep.__file__).parents[2])
     code = (
         f"import sys; sys.path.insert(0, {root!r})\n"
-        "import nmem.settle, nmem.themes.keep, nmem.themes.read, nmem.commands.themes\n"
+        "import nmem.settle, nmem.themes.keep, nmem.themes, nmem.commands.themes\n"
         "print(any(name.startswith('sklearn') for name in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)

@@ -15,9 +15,9 @@ from nmem.retrieval.background import Background
 from nmem.threads import continuity, formula, outcomes
 from nmem.threads import decisions as _decisions
 from nmem.threads import read as _read
-from nmem.threads.likeness import NAMES, Earlier, Likeness, likeness, recency
+from nmem.threads.formula import NAMES, Earlier, Likeness, likeness, recency
 from nmem.threads.link import Assessment, Linker, Question, decide
-from nmem.threads.remarks import same_work
+from nmem.threads.outcomes import same_work
 
 World = Any
 read: Any = _read  # what is found is there: a None fails the test all the same

@@ -9,8 +9,7 @@ import pytest
 
 from capture.jsonio import dumps
 from nmem.threads import decisions, formula, link, tuning
-from nmem.threads.formula import Example, fit, raw
-from nmem.threads.likeness import NAMES, Likeness
+from nmem.threads.formula import NAMES, Example, Likeness, fit, raw
 
 World = Any
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nmem.learn import errors
 from nmem.learn.errors.normal import normal
-from nmem.learn.errors.signature import KEY, LINE, MOST
+from nmem.learn.errors.rules import KEY, LINE, MOST
 
 _spec = importlib.util.spec_from_file_location("learn_samples", Path(__file__).with_name("samples.py"))
 assert _spec and _spec.loader

@@ -9,7 +9,7 @@ from nmem.mcp.tool import PROJECT, Answer, Tool
 from nmem.read import views
 
 if TYPE_CHECKING:
-    from nmem.mcp.ask import Ask
+    from nmem.mcp.tool import Ask
 
 
 def run(ask: Ask) -> Answer:
