@@ -47,13 +47,13 @@ class _Clock:
     __slots__ = ("db", "until")
 
     def __init__(self, db: Connection, milliseconds: float) -> None:
-        from time import perf_counter_ns
+        from time import perf_counter_ns  # on use: start-up stays short
 
         self.db = db
         self.until = perf_counter_ns() + int(milliseconds * 1_000_000)
 
     def over(self) -> bool:
-        from time import perf_counter_ns
+        from time import perf_counter_ns  # on use: start-up stays short
 
         return perf_counter_ns() > self.until
 
@@ -77,12 +77,12 @@ def at_prompt(db: Connection, event: Event) -> str:
 
 
 def _told(db: Connection, event: Event, decide: Callable[[Connection, Event, Config, Injection, int], None]) -> str:
-    from capture.clients import room
+    from capture.clients import room  # on use: start-up stays short
 
     most = room(event)
     if not most:
         return ""
-    from nmem.context.config import load
+    from nmem.context.config import load  # on use: start-up stays short
 
     config = load()
     if not config.enabled:
@@ -110,14 +110,14 @@ def _late(db: Connection, one: Injection) -> str:
 
 
 def _count(db: Connection, name: str) -> None:
-    from capture.storage.store import count
+    from capture.storage.store import count  # on use: start-up stays short
 
     count(db, name)
 
 
 def kept(db: Connection, one: Injection, config: Config) -> str:
     """Store what is about to be told; the text, unless it is kept back or has been told by now."""
-    from nmem.context.config import withheld
+    from nmem.context.config import withheld  # on use: start-up stays short
 
     if not one.text and one.event != record.COMPACT:
         return ""
@@ -125,14 +125,14 @@ def kept(db: Connection, one: Injection, config: Config) -> str:
     if not store(db, one) or one.withheld:
         return ""
     if any(item.kind == RECALL for item in one.items):
-        from nmem.context.decided import note
+        from nmem.context.decided import note  # on use: start-up stays short
 
         note(db, one.session_id, one.items, one.at)
     return one.text
 
 
 def _at_start(db: Connection, event: Event, config: Config, one: Injection, most: int) -> None:
-    from nmem.context import ask
+    from nmem.context import ask  # on use: start-up stays short
     from nmem.context.present import read
 
     present = read(db, event.session_id, event.at)
@@ -146,7 +146,7 @@ def _at_start(db: Connection, event: Event, config: Config, one: Injection, most
 
 def _begun(db: Connection, event: Event, config: Config, present: Present, most: int) -> Decision:
     """What a start tells by itself: what was going on before a fold or a clear, else what is known without a prompt."""
-    from nmem.context import decide
+    from nmem.context import decide  # on use: start-up stays short
 
     if event.source in ("compact", "clear"):
         cleared = event.source == "clear"
@@ -158,7 +158,7 @@ def _begun(db: Connection, event: Event, config: Config, present: Present, most:
             return made
         if made.unsound:
             _count(db, UNSOUND)
-    from nmem.context.beginning import goes_on
+    from nmem.context.beginning import goes_on  # on use: start-up stays short
 
     goes = "" if event.source in decide.RESUMED else goes_on(db, present)
     return decide.start(db, present, config, config.start_tokens, most, goes, event.source or "")
@@ -166,7 +166,7 @@ def _begun(db: Connection, event: Event, config: Config, present: Present, most:
 
 def _line_alone(db: Connection, event: Event, config: Config, one: Injection, most: int) -> None:
     """Where the rest took too long, at least that the memory can be asked: that is found at once."""
-    from nmem.context import ask, decide
+    from nmem.context import ask, decide  # on use: start-up stays short
     from nmem.context.present import read
 
     present = read(db, event.session_id, event.at)
@@ -177,7 +177,7 @@ def _line_alone(db: Connection, event: Event, config: Config, one: Injection, mo
 
 
 def _before_clear(db: Connection, event: Event) -> str | None:
-    from nmem.context.recovery import before_clear
+    from nmem.context.recovery import before_clear  # on use: start-up stays short
 
     return before_clear(db, event.session_id, event.at)
 
@@ -193,22 +193,22 @@ def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, mos
     number, at, text = newest
     one.event, one.prompt_id = PROMPT, number
     occasion = _occasion(db, event.session_id, number, at)
-    from nmem.context.present import read
+    from nmem.context.present import read  # on use: start-up stays short
 
     present = read(db, event.session_id, event.at, text)
     if present is None:
         return
     if occasion:
-        from nmem.preload import TELLING, more
+        from nmem.preload import TELLING, more  # on use: start-up stays short
 
         more(TELLING)
         db.execute(f"PRAGMA cache_size={_PAGES}")
-    from nmem.context import decide
+    from nmem.context import decide  # on use: start-up stays short
 
     one.unit_id = present.unit_id
     _taken(db, one, decide.prompt(db, present, config, config.prompt_tokens, most, occasion))
     if present.arrived and present.thread_id is not None:
-        from nmem.threads import arrival
+        from nmem.threads import arrival  # on use: start-up stays short
 
         arrival.store(db, present.thread_id, event.at, present.arrived)
 
@@ -224,10 +224,10 @@ def _taken(db: Connection, one: Injection, made: Decision) -> None:
 
 def _refold(db: Connection, silent: str) -> None:
     """Nothing may be told until a project is folded anew: whoever left it so, settling is started now."""
-    from nmem.context.decide import WAITS
+    from nmem.context.decide import WAITS  # on use: start-up stays short
 
     if silent == WAITS:
-        from capture.storage.sqlite import file
+        from capture.storage.sqlite import file  # on use: start-up stays short
         from nmem.settle_start import start
 
         start(file(db))
@@ -258,6 +258,6 @@ def _occasion(db: Connection, session_id: str, prompt_id: int, at: int) -> str:
 
 def _idle(text: str) -> bool:
     """Whether a prompt says nothing that anything could be selected by."""
-    from nmem.retrieval.terms import CHAT, mentions, terms
+    from nmem.retrieval.terms import CHAT, mentions, terms  # on use: start-up stays short
 
     return CHAT.issuperset(terms(text)) and not mentions(text)

@@ -113,7 +113,7 @@ def _with_gone(
     db: Connection, unit: Unit, rows: list[Seen], said: list[tuple[int, int]], end: int
 ) -> tuple[list[Seen], list[tuple[int, int]]]:
     """What there is of an episode, and what only the trace of its session still tells."""
-    from nmem.store import trace
+    from nmem.store import trace  # on use: start-up stays short
 
     whole = [*rows, *(Seen(one.seen()) for one in trace.of_unit(db, unit.session_id, unit.id))]
     gone = [one for one in trace.said(db, unit.session_id) if unit.started_at <= one[1] < end]
@@ -125,7 +125,7 @@ def _trace(db: Connection, unit: Unit, known: list[Seen] | None = None) -> str:
 
     `known`: all of them, where they have just been read.
     """
-    from capture.jsonio import dumps
+    from capture.jsonio import dumps  # on use: start-up stays short
 
     if known is None:
         known = [Seen(row) for row in db.execute(_SEEN, (unit.session_id, _NEVER, unit.id))]
@@ -142,7 +142,7 @@ def _told(seen: Seen) -> dict[str, object]:
 
 def sign_session(db: Connection, session_id: str) -> None:
     """The signature and fingerprint of a session: the sums over its episodes. Inside a transaction."""
-    from capture.jsonio import dumps
+    from capture.jsonio import dumps  # on use: start-up stays short
 
     phase: dict[str, int] = {}
     prints: dict[str, int] = {}
@@ -164,7 +164,7 @@ def sign_session(db: Connection, session_id: str) -> None:
 
 def _sum(counts: dict[str, int], more: str) -> None:
     """Add stored counts; damaged ones are none."""
-    from capture.jsonio import BadJson, loads
+    from capture.jsonio import BadJson, loads  # on use: start-up stays short
 
     try:
         found = loads(more)

@@ -137,7 +137,7 @@ def _bounded(found: dict[int, Named], judged: Sequence[Judged]) -> dict[int, Nam
 
 def arrived(db: Connection, session_id: str, path: str = "") -> None:
     """Put the newest turns into the episodes that the agent named, when it just named one. Raises sqlite3.Error."""
-    from nmem.episodes.boundary import load
+    from nmem.episodes.boundary import load  # on use: start-up stays short
 
     turns = history.recent(db, session_id)
     said = recent(db, turns) if turns else []
@@ -155,7 +155,7 @@ def arrived(db: Connection, session_id: str, path: str = "") -> None:
 
 def limit_of(offer: float) -> float:
     """The probability from which on a boundary is likely enough to need no word in common."""
-    from math import exp
+    from math import exp  # on use: start-up stays short
 
     return _LIKELY / (1.0 + exp(-offer))
 

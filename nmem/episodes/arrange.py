@@ -106,7 +106,7 @@ def forget_session(db: Connection, session_id: str) -> None:
 
     Inside a transaction, and before the session's prompts are deleted: these are referred to.
     """
-    from nmem.tables import version
+    from nmem.tables import version  # on use: start-up stays short
 
     if not version(db):
         return

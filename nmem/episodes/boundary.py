@@ -161,7 +161,7 @@ def _odds(score: float) -> float:
 
 def load(db_path: str = "") -> Detector:
     """The detector with the person's own weights where training has made some, else with those of the package."""
-    from capture.files import own, read
+    from capture.files import own, read  # on use: start-up stays short
     from capture.jsonio import loads
 
     paths = [os.path.join(os.path.dirname(os.path.abspath(db_path)), FITTED)] if db_path else []
@@ -225,7 +225,7 @@ class Session:
 
     def __init__(self, detector: Detector, *, goals: bool = True) -> None:
         """`goals`: whether decisions say which goal they return to; without, a second look says so."""
-        from nmem.episodes.resumption import Goals
+        from nmem.episodes.resumption import Goals  # on use: start-up stays short
 
         self.detector = detector
         self.past = ft.Past(detector.common, detector.words)

@@ -251,7 +251,7 @@ def sessions(
 
     `path`: the database's, beside which the person's own weights may lie. `step` is told of each session done.
     """
-    from nmem import tables
+    from nmem import tables  # on use: start-up stays short
 
     tables.ensure(db)
     detector = load(path)

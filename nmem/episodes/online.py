@@ -47,7 +47,7 @@ def _placed(db: Connection, turns: list[Turn], at: int, number: int, path: str) 
         return number, None, None
     if not at or units.latest(db, units.session_of_prompt(db, number)) is None:
         return number, None if at else _opening(units.ONLINE), None
-    from nmem.preload import LATER, more
+    from nmem.preload import LATER, more  # on use: start-up stays short
 
     more(LATER)
     from nmem.episodes.weigh import decide, load, verdict  # weighing is half of the cost: a first prompt has none

@@ -26,7 +26,7 @@ def session_over(db: Connection, session_id: str) -> None:
 
 def checkpoint(db: Connection, session_id: str, at: int) -> None:
     """Keep what is known of the open episode before the client folds the conversation."""
-    from capture.jsonio import dumps, loads
+    from capture.jsonio import dumps, loads  # on use: start-up stays short
 
     annotate.update_newest(db, session_id)
     with transaction(db):

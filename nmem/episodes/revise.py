@@ -43,7 +43,7 @@ def unsure(probability: float) -> bool:
 
 def _revise(db: Connection, session_id: str, path: str) -> None:
     # most turns end without it, and a hook pays for each module
-    from nmem.episodes import history
+    from nmem.episodes import history  # on use: start-up stays short
     from nmem.episodes.online import arrived, missing
     from nmem.episodes.weigh import decide, load, verdict
 

@@ -81,7 +81,7 @@ class Tally:
     @classmethod
     def of(cls, unit: Unit) -> Tally:
         """The count so far; empty when it has to start again. Raises ValueError, KeyError or TypeError when damaged."""
-        from capture.jsonio import loads
+        from capture.jsonio import loads  # on use: start-up stays short
 
         out = cls()
         if not unit.annotated_seq and not unit.annotated_prompt:
@@ -160,7 +160,7 @@ class Tally:
         commit, push = told.get("commit"), told.get("push")
         if not (commit or push or seen.obs_type.startswith("git_")):
             return
-        from nmem.episodes.undone import elsewhere, undone
+        from nmem.episodes.undone import elsewhere, undone  # on use: start-up stays short
 
         made = _has(commit, "hash") or (seen.obs_type == "git_commit" and seen.outcome == "ok")
         if made and not elsewhere(seen.content):
@@ -227,7 +227,7 @@ class Tally:
 
     def columns(self) -> dict[str, object]:
         """The columns of work_units."""
-        from capture.jsonio import dumps
+        from capture.jsonio import dumps  # on use: start-up stays short
 
         return {
             "obs_count": self.count, "hot_files": dumps(self.hot_files()), "phase_signature": dumps(self.phase),
@@ -254,7 +254,7 @@ def _told(metadata: str | None) -> dict[str, Any]:
     """The facts of an observation's metadata that count; most have none."""
     if not metadata or not any(mark in metadata for mark in _TOLD):
         return {}
-    from capture.jsonio import BadJson, loads
+    from capture.jsonio import BadJson, loads  # on use: start-up stays short
 
     try:
         found = loads(metadata)
@@ -275,7 +275,7 @@ def _ran(seen: Seen, told: dict[str, Any]) -> bool:
         return True
     if any(word in answer[:400].lower() for word in _NEVER_BEGAN):
         return False
-    from capture.shell import parse
+    from capture.shell import parse  # on use: start-up stays short
 
     command = parse(seen.content)
     before = command.steps[: command.steps.index(command.main)] if command.main else []

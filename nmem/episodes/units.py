@@ -34,7 +34,7 @@ __all__ = (
     "ACK", "AGENT", "CLOSED", "COLUMNS", "CONT", "FIRST", "INTENT", "LLM", "NEW", "ONLINE", "OPEN", "PERSON", "REVISED",
     "SUB", "Unit", "UnitPrompt", "Verdict", "annotated", "append", "assign", "close", "decided_by_person", "forget",
     "get", "goal", "judge", "latest", "merge", "move", "name", "of_prompt", "of_session", "one_open", "others", "pin",
-    "previous", "project_of", "prompts_of", "prompts_of_session", "prompts_session", "put", "refresh", "resume",
+    "previous", "project_of", "prompts_of", "prompts_of_session", "put", "refresh", "resume",
     "said_of", "split", "start", "straighten", "take_out", "tidy",
 )  # fmt: skip
 
@@ -358,11 +358,6 @@ def refresh(db: Connection, unit_id: int) -> None:
         " WHERE id = ?",
         (first.id, last.id, first.at, last.at, len(prompts), unit_id, unit_id),
     )
-
-
-def prompts_session(db: Connection, unit_id: int) -> str:
-    """The session of an episode."""
-    return str(db.execute("SELECT session_id FROM work_units WHERE id = ?", (unit_id,)).fetchone()[0])
 
 
 def forget(db: Connection, unit_id: int, instead: int) -> None:

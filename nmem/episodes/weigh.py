@@ -50,7 +50,7 @@ def _resumed(db: Connection, turn: Turn, text: str, agent: Agent, detector: Dete
     session_id, number = units.session_of_prompt(db, turn["id"]), turn["ids"][0]
     if units.others(db, session_id, number) < 2:
         return None  # nothing to return to but what is being left
-    from nmem.episodes.resumption import Goals
+    from nmem.episodes.resumption import Goals  # on use: start-up stays short
 
     goals = Goals(detector.common)
     opened: dict[int, int] = {}
