@@ -16,19 +16,16 @@ from nmem.episodes.boundary import load
 from nmem.episodes.units import Verdict
 
 TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    Form = tuple[str, list[str]]
-
-__all__ = ["decide", "load", "verdict"]
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from nmem.episodes.boundary import Decision, Detector
     from nmem.episodes.features import Agent
     from nmem.episodes.history import Turn
+
+    Form = tuple[str, list[str]]
+
+__all__ = ["decide", "load", "verdict"]
 
 
 def decide(db: Connection, turns: list[Turn], at: int, detector: Detector, kind: str) -> Decision:
