@@ -11,6 +11,7 @@ from sqlite3 import Connection, Row
 from nmem.decisions import read as decided
 from nmem.decisions.read import Decision
 from nmem.episodes import open_ends
+from nmem.episodes.narrate.prose import clip, plain
 from nmem.read import stream
 from nmem.read import threads as thread_views
 from nmem.read.episodes import EpisodeRow, present, rows
@@ -106,6 +107,8 @@ class Story:
     """What the person settled in it, the oldest first."""
     obstacle_closed: bool = False
     """It passed, or the work was committed although it had not."""
+    last_words: str = ""
+    """How the agent's last answer begins, without marks; its lines stand."""
 
 
 def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
@@ -131,7 +134,7 @@ def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
         known.get(unit["resumes"]),
         tuple(known[each] for each in ids[1:] if each in known), _previous(db, unit),
         thread_views.get(db, unit["thread_id"]), thread_views.links(db, unit["thread_id"]), _judged(db, unit_id),
-        told, left_out, tuple(decided.of_units(db, [unit_id])), closed,
+        told, left_out, tuple(decided.of_units(db, [unit_id])), closed, _last_words(db, unit["session_id"], spans),
     )  # fmt: skip
 
 
@@ -225,6 +228,34 @@ def _spans(db: Connection, unit_id: int, session_id: str) -> Iterator[tuple[int,
             start = None
     if start is not None:
         yield start, 2**62
+
+
+def _last_words(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> str:
+    for start, end in reversed(spans):
+        row = db.execute(
+            "SELECT substr(content, 1, ?) FROM prompts WHERE session_id = ? AND source = 'agent' AND kind = 'closing'"
+            " AND agent_id IS NULL AND at >= ? AND at < ? ORDER BY at DESC, id DESC LIMIT 1",
+            (2 * _LAST_WORDS, session_id, start, end),
+        ).fetchone()
+        if row is not None:
+            return "\n".join(_plain_lines(row[0]))
+    return ""
+
+
+def _plain_lines(text: str) -> Iterator[str]:
+    """The lines that say something, without marks, in `_LAST_WORDS` characters."""
+    room = _LAST_WORDS
+    for line in text.split("\n"):
+        said = "" if line.lstrip().startswith("```") else plain(line).strip(" #|")
+        if any(map(str.isalnum, said)):
+            yield clip(said, max(room, _LEAST_WORDS))
+            room -= len(said)
+        if room <= 0:
+            return
+
+
+_LAST_WORDS, _LEAST_WORDS = 900, 40
+"""Characters of an answer, and of its last line."""
 
 
 def _done(db: Connection, unit: Row) -> int:

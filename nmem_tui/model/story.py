@@ -355,6 +355,11 @@ def _narrated(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:
     else:
         yield _section("Narrative", _narrator(told, at), cells)
         yield from _narrative(told, cells, keys)
+    if story.last_words:
+        yield []
+        yield _section("The agent's last words", "", cells)
+        for text in _paragraphs(story.last_words, cells, 8):
+            yield [(text, "text")]
     if story.client_summary:
         yield []
         yield _section("The client's summary at compaction", "", cells)

@@ -95,3 +95,18 @@ def test_a_summary_tells_the_same_end(mended: Recorded, db_path: str) -> None:
     assert found is not None and found.narrative is not None and found.narrative.narrator == EXTRACTIVE
     assert found.narrative.outcome in found.narrative.summary
     assert "tests passed" not in found.narrative.summary
+
+
+def test_a_story_shows_the_last_answer_line_by_line_and_no_endless_one(record: Recorded, db_path: str) -> None:
+    answer = "All **clean**:\n\n```py\n```\n1. `a.py`: keeps cents\n- the rest is [here](https://x.test/a)"
+    record.begin("last").user("The invoice total is doubled, fix it").edit("a.py").agent("first").user("and b.py")
+    record.edit("b.py").agent(answer)
+    record.begin("long").user("Explain the invoice total").agent("word " * 600).act("command", "ls")
+    settle(db_path, models=False)
+    with database.reader(db_path) as db:
+        numbers = {row[0]: row[1] for row in db.execute("SELECT session_id, id FROM work_units")}
+        long = stories.story(db, numbers["long"])
+    page = said("show", str(numbers["last"]))
+    assert page.split("last words\n")[1].split("\n\n")[0] == "All clean:\n1. a.py: keeps cents\n- the rest is here"
+    assert long is not None
+    assert 800 < len(long.last_words) <= 900 and long.last_words.endswith("…")
