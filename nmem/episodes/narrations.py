@@ -233,7 +233,7 @@ def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, forc
 def settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
     """How an episode ended, counted call by call, where its story found otherwise: a trial that failed says nothing of
     the tests, nor does a failure after which they ran again unseen; a plan that was put to the person or a turn that
-    was broken off leaves nothing abandoned.
+    was broken off leaves nothing abandoned; work is not reverted where a commit of it stands.
     """
     if "tests_failed" not in marks:
         ended = "passed" if "tests_passed" in marks else None
@@ -246,6 +246,12 @@ def settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
         db.execute(
             "UPDATE work_units SET outcomes = json_set(outcomes, '$.abandoned', json('false'))"
             " WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.abandoned')",
+            (unit_id,),
+        )
+    if "committed" in marks and "abandoned" not in marks:
+        db.execute(
+            "UPDATE work_units SET outcomes = json_set(outcomes, '$.reverted', 0)"
+            " WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.reverted')",
             (unit_id,),
         )
 

@@ -110,3 +110,12 @@ def test_a_story_shows_the_last_answer_line_by_line_and_no_endless_one(record: R
     assert page.split("last words\n")[1].split("\n\n")[0] == "All clean:\n1. a.py: keeps cents\n- the rest is here"
     assert long is not None
     assert 800 < len(long.last_words) <= 900 and long.last_words.endswith("…")
+
+
+def test_a_branch_that_is_set_anew_takes_no_commit_of_the_work_back(record: Recorded, db_path: str) -> None:
+    record.begin("picked").user("Group the invoice commits").edit("src/invoice.py")
+    record.test("ok", commit={"hash": "abc1234567", "message": "Count coupons once"})
+    record.act("git_other", "git checkout -q shop && git reset -q --hard rewritten").agent("The commits are grouped.")
+    settle(db_path, models=False)
+    assert "outcome\tcommitted, tests pass" in said("now", "picked")
+    assert "outcome\tCommitted" in said("show", "1")
