@@ -98,7 +98,9 @@ def mixed(value: str) -> bool:
 def literal(value: str, level: int, name: str, *, sure: bool = True) -> bool:
     """Is this quoted value of a secret's name a secret? Unless `sure`, the value must look random by itself."""
     value = value.removeprefix("base64:")
-    if len(value) < 4 or " " in value.strip() or _no_value(value, name):
+    if " " in value.strip():
+        return sure and _is_passphrase(value, name)
+    if len(value) < 4 or _no_value(value, name):
         return False
     if entropy.is_base64(value):
         return level != FAINT or value[-1] == "="
@@ -111,6 +113,22 @@ def literal(value: str, level: int, name: str, *, sure: bool = True) -> bool:
     if _is_drawn(value) or (value.isdigit() and len(value) >= 10):
         return True
     return sure and kind_of(name) == "password" and _chosen(value)
+
+
+def _is_passphrase(value: str, name: str) -> bool:
+    """Words under a name as environments and passphrases have it; no message about a password."""
+    if not (name.isupper() and name.endswith(("PASS", "PASSWORD", "PASSWD", "PASSPHRASE"))) and name != "passphrase":
+        return False
+    words = value.lower().split()
+    plain = all(char.isalnum() or char in " -_.!" for char in value)
+    return plain and 2 < len(words) < 12 and not any(one.strip(".!") in _MESSAGE or "passw" in one for one in words)
+
+
+_MESSAGE = frozenset(
+    """a an the your you is are was must should can cannot not no please enter type use used for of to and or in at with
+    invalid wrong incorrect missing required needed here this that it new old default set reset user email login""".split()
+)
+"""Words of a sentence about a password; a passphrase has drawn ones."""
 
 
 def _chosen(value: str) -> bool:

@@ -25,7 +25,7 @@ from nmem.text import printable, to_json
 @click.option("--everywhere", is_flag=True, help="Pin it, and tell it to sessions of every project.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(text: tuple[str, ...], kind: str, session_id: str, everywhere: bool, as_json: bool) -> None:
-    """Keep TEXT beside what is done just now: later sessions find it, and are told it.
+    """Keep TEXT beside what is done just now: later sessions find it, and are told it where it fits.
 
     It belongs to the newest session of this folder's project. Secrets in it are redacted, like everything.
     """

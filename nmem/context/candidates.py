@@ -44,7 +44,7 @@ _SPACED = {ord(char): " " for char in "*:(),.`#-"}
 _WORDS = {
     "named": "the prompt names it", "text": "earlier work that spoke of the same edited it",
     "name": "its name has words of the prompt", "branch": "edited on branches with similar names",
-    "recent": "edited lately", "long": "edited often", "read": "read lately",
+    "recent": "edited lately", "long": "edited before", "read": "read lately",
 }  # fmt: skip
 
 

@@ -128,10 +128,9 @@ def _search(
     whole = gathered.complete and len(found) == len(gathered.tiers)
     counts = counting.facets((one.row for one in ranked), whole=whole)
     further = cursor.further(ranked, page, more=not whole)
-    remarks = _remarks(query, narrow, gathered, ranked, limit, whole=whole)
-    if not (narrow.unknown or gathered.cut or clock.over()):
-        remarks += _dropped(db, query, gathered.meant or meant, clock)
-    remarks += _forgotten(db)
+    asked = not (narrow.unknown or gathered.cut or clock.over())
+    remarks = _dropped(db, query, gathered.meant or meant, clock) if asked else []
+    remarks += [*_remarks(query, narrow, gathered, ranked, limit, whole=whole), *_forgotten(db)]
     return Results(
         query, cursor.order, hits, len(ranked), not whole, counts, tuple(remarks), further, round(clock.spent(), 4)
     )
@@ -279,9 +278,9 @@ def _dropped(db: Connection, query: Query, meant: Meaning, clock: Clock) -> list
     none = [word for word in absent(db, meant) if not any(word in one for one in query.mistaken)]
     little = unasked(query, meant)
     near = [word for one in none if not clock.over() and (word := vocabulary.nearest(db, fold(one)))]
+    meant_so = f"; did you mean: {', '.join(near)}?" if near else ""
     return [
-        *([f"no record contains: {', '.join(none)}"] if none else []),
-        *([f"did you mean: {', '.join(near)}"] if near else []),
+        *([f"no record contains: {', '.join(none)}{meant_so}"] if none else []),
         *([f"too common to search for: {', '.join(little)}"] if little else []),
     ]
 

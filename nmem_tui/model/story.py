@@ -196,7 +196,9 @@ def _head(
     if told:
         yield from _field("intent", flat(story.intent), cells, 8)
     none = "open: written when it ends" if story.row.state == "open" else "no test result, no commit"
-    yield [(pad("outcome", _LABEL), "quiet"), *(now_cards.outcome(story.row.outcome) or [(none, "quiet")])]
+    known = now_cards.outcome(story.row.outcome)
+    if known or story.narrative is None or not story.narrative.outcome:  # else the narrative says how it ended
+        yield [(pad("outcome", _LABEL), "quiet"), *(known or [(none, "quiet")])]
     yield from _obstacle(story, cells)
     yield from _warned(warned, cells)
     yield from _belongs(story, cells, keys)

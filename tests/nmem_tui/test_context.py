@@ -327,7 +327,7 @@ async def test_now_says_what_comes_after_a_reset(make: Any, cockpit: Any, until:
 
 def test_changed_lines_and_names_are_told() -> None:
     head = "Files that matter, the likeliest first: "
-    before = f"a\n- one\n{head}`x.py` (edited often); `y.py` (read lately)"
+    before = f"a\n- one\n{head}`x.py` (edited before); `y.py` (read lately)"
     after = f"a\n- two\n{head}`y.py` (edited lately); `z.py` (one; of few)"
     assert context_text.changes(before, after)[0] == (context_text.SAME, "a")
     assert context_text.summary(before, after) == "changed: +2 −2"
@@ -345,7 +345,7 @@ def test_changed_lines_and_names_are_told() -> None:
 
 
 def test_a_file_that_is_told_over_two_rows_is_found_by_its_name() -> None:
-    told = "Files that matter, the likeliest first: `src/a.py` (edited often); `src/b.py` (its name has words of it)"
+    told = "Files that matter, the likeliest first: `src/a.py` (edited before); `src/b.py` (its name has words of it)"
     rows = context_text.items(told, None, tuple, 60)
     assert len(rows) == 2
     assert [context_text.place(rows, (f"`src/{name}.py`",)) for name in "ab"] == [0, 1]

@@ -129,3 +129,19 @@ def test_counts_are_kept_by_kind() -> None:
     counts: dict[str, int] = {}
     redact(f'password = "{DRAWN}"\nAPI_TOKEN={DRAWN}\ntoken: "{DRAWN}"', counts)
     assert counts == {"password": 1, "token": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("DB_PASS: 'correct horse battery'", True),
+        ('export PGPASSWORD="velvet anchor mosaic tundra"', True),
+        ('passphrase = "velvet anchor mosaic tundra"', True),
+        ('INVALID_PASSWORD: "Invalid email or password"', False),
+        ('LABEL_PASSWORD = "Enter it twice, please"', False),
+        ('password: "at least eight characters"', False),
+        ('DB_PASS = "two words"', False),
+    ],
+)
+def test_a_passphrase_of_words_under_a_shouted_name(text: str, gone: bool) -> None:
+    assert (redact(text) != text) == gone
