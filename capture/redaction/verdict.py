@@ -124,10 +124,9 @@ def _is_passphrase(value: str, name: str) -> bool:
     return plain and 2 < len(words) < 12 and not any(one.strip(".!") in _MESSAGE or "passw" in one for one in words)
 
 
-_MESSAGE = frozenset(
-    """a an the your you is are was must should can cannot not no please enter type use used for of to and or in at with
-    invalid wrong incorrect missing required needed here this that it new old default set reset user email login""".split()
-)
+_SAID = """a an the your you is are was must should can cannot not no please enter type use used for of to and or in at
+    with invalid wrong incorrect missing required needed here this that it new old default set reset user email login"""
+_MESSAGE = frozenset(_SAID.split())
 """Words of a sentence about a password; a passphrase has drawn ones."""
 
 
