@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import sys
 
-from capture import log, paths
-
 COMMANDS = "nmem.commands.main:main"
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _INSTALLED = ("site-packages", "dist-packages")
@@ -31,6 +29,8 @@ def _findable() -> None:
 
 def _noted(kind: type[BaseException], error: BaseException, trace: object) -> None:
     """Nobody reads the output of a process in the background; the log is read."""
+    from capture import log, paths  # late: `_findable` has made them importable
+
     missing = f" {error.name}" if isinstance(error, ImportError) and error.name else ""
     log.note(paths.database(), f"background: {log.reason(error)}{missing}")
     sys.__excepthook__(kind, error, trace)  # type: ignore[arg-type]

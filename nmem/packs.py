@@ -208,11 +208,11 @@ def _run(above: str, folder: str, event: str, payload: dict[str, object]) -> tup
 
 
 _BASH: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}
-_WORDED = ("nmem.context.compose", "nmem.context.compose")
+_WORDED = ("nmem.context.compose",)
 """What only a session with a past loads: the scratch database has none."""
 _TOLD = (
     "nmem.context.decide", "nmem.context.items", "nmem.context.record", "nmem.names", "nmem.retrieval.terms",
-    "nmem.sanitize", "capture.clients.telling",
+    "nmem.sanitize", "capture.clients",
 )  # fmt: skip
 """Whose functions it calls."""
 _PROMPT = "Make the parser in src/settings/parser.py keep all comments, please: test_comments fails."

@@ -50,13 +50,17 @@ def head() -> bytes:
 
 def preload(above: str, kind: str) -> None:
     """Load a kind's modules; without a fresh pack, or where one module fails, nothing is lost."""
+    handle = -1
     try:
-        handle = os.open(pack(above, kind), _FLAGS)  # stays open: what is left out may be wanted yet
+        handle = os.open(pack(above, kind), _FLAGS)
         rows, begins, size = rows_of(above, handle)
         parts = loads(os.read(handle, size)) if rows else []  # noqa: S302 -- as Python loads bytecode
     except (OSError, ValueError, EOFError, TypeError):
-        return
-    _run(above, rows, parts, (handle, begins + size))
+        rows = []
+    if rows:
+        _run(above, rows, parts, (handle, begins + size))  # stays open: what is left out may be wanted yet
+    elif handle >= 0:
+        os.close(handle)
 
 
 def begin(above: str, event: str) -> None:

@@ -116,18 +116,25 @@ def literal(value: str, level: int, name: str, *, sure: bool = True) -> bool:
 
 
 def _is_passphrase(value: str, name: str) -> bool:
-    """Words under a name as environments and passphrases have it; no message about a password."""
-    if not (name.isupper() and name.endswith(("PASS", "PASSWORD", "PASSWD", "PASSPHRASE"))) and name != "passphrase":
-        return False
+    """Words under `passphrase`, or under the password of a service as environments name it; no message about one."""
     words = value.lower().split()
-    plain = all(char.isalnum() or char in " -_.!" for char in value)
-    return plain and 2 < len(words) < 12 and not any(one.strip(".!") in _MESSAGE or "passw" in one for one in words)
+    if not 2 < len(words) < 12 or "pass" in value.lower() or not _MESSAGE.isdisjoint(words):
+        return False
+    if name.lower().endswith("passphrase"):
+        return all(char.isalnum() or char in " -_.,!" for char in value)
+    service, _, last = name.rpartition("_")
+    if last not in ("PASS", "PASSWORD", "PASSWD") and name != "PGPASSWORD":
+        return False
+    held = name == "PGPASSWORD" or not _SERVICES.isdisjoint(service.split("_"))
+    return held and value.isascii() and value == value.lower() and value.replace(" ", "").replace("-", "").isalnum()
 
 
-_SAID = """a an the your you is are was must should can cannot not no please enter type use used for of to and or in at
-    with invalid wrong incorrect missing required needed here this that it new old default set reset user email login"""
-_MESSAGE = frozenset(_SAID.split())
-"""Words of a sentence about a password; a passphrase has drawn ones."""
+_SERVICES = frozenset(
+    ("DB", "DATABASE", "SQL", "PG", "POSTGRES", "MYSQL", "MARIADB", "MONGO", "REDIS", "RABBITMQ", "SMTP", "MAIL",
+     "FTP", "SSH", "LDAP", "ADMIN", "ROOT", "SUDO", "WIFI", "VPN", "KEYSTORE", "VAULT")
+)  # fmt: skip
+_MESSAGE = frozenset(("your", "enter", "please", "invalid", "wrong", "must", "required", "needed", "forgot", "reset"))
+"""Words of a sentence about a password."""
 
 
 def _chosen(value: str) -> bool:

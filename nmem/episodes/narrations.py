@@ -13,7 +13,7 @@ from sqlite3 import Connection
 
 from nmem.episodes import units
 from nmem.episodes.narrate import Narrative
-from nmem.episodes.narrate.prose import words
+from nmem.episodes.narrate.prose import without_last_words, words
 from nmem.episodes.reading import OF, turns_of
 from nmem.text import texts
 
@@ -64,10 +64,10 @@ def shown(outcome: str, obstacle: str, completed: Lines, learned: Lines, notes: 
     Of the agent's last words and its answer the longer stands; what the obstacle tells is no lesson and no note; a
     decision of the person stands in any case.
     """
-    quote = outcome.partition(_QUOTE)[2].rpartition("”")[0].partition("”; ")[0]
+    ended, quote = without_last_words(outcome)
     completed = [one for one in completed if not (one.startswith(_SAID) and _told_in(one, [quote]))]
     longer = (one for one in completed if len(one) > len(quote))
-    outcome = outcome.replace(f"{_QUOTE}{quote}”", "") if quote and _told_in(quote, longer) else outcome
+    outcome = ended if quote and _told_in(quote, longer) else outcome
     learned = [one for one in learned if one.startswith(_OF_THE_PERSON) or not _told_in(one, [obstacle])]
     notes = [one for one in notes if not _told_in(one, [obstacle, *learned])]
     return Narrative(outcome=outcome, completed=completed, learned=learned, notes=notes)
@@ -81,7 +81,7 @@ def _told_in(text: str, others: Iterable[str]) -> bool:
     return bool(bag) and any(len(bag & words(other)) >= _NEARLY * len(bag) for other in others)
 
 
-_QUOTE, _NEARLY = "; the agent at the end: “", 0.8
+_NEARLY = 0.8
 _SAID = ("Answer: ", "The agent reported: ", "User correction: ")
 _OF_THE_PERSON = ("The user ", "Rule of the user", "Plan accepted")
 

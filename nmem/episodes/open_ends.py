@@ -224,11 +224,12 @@ def _edits(end: str, path: str, content: str) -> bool:
 
 def named(text: str) -> tuple[set[str], set[str]]:
     """(base names of files in lower case, identifiers) that a text names: src/a.py, total(), some_name, someName."""
-    if text not in _names:
+    found = _names.get(text)  # once: another thread may clear what is remembered
+    if found is None:
         if len(_names) >= _REMEMBERED:
             _names.clear()
-        _names[text] = _named(text)
-    return _names[text]
+        found = _names[text] = _named(text)
+    return found
 
 
 def _named(text: str) -> tuple[set[str], set[str]]:

@@ -14,8 +14,7 @@ from dataclasses import replace
 
 from nmem.episodes import open_ends, titles
 from nmem.episodes.narrate import Narrative
-from nmem.episodes.narrate.ending import AT_THE_END
-from nmem.episodes.narrate.prose import words
+from nmem.episodes.narrate.prose import without_last_words, words
 from nmem.llm.claims import sentences
 from nmem.llm.session_prompt import Story
 
@@ -84,8 +83,7 @@ def _came(facts: str, told: str) -> str:
     """How it ended by the records, with the model's sentence in the place of the agent's last words."""
     if not told:
         return facts
-    ended = re.sub(rf"(?:; )?{AT_THE_END}“.*”(?=; |$)", "", facts, flags=re.IGNORECASE).removeprefix("; ")
-    return "; ".join(one for one in (ended, told.rstrip(".")) if one)
+    return "; ".join(one for one in (without_last_words(facts)[0], told.rstrip(".")) if one)
 
 
 def _with(told: list[str], known: Sequence[str], always: Callable[[str], bool]) -> list[str]:

@@ -11,9 +11,9 @@ def elsewhere(command: str) -> bool:
     for stop in _STOPS:
         command = command.replace(stop, " \0 ")
     before, folder = command.partition(" commit ")[0], ""
-    for words in map(str.split, before.split("\0")):
-        goes = words[:1] in (["cd"], ["pushd"]) or words[:2] == ["git", "-C"]
-        target = words[-1].strip("'\"") + "/" if goes else ""
+    for words in (part.replace("(", " ").split() for part in before.split("\0")):
+        at = 1 if words[:1] in (["cd"], ["pushd"]) else 2 if words[:2] == ["git", "-C"] else 0
+        target = words[at].strip("'\"") + "/" if 0 < at < len(words) else ""
         folder = target if target[:1] in ("/", "~", "$") else folder
     return folder.startswith(_TEMPORARY) or (folder[:1] == "$" and "mktemp -d" in before)
 

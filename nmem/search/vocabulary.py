@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from sqlite3 import Connection
 
 from nmem.search.text import fold, tokens
@@ -133,17 +133,26 @@ def beginning(db: Connection, prefix: str, most: int = EXPANDED) -> list[Term]:
 
 
 def nearest(db: Connection, word: str) -> str:
-    """The commonest of the words that a word may be a slip of, with the same first letter; "" for none."""
+    """The stored word that a word may be a slip of, with the same first letter; of equally close ones the commonest.
+
+    "" for none. Of a letter with many words only so many are looked at.
+    """
     if len(word) < _SLIP_LEAST or not word.isalpha():
         return ""
     found = db.execute(
-        "SELECT term FROM (SELECT term, n FROM search_terms WHERE term >= ? AND term < ? LIMIT ?)"
-        " WHERE length(term) BETWEEN ? AND ? AND n > 1 ORDER BY n DESC",
-        (word[0], word[0] + _AFTER, _SCANNED, len(word) - 1, len(word) + 1),
+        "SELECT term, n FROM search_terms WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ? AND n > 1"
+        " LIMIT ?",
+        (word[0], word[0] + _AFTER, len(word) - 1, len(word) + 1, _SCANNED),
     )
     letters = set(word)
-    alike = [term for (term,) in found if len(letters ^ set(term)) <= _STRANGE_LETTERS]
-    return next(iter(get_close_matches(word, alike, 1, _ALIKE)), "")
+    alike = SequenceMatcher(b=word)
+    best = _ALIKE, 0, ""
+    for term, n in found:
+        if len(letters ^ set(term)) <= _STRANGE_LETTERS:
+            alike.set_seq1(term)
+            if alike.quick_ratio() >= best[0]:
+                best = max(best, (alike.ratio(), n, term))
+    return best[2]
 
 
 def containing(db: Connection, part: str, most: int = EXPANDED) -> list[Term]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -160,3 +161,9 @@ def test_without_leave_to_write_nothing_is_made(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(packs, "_traced", lambda _above: pytest.fail("nothing is to be measured"))
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert not packs.make()
+
+
+def test_what_is_packed_by_name_is_there_and_named_once() -> None:
+    for names in (packs._WORDED, packs._TOLD):
+        assert len(names) == len(set(names))
+        assert all(importlib.util.find_spec(name) is not None for name in names)

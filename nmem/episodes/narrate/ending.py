@@ -10,12 +10,11 @@ from nmem.episodes.narrate import FAILED, OK, Action, Episode, cues, naming
 from nmem.episodes.narrate.checks import Struggle, judged, once, told, vouched
 from nmem.episodes.narrate.ledger import ELSEWHERE, REPLACED, Ledger, outside
 from nmem.episodes.narrate.prompts import Ask
-from nmem.episodes.narrate.prose import clip, short
+from nmem.episodes.narrate.prose import AT_THE_END, clip, short
 from nmem.episodes.narrate.reply import PROGRESS
 from nmem.episodes.narrate.turns import Correction, acts, left_plan
 from nmem.names import reads_as_sentence
 
-AT_THE_END = "the agent at the end: "
 _LEAST = 0.9
 """From which weight on something stood in the way."""
 _KEPT = 0.4

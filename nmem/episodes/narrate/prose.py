@@ -70,6 +70,21 @@ def clip(text: str, size: int = 200) -> str:
     return (cut[:space] if space > size // 2 else cut).rstrip(" ,;:—-(") + "…"
 
 
+AT_THE_END = "the agent at the end: "
+"""What leads the agent's last words in an outcome."""
+_LAST_WORDS = re.compile(rf"{AT_THE_END}“(.*?)”(?=; |$)", re.IGNORECASE | re.DOTALL)
+
+
+def without_last_words(outcome: str) -> tuple[str, str]:
+    """An outcome without the agent's last words, and these words; "" where there are none."""
+    found = _LAST_WORDS.search(outcome)
+    if found is None:
+        return outcome, ""
+    parts = outcome[: found.start()].removesuffix("; "), outcome[found.end() :].removeprefix("; ")
+    rest = "; ".join(part for part in parts if part)
+    return rest[:1].upper() + rest[1:], found[1]
+
+
 def clause(text: str, size: int) -> str:
     """A text of at most `size` characters that ends with a whole clause where there is one, else at a word."""
     if len(text.strip()) <= size:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nmem.episodes import undone
 from nmem.episodes.narrate.narrator import narrate
+from nmem.episodes.narrate.prose import without_last_words
 
 if TYPE_CHECKING:
     from tests.nmem.episodes.narrate.conftest import Story
@@ -135,3 +137,27 @@ def test_a_moved_file_is_told_by_its_new_name(begin: type[Story]) -> None:
     )
     assert told.files_edited == ["guides/a.md"]
     assert "Moved docs/a.md to guides/a.md" in told.completed
+
+
+@pytest.mark.parametrize(
+    ("command", "trial"),
+    [
+        ("cd /tmp/x && git init -q && git commit -m a", True),
+        ("git -C /tmp/x -c user.email=a@b commit -m a", True),
+        ("(cd /tmp/x && git commit -m a)", True),
+        ("git -C /srv/shop commit -m '/tmp/x'", False),
+        ("cd /tmp/x && make; cd ~/shop && git commit -m a", False),
+    ],
+)
+def test_a_commit_in_a_folder_for_trials_is_made_elsewhere(command: str, trial: bool) -> None:
+    assert undone.elsewhere(command) == trial
+
+
+def test_last_words_are_taken_out_of_an_outcome() -> None:
+    assert without_last_words("The agent at the end: “Fine”; interrupted by the user") == (
+        "Interrupted by the user", "Fine",
+    )  # fmt: skip
+    assert without_last_words("Committed; the agent at the end: “Done”; the user said “no”; cut off") == (
+        "Committed; the user said “no”; cut off", "Done",
+    )  # fmt: skip
+    assert without_last_words("Committed") == ("Committed", "")
