@@ -18,8 +18,10 @@ _HIDDEN = (
     ("\U0001bca0", "\U0001bca3"), ("\U0001d173", "\U0001d17a"), ("\U000e0000", "\U000e007f"),
 )  # fmt: skip
 """Zero-width characters, bidi marks, overrides and isolates, the byte order mark, and the tag block, which spells
-ASCII that no one sees."""
+ASCII that no one sees. Each is unprintable, so a text that is printable holds none."""
 _KEYCAP, _LAST_ASCII = "\u20e3", "\x7f"
+_FIRST = "\u200c"
+"""No joiner and no selector comes before it."""
 _STRINGS = "]P_^X"
 _LONGEST_STRING = 4096
 
@@ -59,7 +61,7 @@ def _visible(text: str) -> str:
     """Without hidden characters; C1's introducer becomes its two characters."""
     if "\x9b" in text:
         text = text.replace("\x9b", "\x1b[")
-    for char in set(text):
+    for char in [char for char in set(text) if char > _LAST_ASCII and not char.isprintable()]:
         if char in _BREAKS or _within(char, _HIDDEN):
             text = text.replace(char, "\n" if char in _BREAKS else "")
     return text
@@ -86,8 +88,9 @@ def attached(text: str) -> str:
     """
     if text.isascii() or not _may_attach(text):
         return text
+    found = [char for char in set(text) if char >= _FIRST and _attaches(char)]
     out, start = [], 0
-    places = sorted(at for char in filter(_attaches, set(text)) for at in _places(text, char))
+    places = sorted(at for char in found for at in _places(text, char))
     for place in places:
         if place < start:
             continue

@@ -123,6 +123,16 @@ def _stands(text: str, at: int, literal: str) -> bool:
     )
 
 
+_ROWS: dict[tuple[str, str], list[detectors.Row]] = {}
+"""What `detectors.rows` has found: an import meets the same beginnings in text after text."""
+
+
+def _rows(sign: str, start: str) -> list[detectors.Row]:
+    if (sign, start) not in _ROWS:
+        _ROWS[sign, start] = detectors.rows(sign, start)
+    return _ROWS[sign, start]
+
+
 def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share one shape
     found: list[tuple[int, Span]] = []
     for sign, starts in detectors.BEGINNINGS.items():
@@ -130,7 +140,7 @@ def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share 
             continue
         for start in starts:
             if start in text:
-                for number, literal, kind, body in detectors.rows(sign, start):
+                for number, literal, kind, body in _rows(sign, start):
                     for at in _hits(text, literal):
                         matched = pattern(body).match(text, at + len(literal)) if _stands(text, at, literal) else None
                         if matched and _varied(text[at : matched.end()]):

@@ -77,3 +77,11 @@ def test_emoji_and_scripts_stay(text: str) -> None:
 )
 def test_what_is_hidden_goes(text: str, kept: str) -> None:
     assert clean(text) == kept
+
+
+@pytest.mark.parametrize(
+    "char", "\xad\u061c\u180e\u200b\u200e\u200f\u202a\u202e\u2060\u2065\u206f\ufeff\ufff9\U0001bca0\U0001d17a\U000e0041"
+)
+def test_a_hidden_character_goes_between_letters_of_any_script(char: str) -> None:
+    assert clean(f"é{char}b") == "éb"
+    assert clean(f"中文{char}字") == "中文字"
