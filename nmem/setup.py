@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import tempfile
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -22,8 +23,6 @@ def pinned() -> str:
 
 def fleeting(entry: str) -> bool:
     """Whether an entry file lies where a tool or the system will clear it away, and the hooks with it."""
-    import tempfile  # on use: start-up stays short
-
     path = Path(entry).resolve()
     kept_by_tools = (
         any(part in ("archive-v0", "environments-v2") for part in path.parts) or "pipx/.cache" in path.as_posix()

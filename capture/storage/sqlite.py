@@ -57,12 +57,10 @@ if not TYPE_CHECKING:
 
 def file(db: Connection) -> str:
     """The path of a connection's database; SQLite gives its bytes, which need not be UTF-8."""
-    from os import fsdecode  # on use: start-up stays short
-
     factory = db.text_factory
     db.text_factory = bytes
     try:
-        return fsdecode(db.execute("PRAGMA database_list").fetchone()[2])
+        return os.fsdecode(db.execute("PRAGMA database_list").fetchone()[2])
     finally:
         db.text_factory = factory
 

@@ -74,9 +74,7 @@ def _create(path: str) -> None:
     paths.make(folder)
     left = os.path.exists(path + "-wal") or os.path.exists(path + "-shm")
     if left and os.name != "nt":  # there, files that are open are not deleted
-        from capture.storage.sqlite import replaced  # on use: start-up stays short
-
-        replaced(path)
+        sqlite.replaced(path)
     else:
         os.close(opened(path, os.O_CREAT | os.O_RDWR))
 

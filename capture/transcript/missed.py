@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from capture.event import TOOL_ERROR, TOOL_RESULT
+from capture.jsonio import dumps, loads
 from capture.transcript import READABLE
 from capture.transcript.cursor import LIVE, Cursor, fingerprint, load, read_to, save
 from capture.transcript.reading import Reader, Source
@@ -107,8 +109,7 @@ def _read(db: Connection, source: Source, cursor: Cursor, floor: int, until: flo
     """
     from time import monotonic  # on use: start-up stays short
 
-    from capture.jsonio import loads  # on use: start-up stays short
-    from capture.transcript import reader as reader_of
+    from capture.transcript import reader as reader_of  # on use: start-up stays short
     from capture.transcript.records import records
 
     reader = reader_of(source)
@@ -136,9 +137,6 @@ def _read(db: Connection, source: Source, cursor: Cursor, floor: int, until: flo
 
 def _keep(db: Connection, reader: Reader, cursor: Cursor, events: list[Event], end: int, floor: int) -> None:
     """Store events with the place up to which their records were read."""
-    from capture.event import TOOL_ERROR, TOOL_RESULT  # on use: start-up stays short
-    from capture.jsonio import dumps
-
     calls: list[Event] = []
     others: list[Event] = []
     for event in events:

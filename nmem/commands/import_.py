@@ -17,7 +17,7 @@ from capture import paths
 from capture.storage import store
 from capture.storage.schema import NewerDatabase, fold
 from capture.transcript.cursor import load
-from nmem import tables
+from nmem import retention, tables
 from nmem.commands.backup import progress
 from nmem.commands.terminal import LIMIT, day, now, when, wrapped, writing
 from nmem.database import worded
@@ -113,9 +113,6 @@ def _transcripts(
 
 def _spare(db: sqlite3.Connection) -> str:
     """Old history shall not be forgotten right after it came; in words how much of it will be, and from when on."""
-    from nmem import retention
-    from nmem.retention import sweep  # on use: start-up stays short
-
     at = now()
     sweep.anew(db, at)
     wanted = retention.load()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nmem.commands import show_facts, task_list, terminal, themes
+from nmem.commands import show_facts, task_list, terminal, themes, threads
 from nmem.commands.terminal import Section, clock, count, day, span
 from nmem.errors import NmemError
 from nmem.text import printable, to_json
@@ -64,8 +64,6 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
         ctx.invoke(learn.show, learning=int(number), limit=0 if whole else 12, as_json=as_json)
         return
     if kind == "thread":
-        from nmem.commands import threads  # on use: start-up stays short
-
         ctx.invoke(threads.show, thread=int(number), as_json=as_json, limit=1000 if whole else 20)
         return
     if kind == "theme":
@@ -346,12 +344,12 @@ def _about(row: SessionRow, episodes: Sequence[EpisodeRow]) -> list[tuple[str, s
     where = " · ".join(text for text in (row.project, row.branch, row.client, row.model) if text)
     until = _until(row.started_at, row.last_at, row.state == "working")
     active = sum(each.active_ms for each in episodes)
-    threads = sorted({(each.thread_id, each.thread) for each in episodes if each.thread_id})
+    held_by = sorted({(each.thread_id, each.thread) for each in episodes if each.thread_id})
     rows = [
         ("where", where), ("folder", row.cwd),
         ("when", f"{day(row.started_at, today)}, {clock(row.started_at)} to {until}"),
         ("work", f"{span(active)} in {count(len(episodes), 'episode')}" if episodes else "no episodes are known yet"),
-        *(("thread", f"thread/{number}  {title}") for number, title in threads),
+        *(("thread", f"thread/{number}  {title}") for number, title in held_by),
     ]  # fmt: skip
     return [(label, text) for label, text in rows if text]
 

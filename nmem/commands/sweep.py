@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from capture import paths
+from nmem import retention
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.retention import idle
@@ -50,8 +51,6 @@ def command(
     if show_policy or show_journal:
         _show(project, as_json, journal=show_journal)
         return
-    from nmem import retention  # on use: start-up stays short
-
     wanted = retention.load()
     ahead = 0 if trusted else _ahead()
     if dry_run or ahead or not yes:
@@ -178,7 +177,6 @@ def _life(one: Life) -> tuple[str, str]:
 
 
 def _show(project: str, as_json: bool, *, journal: bool) -> None:
-    from nmem import retention
     from nmem.retention import read  # on use: start-up stays short
 
     with terminal.reading("sweeps") as db:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from nmem.context.items import RECALL, Item
 from nmem.names import told
 from nmem.recall import config, kept
+from nmem.recall.words import normal
 from nmem.sanitize import quoted
 
 TYPE_CHECKING = False
@@ -36,8 +37,6 @@ class Decided(Item):
 
 def asked(link: str) -> str:
     """The words after `nmem` that ask for an entry: letters and digits alone, whatever its trigger holds."""
-    from nmem.recall.words import normal  # on use: start-up stays short
-
     operator, _, trigger = link.removeprefix("/").partition(" ")
     return f"{operator} {normal(trigger)}"
 
@@ -53,13 +52,12 @@ def offers(db: Connection, present: Present, occasion: str) -> list[Item]:
     place = kept.place(present.cwd or _root(db, present.project_id))
     if place is None or not config.offers() or (names := kept.read(place)) is None:
         return []
-    from nmem.recall.kept import best  # on use: start-up stays short
-    from nmem.recall.log import before
+    from nmem.recall.log import before  # on use: start-up stays short
 
     known = before(db, present.session_id)
     out: dict[str, Item] = {}
     for text, reason in ((present.prompt if occasion else "", "the prompt speaks of it"), (failed, "a command failed")):
-        for one in best(names, text) if text else ():
+        for one in kept.best(names, text) if text else ():
             if one.link not in known and one.link not in out:
                 out[one.link] = Decided(place, one.link, one.file, one.confidence, reason)
     return list(out.values())

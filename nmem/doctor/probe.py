@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import sqlite3
+import statistics
 import subprocess
 import tempfile
 import time
@@ -224,8 +225,6 @@ def bare(interpreter: str, rounds: int = 5) -> float:
 
     Raises OSError or subprocess.SubprocessError.
     """
-    import statistics  # on use: start-up stays short
-
     command = Command(shlex.join([interpreter, "-I", "-S", "-c", "pass"]), [interpreter, "", ""], 0)
     times = [run(command, b"{}", dict(os.environ), tempfile.gettempdir())[0] for _ in range(rounds)]
     return statistics.median(times)

@@ -267,7 +267,7 @@ def legend() -> Line:
 TELLING = "telling"
 _EVENTS = {"prompt": "prompt", "startup": "start", "resume": "resumed", "clear": "cleared", "compact": "compacted",
            "fork": "forked", "failure": "failure", "call": "call"}  # fmt: skip
-_EVENT, _CLIENT = 9, 6
+_EVENT = 9
 _USED = {True: ("✓", "good", "of use"), False: ("✗", "quiet", "not of use"), None: ("?", "warn", "not known yet")}
 
 

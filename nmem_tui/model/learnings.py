@@ -13,7 +13,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.learn import kinds, places, read, report
+from nmem.learn import kinds, places, read, report, rules
 from nmem.learn.learning import (
     ACCEPTED,
     DISMISSED,
@@ -365,8 +365,6 @@ def detail(db: Connection, one: Learning) -> Detail:
 
 
 def _rule(one: Learning) -> str:
-    from nmem.learn import rules  # on use: start-up stays short
-
     return one.rule or rules.rule(one)
 
 

@@ -26,7 +26,6 @@ from nmem_tui.model.lists import Item, plain_items
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.tasks_queries import Detail, Listing
 
-TASK = "task"
 _STATES = {
     RUNNING: ("● running", "accent"), NEEDS_INPUT: ("! needs you", "warn"), QUEUED: ("○ queued", "text"),
     SUCCEEDED: ("✓ succeeded", "good"), FAILED: ("✗ failed", "bad"), CANCELLED: ("– cancelled", "quiet"),

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from nmem import database
+from nmem import database, settle_start
 from nmem.errors import NmemError
 from nmem_tui.model import actions
 from nmem_tui.model.figures import several
@@ -366,8 +366,7 @@ def purge(chosen: Selection, path: str, zone: tzinfo | None, *, backups: bool = 
     """What a selection reaches goes, and can be brought back for a while; files are cleaned in the background."""
 
     def change(db: Connection, now: int) -> str:  # noqa: ARG001 -- it opens its own
-        from nmem import settle_start  # on use: start-up stays short
-        from nmem.purge import run, said
+        from nmem.purge import run, said  # on use: start-up stays short
         from nmem_tui.model.previews import moment, stays
 
         done = run.purge(path, chosen, now, window=0 if at_once else None, backups=backups, later=True)

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
+from nmem.read.days import Days, days, midnights
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
 from nmem_tui.model import now_cards, now_gauges
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from nmem.llm.chosen import Standing
-    from nmem.read.days import Days
     from nmem.stance.model import Stance
     from nmem.stance.read import Following
     from nmem_tui.model.exports import Gather
@@ -326,9 +326,7 @@ def _after_reset(db: Connection, session_id: str, at: int) -> tuple[str, Reset]:
 
 
 def _by_day(db: Connection, session_id: str, at: int, zone: tzinfo | None, known: Days | None) -> Days | None:
-    """The days of the session's project; what counts them is imported in the worker, too."""
-    from nmem.read.days import days, midnights  # on use: start-up stays short
-
+    """The days of the session's project, counted in the worker."""
     return days(db, session_id, midnights(at, zone), known)
 
 

@@ -311,7 +311,6 @@ _NEGATED = re.compile(r"\b(?:does|do|is|are)(?:n't| not)\b|\bwas left\b", re.IGN
 _CAPTION = re.compile(r"[\w./-]+\.\w{1,5} [-–—:] (?!\w+ed\b)\w")
 _PAIR = re.compile(r"^\S.{0,60} (?:→|->) ")
 _NOW = re.compile(r"\bnow\b|\b(?:has|have) been\b|\b(?:was|were) \w+ed\b|\bchanges?\b", re.IGNORECASE)
-_ASKS = re.compile(r"(?:why|how|what|when|where|whether|which|new|each|every|only|no)\b", re.IGNORECASE)
 
 
 def _telling(one: Sentence, grounds: Grounds) -> float:

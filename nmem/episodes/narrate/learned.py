@@ -26,7 +26,6 @@ _BARE = 8
 """Words below which a decision is told with what it was about, or not at all."""
 _TELLING = 4
 """Words with content that a cause has at least."""
-_SAME = 0.5
 _SAID = 0.5
 """The part of a cause's words from which on a prompt has said it."""
 _SHARED = 2

@@ -210,7 +210,6 @@ def short(path: str) -> str:
     return "…/" + "/".join(parts[-3:]) if outside and len(parts) > 4 else path
 
 
-_WORD = re.compile(r"[A-Za-z_][\w.\-/]*\w|[A-Za-zÀ-ÿ]{2,}|\d+(?:\.\d+)+|[가-힣]{2,}|[ァ-ヶー]{2,}|[一-龯]{2,}")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]{2,}|[À-ÿ]+|[가-힣]+|[ァ-ヶー]+|[一-龯]+|\d+(?:\.\d+)+")
 _ENDLESS = re.compile(r"\S{200,}")
 """What no name is as long as; _CODE would take its length squared, or worse, to find that out."""

@@ -125,7 +125,6 @@ def together(told: Sequence[str], room: int) -> str:
     return text if len(text) <= room else ", ".join(told)
 
 
-_FILE = re.compile(r"\w\.[A-Za-z]\w{0,4}$")
 Weighed = tuple[str, set[str], float]
 """A phrase, its content words, and how many words of a person's title it may have."""
 
