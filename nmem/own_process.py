@@ -29,7 +29,7 @@ def _findable() -> None:
 
 def _noted(kind: type[BaseException], error: BaseException, trace: object) -> None:
     """Nobody reads the output of a process in the background; the log is read."""
-    from capture import log, paths  # on use: `_findable` has made them importable
+    from capture import log, paths  # on use: start-up stays short, and `_findable` comes before
 
     missing = f" {error.name}" if isinstance(error, ImportError) and error.name else ""
     log.note(paths.database(), f"background: {log.reason(error)}{missing}")
