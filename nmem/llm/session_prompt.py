@@ -22,7 +22,7 @@ models that answer 0.5 are in doubt.
 """
 PART = 30
 """Turns of one question at most; a longer session is asked about in parts."""
-_BASE, _EACH = 400, 140
+_BASE, _EACH = 400, 135
 """Tokens of material: for any session, and for each of its turns."""
 _ANSWER = 60
 """Tokens of an answer for each turn, beyond what is set for any answer."""
