@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from sqlite3 import Connection
 
-from nmem.audit import ALPHA, FEWEST, NOTE, OK, WRONG, Finding, Share, probability
+from nmem.audit import NOTE, OK, WRONG, Finding
+from nmem.audit.shift import ALPHA, FEWEST, Share, probability
 
 NEW, MISSING, RETYPED, ADDED, OWN = "new", "missing", "retyped", "added", "own"
 _RECENT = 30 * 24 * 3_600_000

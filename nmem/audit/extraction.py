@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.audit import FEWEST, NOTE, OK, WRONG, Finding, Share, drift, interval, share, shifted
+from nmem.audit import NOTE, OK, WRONG, Finding, drift
+from nmem.audit.shift import FEWEST, Share, interval, share, shifted
 
 WINDOW = 20_000
 """Newest observations that are looked at; all of them when asked to look deep."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.labels import DIMENSIONS, WORDS
-from nmem.audit import NOTE, OK, Finding, Share, share, shifted
+from nmem.audit import NOTE, OK, Finding
+from nmem.audit.shift import Share, share, shifted
 from nmem.labels import cards
 from nmem.llm.chosen import standing
 

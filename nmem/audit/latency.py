@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.audit import NOTE, OK, Finding, median, slower
+from nmem.audit import NOTE, OK, Finding
+from nmem.audit.shift import median, slower
 from nmem.read.hook_cost import RUNS, EventCost, hook_cost, percentile, walls_of
 
 _RATIO = 1.5

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.audit import NOTE, OK, Finding, Share, interval, review, share, shifted
+from nmem.audit import NOTE, OK, Finding, review
+from nmem.audit.shift import Share, interval, share, shifted
 
 DAYS = 60
 _DAY = 24 * 3_600_000

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.audit import NOTE, OK, Finding, Share, interval, share, shifted
+from nmem.audit import NOTE, OK, Finding
+from nmem.audit.shift import Share, interval, share, shifted
 
 _WEEK = 7 * 24 * 3_600_000
 _WINDOW = 5_000

@@ -10,9 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from nmem import undo
-from nmem.audit import future, read
+from nmem.audit import WRONG, future, read
 from nmem.commands.main import nmem
-from nmem.doctor.checks import WRONG
 from nmem.read import episodes, listing, views
 from nmem.read.episode_filter import Filter
 from nmem.settle import settle

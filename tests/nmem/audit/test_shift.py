@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmem import audit
-from nmem.audit import Share
+from nmem.audit import shift
+from nmem.audit.shift import Share
 
 
 @pytest.mark.parametrize(
@@ -17,12 +17,12 @@ from nmem.audit import Share
     [((0, 10), (5, 5), 1 / 3003), ((8, 10), (1, 6), 0.0350), ((3, 20), (4, 22), 1.0), ((1, 2), (1, 2), 1.0)],
 )
 def test_fishers_test(before: tuple[int, int], after: tuple[int, int], expected: float) -> None:
-    assert audit.probability(Share(*before), Share(*after)) == pytest.approx(expected, rel=0.01)
+    assert shift.probability(Share(*before), Share(*after)) == pytest.approx(expected, rel=0.01)
 
 
 def test_large_samples_agree_with_small_ones() -> None:
-    exact = audit.probability(Share(40, 1_900), Share(80, 2_000))
-    assert audit.probability(Share(40, 1_900), Share(84, 2_102)) == pytest.approx(exact, abs=0.002)
+    exact = shift.probability(Share(40, 1_900), Share(80, 2_000))
+    assert shift.probability(Share(40, 1_900), Share(84, 2_102)) == pytest.approx(exact, abs=0.002)
 
 
 def test_false_alarms_are_as_rare_as_promised() -> None:
@@ -33,25 +33,25 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
         halves = []
         for _half in range(2):
             parts = [dice.betavariate(1, 4) for _ in range(12)]
-            halves.append(audit.share((sum(dice.random() < part for _ in range(30)), 30) for part in parts))
-        alarms += audit.shifted(halves[0], halves[1])
+            halves.append(shift.share((sum(dice.random() < part for _ in range(30)), 30) for part in parts))
+        alarms += shift.shifted(halves[0], halves[1])
     assert alarms <= 4
 
 
 def test_sessions_alike_weigh_as_they_are() -> None:
-    assert audit.share([(5, 10), (5, 10), (5, 10)]).weight == 1.0
-    assert audit.share([(10, 10), (0, 10), (10, 10), (0, 10)]).weight > 5
+    assert shift.share([(5, 10), (5, 10), (5, 10)]).weight == 1.0
+    assert shift.share([(10, 10), (0, 10), (10, 10), (0, 10)]).weight > 5
 
 
 @given(st.integers(0, 200), st.integers(0, 200), st.integers(0, 200), st.integers(0, 200))
 def test_it_is_a_probability(a: int, n: int, b: int, m: int) -> None:
-    found = audit.probability(Share(min(a, n), n), Share(min(b, m), m))
+    found = shift.probability(Share(min(a, n), n), Share(min(b, m), m))
     assert 0.0 <= found <= 1.0
-    low, high = audit.interval(min(a, n), n)
+    low, high = shift.interval(min(a, n), n)
     assert 0.0 <= low <= high <= 1.0
 
 
 def test_durations() -> None:
-    assert audit.slower([20] * 40, [40] * 40, 1.5)
-    assert not audit.slower([20] * 40, [25] * 40, 1.5)
-    assert not audit.slower([20] * 40, [40] * 10, 1.5)
+    assert shift.slower([20] * 40, [40] * 40, 1.5)
+    assert not shift.slower([20] * 40, [25] * 40, 1.5)
+    assert not shift.slower([20] * 40, [40] * 10, 1.5)
