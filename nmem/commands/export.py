@@ -63,7 +63,7 @@ def command(file: str, form: str | None, project: str, since: str | None, as_jso
 
 
 def _write(file: str, form: str, project: str, since: int | None, *, to_output: bool) -> dict[str, int]:
-    from nmem.transfer import records, tables_out, take_in  # on use: start-up stays short
+    from nmem.transfer import jsonl, records, tables_out  # on use: start-up stays short
 
     path = paths.database()
     upgrade.reader(path).close()
@@ -73,12 +73,12 @@ def _write(file: str, form: str, project: str, since: int | None, *, to_output: 
             return tables_out.write(path, sessions, file)
         _warn(db, sessions)
         if to_output:
-            found = take_in.write(db, sessions, sys.stdout.buffer)
+            found = jsonl.write(db, sessions, sys.stdout.buffer)
             sys.stdout.buffer.flush()
         else:
             try:
                 with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
-                    found = take_in.write(db, sessions, out)
+                    found = jsonl.write(db, sessions, out)
             except BaseException:
                 Path(file).unlink(missing_ok=True)
                 raise
