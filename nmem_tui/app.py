@@ -329,7 +329,7 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
     # The demo
 
     def _play(self) -> None:
-        from nmem.demo import Player  # on use: start-up stays short
+        from nmem.demo.player import Player  # on use: start-up stays short
 
         self._player = Player(self.db_path)
         self.run_worker(self._player.run, group="demo", thread=True, exit_on_error=False)

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from nmem import demo
-from nmem.demo import Player, remove, temporary
+from nmem.demo import remove, temporary
+from nmem.demo.player import Player
 
 SECRET = "tw_9fK2mQ7xLr4Zp8Vb1Ns6Yc3Td5Wg0HjE"
 

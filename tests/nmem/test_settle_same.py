@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from capture.storage import store
-from nmem import demo
+from nmem.demo import player
 
 NOW = 1_760_000_000_000
 SETTLED = """
@@ -46,7 +46,7 @@ def rows(path: Path) -> dict[str, list[str]]:
 def test_settling_does_not_hang_on_the_order_of_hashes(tmp_path: Path) -> None:
     before = tmp_path / "before" / "nmem.db"
     before.parent.mkdir()
-    demo.record(str(before), NOW)
+    player.record(str(before), NOW)
     config = tmp_path / "config.toml"
     config.write_text("[llm]\nenabled = false\n", "utf-8")
     found, scored = [], []

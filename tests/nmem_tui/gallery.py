@@ -24,7 +24,8 @@ from textual.timer import Timer
 
 from capture.storage import store
 from nmem.context import config
-from nmem.demo import Player, record, remove, tasks, temporary
+from nmem.demo import remove, temporary
+from nmem.demo.player import Player, record, tasks
 from nmem_tui.app import Cockpit
 
 AT = 1_773_313_440_000

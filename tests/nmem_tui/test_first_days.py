@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from capture import paths
-from nmem.demo import Player
+from nmem.demo.player import Player
 from nmem_tui.app import Cockpit
 from nmem_tui.model.actions import NUMBERED
 from tests.nmem_tui.gallery import AT
