@@ -13,7 +13,7 @@ from sqlite3 import Connection
 
 from capture.event import STOPPED
 from nmem.episodes import history
-from nmem.episodes.narrate import FAILED, OK, Action
+from nmem.episodes.narrate.records import FAILED, OK, Action
 from nmem.episodes.reading import action
 from nmem.episodes.unit import BROKEN_OFF
 from nmem.llm.session_prompt import Turn

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.episodes import units
-from nmem.episodes.narrate import Narrative
 from nmem.episodes.narrate.prose import without_last_words, words
+from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.reading import OF, turns_of
 from nmem.text import texts
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nmem.episodes import open_ends, titles
-from nmem.episodes.narrate import Narrative
 from nmem.episodes.narrate.prose import without_last_words, words
+from nmem.episodes.narrate.records import Narrative
 from nmem.llm.claims import sentences
 from nmem.llm.session_prompt import Story
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
-from nmem.episodes.narrate import Action, Episode, Saying
+from nmem.episodes.narrate.records import Action, Episode, Saying
 from nmem.episodes.unit import BROKEN_OFF
 
 _FAR = 1 << 62

@@ -20,7 +20,8 @@ from capture.storage.store import transaction
 from capture.text import clean
 from nmem.database import garbled
 from nmem.episodes import material, narrate, narrations, reading
-from nmem.episodes.narrate import Narrative, narrator
+from nmem.episodes.narrate import narrator
+from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.narrations import EXTRACTIVE, Story
 from nmem.episodes.overrule import overrule
 from nmem.episodes.reading import OF

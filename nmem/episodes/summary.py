@@ -8,8 +8,8 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.episodes import narrations
-from nmem.episodes.narrate import Narrative
 from nmem.episodes.narrate.prose import words
+from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.narrations import EXTRACTIVE, Part
 
 _GOALS = 6

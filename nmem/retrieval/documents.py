@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.episodes import reading
-from nmem.episodes.narrate import FAILED, Action, Episode
+from nmem.episodes.narrate.records import FAILED, Action, Episode
 from nmem.retrieval.result import result
 from nmem.retrieval.words import words
 

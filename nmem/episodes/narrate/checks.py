@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from nmem.conversation.cues import Cue
 from nmem.episodes import open_ends
-from nmem.episodes.narrate import FAILED, OK, Action, Episode, cues, naming
+from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.prose import clip, sentences, uncut
+from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.names import reads_as_sentence
 
 _CHECKS = frozenset(("test", "build", "lint"))

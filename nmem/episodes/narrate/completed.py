@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nmem.episodes.narrate import FAILED, OK, Action, Episode, cues, naming
+from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.ledger import Change, Commit, Ledger
 from nmem.episodes.narrate.prose import Sentence, alike, clip, codes, sentences, short, size, some, words
+from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.reply import account
 from nmem.episodes.narrate.turns import Superseded, Turn, acts, distinct
 

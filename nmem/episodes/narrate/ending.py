@@ -6,11 +6,12 @@ import re
 from collections import Counter
 
 from nmem.episodes import open_ends
-from nmem.episodes.narrate import FAILED, OK, Action, Episode, cues, naming
+from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.checks import Struggle, judged, once, told, vouched
 from nmem.episodes.narrate.ledger import ELSEWHERE, REPLACED, Ledger, outside
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import AT_THE_END, clip, short
+from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.reply import PROGRESS
 from nmem.episodes.narrate.turns import Correction, acts, left_plan
 from nmem.names import reads_as_sentence

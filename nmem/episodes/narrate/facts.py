@@ -8,9 +8,10 @@ from bisect import bisect_right
 from datetime import datetime
 from itertools import pairwise
 
-from nmem.episodes.narrate import FAILED, OK, Action, Episode, cues, shell
+from nmem.episodes.narrate import cues, shell
 from nmem.episodes.narrate.ledger import REPLACED, Commit, Ledger
 from nmem.episodes.narrate.prose import clip, uncut
+from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.shell import temporary
 from nmem.episodes.undone import elsewhere
 

@@ -6,10 +6,11 @@ import re
 from dataclasses import replace
 
 from nmem.conversation.cues import Cue
-from nmem.episodes.narrate import OK, Episode, cues
+from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.learned import option, picked
 from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import alike, clause, clip, plain, sentences, size, split, words
+from nmem.episodes.narrate.records import OK, Episode
 from nmem.episodes.narrate.reply import answer, heading
 from nmem.episodes.narrate.turns import Turn
 

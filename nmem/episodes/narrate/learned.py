@@ -11,10 +11,11 @@ from itertools import zip_longest
 from nmem.conversation import rules
 from nmem.conversation.cues import Cue
 from nmem.conversation.talk import Turn as Said
-from nmem.episodes.narrate import OK, Action, Episode, cues
+from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import Struggle, told
 from nmem.episodes.narrate.prompts import read
 from nmem.episodes.narrate.prose import Sentence, alike, clip, codes, plain, sentences, size, words
+from nmem.episodes.narrate.records import OK, Action, Episode
 from nmem.episodes.narrate.turns import Superseded, Turn, distinct
 
 _DECIDED, _FINDINGS, _MENDED = 4, 2, 2

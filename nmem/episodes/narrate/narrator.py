@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from nmem.episodes import titles
-from nmem.episodes.narrate import OK, Episode, Narrative, cues, facts
+from nmem.episodes.narrate import cues, facts
 from nmem.episodes.narrate.checks import Struggle, once, struggles, told
 from nmem.episodes.narrate.completed import REPORTED, Grounds, completed
 from nmem.episodes.narrate.ending import call, lost, marks, obstacle, outcome, ran_unseen, reached, said_to_pass, unseen
@@ -15,6 +15,7 @@ from nmem.episodes.narrate.learned import causes, decided, found_out, labelled, 
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, words
+from nmem.episodes.narrate.records import OK, Episode, Narrative
 from nmem.episodes.narrate.remaining import next_steps
 from nmem.episodes.narrate.reply import answer, answers, conclusion, last_word
 from nmem.episodes.narrate.shell import adopt, written

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from nmem.episodes import open_ends
-from nmem.episodes.narrate import Episode, checks, cues
+from nmem.episodes.narrate import checks, cues
 from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.learned import picked
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, some, words
+from nmem.episodes.narrate.records import Episode
 
 MOST = 5
 _LATE = 12

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from capture.shell import Step, parse
-from nmem.episodes.narrate import FAILED, OK, UNKNOWN, Action
 from nmem.episodes.narrate.ledger import SOFT, Ledger
+from nmem.episodes.narrate.records import FAILED, OK, UNKNOWN, Action
 
 
 def apply(ledger: Ledger, command: str) -> None:

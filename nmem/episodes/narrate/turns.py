@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from nmem.conversation.cues import Cue
-from nmem.episodes.narrate import FAILED, OK, Action, Episode, cues
+from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import judged
 from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import alike, clip, codes, plain, sentences, size, words
+from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 
 _WEIGHT = {
     "file_edit": 2.0, "file_write": 2.0, "git_commit": 2.0, "git_push": 2.0, "task_spawn": 2.0, "test": 0.5,

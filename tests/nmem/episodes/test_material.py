@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.episodes import material
-from nmem.episodes.narrate import FAILED, OK, Action
+from nmem.episodes.narrate.records import FAILED, OK, Action
 
 if TYPE_CHECKING:
     from tests.nmem.conftest import Recorded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmem.episodes.narrate import Narrative
+from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.overrule import overrule, stands
 from nmem.llm.session_prompt import Story as Worded
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nmem.episodes.narrate import Action, Episode, Saying
+from nmem.episodes.narrate.records import Action, Episode, Saying
 
 
 class Story:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmem.episodes.narrate import Action, Episode, Narrative, Saying
 from nmem.episodes.narrate.narrator import narrate
+from nmem.episodes.narrate.records import Action, Episode, Narrative, Saying
 
 if TYPE_CHECKING:
     from tests.nmem.episodes.narrate.conftest import Story
