@@ -35,7 +35,7 @@ import json, resource, sys
 sys.path.insert(0, sys.argv[3])
 from capture.storage import store
 from nmem.retention import sweep
-from nmem.retention import Policy
+from nmem.retention.policy import Policy
 db = store.connect(sys.argv[1], timeout=10, autocheckpoint=1000)
 done = sweep.sweep(db, Policy(), int(sys.argv[2]), dry=len(sys.argv) > 4)
 used = resource.getrusage(resource.RUSAGE_SELF)

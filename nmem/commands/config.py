@@ -12,9 +12,9 @@ from pathlib import Path
 import click
 
 from capture import paths
-from nmem import retention
 from nmem.commands import terminal
 from nmem.errors import NmemError
+from nmem.retention import policy
 from nmem.settings import file, given
 from nmem.settings.check import dotted, nearest
 from nmem.settings.declared import find
@@ -96,7 +96,7 @@ def check(*, as_json: bool) -> None:
     """Check the file: one line per fault, and exit status 1."""
     config = file.read()
     found = config.faults()
-    strange = retention.recorded()
+    strange = policy.recorded()
     found += [one.fault for one in strange if one.nearest]
     if as_json:
         data = {"path": config.path, "ok": not found, "faults": [{**asdict(one), "text": str(one)} for one in found]}

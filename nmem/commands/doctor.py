@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from capture import paths
-from nmem import doctor
-from nmem.doctor.checks import NOTE, OK, Finding
+from nmem.audit import NOTE, OK, Finding
+from nmem.doctor import examine
 from nmem.text import printable, to_json
 
 _SIGNS = {OK: ("ok", "green"), NOTE: ("note", "yellow")}
@@ -31,11 +31,11 @@ def command(as_json: bool, fix: bool, deep: bool) -> None:
     others could read the memory. What is only worth knowing (a note) does not count.
     """
     folder = str(Path.cwd())
-    mended = doctor.fix(folder) if fix else []
+    mended = examine.fix(folder) if fix else []
     if deep and not as_json:
         click.echo(f"Reading everything: {_takes(paths.database())}.", err=True)
-    findings = doctor.examine(folder, deep)
-    healthy = doctor.healthy(findings)
+    findings = examine.examine(folder, deep)
+    healthy = examine.healthy(findings)
     if as_json:
         data = {"ok": healthy, "fixed": mended, "findings": [dataclasses.asdict(finding) for finding in findings]}
         click.echo(to_json(data, indent=1))

@@ -17,14 +17,14 @@ from capture import paths
 from capture.storage import store
 from capture.storage.schema import NewerDatabase, fold
 from capture.transcript.cursor import load
-from nmem import retention, tables
+from nmem import tables
 from nmem.commands.backup import progress
 from nmem.commands.terminal import LIMIT, day, now, when, wrapped, writing
 from nmem.database import worded
 from nmem.errors import NmemError
 from nmem.importing.discover import CLIENTS, Transcript, find, folders
 from nmem.importing.importer import Importer, Report
-from nmem.retention import sweep
+from nmem.retention import policy, sweep
 from nmem.settle_start import start
 from nmem.text import printable, to_json
 from nmem.transfer import take_in as merging
@@ -115,7 +115,7 @@ def _spare(db: sqlite3.Connection) -> str:
     """Old history shall not be forgotten right after it came; in words how much of it will be, and from when on."""
     at = now()
     sweep.anew(db, at)
-    wanted = retention.load()
+    wanted = policy.load()
     found = sweep.aged(db, at, wanted) if wanted.enabled else sweep.Aged()
     if not found.count:
         return ""

@@ -12,9 +12,9 @@ import click
 from capture import paths
 from nmem import database, tables, upgrade
 from nmem.commands.terminal import LIMIT
-from nmem.doctor.checks import MEND, waiting
 from nmem.errors import NoDatabase
 from nmem.labels import read as labels
+from nmem.purge.history import MEND, waiting
 from nmem.read import views
 from nmem.read.health import HealthView, Latency, health
 from nmem.read.views import SessionRow

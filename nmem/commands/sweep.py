@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from capture import paths
-from nmem import retention
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.retention import idle
+from nmem.retention import idle, policy
 from nmem.retention import journal as kept
 from nmem.store.project import key_of
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
-    from nmem.retention import Policy
     from nmem.retention.journal import Entry
     from nmem.retention.mediation import Life
+    from nmem.retention.policy import Policy
     from nmem.retention.sweep import Swept
 
 _LISTED = 20
@@ -51,7 +50,7 @@ def command(
     if show_policy or show_journal:
         _show(project, as_json, journal=show_journal)
         return
-    wanted = retention.load()
+    wanted = policy.load()
     ahead = 0 if trusted else _ahead()
     if dry_run or ahead or not yes:
         done = _dry(wanted, project)
@@ -188,7 +187,7 @@ def _show(project: str, as_json: bool, *, journal: bool) -> None:
             else:
                 terminal.say("sweeps, the newest first" if found else "no sweep yet", [("", _rows(found))])
             return
-        wanted = retention.load()
+        wanted = policy.load()
         lives = read.lives(db, project, terminal.now(), wanted)
     if as_json:
         standing = {"enabled": wanted.enabled, "mediation": wanted.mediation, "max_bytes": wanted.max_bytes}

@@ -36,6 +36,8 @@ _SAMPLE = 2_000
 """Rows of a sample, over the facts from the oldest to the newest."""
 _FACTS = ("observations", "prompts")
 _SLICE = 50
+MEND = "nmem redact --history --dry-run"
+"""Shows what would change."""
 _FIRST = ("observations", "prompts", "sessions", "projects", "work_units")
 
 
@@ -159,6 +161,14 @@ def left(db: Connection) -> float:
         return 0.0  # gone over, or begun: by a person, or since it changes little
     seen = sample(db)
     return seen.changed / seen.strings if seen.changed > FEW * seen.strings else 0.0
+
+
+def waiting(db: Connection) -> str:
+    """Why history is left to the person, in a few words; empty when it is not. Raises sqlite3.Error."""
+    share = left(db) if stale(db) else 0.0
+    if not share:
+        return ""
+    return f"the redaction rules changed and would alter {share:.0%} of the stored texts: settling leaves that to you"
 
 
 def sample(db: Connection) -> Pass:

@@ -12,9 +12,8 @@ from sqlite3 import Connection
 
 from capture import log, paths
 from capture.files import opened
-from nmem import retention
 from nmem.errors import NmemError
-from nmem.retention import idle, journal, sweep
+from nmem.retention import idle, journal, policy, sweep
 
 SECONDS = 45.0
 """How long forgetting may take of one settling; what is left is for the next."""
@@ -37,7 +36,7 @@ def automatic(db: Connection, db_path: str, now: int, stopped: Callable[[], bool
     """
     swept, steps = None, []
     try:
-        wanted = retention.load()
+        wanted = policy.load()
     except NmemError as error:
         log.note(db_path, f"retention: {error}")
         return Done()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from sqlite3 import Connection
 
-from nmem.retention import Policy
+from nmem.retention.policy import Policy
 from nmem.settings.kinds import LEAST_DAYS, PROMPT, REASONING, SAYINGS
 
 LEAST, MOST = 0.5, 2.0

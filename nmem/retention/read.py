@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem import retention
-from nmem.retention import Policy, exempt, idle, journal, mediation, sweep
+from nmem.retention import exempt, idle, journal, mediation, policy, sweep
 from nmem.retention.journal import Entry
 from nmem.retention.mediation import Life
 from nmem.retention.plan import DAY
+from nmem.retention.policy import Policy
 from nmem.settings.kinds import NOTIFICATION, PROMPT, REASONING
 
 _MANY = 400
@@ -72,13 +72,13 @@ class Standing:
 
 def lives(db: Connection, project: str = "", now: int | None = None, wanted: Policy | None = None) -> tuple[Life, ...]:
     """The lifetimes in force, and how they came about. Raises NmemError for a configuration that cannot be read."""
-    wanted = wanted or retention.load()
+    wanted = wanted or policy.load()
     return tuple(mediation.lives(db, wanted, _now(now), sweep.projects_of(db, project)))
 
 
 def standing(db: Connection, now: int | None = None) -> Standing:
     """Forgetting at a glance. Raises NmemError for a configuration that cannot be read."""
-    wanted, at = retention.load(), _now(now)
+    wanted, at = policy.load(), _now(now)
     due = 0 if not wanted.enabled else max(at, sweep.due_at(db, at) or at + sweep.GRACE)
     return Standing(
         wanted.enabled, wanted.mediation, wanted.max_bytes, sweep.size(db), idle.saves(db)[0],

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
-from nmem import retention, tables
-from nmem.retention import Policy, exempt, journal, mediation
+from nmem import tables
+from nmem.retention import exempt, journal, mediation, policy
 from nmem.retention.forget import Changed, Forgetter, Pace, tidy
 from nmem.retention.mediation import Life
 from nmem.retention.plan import DAY, Lives, believed, plan
+from nmem.retention.policy import Policy
 from nmem.settings.kinds import LEAST_DAYS
 
 NOTICED = "first look"
@@ -50,7 +51,7 @@ class Swept:
     skipped: Counter[str] = field(default_factory=Counter)
     """Sessions let alone, by reason."""
     lives: tuple[Life, ...] = ()
-    strangers: tuple[retention.Stranger, ...] = ()
+    strangers: tuple[policy.Stranger, ...] = ()
     """Names in the configuration that no project has; what is called nearly so is let alone."""
     done: str = journal.FINISHED
     seconds: float = 0.0
@@ -120,7 +121,7 @@ class _Run:
     def all(self, why: str, project: str, share: float) -> None:
         db, out = self.db, self.out
         projects = projects_of(db, project)
-        out.strangers = retention.strangers(db, self.policy.projects)
+        out.strangers = policy.strangers(db, self.policy.projects)
         lives = mediation.lives(db, self.policy, self.now, projects)
         out.lives = tuple(lives)
         by_project = {
@@ -152,7 +153,7 @@ class _Run:
             forgetter = Forgetter(self.db, sweep_id, project_id, lives, self.pace, self.clock)
             sessions = sessions_before(self.db, project_id, lives.newest)
             if any(one.nearest == name for one in self.out.strangers):
-                self.out.skipped[retention.HELD] += len(sessions)
+                self.out.skipped[policy.HELD] += len(sessions)
                 continue
             for session_id in sessions:
                 if self.stopped():

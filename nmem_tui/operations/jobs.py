@@ -122,12 +122,11 @@ def rescan(job: Job, path: str, now: int) -> tuple[str, object]:
 
 def sweep(job: Job, path: str, now: int) -> tuple[str, object]:
     """Forget what is past its lifetime."""
-    from nmem import retention  # on use: start-up stays short
-    from nmem.retention import plan
+    from nmem.retention import plan, policy  # on use: start-up stays short
     from nmem.retention.automatic import alone, within
     from nmem.retention.sweep import sweep as forget
 
-    wanted = retention.load()
+    wanted = policy.load()
     with alone(path) as mine, _writer(path) as db:
         if not mine:
             raise NmemError("another sweep is running: see the journal")
@@ -160,10 +159,10 @@ def backup(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001
 
 def mend(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001 -- nothing of it is dated
     """Mend what needs no decision in the database."""
-    from nmem import doctor  # on use: start-up stays short
+    from nmem.doctor import examine  # on use: start-up stays short
 
     job.tell(0, 0, "spool, text indexes, rows left behind")
-    done = doctor.fix_database(path)
+    done = examine.fix_database(path)
     if troubles := [line for line in done if " could not be " in line]:  # it goes on with the rest, and says so
         raise NmemError(f"fixing: {'; '.join(troubles)}")
     return f"fixed: {'; '.join(done)}" if done else "nothing to fix", tuple(done)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from nmem import retention
+from nmem.retention import policy
 from nmem.retention.sweep import sweep
 from nmem.text import printable
 from nmem_tui.model import health_storage
@@ -32,7 +32,7 @@ class Sweep(ConfirmDialog):
         at = self.app.clock()  # type: ignore[attr-defined]
 
         def work(db: Connection) -> Swept:
-            return sweep(db, retention.load(), at, dry=True, stopped=self.over)
+            return sweep(db, policy.load(), at, dry=True, stopped=self.over)
 
         self.reads.ask("sweep", work, self._show)
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from capture import cache, files, paths
 from capture.redaction import finders, redact, rules_cache, settings
-from nmem.doctor.checks import NOTE, OK, storage
+from nmem.audit import NOTE, OK
+from nmem.doctor.checks import storage
 from nmem.threads import config as threads_config
 
 KEY = "AK" + "IA" + "Q3ZK7WT2VNX5LRD6"

@@ -21,11 +21,10 @@ from capture import install, paths, stdin
 from capture.clients import CLIENTS
 from capture.install import hook_entries, registered, targets
 from capture.storage import spool, store
-from nmem import doctor
 from nmem.commands.doctor import command as doctor_command
 from nmem.commands.init import command as init
 from nmem.context.inject import LATE
-from nmem.doctor import probe, registrations
+from nmem.doctor import examine, probe, registrations
 from nmem.doctor.checks import hooks, storage, switches
 
 TABLES = ("observations", "prompts", "sessions", "projects", "project_folders", "hook_runs", "transcript_cursors",
@@ -407,7 +406,7 @@ def test_a_client_without_hooks_is_a_note_not_a_fault(claude: Path, own_home: Pa
     (own_home / ".gemini").mkdir()
     found = [f for f in findings() if f["client"] == "gemini"]
     assert [(f["severity"], f["mend"]) for f in found] == [("note", "nmem init --client gemini")]
-    assert doctor.healthy(hooks.registered_hooks("/"))
+    assert examine.healthy(hooks.registered_hooks("/"))
 
 
 def test_paths_with_spaces_and_quotes_make_the_round_trip(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ from contextlib import closing
 from capture.event import Batch, Prompt
 from capture.seal import seal
 from capture.storage import store
-from nmem.doctor.checks import NOTE, history
+from nmem.audit import NOTE
+from nmem.doctor.checks.records import history
 
 
 def test_what_was_withheld_is_said(db_path: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 
 from capture.storage import store
-from nmem import doctor
-from nmem.doctor.checks import OK, WRONG, Finding, storage
+from nmem.audit import OK, WRONG, Finding
+from nmem.doctor import examine
+from nmem.doctor.checks import storage
 
 
 def search() -> Finding:
@@ -30,7 +31,7 @@ def test_a_row_that_is_not_in_the_index_is_found(db_path: str) -> None:
     found = search()
     assert found.severity == WRONG
     assert "1 of prompts" in found.evidence
-    assert "the text index of prompts filled" in doctor.fix(str(db_path))
+    assert "the text index of prompts filled" in examine.fix(str(db_path))
     assert search().severity == OK
 
 
@@ -54,4 +55,4 @@ def test_what_cannot_be_filled_is_a_line_and_no_traceback(db_path: str) -> None:
     store.connect(db_path).close()
     with sqlite3.connect(db_path) as db:
         db.execute("DROP TABLE prompts_fts")
-    assert any("could not be filled" in line for line in doctor.fix(str(db_path)))
+    assert any("could not be filled" in line for line in examine.fix(str(db_path)))

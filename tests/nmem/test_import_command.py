@@ -16,9 +16,10 @@ from nmem.commands import main as cli
 from nmem.commands import terminal
 from nmem.importing import discover
 from nmem.purge import history as past
-from nmem.retention import Policy, sweep
 from nmem.retention import read as retention
+from nmem.retention import sweep
 from nmem.retention.plan import DAY
+from nmem.retention.policy import Policy
 from nmem.settle import settle
 
 

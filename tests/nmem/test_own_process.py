@@ -18,7 +18,8 @@ from capture.settle import OFF
 from capture.storage import store
 from capture.transcript.cursor import Cursor
 from nmem import database, own_process, settle, settle_start
-from nmem.doctor.checks import NOTE, OK, settling
+from nmem.audit import NOTE, OK
+from nmem.doctor.checks.records import settling
 from nmem.importing import stretches
 from nmem.importing.discover import Transcript
 

@@ -21,8 +21,8 @@ from capture.install.status_line import Line
 from capture.install.targets import Target, title
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
+from nmem.audit import NOTE, OK, WRONG, Finding
 from nmem.doctor import probe, registrations
-from nmem.doctor.checks import NOTE, OK, WRONG, Finding
 from nmem.read import hook_cost
 
 _DEAR = 5.0

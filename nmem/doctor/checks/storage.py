@@ -17,8 +17,8 @@ from capture.redaction import rules_cache, settings
 from capture.storage import spool
 from capture.storage.schema import MIGRATIONS
 from nmem import tables
+from nmem.audit import NOTE, OK, WRONG, Finding
 from nmem.backup import places
-from nmem.doctor.checks import NOTE, OK, WRONG, Finding
 from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError
 from nmem.purge.files import abandoned

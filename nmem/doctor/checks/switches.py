@@ -15,8 +15,8 @@ from capture.install import atomic, targets
 from capture.install.hook_entries import Entry
 from capture.install.settings_file import value_at
 from capture.install.targets import Target
+from nmem.audit import NOTE, OK, WRONG, Finding
 from nmem.doctor import registrations
-from nmem.doctor.checks import NOTE, OK, WRONG, Finding
 
 
 def _settings(path: str, comments: bool) -> dict[str, object]:

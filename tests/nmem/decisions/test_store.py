@@ -18,8 +18,8 @@ from nmem.errors import NmemError
 from nmem.purge import history
 from nmem.purge.run import purge
 from nmem.purge.selection import Selection
-from nmem.retention import Policy
 from nmem.retention import sweep as sweeping
+from nmem.retention.policy import Policy
 from nmem.settle import settle
 from tests.nmem.conftest import Recorded
 

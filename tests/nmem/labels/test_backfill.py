@@ -19,9 +19,9 @@ from capture.labels import DIMENSIONS
 from capture.labels import model as engine
 from capture.seal import seal
 from capture.storage import store
+from nmem.audit import WRONG
 from nmem.commands.main import nmem
-from nmem.doctor import checks
-from nmem.doctor.checks import WRONG
+from nmem.doctor.checks import records
 from nmem.episodes import annotate, detect, units
 from nmem.errors import NmemError
 from nmem.labels import backfill as bf
@@ -214,7 +214,7 @@ def test_a_table_with_other_contents_is_passed_over_and_everybody_says_so(
     assert "is not trusted: it is damaged" in str(done.exception)
     assert hooks.labels() == before
     assert "is not trusted" in CliRunner().invoke(nmem, ["status"]).output
-    first, second = checks.labels()
+    first, second = records.labels()
     assert (first.severity, second.mend) == (WRONG, "")
     assert "is not trusted" in first.evidence
     done = CliRunner().invoke(nmem, ["train", "labels", "--reset"])

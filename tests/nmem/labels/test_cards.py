@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from capture.labels import DIMENSIONS, WORDS
 from capture.labels import model as engine
 from nmem import database
+from nmem.audit import NOTE, OK, WRONG
 from nmem.commands.main import nmem
-from nmem.doctor import checks
-from nmem.doctor.checks import NOTE, OK, WRONG
+from nmem.doctor.checks import records
 from nmem.labels import cards, corrections, names, read, store
 from tests.nmem.labels.conftest import START, Hooks, other_model, use
 
@@ -99,14 +99,14 @@ def test_how_history_is_labelled(hooks: Hooks, db_path: str) -> None:
 
 
 def test_doctor_and_status_say_it_and_what_mends_it(hooks: Hooks, db_path: str) -> None:
-    assert [finding.severity for finding in checks.labels()] == [OK]
+    assert [finding.severity for finding in records.labels()] == [OK]
     hooks.session()
-    (finding,) = checks.labels()
+    (finding,) = records.labels()
     assert finding.severity == OK
     assert "has labelled 10 of 10 calls" in finding.evidence
     hooks.db.execute("UPDATE observations SET label_model = NULL WHERE seq <= 2")
     use(db_path, other_model())
-    finding, about = checks.labels()
+    finding, about = records.labels()
     assert (finding.severity, finding.mend) == (NOTE, "nmem backfill")
     assert "2 carry no labels, 8 carry another model's" in finding.evidence
     assert (about.severity, about.mend) == (NOTE, "nmem train labels")
@@ -123,17 +123,17 @@ def test_a_model_of_one_s_own_that_is_older_than_nmem_is_told(hooks: Hooks, db_p
     use(db_path, model)
     card = {**json.loads(Path(engine.SHIPPED).with_name("card.json").read_text()), "name": model.name, "beside": "aaaa"}
     cards.personal_file(db_path).write_text(json.dumps(card))
-    assert "beside an older model" in checks.labels()[1].evidence
+    assert "beside an older model" in records.labels()[1].evidence
     cards.personal_file(db_path).write_text(json.dumps({**card, "beside": base.name}))
-    assert len(checks.labels()) == 1
+    assert len(records.labels()) == 1
 
 
 def test_a_missing_table_is_wrong(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     hooks.session()
     monkeypatch.setattr(read, "current", lambda _path: None)
-    (finding,) = checks.labels()
+    (finding,) = records.labels()
     assert (finding.severity, finding.mend) == (WRONG, "install nmem again")
 
 
 def test_before_anything_is_recorded_doctor_has_nothing_to_say() -> None:
-    assert checks.labels() == []
+    assert records.labels() == []

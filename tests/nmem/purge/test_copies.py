@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from nmem.commands.main import nmem
-from nmem.doctor import fix_database
 from nmem.doctor.checks import storage
+from nmem.doctor.examine import fix_database
 from nmem.purge import files, run
 from nmem.purge.selection import Selection
 from nmem.settle import settle

@@ -18,7 +18,7 @@ from nmem.commands.purge import command as purge
 from nmem.commands.redact import command
 from nmem.commands.settle import summary
 from nmem.commands.status import command as status
-from nmem.doctor.checks import history as noted
+from nmem.doctor.checks.records import history as noted
 from nmem.purge import history
 from nmem.settle import settle
 from tests.nmem.purge.conftest import TOKEN, WORD, dumped, holding, plant, settled

@@ -12,8 +12,8 @@ from nmem.context import pins
 from nmem.errors import NmemError
 from nmem.purge import run, trash
 from nmem.purge.selection import Selection, parse
-from nmem.retention import Policy
 from nmem.retention import sweep as sweeping
+from nmem.retention.policy import Policy
 from nmem.retrieval import index
 from nmem.settle import settle
 from nmem.undo import undo

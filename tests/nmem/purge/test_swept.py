@@ -12,8 +12,8 @@ from nmem.episodes import annotate, units
 from nmem.purge import reach, run
 from nmem.purge.preview import preview
 from nmem.purge.selection import Selection
-from nmem.retention import Policy
 from nmem.retention import sweep as sweeping
+from nmem.retention.policy import Policy
 from nmem.settle import settle
 from nmem.store import trace
 from nmem.undo import undo

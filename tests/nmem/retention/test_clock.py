@@ -7,10 +7,9 @@ from collections.abc import Callable
 import pytest
 from click.testing import CliRunner
 
-from nmem import retention
 from nmem.commands import terminal
 from nmem.commands.main import nmem
-from nmem.retention import exempt, plan, sweep
+from nmem.retention import exempt, plan, policy, sweep
 from nmem.retention.automatic import automatic
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import DAY
@@ -103,8 +102,8 @@ def test_a_lifetime_begins_when_a_session_was_stored(record: Recorded, settled: 
     db = settled().db
     now = record.at + DAY
     assert exempt.kept(db, now).taken_in.keys() == {"behind"}
-    assert sweep.sweep(db, retention.load(), now, dry=True).count == 0
-    assert sweep.sweep(db, retention.load(), now + 2 * YEAR, dry=True).count > 0
+    assert sweep.sweep(db, policy.load(), now, dry=True).count == 0
+    assert sweep.sweep(db, policy.load(), now + 2 * YEAR, dry=True).count > 0
 
 
 def test_a_session_in_which_the_clock_fell_behind_lives_as_long_as_others(record: Recorded, settled: Settled) -> None:
@@ -118,8 +117,8 @@ def test_a_session_in_which_the_clock_fell_behind_lives_as_long_as_others(record
     db = settled().db
     now = record.at + DAY
     assert exempt.kept(db, now).taken_in.keys() == {"mixed"}
-    assert sweep.sweep(db, retention.load(), now, dry=True).count == 0
-    assert sweep.sweep(db, retention.load(), now + 2 * YEAR, dry=True).count > 0
+    assert sweep.sweep(db, policy.load(), now, dry=True).count == 0
+    assert sweep.sweep(db, policy.load(), now + 2 * YEAR, dry=True).count > 0
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ import sys
 from capture.storage import store
 from nmem.retention import sweep
 from nmem.retention.forget import Pace
-from nmem.retention import Policy
+from nmem.retention.policy import Policy
 db = store.connect(sys.argv[1], timeout=120)
 pace = Pace(db)
 pace.rows = 8
@@ -61,7 +61,8 @@ def test_killed_at_random_points_nothing_is_lost_or_counted_twice(
             assert there + swept == total
             assert swept == traced == counts
     assert stopped, "none was killed in the middle: the sessions are too few"
-    from nmem.retention import Policy, sweep
+    from nmem.retention import sweep
+    from nmem.retention.policy import Policy
 
     done = sweep.sweep(db, Policy(mediation=False), LATER)
     assert done.done == "finished"

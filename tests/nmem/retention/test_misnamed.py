@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nmem import retention
+from nmem.audit import NOTE, WRONG
 from nmem.commands.main import nmem
-from nmem.doctor.checks import NOTE, WRONG, config
+from nmem.doctor.checks.records import config
+from nmem.retention import policy
 from nmem.retention import sweep as sweeping
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import LATER
@@ -42,11 +43,11 @@ def test_the_nearest_name_is_said_and_its_project_is_let_alone(
     assert "did you mean shop? Nothing of shop goes until then" in " ".join(dry.stdout.split())
     told = json.loads(CliRunner().invoke(nmem, ["sweep", "--dry-run", "--json"]).stdout)
     assert told["unknown_projects"] == [{"name": "shpo", "nearest": "shop"}, {"name": "elsewhere", "nearest": ""}]
-    done = sweeping.sweep(db, retention.load(), LATER, pace=swift(db))
-    assert done.count == 0 and done.skipped == {retention.HELD: 1}
+    done = sweeping.sweep(db, policy.load(), LATER, pace=swift(db))
+    assert done.count == 0 and done.skipped == {policy.HELD: 1}
     ruled(monkeypatch, own_home, "elsewhere")
     assert CliRunner().invoke(nmem, ["config", "check"]).exit_code == 0
-    assert sweeping.sweep(db, retention.load(), LATER, pace=swift(db)).count > 0
+    assert sweeping.sweep(db, policy.load(), LATER, pace=swift(db)).count > 0
 
 
 def test_where_nothing_is_recorded_no_name_is_wrong(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nmem import database, retention
+from nmem import database
 from nmem.commands.main import nmem
 from nmem.context import keep
 from nmem.errors import NmemError
 from nmem.read import file_history
-from nmem.retention import Policy, idle, journal, mediation, read
+from nmem.retention import idle, journal, mediation, policy, read
 from nmem.retention import sweep as sweeping
 from nmem.retention.automatic import automatic
+from nmem.retention.policy import Policy
 from nmem.stance import read as stance
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import DAY, LATER
@@ -60,7 +61,7 @@ def test_a_wrong_policy_names_the_nearest_word_and_forgets_nothing(
     config.write_text("[retention.projects.shop]\nfile_raed = 30\n")
     monkeypatch.setenv("NMEM_CONFIG", str(config))
     with pytest.raises(NmemError, match="did you mean file_read"):
-        retention.load()
+        policy.load()
     db = settled().db
     db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, 0, '')", (sweeping.NOTICED,))
     assert automatic(db, db_path, LATER, never).forgotten == 0

@@ -16,7 +16,7 @@ from capture import paths
 from capture.storage import store
 from nmem import tables
 from nmem.commands.main import nmem
-from nmem.doctor.checks import config as doctor_says
+from nmem.doctor.checks.records import config as doctor_says
 from nmem.errors import NmemError
 from nmem.settings import file
 
