@@ -6,6 +6,7 @@ owner and mode are asked of the open file itself.
 
 from __future__ import annotations
 
+import marshal
 import os
 
 from capture import paths
@@ -29,8 +30,6 @@ def read(file: str, shape: object) -> object:
     `shape` is a type; a tuple of shapes, one for each member; a list of one shape, for each item; or a dictionary with
     one shape for its keys and one for its values.
     """
-    import marshal  # on use: start-up stays short
-
     try:
         data = _bytes(file)
         value: object = marshal.loads(data) if data else None  # noqa: S302 - ours alone, see _bytes
@@ -72,8 +71,6 @@ def fits(value: object, shape: object) -> bool:
 
 def write(file: str, value: object) -> bool:
     """Keep a value; False when its folder is not ours alone or cannot be written. The next reader does without then."""
-    import marshal  # on use: start-up stays short
-
     from capture.files import replace  # on use: start-up stays short
 
     folder = os.path.dirname(file)

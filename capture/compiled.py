@@ -8,11 +8,13 @@ the bytecode beside it, so these are opened at once. Python's own rule decides w
 # without `from __future__ import annotations`: that is a module, too, which nothing else asks for in a hook
 
 import sys
+from _frozen_importlib import ModuleSpec
+from _frozen_importlib_external import MAGIC_NUMBER
+from marshal import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from _frozen_importlib import ModuleSpec
     from collections.abc import Callable, Iterator, Sequence
     from types import CodeType, ModuleType
 
@@ -104,10 +106,6 @@ class _Finder:
     __slots__ = ("_begins", "_ends", "_loads", "_spec")
 
     def __init__(self) -> None:
-        from _frozen_importlib import ModuleSpec  # on use: start-up stays short
-        from _frozen_importlib_external import MAGIC_NUMBER
-        from marshal import loads
-
         self._begins = MAGIC_NUMBER + bytes(4)  # no flags: the source's time and size tell whether it is fresh
         self._ends = "." + sys.implementation.cache_tag + ".pyc"
         self._loads = loads

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from time import time_ns
 
 from capture import paths
 
@@ -125,8 +126,6 @@ def _count_error(path: str) -> None:
 
 def _event(path: str, client: str, native: str, given: Input, started: int, listener: Listener | None) -> None:
     """Make rows of one client's event, and keep them."""
-    from time import time_ns
-
     from capture.storage.store import Run
 
     now = time_ns() // 1_000_000

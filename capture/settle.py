@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from time import time
 
 from capture import paths
 from capture.files import opened
@@ -31,8 +32,6 @@ def _lock(db_path: str) -> str:
 
 def start(db_path: str, pause: float = _AGAIN) -> bool:
     """Start settling in the background; False when it was done within `pause` seconds or cannot be started."""
-    from time import time  # on use: start-up stays short
-
     if os.environ.get(OFF):
         return False
     try:

@@ -8,6 +8,7 @@ the client's pipes but that input, so nobody waits for it.
 from __future__ import annotations
 
 import os
+from time import time_ns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,8 +167,6 @@ def store(given: bytes, path: str) -> bool:
     if told is None or not os.path.exists(path):
         return False
     os.environ["NMEM_DB"] = path  # the redaction rules lie beside the database
-    from time import time_ns  # on use: start-up stays short
-
     from capture.storage import readings, sqlite, store  # on use: start-up stays short
 
     try:

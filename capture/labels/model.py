@@ -8,6 +8,7 @@ words where macro-F1 is best: docs/labels.md.
 
 from __future__ import annotations
 
+import marshal
 import os
 
 from capture.labels.features import parts
@@ -117,8 +118,6 @@ def made(value: object) -> Model | None:
 
 def shipped() -> Model | None:
     """The model that nmem comes with; None when its file is damaged."""
-    import marshal  # on use: start-up stays short
-
     try:
         handle = os.open(SHIPPED, os.O_RDONLY)
         try:

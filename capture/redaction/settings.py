@@ -11,6 +11,7 @@ last good form, or none of the user's patterns; the built-in detectors never dep
 from __future__ import annotations
 
 import os
+from time import monotonic
 
 from capture import cache, paths
 from capture.files import regular
@@ -59,8 +60,6 @@ _recent: list[tuple[tuple[str | None, ...], float, Settings]] = []
 
 def load() -> Settings:
     """The settings as they stand, or stood half a second ago; never raises, never fails."""
-    from time import monotonic  # on use: start-up stays short
-
     asked = (os.environ.get("NMEM_CONFIG"), os.environ.get("NMEM_DB"), os.environ.get("HOME"))
     now = monotonic()
     if _recent and _recent[0][0] == asked and now - _recent[0][1] < RECHECK:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os.path import exists
+from time import gmtime
 
 from capture.event import AGENT, OK, USER
 from capture.storage import sqlite
@@ -266,8 +267,6 @@ class Writer:
     # beside them
 
     def _redactions(self, batch: Batch) -> None:
-        from time import gmtime  # on use: start-up stays short
-
         moment = gmtime(batch.at / 1000)
         day = f"{moment[0]:04d}-{moment[1]:02d}-{moment[2]:02d}"
         self.db.executemany(

@@ -6,6 +6,7 @@ One file a batch, written aside and renamed, so a file is there whole or not at 
 from __future__ import annotations
 
 import os
+from time import monotonic, time, time_ns
 
 from capture import paths
 from capture.files import opened, ours, remove, replace
@@ -47,8 +48,6 @@ def _own(folder: str, make: bool = True) -> bool:
 
 def put(db_path: str, sealed: Sealed) -> bool:
     """Keep one batch for later; False when no folder takes it, and it is lost."""
-    from time import time_ns  # on use: start-up stays short
-
     from capture.jsonio import dumps  # on use: start-up stays short
 
     text = dumps(sealed.to_dict()).encode("utf-8", "replace")
@@ -76,8 +75,6 @@ def tally(db_path: str, name: str) -> None:
 
 def _tally(folder: str, name: str, many: int = 1) -> bool:
     """A file for each count, there whole or not at all: nobody can add to what another has just read."""
-    from time import time_ns  # on use: start-up stays short
-
     path = os.path.join(folder, f"{paths.COUNTS}.{time_ns()}-{os.getpid()}.{many}.{name}")
     try:
         os.close(opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
@@ -141,8 +138,6 @@ def drain(db: Connection, db_path: str, most: int = 0, seconds: float = 0.0) -> 
     However little time there is, some are stored: else nothing would be, on a machine that is slow enough.
     Raises sqlite3.Error when the database cannot be written; then everything stays where it is.
     """
-    from time import monotonic  # on use: start-up stays short
-
     until = monotonic() + seconds if seconds else float("inf")
     done, begun = 0, False
     for folder in folders(db_path):
@@ -177,8 +172,6 @@ def _batches(folder: str) -> list[str]:
 
 def _sweep(folder: str) -> None:
     """Remove what killed processes left half-written; their hooks never said that they were done."""
-    from time import time  # on use: start-up stays short
-
     for name in _names(folder):
         path = os.path.join(folder, name)
         try:

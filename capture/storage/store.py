@@ -6,6 +6,7 @@ A deferred transaction that reads first loses to concurrent writers, so everythi
 from __future__ import annotations
 
 import os
+import time
 
 from capture import paths
 from capture.files import opened, ours, seen
@@ -81,8 +82,6 @@ def _create(path: str) -> None:
 
 def _migrate(db: Connection, timeout: float) -> None:
     """Write-ahead logging, then every migration; the switch may find the file locked without waiting, so it retries."""
-    import time  # on use: start-up stays short
-
     from capture.storage.schema import check_own, migrate  # on use: start-up stays short
 
     check_own(db)
@@ -151,13 +150,11 @@ def dropped(db: Connection, run: Run) -> None:
 
 
 def _record(db: Connection, run: Run, result: str) -> None:
-    from time import perf_counter_ns, process_time_ns  # on use: start-up stays short
-
     row = db.execute(
         "INSERT INTO hook_runs (at, client, event, session_id, wall_us, cpu_us, bytes, result)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (run.at, run.client, run.event, run.session_id, (perf_counter_ns() - run.started) // 1000,
-         process_time_ns() // 1000, run.bytes, result),
+        (run.at, run.client, run.event, run.session_id, (time.perf_counter_ns() - run.started) // 1000,
+         time.process_time_ns() // 1000, run.bytes, result),
     ).lastrowid  # fmt: skip
     if row and row % _SWEEP_EVERY == 0:
         db.execute("DELETE FROM hook_runs WHERE id <= ?", (row - HOOK_RUNS,))

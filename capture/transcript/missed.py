@@ -7,6 +7,7 @@ What it has no time for is left to settling (`rest`), which reads on from the sa
 from __future__ import annotations
 
 import os
+from time import monotonic, time_ns
 
 from capture.event import TOOL_ERROR, TOOL_RESULT
 from capture.jsonio import dumps, loads
@@ -43,8 +44,6 @@ def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: f
     Whether something is left after `seconds`: it is for `catch_up_rest`. With nothing new it costs one query and one
     stat. Raises sqlite3.Error or OSError.
     """
-    from time import monotonic  # on use: start-up stays short
-
     until = monotonic() + seconds
     row = db.execute("SELECT started_at FROM sessions WHERE id = ?", (session_id,)).fetchone()
     floor = row[0] - _EARLIER if row else 0
@@ -107,8 +106,6 @@ def _read(db: Connection, source: Source, cursor: Cursor, floor: int, until: flo
 
     Whether something is left. At least one slice is read, so that whoever comes next gets further.
     """
-    from time import monotonic  # on use: start-up stays short
-
     from capture.transcript import reader as reader_of  # on use: start-up stays short
     from capture.transcript.records import records
 
@@ -149,8 +146,6 @@ def _keep(db: Connection, reader: Reader, cursor: Cursor, events: list[Event], e
 
 def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], others: list[Event]) -> None:
     """Both kinds in one transaction each: what is stored of the calls was lost by a hook, and is counted."""
-    from time import time_ns  # on use: start-up stays short
-
     from capture.storage.store import count, write_many  # on use: start-up stays short
     from capture.transcript import mend
 

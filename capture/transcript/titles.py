@@ -11,6 +11,7 @@ of its own among the cursors: what was read once is not read again.
 from __future__ import annotations
 
 import os
+from time import time_ns
 
 from capture.event import AGENT, Batch, Event, Prompt
 
@@ -51,8 +52,6 @@ def keep(db: Connection, files: Iterable[tuple[str, str]]) -> tuple[set[str], in
     The sessions that have them, and how many titles name no known session. The messages are looked for in the same
     folders. Raises sqlite3.Error; a file that cannot be read is passed over.
     """
-    from time import time_ns  # on use: start-up stays short
-
     from capture.storage.store import write_many  # on use: start-up stays short
     from capture.transcript.cursor import save
 

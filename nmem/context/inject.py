@@ -9,6 +9,8 @@ already is silence.
 
 from __future__ import annotations
 
+from time import perf_counter_ns
+
 from nmem.context import record
 from nmem.context.items import RECALL
 from nmem.context.record import Injection, store
@@ -47,14 +49,10 @@ class _Clock:
     __slots__ = ("db", "until")
 
     def __init__(self, db: Connection, milliseconds: float) -> None:
-        from time import perf_counter_ns  # on use: start-up stays short
-
         self.db = db
         self.until = perf_counter_ns() + int(milliseconds * 1_000_000)
 
     def over(self) -> bool:
-        from time import perf_counter_ns  # on use: start-up stays short
-
         return perf_counter_ns() > self.until
 
     def __enter__(self) -> None:

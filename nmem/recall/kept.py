@@ -7,6 +7,7 @@ A prompt is no question, so what counts is how much of an entry's name it says. 
 
 from __future__ import annotations
 
+import marshal
 import os
 
 from capture import cache, paths
@@ -46,8 +47,6 @@ def read(where: Place) -> Form | None:
     found = cache.read(file(where), (_SHAPE, bytes))
     if not isinstance(found, tuple) or found[0] != _stamp(where, folder.files(where)[0]):
         return None
-    import marshal  # on use: start-up stays short
-
     try:
         form: Form = marshal.loads(found[1])  # noqa: S302 - ours alone, as the file that it was in
     except (ValueError, TypeError, EOFError):
@@ -57,8 +56,6 @@ def read(where: Place) -> Form | None:
 
 def write(where: Place, seen: list[Seen], form: Form) -> None:
     """Keep the names of a place whose files were as `seen`."""
-    import marshal  # on use: start-up stays short
-
     # as bytes: looking at the shape of thousands of names would take longer than reading them
     cache.write(file(where), (_stamp(where, seen), marshal.dumps(form)))
 
