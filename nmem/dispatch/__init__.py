@@ -1,6 +1,6 @@
 """Tasks for coding clients: queued, claimed by one runner, run with or without tmux, and tracked.
 
-    task.py      what a task is: plain frozen values            schema.py    its tables
+    task.py      what a task is: plain frozen values
     queue.py     entering, claiming, every change of state      read.py      what lists and screens read
     act.py       what a person does to tasks                    accept.py    what is checked before one is queued
     runner.py    claims, starts, takes up what others left      folder.py    what an attempt writes down
@@ -12,7 +12,7 @@
 The truth about a running task is a folder that its pane writes (folder.py) and the pane itself brings into the
 database; a runner that was killed loses nothing, and the next one reads what is there.
 
-`record` links a task to the session it became (SQL). It runs in a hook: standard library only, and imported only where
+`link` links a task to the session it became (SQL). It runs in a hook: standard library only, and imported only where
 the task's number is set.
 """
 

@@ -1,7 +1,6 @@
 """Optional language models: asked within bounds, with answers checked against the facts, or not used at all.
 
     config.py    what a person set
-    the one interface to a model is below
     endpoint.py  an OpenAI-compatible server   wire.py   its exchange
     command.py   the person's own client: its words, its run
     outgoing.py  redacted, fenced, its language ask.py       cap, call, one repair
@@ -9,6 +8,8 @@
     grounding.py each sentence against the rows that it names
     session_prompt.py  linking_prompt.py   what is asked
     connect.py    the desk of this person and this database   book.py  the ledger, the only SQL here
+
+The one interface to a model, `Backend`, is below.
 
 What `ask` and the prompts' readers return is all that may be stored.
 
