@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from sqlite3 import Connection
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from nmem.store.trace import Gone
+from nmem.store import trace
+from nmem.store.trace import Gone
 
 SAID = 3000
 """Characters of the agent's words that count with a turn."""
@@ -120,14 +119,9 @@ def _turns(db: Connection, session_id: str) -> list[Turn]:
         ):
             _holding(turns, at).said.append(content)
         _touched(db, session_id, turns)
-        if _swept(db, session_id):
+        if trace.swept(db, session_id):
             _retold(db, session_id, turns)
     return turns
-
-
-def _swept(db: Connection, session_id: str) -> bool:
-    """Whether something of a session is known by its trace only; a replay's tables know of none."""
-    return db.execute("SELECT 1 FROM swept_sessions WHERE session_id = ?", (session_id,)).fetchone() is not None
 
 
 def _retold(db: Connection, session_id: str, turns: list[Turn]) -> None:
@@ -153,9 +147,7 @@ def _touched(db: Connection, session_id: str, turns: list[Turn]) -> None:
         " AND outcome != 'failed' AND NOT instr(coalesce(metadata, ''), '\"refused\":')) ORDER BY at, id",
         (session_id,),
     ).fetchall()
-    if _swept(db, session_id):
-        from nmem.store import trace  # on use: start-up stays short
-
+    if trace.swept(db, session_id):
         found += [
             (one.at, one.obs_type, one.file_path, one.metadata, one.id) for one in trace.gone(db, session_id)
             if one.obs_type == "git_commit" or (one.obs_type in (*_EDITS, "file_read") and _touches(one))

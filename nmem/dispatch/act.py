@@ -28,7 +28,6 @@ from nmem.dispatch import accept, clients, ending, queue, read, tmux
 from nmem.dispatch.task import CANCELLED, FAILED, QUEUED, TIMED_OUT, TMUX, NewTask, Task, stands
 from nmem.errors import NmemError
 
-_BROKEN = (FAILED, CANCELLED, TIMED_OUT)
 _EDITABLE = tuple(each.name for each in fields(NewTask) if each.name not in ("source", "learning_id", "parent_id"))
 
 
@@ -91,7 +90,7 @@ def retry(db: Connection, task_id: int, now: int) -> tuple[int, ...]:
             raise NmemError(
                 f"task/{task_id} needs task/{need}, which is gone: `nmem task edit {task_id} --depends-on none`"
             )
-        if _found(db, need).state in _BROKEN:
+        if _found(db, need).state in queue.BROKEN:
             raise NmemError(f"task/{task_id} needs task/{need}, which {_was(_found(db, need))}: retry that")
     return queue.requeue(db, task_id, now)
 

@@ -102,13 +102,13 @@ def add(db: Connection, new: NewTask, now: int) -> int:
         db.executemany("INSERT INTO task_needs VALUES (?, ?)", [(made, need) for need in needs])
         event(db, made, now, "queued", f"by {new.source}")
         for need in needs:
-            if (row := db.execute("SELECT state FROM tasks WHERE id = ?", (need,)).fetchone()) and row[0] in _BROKEN:
+            if (row := db.execute("SELECT state FROM tasks WHERE id = ?", (need,)).fetchone()) and row[0] in BROKEN:
                 _cancel_for(db, made, need, row[0], now)
                 break
     return int(made)
 
 
-_BROKEN = (FAILED, CANCELLED, TIMED_OUT)
+BROKEN = (FAILED, CANCELLED, TIMED_OUT)
 
 
 def change(db: Connection, task_id: int, values: Mapping[str, Any], needs: tuple[int, ...] | None, now: int) -> None:

@@ -106,6 +106,7 @@ def _end(db: Connection, unit: Unit) -> int:
 
 
 def _swept(db: Connection, session_id: str) -> bool:
+    """As `trace.swept`, which a hook does not load where nothing was swept."""
     return db.execute("SELECT 1 FROM swept_sessions WHERE session_id = ?", (session_id,)).fetchone() is not None
 
 

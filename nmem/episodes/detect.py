@@ -22,6 +22,7 @@ from nmem.episodes.boundary import Decision, Session, jaccard, load, points_back
 from nmem.episodes.features import AHEAD, COMMON_WEIGHT
 from nmem.episodes.resumption import Goals
 from nmem.episodes.units import Verdict
+from nmem.store import trace
 
 TYPE_CHECKING = False
 
@@ -187,7 +188,7 @@ def _plan(
     """Where each prompt belongs; standing decisions of others first. Where words and calls are forgotten, all stand."""
     held = {prompt.id: prompt for prompt in units.prompts_of_session(db, session_id)}
     firm = {units.PERSON} if again else {units.PERSON, units.LLM}
-    swept = db.execute("SELECT 1 FROM swept_sessions WHERE session_id = ?", (session_id,)).fetchone() is not None
+    swept = trace.swept(db, session_id)
     protected = {
         unit.first_prompt_id: unit for unit in units.of_session(db, session_id)
         if unit.title is not None or unit.pinned

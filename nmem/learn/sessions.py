@@ -14,6 +14,7 @@ from nmem.episodes.passages import IDLE
 from nmem.learn import config
 from nmem.learn.find import VERSION, Finding
 from nmem.learn.rows import LONGEST, Row, Said
+from nmem.store import trace
 
 _READ = "read"
 """A session that is read but not yet in the learnings of its project: whoever is stopped there, reads it again."""
@@ -179,8 +180,7 @@ def write(db: Connection, read: Found, now: int) -> bool:
 
 def _put(db: Connection, session_id: str, told: list[tuple[int, str, str, str, int, str]], *, first: bool) -> None:
     """A part of what a session says; until the last one it counts as not read."""
-    swept = first and db.execute("SELECT 1 FROM swept_sessions WHERE session_id = ?", (session_id,)).fetchone()
-    if first and not swept:  # what was found in rows that are forgotten stays
+    if first and not trace.swept(db, session_id):  # what was found in rows that are forgotten stays
         db.execute("DELETE FROM learning_findings WHERE session_id = ?", (session_id,))
     if first:
         db.execute("DELETE FROM learned_sessions WHERE session_id = ?", (session_id,))

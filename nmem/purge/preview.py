@@ -14,7 +14,7 @@ from sqlite3 import Connection
 from nmem.errors import NmemError
 from nmem.purge import files, journal, reach, sweep, traces
 from nmem.purge.needles import Needles
-from nmem.purge.reach import Reach
+from nmem.purge.reach import IN, Reach
 from nmem.purge.selection import Selection, parse
 from nmem.text import fit, printable
 
@@ -193,7 +193,6 @@ def transcripts(db: Connection, found: Reach) -> tuple[str, ...]:
 
 
 ITEM, FILE, EPISODE, THREAD, SESSION, PROJECT = "item", "file", "episode", "thread", "session", "project"
-_IN = "IN (SELECT value FROM json_each(?))"
 _NAME = 40
 
 
@@ -254,20 +253,20 @@ def _lies(db: Connection, named: Iterable[tuple[str, str]]) -> _Lies:
     for kind, rest in named:
         of.setdefault(kind, []).append(rest if kind == "session" else min(int(rest), (1 << 63) - 1))
     out = _Lies(sessions=set(map(str, of.get("session", ()))))
-    calls = db.execute(f"SELECT session_id, prompt_id, file_path FROM observations WHERE id {_IN}",  # noqa: S608
+    calls = db.execute(f"SELECT session_id, prompt_id, file_path FROM observations WHERE id {IN}",  # noqa: S608
                        (json.dumps(of.get("obs", [])),)).fetchall()  # fmt: skip
     out.files = {row[2] for row in calls if row[2]}
     out.prompts = {row[1] for row in calls if row[1]} | {int(str(one)) for one in of.get("prompt", ())}
     told = json.dumps(of.get("prompt", []))
     out.sessions |= {row[0] for row in calls}
-    out.sessions |= {row[0] for row in db.execute(f"SELECT session_id FROM prompts WHERE id {_IN}", (told,))}  # noqa: S608
-    units = db.execute(f"SELECT id, session_id FROM work_units WHERE id {_IN} OR id IN"  # noqa: S608
-                       f" (SELECT unit_id FROM unit_prompts WHERE prompt_id {_IN})",
+    out.sessions |= {row[0] for row in db.execute(f"SELECT session_id FROM prompts WHERE id {IN}", (told,))}  # noqa: S608
+    units = db.execute(f"SELECT id, session_id FROM work_units WHERE id {IN} OR id IN"  # noqa: S608
+                       f" (SELECT unit_id FROM unit_prompts WHERE prompt_id {IN})",
                        (json.dumps(of.get("episode", [])), json.dumps(sorted(out.prompts)))).fetchall()  # fmt: skip
     out.episodes = {row[0] for row in units}
     out.sessions |= {row[1] for row in units}
     if "session" not in of:
-        linked = db.execute(f"SELECT DISTINCT thread_id FROM session_threads WHERE session_id {_IN}",  # noqa: S608
+        linked = db.execute(f"SELECT DISTINCT thread_id FROM session_threads WHERE session_id {IN}",  # noqa: S608
                             (json.dumps(sorted(out.sessions)),))  # fmt: skip
         out.threads = {row[0] for row in linked}
     out.projects = _projects(db, of, out)
@@ -277,8 +276,8 @@ def _lies(db: Connection, named: Iterable[tuple[str, str]]) -> _Lies:
 def _projects(db: Connection, of: dict[str, list[object]], lies: _Lies) -> dict[int, str]:
     rows = db.execute(
         "SELECT id, name FROM projects WHERE id IN"  # noqa: S608 -- our names
-        f" (SELECT project_id FROM sessions WHERE id {_IN} UNION SELECT project_id FROM learnings WHERE id {_IN}"
-        f" UNION SELECT project_id FROM threads WHERE id {_IN}) ORDER BY id",
+        f" (SELECT project_id FROM sessions WHERE id {IN} UNION SELECT project_id FROM learnings WHERE id {IN}"
+        f" UNION SELECT project_id FROM threads WHERE id {IN}) ORDER BY id",
         (json.dumps(sorted(lies.sessions)), json.dumps(of.get("learning", [])), json.dumps(of.get("thread", []))),
     )
     return {int(row[0]): str(row[1]) for row in rows}

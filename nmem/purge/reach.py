@@ -18,7 +18,7 @@ from nmem.purge.selection import Selection
 from nmem.store.project import several, unknown
 from nmem.text import printable
 
-_IN = "IN (SELECT value FROM json_each(?))"
+IN = "IN (SELECT value FROM json_each(?))"
 _PAGE = 20_000
 """Ids looked through at once."""
 
@@ -71,7 +71,7 @@ def _tasks(db: Connection, chosen: Selection, reach: Reach) -> set[int]:
     sweep.watch(db, chosen)
     says = {column: sweep.test(chosen, "tasks", column) for column in sweep.says(db, "tasks")}
     own = " OR ".join(test for column, test in says.items() if column != "output")
-    answered = f"({says['output']}) AND coalesce(session_id, '') NOT {_IN}"
+    answered = f"({says['output']}) AND coalesce(session_id, '') NOT {IN}"
     found = db.execute(f"SELECT id FROM tasks WHERE {own} OR {answered}", (_ids(reach.touched | reach.sessions),))  # noqa: S608
     return {int(row[0]) for row in found}
 
@@ -136,7 +136,7 @@ def _episode(db: Connection, number: int, rows: dict[str, set[int]]) -> set[trac
         (session_id, begun, until if until is not None else 1 << 62),
     )
     rows["prompts"] |= own | {row[0] for row in said}
-    done = db.execute(f"SELECT id FROM observations WHERE prompt_id {_IN}", (_ids(own),))  # noqa: S608
+    done = db.execute(f"SELECT id FROM observations WHERE prompt_id {IN}", (_ids(own),))  # noqa: S608
     rows["observations"] |= {row[0] for row in done}
     return traces.of_prompts(db, str(session_id), own)
 
@@ -175,7 +175,7 @@ def _scope(db: Connection, chosen: Selection) -> tuple[set[int] | None, set[str]
 def _tasks_of(db: Connection, names: Iterable[str]) -> set[int]:
     """Tasks of projects by their names, but for those at work; a project may have tasks and no session yet."""
     found = db.execute(
-        f"SELECT id FROM tasks WHERE project {_IN} AND state NOT IN ('running', 'needs-input')",  # noqa: S608
+        f"SELECT id FROM tasks WHERE project {IN} AND state NOT IN ('running', 'needs-input')",  # noqa: S608
         (_ids(names),),
     )
     return {int(row[0]) for row in found}
@@ -210,7 +210,7 @@ def _wholes(
     reach.sessions |= found or set()
     if projects is not None and sessions is None:
         reach.projects |= projects
-        called = db.execute(f"SELECT name FROM projects WHERE id {_IN}", (_ids(projects),))  # noqa: S608
+        called = db.execute(f"SELECT name FROM projects WHERE id {IN}", (_ids(projects),))  # noqa: S608
         reach.tasks |= _tasks_of(db, {*chosen.projects, *(row[0] for row in called)})
 
 
@@ -218,7 +218,7 @@ def _allowed(db: Connection, projects: set[int] | None, sessions: set[str] | Non
     """The sessions in which something may go; None: all."""
     if projects is None:
         return sessions
-    found = {row[0] for row in db.execute(f"SELECT id FROM sessions WHERE project_id {_IN}", (_ids(projects),))}  # noqa: S608
+    found = {row[0] for row in db.execute(f"SELECT id FROM sessions WHERE project_id {IN}", (_ids(projects),))}  # noqa: S608
     return found if sessions is None else found & sessions
 
 
@@ -227,10 +227,10 @@ def _where(chosen: Selection, table: str, scope: tuple[set[int] | None, set[str]
     projects, sessions = scope
     parts, values = ["1"], list[object]()
     if sessions is not None:
-        parts.append(f"x.session_id {_IN}")
+        parts.append(f"x.session_id {IN}")
         values.append(_ids(sessions))
     if projects is not None:
-        parts.append(f"x.session_id IN (SELECT id FROM sessions WHERE project_id {_IN})")  # noqa: S608
+        parts.append(f"x.session_id IN (SELECT id FROM sessions WHERE project_id {IN})")  # noqa: S608
         values.append(_ids(projects))
     if chosen.before is not None:
         parts.append("x.at < ?")
@@ -239,7 +239,7 @@ def _where(chosen: Selection, table: str, scope: tuple[set[int] | None, set[str]
         parts.append("x.at >= ?")
         values.append(chosen.since)
     if chosen.files:
-        parts.append(f"x.file_path {_IN}" if table == "observations" else "0")
+        parts.append(f"x.file_path {IN}" if table == "observations" else "0")
         values += [_ids(chosen.files)] if table == "observations" else []
     return " AND ".join(parts), values
 
@@ -252,7 +252,7 @@ def _rows(
     for table in sweep.FACTS:
         where, values = _where(chosen, table, scope)
         if chosen.ids:
-            where += f" AND (x.id {_IN} OR x.session_id {_IN})"
+            where += f" AND (x.id {IN} OR x.session_id {IN})"
             values += [_ids(rows[table]), _ids(whole)]
         if chosen.by_words:
             _search(db, chosen, reach, table, (where, values), 0, stopped)
@@ -273,7 +273,7 @@ def _traced(
     sweep.watch(db, chosen)
     test = says.sql("t.trace") if chosen.by_words else "1"
     if chosen.files:
-        test += f" AND t.session_id IN (SELECT session_id FROM swept_files WHERE file_path {_IN})"  # noqa: S608
+        test += f" AND t.session_id IN (SELECT session_id FROM swept_files WHERE file_path {IN})"  # noqa: S608
     for session_id, row in traces.entries(db, test, [_ids(chosen.files)] if chosen.files else ()):
         entry = (session_id, row[traces.ID])
         if (
@@ -329,7 +329,7 @@ def _settled(db: Connection, chosen: Selection, reach: Reach) -> Reach:
         reach.sessions |= {row[0] for row in found}
     for table in sweep.FACTS:
         ids = getattr(reach, table)
-        found = db.execute(f"SELECT DISTINCT session_id FROM {table} WHERE id {_IN}", (_ids(ids),))  # noqa: S608
+        found = db.execute(f"SELECT DISTINCT session_id FROM {table} WHERE id {IN}", (_ids(ids),))  # noqa: S608
         of |= {row[0] for row in found}
     of |= {session_id for session_id, _ in reach.traced}
     if chosen.by_time and not chosen.by_words and not chosen.files and not chosen.ids:
@@ -344,7 +344,7 @@ def _settled(db: Connection, chosen: Selection, reach: Reach) -> Reach:
         ids = getattr(reach, table)
         if reach.sessions and ids:
             gone = db.execute(
-                f"SELECT id FROM {table} WHERE id {_IN} AND session_id {_IN}",  # noqa: S608
+                f"SELECT id FROM {table} WHERE id {IN} AND session_id {IN}",  # noqa: S608
                 (_ids(ids), _ids(reach.sessions)),
             )
             ids -= {row[0] for row in gone}

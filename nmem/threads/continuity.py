@@ -122,7 +122,7 @@ def _decide(db: Connection, session: Session, at: int, text: str | None) -> tupl
         parent = storage.thread_of(db, session.parent_id)
         if parent is not None:
             return parent, RESUME
-    chosen = storage.choice(db, session.project_id, at)
+    chosen = storage.waiting_choice(db, session.project_id, at)
     if chosen is not None:
         return chosen[0], CHOSEN
     known = config.load()

@@ -269,12 +269,6 @@ def project_id(db: Connection, project: str) -> int | None:
     return found.id if found else None
 
 
-def choice(db: Connection, project_id: int) -> tuple[int | None, int] | None:
-    """What a person chose for the next session of a project, and when: (thread or None for a new one, at)."""
-    row = db.execute("SELECT thread_id, at FROM thread_choices WHERE project_id = ?", (project_id,)).fetchone()
-    return (row[0], row[1]) if row else None
-
-
 def tunings(db: Connection, limit: int = 50) -> list[Tuning]:
     """The history of the linking formula, the newest first."""
     return decisions.tunings(db, limit)

@@ -14,7 +14,7 @@ DAY = 24 * 60 * MINUTE
 TITLE = 80
 CHOICE_MS = DAY // 2
 """How long a choice waits for its session."""
-_SPOKEN = "source = 'user' AND agent_id IS NULL AND kind IN ('prompt', 'late')"
+SPOKEN = "source = 'user' AND agent_id IS NULL AND kind IN ('prompt', 'late')"
 
 
 class Session:
@@ -62,7 +62,7 @@ def session(db: Connection, session_id: str) -> Session | None:
 def first_prompt(db: Connection, session_id: str) -> tuple[int, str] | None:
     """When and with what words the person opened the session; None while nothing is said."""
     row = db.execute(
-        f"SELECT at, substr(content, 1, 1500) FROM prompts WHERE session_id = ? AND {_SPOKEN}"  # noqa: S608 - our words
+        f"SELECT at, substr(content, 1, 1500) FROM prompts WHERE session_id = ? AND {SPOKEN}"  # noqa: S608 - our words
         " ORDER BY at, id LIMIT 1",
         (session_id,),
     ).fetchone()
@@ -72,7 +72,7 @@ def first_prompt(db: Connection, session_id: str) -> tuple[int, str] | None:
 def unassigned(db: Connection) -> list[str]:
     """Sessions in which somebody spoke and that have no thread, in the order in which they were opened."""
     rows = db.execute(
-        f"SELECT session_id FROM prompts WHERE {_SPOKEN}"  # noqa: S608 - our words
+        f"SELECT session_id FROM prompts WHERE {SPOKEN}"  # noqa: S608 - our words
         " AND session_id NOT IN (SELECT session_id FROM session_threads)"
         " GROUP BY session_id ORDER BY min(at), session_id"
     )
@@ -130,8 +130,8 @@ def _active(db: Connection, session_id: str, at: int) -> int | None:
     return None if row[0] < 0 else int(row[0])
 
 
-def choice(db: Connection, project_id: int, at: int) -> tuple[int | None] | None:
-    """What a person chose for the next session of a project: (thread,), or (None,) for a new one; None: nothing."""
+def waiting_choice(db: Connection, project_id: int, at: int) -> tuple[int | None] | None:
+    """The choice that still waits for a session of a project: (thread,), or (None,) for a new one; None: nothing."""
     row = db.execute(
         "SELECT thread_id FROM thread_choices WHERE project_id = ? AND at BETWEEN ? AND ?",
         (project_id, at - CHOICE_MS, at),
@@ -145,7 +145,7 @@ def choose(db: Connection, project_id: int, thread_id: int | None, at: int) -> N
 
 
 def chosen(db: Connection, project_id: int) -> tuple[int | None, int] | None:
-    """What is chosen for the next session of a project, however long ago: the thread, and when it was said."""
+    """What was chosen for the next session of a project, however long ago: (thread or None for a new one, at)."""
     row = db.execute("SELECT thread_id, at FROM thread_choices WHERE project_id = ?", (project_id,)).fetchone()
     return (row[0], row[1]) if row else None
 
@@ -193,7 +193,7 @@ def refresh(db: Connection, thread_id: int) -> None:
         f" last_at = max(created_at, coalesce((SELECT max(s.last_at) {of}), 0)),"
         f" clients = (SELECT json_group_array(client) FROM (SELECT DISTINCT s.client {of} ORDER BY 1)),"
         " turn_count = (SELECT count(*) FROM session_threads x JOIN prompts p ON p.session_id = x.session_id"
-        f"   WHERE x.thread_id = threads.id AND {_SPOKEN}),"
+        f"   WHERE x.thread_id = threads.id AND {SPOKEN}),"
         " primary_unit_id = (SELECT u.id FROM work_units u WHERE u.thread_id = threads.id"
         "   ORDER BY u.turn_count DESC, u.started_at, u.id LIMIT 1)"
         " WHERE id = ?",

@@ -14,6 +14,7 @@ from math import log
 
 from nmem.episodes.text import file_mentions, path_key, tokens, words
 from nmem.retrieval.naming import GENERAL, JOINING, SAYS, issue_refs, symbols
+from nmem.threads.storage import SPOKEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ _FEW = 12
 """Below this many sessions a project's own rarity says little."""
 _ENTITIES = 2
 """Shared files, symbols and issue numbers that count: the rarest."""
-_SPOKEN = "source = 'user' AND agent_id IS NULL AND kind IN ('prompt', 'late')"
 _CLOSED = "source = 'agent' AND agent_id IS NULL AND kind = 'closing'"
 
 
@@ -264,7 +264,7 @@ def _texts(db: Connection, session_id: str, at: int, most: int) -> list[tuple[in
     newest = " AND at < ? ORDER BY at DESC, id DESC LIMIT ?"
     return db.execute(
         f"SELECT * FROM (SELECT 0, at, substr(content, 1, {_EACH}) FROM prompts WHERE session_id = ?"  # noqa: S608
-        f" AND {_SPOKEN}{newest}) UNION ALL SELECT * FROM (SELECT 1, at, substr(content, 1, {_EACH}) FROM prompts"
+        f" AND {SPOKEN}{newest}) UNION ALL SELECT * FROM (SELECT 1, at, substr(content, 1, {_EACH}) FROM prompts"
         f" WHERE session_id = ? AND {_CLOSED}{newest})",
         (session_id, at, most, session_id, at, _CLOSINGS),
     ).fetchall()

@@ -90,7 +90,7 @@ def test_a_chosen_thread_is_continued_once(world: World) -> None:
     assert world.how("b") == "chosen"
     assert read.thread(world.db, first).explicit
     assert world.assign("c") != first
-    assert read.choice(world.db, world.project()) is None
+    assert storage.chosen(world.db, world.project()) is None
 
 
 def test_a_choice_is_for_the_next_session_of_its_project(world: World) -> None:
