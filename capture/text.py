@@ -21,7 +21,7 @@ _HIDDEN = (
 ASCII that no one sees. Each is unprintable, so a text that is printable holds none."""
 _KEYCAP, _LAST_ASCII = "\u20e3", "\x7f"
 _FIRST = "\u200c"
-"""No joiner and no selector comes before it."""
+"""The lowest character that joins or selects."""
 _STRINGS = "]P_^X"
 _LONGEST_STRING = 4096
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing
-from marshal import dumps
+from marshal import dumps, loads
 from pathlib import Path
 from types import CodeType
 from typing import TypeGuard
@@ -39,8 +39,15 @@ def fresh(above: str) -> bool:
 
 
 def _is_fresh(above: str, kind: str) -> bool:
-    with Path(pack(above, kind)).open("rb") as file:
-        return bool(preload.rows_of(above, file.fileno())[0])
+    """Whether a pack is of these sources, and all of it can be read."""
+    with Path(pack(above, kind)).open("rb", buffering=0) as file:
+        rows, _, size = preload.rows_of(above, file.fileno())
+        parts: list[preload.Part] = loads(os.read(file.fileno(), size)) if rows else []  # noqa: S302 -- our own
+        rest = file.read()
+    for _, left, at, length in parts:
+        if left:
+            loads(rest[at : at + length])  # noqa: S302 -- our own
+    return bool(rows)
 
 
 def make() -> bool:
@@ -65,7 +72,7 @@ def make() -> bool:
 
 
 def _packed(above: str, names: list[str], called: set[str] | None) -> bytes:
-    """A pack of modules, the code of other functions than those called at its end; None: all of it is code."""
+    """Make a pack of modules. Functions that are not in `called` stand at its end; None: none are set apart."""
     rows: list[preload.Row] = []
     parts: list[preload.Part] = []
     rest = b""
@@ -84,9 +91,9 @@ def _packed(above: str, names: list[str], called: set[str] | None) -> bytes:
 
 
 def _compiled(file: str, name: str, called: set[str] | None) -> tuple[CodeType, tuple[str, ...], bytes]:
-    """A source's code but for the functions that are not called; their names; and their code, packed.
+    """Compile a source: the code without functions that are not called, their names, and their own code as bytes.
 
-    Without what no hook asks for: docstrings and annotations are an eighth of reading a pack.
+    Docstrings and annotations are left out: no hook asks for them, and they cost an eighth of reading a pack.
     """
     tree = ast.fix_missing_locations(_Bare().visit(ast.parse(Path(file).read_bytes(), file)))
     left = [each for each in tree.body if called is not None and _is_left(each, name, called)]
@@ -97,17 +104,24 @@ def _compiled(file: str, name: str, called: set[str] | None) -> tuple[CodeType, 
 
 
 def _is_left(node: ast.stmt, name: str, called: set[str]) -> TypeGuard[ast.FunctionDef]:
-    """Whether it is a plain function that is not called: a module's own, such as `__getattr__`, Python looks for."""
+    """Whether a statement defines a plain function that no traced hook calls.
+
+    Names such as `__getattr__` stay, because Python looks for them in a module; so does a function that calls itself,
+    because each stand-in is a frame more: text that is nested deep would reach the limit of recursion.
+    """
     return (
         isinstance(node, ast.FunctionDef)
         and not node.decorator_list
         and not node.name.startswith("__")
         and f"{name} {node.name}" not in called
+        and not any(isinstance(one, ast.Name) and one.id == node.name for one in ast.walk(node))
     )
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes out annotations and what is there for them: a hook's modules know no dataclasses, which read these."""
+    """Takes out annotations, and the imports and branches that only annotations need: a hook's modules know no
+    dataclasses, which read these.
+    """
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
@@ -163,7 +177,7 @@ which of their functions were called."""
 
 def _traced(above: str) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
     """Kind of hook -> the modules that all of its kind load in a session that goes on, ready ones first; and the
-    functions that any of its kind calls, where these are all that is usual."""
+    functions that hooks of a kind call; no entry for TELLING, whose functions are all packed."""
     found: dict[str, list[str]] = {}
     called: dict[str, set[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -211,10 +225,12 @@ _BASH: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": "pyte
 _WORDED = ("nmem.context.compose",)
 """What only a session with a past loads: the scratch database has none."""
 _TOLD = (
-    "nmem.context.decide", "nmem.context.items", "nmem.context.record", "nmem.names", "nmem.retrieval.terms",
-    "nmem.sanitize", "capture.clients",
+    "capture.clients", "capture.hook", "nmem.context.decide", "nmem.context.items", "nmem.context.record", "nmem.names",
+    "nmem.retrieval.terms", "nmem.sanitize",
 )  # fmt: skip
-"""Whose functions it calls."""
+"""Modules whose functions are all packed: a session that is told something calls more of them than the traced hooks,
+and `capture.hook` answers for failures, so none of its functions may have to be read first.
+"""
 _PROMPT = "Make the parser in src/settings/parser.py keep all comments, please: test_comments fails."
 _TURN: tuple[tuple[str, dict[str, object]], ...] = (
     ("SessionStart", {"source": "startup"}),
@@ -222,6 +238,14 @@ _TURN: tuple[tuple[str, dict[str, object]], ...] = (
     ("PreToolUse", _BASH),
     ("PostToolUse", {**_BASH, "tool_response": {"stdout": "2 passed", "stderr": "", "interrupted": False}}),
     ("PostToolUse", {"tool_name": "Read", "tool_input": {"file_path": "a.py"}, "tool_response": {"type": "text"}}),
+    (
+        "PostToolUse",
+        {
+            "tool_name": "Edit",
+            "tool_input": {"file_path": "a.py", "old_string": "a", "new_string": "b"},
+            "tool_response": {"filePath": "a.py", "oldString": "a", "newString": "b"},
+        },
+    ),
     ("Stop", {"last_assistant_message": "The parser keeps comments.", "stop_hook_active": False}),
 )
 """The hooks of a turn."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Row = tuple[str, bool, bytes]
     """A module's name, whether it is a package, and the stamp of its source."""
     Part = tuple[CodeType | None, tuple[str, ...], int, int]
-    """A module's code, the functions that are not in it, and where among those of all modules they stand."""
+    """A module's code, the names of the functions set apart, and the offset and size of their code behind all parts."""
 
 KINDS = {
     "PreToolUse": "before", "PostToolUse": "tool", "PostToolUseFailure": "tool", "AfterTool": "tool",
@@ -86,8 +86,11 @@ _loaded_kinds: set[str] = set()
 
 
 def rows_of(above: str, handle: int) -> "tuple[list[Row], int, int]":
-    """The modules of an open pack, where its code begins and how long that is; no modules where one of their sources is
-    another than it was made of, or the pack is cut short. Raises OSError, and as `loads`."""
+    """The modules of an open pack, where its code begins and how long that is.
+
+    No modules where a source has changed since the pack was made, or where the pack is cut short. Raises OSError, or
+    what `loads` raises.
+    """
     begins, data = head(), os.read(handle, _HEAD)
     sizes = [int.from_bytes(data[at : at + 4], "little") for at in range(len(begins), _HEAD, 4)]
     if data[: len(begins)] != begins or os.fstat(handle).st_size != _HEAD + sum(sizes):
@@ -128,7 +131,10 @@ def _run(above: str, rows: "list[Row]", parts: "list[Part]", rest: tuple[int, in
 
 
 def _left(name: str, rest: "_Rest") -> "Callable[..., object]":
-    """Stands for a function of a module from the outset, and calls it: who compares or keeps it has this one."""
+    """Make the stand-in for a function that is read on its first call.
+
+    The stand-in stays in the module: whoever keeps or compares the function holds this object.
+    """
 
     def call(*values: object, **named: object) -> object:
         return rest.functions()[name](*values, **named)
@@ -150,10 +156,20 @@ class _Rest:
 
     def functions(self) -> "dict[str, Callable[..., object]]":
         if not self._found:
-            os.lseek(self._handle, self._at, os.SEEK_SET)
-            code = loads(os.read(self._handle, self._size))  # noqa: S302 -- as Python loads bytecode
-            exec(code, self._module, self._found)  # noqa: S102 -- what Python does with a module
+            found: dict[str, Callable[..., object]] = {}
+            exec(self._code(), self._module, found)  # type: ignore[arg-type]  # noqa: S102 -- as Python does
+            self._found = found  # only whole
         return self._found
+
+    def _code(self) -> object:
+        """The code of these functions; where the pack is damaged, that of their source."""
+        try:
+            os.lseek(self._handle, self._at, os.SEEK_SET)
+            return loads(os.read(self._handle, self._size))  # noqa: S302 -- as Python loads bytecode
+        except (OSError, ValueError, EOFError, TypeError):
+            file = str(self._module["__file__"])
+            with open(file, "rb") as source:  # noqa: PTH123 -- a hook loads no pathlib
+                return compile(source.read(), file, "exec", dont_inherit=True)
 
 
 def source(above: str, name: str, package: bool) -> str:

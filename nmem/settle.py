@@ -63,7 +63,7 @@ BATCH = 50
 """Sessions that are labelled, cut, told and summed up before the next ones are looked at."""
 FOUND, TOLD, SETTLED = "cut into episodes", "told", "settled"
 Step = Callable[[int, int, str], None]
-"""Is told how many of the waiting sessions are FOUND, TOLD or SETTLED."""
+"""A callback that is told how many of the waiting sessions are FOUND, TOLD or SETTLED."""
 _CHECKPOINT = 4000
 """Pages of the write-ahead log after which it is folded back."""
 
@@ -340,11 +340,12 @@ class _Run:
                 self._step(number, self._all, FOUND)
 
     def _tell_found(self, some: Sequence[str]) -> None:
-        """Tell what was found: a story is of what was said and done, and labels are of no account to it."""
+        """Tell the sessions that were just cut, before they are labelled: a story needs no label."""
         for at in range(0, len(some), BATCH):
-            if not self.stop.is_set():
-                self._tried(self._stories, batch := some[at : at + BATCH])
-                self._step(self._all - len(some) + at + len(batch), self._all, TOLD)
+            if self.stop.is_set():
+                return
+            self._tried(self._stories, batch := some[at : at + BATCH])
+            self._step(self._all - len(some) + at + len(batch), self._all, TOLD)
 
     def _first_told(self) -> None:
         """A project of which nothing was made ready yet: its sessions are told of the newest ones."""
@@ -393,7 +394,7 @@ class _Run:
 
     def _stories(self, some: Sequence[str] | None = None) -> None:
         if some is not None:
-            self._tell(narrations.untold_of(self.db, some))
+            self._tell([number for number in narrations.untold_of(self.db, some) if number not in self._broken])
             return
         while (waiting := self._untried()) and not self.stop.is_set():
             if not self._tell(waiting):

@@ -85,7 +85,7 @@ class Labeller:
         return self._prompt[1]
 
 
-_LOOKED = 24
+LOOKED = 24
 """Rows that are looked through for the calls of one agent: others work beside it."""
 COLUMNS = (
     "obs_type, coalesce(tool_name, ''), coalesce(file_path, ''),"
@@ -107,7 +107,7 @@ def last_calls(db: Connection, session_id: str, agent_id: str, at: int, below: i
     rows = db.execute(
         f"SELECT coalesce(agent_id, ''), {COLUMNS} FROM observations"  # noqa: S608 - our columns
         " WHERE session_id = ? AND at <= ? AND seq < ? ORDER BY at DESC, seq DESC LIMIT ?",
-        (session_id, at, below, _LOOKED),
+        (session_id, at, below, LOOKED),
     ).fetchall()
     kept = [row for row in rows if row[0] == agent_id and row[1] not in NOT_CALLS][:WINDOW]
     return [Call(kind, tool, path, text, bool(failed)) for _, kind, tool, path, text, failed in kept]

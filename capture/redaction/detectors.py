@@ -190,7 +190,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
 )  # fmt: skip
 
 Row = tuple[int, str, str, str]
-"""Its place in the table, one literal, the kind, what must follow."""
+"""The row's place in TOKENS, one literal, the kind, what must follow."""
 BEGINNINGS = {
     "_": """dop_v1_ doo_v1_ dor_v1_ fo1_ fm1 fm2_ vercel_blob_rw_ nfp_ nfc_ nfo_ psc ghp_ gho_ ghu_ ghs_ ghr_
     github_pat_ _gitlab_session= gta_ sgp_ sgd_ npm_ rubygems_ CLOJARS_ clojars_ dck CCI bkua_ bkct_ sqp_ squ_
@@ -209,8 +209,9 @@ BEGINNINGS = {
     cmVmdGtu /api/webhooks/ SK AC EAA EZAK EZTK pat 0/ 1/ 2/ 4b1d 1//0 eyJrIjoi LS0tLS1CRUdJTi TlRMTVNTU SU
     AAAAAAAAAAAAAAAAAAAAA 00D IGQV xprv yprv zprv tprv nsec1 FlyV1 SSWS""".split(),
 }
-"""What to look for, by the first sign that a literal holds: its first three letters, or all of it where no other begins
-so. Written out, for a hook would take longer to make it than for all else here; a test says what is missing."""
+"""Beginnings to look for, by the first sign that a literal holds: its first three letters, or all of it where no other
+begins so. The table is written out because making it would take a hook longer than all else here; a test names
+missing ones."""
 
 
 def rows(sign: str, start: str) -> list[Row]:

@@ -124,7 +124,7 @@ def _stands(text: str, at: int, literal: str) -> bool:
 
 
 _ROWS: dict[tuple[str, str], list[detectors.Row]] = {}
-"""What `detectors.rows` has found: an import meets the same beginnings in text after text."""
+"""Rows that `detectors.rows` gave, kept because an import meets the same beginnings in text after text."""
 
 
 def _rows(sign: str, start: str) -> list[detectors.Row]:
@@ -140,12 +140,12 @@ def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share 
             continue
         for start in starts:
             if start in text:
-                for number, literal, kind, body in _rows(sign, start):
+                for place, literal, kind, body in _rows(sign, start):
                     for at in _hits(text, literal):
                         matched = pattern(body).match(text, at + len(literal)) if _stands(text, at, literal) else None
                         if matched and _varied(text[at : matched.end()]):
-                            found.append((number, (at, matched.end(), kind)))
-                            found += [(number, span) for span in _partner(text, matched.end(), kind)]
+                            found.append((place, (at, matched.end(), kind)))
+                            found += [(place, span) for span in _partner(text, matched.end(), kind)]
     return [span for _, span in sorted(found)]  # in the table's order: the earlier row names the kind
 
 

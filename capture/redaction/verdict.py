@@ -116,24 +116,31 @@ def literal(value: str, level: int, name: str, *, sure: bool = True) -> bool:
 
 
 def _is_passphrase(value: str, name: str) -> bool:
-    """Words under `passphrase`, or under the password of a service as environments name it; no message about one."""
-    words = value.lower().split()
-    if not 2 < len(words) < 12 or "pass" in value.lower() or not _MESSAGE.isdisjoint(words):
+    """Whether several words are a passphrase: named so, or the password of a service as an environment variable has
+    it, and no message about passwords.
+    """
+    words = [word.strip("-_.,!'") for word in value.lower().split()]
+    if not 2 < len(words) < 12 or not _MESSAGE.isdisjoint(words):
         return False
     if name.lower().endswith("passphrase"):
-        return all(char.isalnum() or char in " -_.,!" for char in value)
+        return all(char.isalnum() or char in " -_.,!'" for char in value)
     service, _, last = name.rpartition("_")
-    if last not in ("PASS", "PASSWORD", "PASSWD") and name != "PGPASSWORD":
+    if name != "PGPASSWORD" and (
+        last not in ("PASS", "PASSWORD", "PASSWD") or _SERVICES.isdisjoint(service.split("_"))
+    ):
         return False
-    held = name == "PGPASSWORD" or not _SERVICES.isdisjoint(service.split("_"))
-    return held and value.isascii() and value == value.lower() and value.replace(" ", "").replace("-", "").isalnum()
+    return value.isascii() and value == value.lower() and value.replace(" ", "").replace("-", "").isalnum()
 
 
 _SERVICES = frozenset(
     ("DB", "DATABASE", "SQL", "PG", "POSTGRES", "MYSQL", "MARIADB", "MONGO", "REDIS", "RABBITMQ", "SMTP", "MAIL",
      "FTP", "SSH", "LDAP", "ADMIN", "ROOT", "SUDO", "WIFI", "VPN", "KEYSTORE", "VAULT")
 )  # fmt: skip
-_MESSAGE = frozenset(("your", "enter", "please", "invalid", "wrong", "must", "required", "needed", "forgot", "reset"))
+"""Words of an environment variable that say whose password it holds."""
+_MESSAGE = frozenset(
+    ("your", "enter", "please", "invalid", "wrong", "must", "required", "needed", "forgot", "reset",
+     "pass", "password", "passwords", "passphrase", "passphrases", "passcode")
+)  # fmt: skip
 """Words of a sentence about a password."""
 
 

@@ -20,7 +20,7 @@ from nmem.settings.check import dotted, nearest
 from nmem.settings.declared import find
 from nmem.settings.file import Config
 from nmem.settings.kinds import Setting
-from nmem.settings.listing import HIDDEN, Standing, standing
+from nmem.settings.listing import Standing, standing, standing_of
 from nmem.store import changed_settings
 from nmem.text import printable, to_json
 
@@ -50,19 +50,17 @@ def list_(*, as_json: bool, yours: bool) -> None:
 @click.argument("name")
 @_JSON
 def get(name: str, *, as_json: bool) -> None:
-    """Print the current value of one setting; a key is hidden, as in the list: the file has it."""
+    """Print the current value of one setting. A key is shown as (hidden); config.toml holds it."""
     path, setting = _known(name)
     config = file.read()
-    own = file.value(config.document, path)
+    found = standing_of(setting, dotted(path), file.value(config.document, path))
     told = next((fault for fault in config.faults() if fault.name in ("", dotted(path))), None)
     if told is not None:
         click.echo(f"nmem: {config.told(told)}; using the default", err=True)
-    yours = own is not None and told is None
-    value = (HIDDEN if setting.secret else own) if yours else setting.default
     if as_json:
-        click.echo(to_json({"name": dotted(path), "value": value, "yours": yours}, default=str))
+        click.echo(to_json({"name": found.name, "value": found.value, "yours": found.yours}, default=str))
     else:
-        click.echo(_shown(value))
+        click.echo(_shown(found.value))
 
 
 @command.command("set", context_settings={"ignore_unknown_options": True})
@@ -156,7 +154,7 @@ def _change(path: tuple[str, ...], new: object) -> None:
     with terminal.kept() as db:
         found, kept = changed_settings.put(db, path, new, terminal.now())
     if db is not None and not kept:
-        said = "keys, redaction and unknown settings are in the file alone"
+        said = "of keys, redaction, unknown settings and values that look secret, no former value is kept"
         click.echo(f"nmem: `nmem undo` does not take this back: {said}", err=True)
     config = file.read()
     for one in found:

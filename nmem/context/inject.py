@@ -34,8 +34,8 @@ _IDLE = 8
 _TICKS = 2000
 """Steps of SQLite's machine between two looks at the clock."""
 _PAGES = 128
-"""Pages of the database that selecting keeps in memory: it sees most of them once, and memory that is new to a process
-costs as much as reading them."""
+"""Pages that SQLite keeps in memory while a hook selects: a hook reads most pages once, and fresh memory costs as much
+as reading."""
 PROMPT = "prompt"
 
 

@@ -129,7 +129,7 @@ def numbers(prompt: str) -> list[str]:
     before = ""
     for raw in prompt[:4_000].lower().split():
         word = raw.strip(".,;:!?()[]{}<>\"'`")
-        if word.isalpha():  # as nearly all are
+        if word.isalpha():  # nearly all words are letters alone, and name no number
             before = word
             continue
         number = word

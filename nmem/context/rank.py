@@ -56,8 +56,6 @@ RARE = 0.1
 """The part of a project's turns in which a word may stand that says by itself which work is meant."""
 USUAL = 0.4
 """A file that this part of the sessions edits says nothing of which work is meant."""
-_COLD = 2.0**-60
-"""The count of what was hot once."""
 _FEW = 5
 """A word in no more turns than this is rare in a young project, too."""
 
@@ -132,7 +130,7 @@ def _best(values: dict[int, float], most: int) -> list[int]:
 
 def _count(heat: float | None, cooled: float) -> float:
     """The decayed count of sessions that a heat, less what has cooled since, stands for."""
-    return 0.0 if heat is None else float(2.0 ** (heat - cooled)) if heat - cooled > -60.0 else _COLD
+    return 0.0 if heat is None else float(2.0 ** max(heat - cooled, -60.0))
 
 
 def marks(count: int) -> str:

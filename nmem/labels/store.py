@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from capture.labels import DIMENSIONS
 from capture.labels.calls import NOT_CALLS, TEXT, WINDOW, Call, Seen
-from capture.labels.labeller import COLUMNS
+from capture.labels.labeller import COLUMNS, LOOKED
 from capture.labels.model import Model
 from capture.storage.store import transaction
 from nmem.episodes.annotate import sign_session
@@ -186,8 +186,6 @@ def looked(db: Connection, model: Model, to: int) -> None:
 
 
 PAGE = 2000
-LOOKED = 24
-"""Rows of a session that are looked through for an agent's last calls: what capture.labels.labeller does."""
 _FROM = (
     f"SELECT id, at, seq, prompt_id, label_model, phase, scope, locus, novelty, friction, coalesce(agent_id, ''), {COLUMNS}"  # noqa: S608, E501
     " FROM observations WHERE session_id = ?"

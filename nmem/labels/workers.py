@@ -157,7 +157,10 @@ def work(db: Connection, jobs: Sequence[Job], processes: int) -> Iterator[Done]:
 
 
 def worked(db: Connection, jobs: Sequence[Job], ready: Iterable[list[Flat] | None]) -> Iterator[Done]:
-    """As `work`: what processes have `ready`, job after job; None is done here, and fails here if it has to."""
+    """As `work`, for answers that other processes give in the order of the jobs.
+
+    A job answered by None is done in this process, which raises its error.
+    """
     for job, found in zip(jobs, ready, strict=False):
         if found is None:
             yield from work_on(db, job, model_of(job.db_path, job.task.model))

@@ -65,8 +65,8 @@ def looks(argv: list[str], step: Step) -> bool:
         return _git(argv)
     if tool in _FORGES:
         return bool(_FORGE_LOOKS.intersection(argv[1:3]))
-    verbs = _LOOKING.get(tool, frozenset[str]())
-    return bool(verbs) and "".join(positionals(argv, ("-f", "-p", "-C", "--filter", "-n"))[:1]) in verbs
+    verbs = _LOOKING.get(tool)
+    return verbs is not None and not verbs.isdisjoint(positionals(argv, ("-f", "-p", "-C", "--filter", "-n"))[:1])
 
 
 def _git(argv: list[str]) -> bool:

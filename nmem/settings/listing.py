@@ -36,9 +36,9 @@ def standing(config: Config) -> list[Standing]:
 def _rows(setting: Setting, document: Mapping[str, object]) -> Iterator[Standing]:
     paths = list(_set(setting.parts, document))
     if not paths:
-        yield _row(setting, setting.name, None)
+        yield standing_of(setting, setting.name, None)
     for path in paths:
-        yield _row(setting, dotted(path), value(document, path))
+        yield standing_of(setting, dotted(path), value(document, path))
 
 
 def _set(parts: tuple[str, ...], found: object, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -53,7 +53,8 @@ def _set(parts: tuple[str, ...], found: object, above: tuple[str, ...] = ()) -> 
             yield from _set(parts[1:], found[name], (*above, str(name)))
 
 
-def _row(setting: Setting, name: str, given: object) -> Standing:
+def standing_of(setting: Setting, name: str, given: object) -> Standing:
+    """A setting as it stands: a value that is wrong counts as none, a key is hidden."""
     usable = given is not None and not kinds.wrong(setting, given)
     shown = given if usable else setting.default
     if setting.secret and shown:

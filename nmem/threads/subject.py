@@ -260,7 +260,7 @@ def _usual(db: Connection, project_id: int, session_id: str, at: int) -> list[tu
 
 
 def _texts(db: Connection, session_id: str, at: int, most: int) -> list[tuple[int, int, str]]:
-    """The newest prompts of a session before a time, then the newest closing words of the agent: 0 or 1, when, what."""
+    """The newest prompts of a session before a time (0, time, text), then the agent's newest closing words (1, ...)."""
     newest = " AND at < ? ORDER BY at DESC, id DESC LIMIT ?"
     return db.execute(
         f"SELECT * FROM (SELECT 0, at, substr(content, 1, {_EACH}) FROM prompts WHERE session_id = ?"  # noqa: S608

@@ -133,6 +133,34 @@ def test_a_pack_whose_code_fails_stops_no_hook(copy: Path, tmp_path: Path) -> No
         assert db.execute("SELECT content FROM prompts").fetchall() == [("Done.",)]
 
 
+def test_a_pack_whose_end_is_damaged_loses_no_event_and_is_made_anew(copy: Path, tmp_path: Path) -> None:
+    for kind in ("prompt", "end"):
+        pack = Path(preload.pack(str(copy), kind))
+        with pack.open("rb") as file:
+            _, begins, size = preload.rows_of(str(copy), file.fileno())
+        data = pack.read_bytes()
+        assert len(data) > begins + size
+        pack.write_bytes(data[: begins + size] + bytes(len(data) - begins - size))
+    assert not packs.fresh(str(copy))
+    said = f"Look at src/parser.py\u200b: STRIPE_KEY=sk_live_{'4eC39HqLyjWDarjtT1zdp7dc'} fails"
+    run(copy, "UserPromptSubmit", tmp_path / "nmem.db", prompt=said, session_id="a")
+    run(copy, "Stop", tmp_path / "nmem.db", last_assistant_message=said, stop_hook_active=False, session_id="a")
+    with closing(sqlite3.connect(tmp_path / "nmem.db")) as db:
+        rows = [row[0] for row in db.execute("SELECT content FROM prompts")]
+    assert len(rows) == 2
+    assert not any("4eC39" in row or "\u200b" in row for row in rows)
+
+
+def test_an_answer_that_is_nested_deep_is_stored_as_without_packs(packed: Path, tmp_path: Path) -> None:
+    deep: object = "\ud800"
+    for _ in range(400):
+        deep = [deep]
+    given = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": deep}
+    run(packed, "PostToolUse", tmp_path / "nmem.db", **given)
+    with closing(sqlite3.connect(tmp_path / "nmem.db")) as db:
+        assert db.execute("SELECT content FROM observations").fetchall() == [("make",)]
+
+
 def test_functions_that_a_pack_is_without_are_there_when_called(packed: Path, tmp_path: Path) -> None:
     """A secret, hidden characters and a file: no hook of those that were traced meets any of them."""
     key = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"

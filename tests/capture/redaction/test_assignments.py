@@ -140,6 +140,8 @@ def test_counts_are_kept_by_kind() -> None:
         ('passphrase = "velvet anchor mosaic tundra"', True),
         ('GPG_PASSPHRASE="my dog is at home"', True),
         ('wifi_passphrase: "velvet anchor, mosaic tundra"', True),
+        ('"passphrase": "compass river mountain stone"', True),
+        ('"passphrase": "a value is required."', False),
         ('INVALID_PASSWORD: "Invalid email or password"', False),
         ('FORGOT_PASSWORD: "Mot de passe oublié"', False),
         ('TOO_WEAK_PASSWORD = "choose something stronger"', False),
