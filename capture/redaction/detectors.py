@@ -395,8 +395,7 @@ VOCABULARY = frozenset(
     string int integer bool boolean number float bytes object array list dict map any char const optional required
     required field form input output json xml html yaml text file path url uri header headers body query param params
     get set post put delete update create reset change forgot confirm confirmation verify verification enter type hidden
-    gcm cbc ctr ecb hs rs es ps ed kid
-    plain raw base64 hex utf8 encoded encrypted hashed super strong weak long short random generated nice cool insecure
+    gcm cbc ctr ecb hs rs es ps ed kid plain raw base64 hex utf8 encoded encrypted hashed super strong weak long short random generated nice cool insecure
     function symbol define defined include letmein something anything whatever nothing here there please provide see read write only both all each self obj ref
     email mail phone code pin otp totp mfa verifier request response grant state nonce scope redirect callback
     docker github gitlab google aws azure slack stripe openai anthropic mysql postgres postgresql redis mongo mongodb db
@@ -410,8 +409,8 @@ STEMS = (
 """A name that is worth looking at holds one of these."""
 
 STRONG = frozenset(
-    """password passwords passwd passphrase passwort pass pwd pw passcode psk secret secrets token tokens apikey authtoken accesskey
-    secretkey privatekey credential credentials cred creds userpass dbpass requirepass verifier
+    """password passwords passwd passphrase passwort pass pwd pw passcode psk secret secrets token tokens apikey
+    authtoken accesskey secretkey privatekey credential credentials cred creds userpass dbpass requirepass verifier
     pswd psswd pswrd psword psswrd pssword paswd paswrd pasword userpwd""".split()
 )
 """A name that ends in one of these names a secret."""

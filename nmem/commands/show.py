@@ -205,7 +205,7 @@ def _facts(found: Story) -> list[tuple[str, str]]:
         ("session", f"session/{row.session_id}"),
         ("thread", f"thread/{row.thread_id}  {row.thread}" if row.thread_id else ""),
         ("wanted", found.intent[:_TEXT] if found.intent != found.row.name and not (told and told.goal) else ""),
-        ("outcome", (told.outcome if told else "") or row.outcome.words),
+        ("outcome", found.ended or row.outcome.words),
         *(("commit", f"{each.hash[:10]}  {each.message}") for each in found.commits if not told or told.stale),
         ("obstacle", told.obstacle if told and not told.stale else _obstacle(found)),
         ("begins", _why(found.cut_by, found.cut_reason, found.cut_confidence)),

@@ -4,9 +4,9 @@ What a person decided stands, and what a language model decided stands unless a 
 follow the one before them: after a prompt that a person put somewhere, the next ones are put there too, until the next
 boundary. Episodes keep their ids as long as their opening prompt opens one.
 
-The first look reads no cuts, so that one wrong cut never causes the next. This one reads those that the first made, all
-at once: how much the turns from a prompt to the next cut are like the episode before it, and like the session before
-it. A part that is like the session but not like the episode is more likely a beginning.
+The first look reads no cuts, so that one wrong cut never causes the next. The second look reads the cuts of the first
+one, all at once: how much the turns from a prompt to the next cut are like the episode before it, and like the session
+before it. A part that is like the session but not like the episode is more likely a beginning.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     Judge = Callable[[Sequence[Prompt]], list[Decision] | None]
     """A whole session's prompts in one call -> one decision each (`resumes`: index of the prompt that opened the goal);
     None when nothing usable came back, and the default method decides."""
-    from collections.abc import Sequence
-
     from nmem.episodes.features import Spoken
 
     Bag = dict[str, int]
@@ -104,8 +102,9 @@ class Decided(NamedTuple):
     """What was decided on the turns of a session, and by whom, in a process beside the one that writes."""
 
     of: Row
+    """The session's state when the decisions were made (`_state`)."""
     turns: list[list[int]]
-    """The prompts of each."""
+    """The ids of the prompts of each turn."""
     decisions: list[Decision]
     by: str
 
@@ -172,7 +171,7 @@ def _turns(db: Connection, session_id: str, of: Row) -> list[Turn]:
 
 
 def _state(db: Connection, session_id: str) -> Row:
-    """The state of a session, and what grows with whatever is said and done in it."""
+    """The session's state, with counters that change with each prompt and action, but for a rewritten prompt."""
     row = db.execute(
         "SELECT state, seq, last_at, (SELECT count(*) FROM prompts p WHERE p.session_id = s.id),"
         " (SELECT max(id) FROM prompts p WHERE p.session_id = s.id) FROM sessions s WHERE id = ?",

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.episodes import units
-from nmem.episodes.narrate.prose import without_last_words, words
 from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.reading import OF, turns_of
 from nmem.text import texts
 
 EXTRACTIVE = "extractive"
-Lines = Sequence[str]
-
 _LISTS = ("learned", "completed", "next_steps", "notes", "files_read", "files_edited")
 SESSION = "boundaries/"
 """Before a session's id: what a model was asked about the whole of it."""
@@ -56,34 +53,6 @@ class Known:
 def told_by(narrator: str) -> str:
     """Who tells a story, in words."""
     return "from the records alone" if narrator == EXTRACTIVE else f"told by {narrator}"
-
-
-def shown(outcome: str, obstacle: str, completed: Lines, learned: Lines, notes: Lines) -> Narrative:
-    """A story as it is shown in one piece, each thing once: the memory keeps all of it, for whoever asks for a part.
-
-    Of the agent's last words and its answer the longer stands; what the obstacle tells is no lesson and no note; a
-    decision of the person stands in any case.
-    """
-    ended, quote = without_last_words(outcome)
-    completed = [one for one in completed if not (one.startswith(_SAID) and _told_in(one, [quote]))]
-    longer = (one for one in completed if len(one) > len(quote))
-    outcome = ended if quote and _told_in(quote, longer) else outcome
-    learned = [one for one in learned if one.startswith(_OF_THE_PERSON) or not _told_in(one, [obstacle])]
-    notes = [one for one in notes if not _told_in(one, [obstacle, *learned])]
-    return Narrative(outcome=outcome, completed=completed, learned=learned, notes=notes)
-
-
-def _told_in(text: str, others: Iterable[str]) -> bool:
-    """Whether one of some texts has nearly all words of a text."""
-    for lead in _SAID:
-        text = text.removeprefix(lead)
-    bag = words(text)
-    return bool(bag) and any(len(bag & words(other)) >= _NEARLY * len(bag) for other in others)
-
-
-_NEARLY = 0.8
-_SAID = ("Answer: ", "The agent reported: ", "User correction: ")
-_OF_THE_PERSON = ("The user ", "Rule of the user", "Plan accepted")
 
 
 def untold(db: Connection, limit: int = 1000) -> list[int]:
@@ -235,29 +204,22 @@ def settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
     the tests, nor does a failure after which they ran again unseen; a plan that was put to the person or a turn that
     was broken off leaves nothing abandoned; work is not reverted where a commit of it stands.
     """
-    if "tests_failed" not in marks:
-        ended = "passed" if "tests_passed" in marks else None
-        db.execute(
-            "UPDATE work_units SET outcomes = json_set(outcomes, '$.tests', ?)"
-            " WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.tests') = 'failed'",
-            (ended, unit_id),
-        )
-    if not marks & {"abandoned", "tests_failed"}:
-        db.execute(
-            "UPDATE work_units SET outcomes = json_set(outcomes, '$.abandoned', json('false'))"
-            " WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.abandoned')",
-            (unit_id,),
-        )
-    if "committed" in marks and "abandoned" not in marks:
-        db.execute(
-            "UPDATE work_units SET outcomes = json_set(outcomes, '$.reverted', 0)"
-            " WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.reverted')",
-            (unit_id,),
-        )
+    ended = "passed" if "tests_passed" in marks else None
+    for name, so, value, otherwise in (
+        ("tests", " = 'failed'", ended, "tests_failed" not in marks),
+        ("abandoned", "", False, not marks & {"abandoned", "tests_failed"}),
+        ("reverted", "", 0, "committed" in marks and "abandoned" not in marks),
+    ):
+        if otherwise:
+            db.execute(
+                f"UPDATE work_units SET outcomes = json_set(outcomes, '$.{name}', json(?))"  # noqa: S608 - our names
+                f" WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.{name}'){so}",
+                (json.dumps(value), unit_id),
+            )
 
 
 def settle_ends(db: Connection, session_id: str) -> None:
-    """The same of a session whose episodes were counted anew after they were told of the very records."""
+    """Corrects the counted ends of a session again after a recount, where a story was told of the same records."""
     found = db.execute(
         "SELECT u.id, n.marks FROM work_units u JOIN narrations n ON n.unit_id = u.id WHERE u.session_id = ?"  # noqa: S608
         f" AND n.told_of = {OF}",

@@ -27,6 +27,10 @@ UNANSWERED = "Asked last"
 QUESTION = "Open question of the agent:"
 ANSWERED = "Answered “"
 """How a story words what waits for somebody: a later prompt of the session ends it."""
+ANSWER = "Answer: "
+REPORTED = "The agent reported: "
+CORRECTED = "User correction: "
+"""What a story puts before the agent's own words, and before the person's."""
 _COVERS = 0.6
 """The part of an open end's words that a commit message must have."""
 _ASKED_AGAIN = 0.5

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nmem.episodes import open_ends, titles
-from nmem.episodes.narrate.prose import without_last_words, words
+from nmem.episodes.narrate.prose import within, without_last_words, words
 from nmem.episodes.narrate.records import Narrative
 from nmem.llm.claims import sentences
 from nmem.llm.session_prompt import Story
@@ -83,7 +83,7 @@ def _came(facts: str, told: str) -> str:
     """How it ended by the records, with the model's sentence in the place of the agent's last words."""
     if not told:
         return facts
-    return "; ".join(one for one in (without_last_words(facts)[0], told.rstrip(".")) if one)
+    return "; ".join(one for one in (without_last_words(facts)[0], told.rstrip(".").replace("; ", ", ")) if one)
 
 
 def _with(told: list[str], known: Sequence[str], always: Callable[[str], bool]) -> list[str]:
@@ -131,6 +131,6 @@ def _added(notes: list[str], known: Sequence[str]) -> list[str]:
     out = list(notes)
     for note in known:
         bag = words(note)
-        if not any(bag and len(bag & other) >= 0.7 * len(bag) for other in bags):
+        if not any(within(bag, other) >= 0.7 for other in bags):
             out.append(note)
     return out[:_NOTES]

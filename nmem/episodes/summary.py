@@ -8,7 +8,7 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.episodes import narrations
-from nmem.episodes.narrate.prose import words
+from nmem.episodes.narrate.prose import within, words
 from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.narrations import EXTRACTIVE, Part
 
@@ -75,7 +75,7 @@ def _texts(parts: Sequence[Part], name: str) -> list[str]:
 def _open(parts: Sequence[Part], done: Sequence[set[str]]) -> list[str]:
     """What is open at the end: the newest first, without what was completed somewhere in the session."""
     found = _distinct(text for part in reversed(parts) for text in part.lists["next_steps"])
-    return [text for text in found if not any(_covers(bag, words(text)) for bag in done)][: _MOST["next_steps"]]
+    return [text for text in found if not any(within(words(text), bag) >= _SAME for bag in done)][: _MOST["next_steps"]]
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
@@ -83,16 +83,11 @@ def _distinct(texts: Iterable[str]) -> list[str]:
     bags: list[set[str]] = []
     for text in texts:
         bag = words(text)
-        if text in out or any(_covers(other, bag) and _covers(bag, other) for other in bags):
+        if text in out or any(min(within(bag, other), within(other, bag)) >= _SAME for other in bags):
             continue
         out.append(text)
         bags.append(bag)
     return out
-
-
-def _covers(bag: set[str], other: set[str]) -> bool:
-    """Whether nearly all words of `other` are in `bag`."""
-    return bool(other) and len(bag & other) >= _SAME * len(other)
 
 
 def _files(parts: Sequence[Part], name: str) -> list[str]:

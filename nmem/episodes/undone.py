@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import re
+
+from capture.shell import Step, parse
+from capture.shell.families import git
+
 _STOPS = ("&&", "||", ";", "|", "&", "\n")
-_TEMPORARY = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/var/tmp/", "$TMP")  # noqa: S108 - names
+_TEMPORARY = re.compile(r"^(?:/private)?/(?:tmp|var/folders|var/tmp)/|[\\/]AppData[\\/]Local[\\/]Temp[\\/]|^\$TMP")
+_COMPUTED = ("$", "`")
+_ROOTED = ("/", "~", *_COMPUTED)
+
+
+def temporary(path: str) -> bool:
+    """Whether a path lies in a folder for temporary files."""
+    return bool(_TEMPORARY.search(path))
 
 
 def elsewhere(command: str) -> bool:
-    """Whether a commit is made in a repository for a trial: the folder that its line goes to is a temporary one."""
-    for stop in _STOPS:
-        command = command.replace(stop, " \0 ")
-    before, folder = command.partition(" commit ")[0], ""
-    for words in (part.replace("(", " ").split() for part in before.split("\0")):
-        at = 1 if words[:1] in (["cd"], ["pushd"]) else 2 if words[:2] == ["git", "-C"] else 0
-        target = words[at].strip("'\"") + "/" if 0 < at < len(words) else ""
-        folder = target if target[:1] in ("/", "~", "$") else folder
-    return folder.startswith(_TEMPORARY) or (folder[:1] == "$" and "mktemp -d" in before)
+    """Whether a commit is made in a repository for a trial: it is made in a folder for temporary files."""
+    found = parse(command)
+    made = found.main
+    if made is None or "git_commit" not in made.families:
+        return False
+    folder = _folder(found.steps, made)
+    made_anew = any(step.argv[:2] == ["mktemp", "-d"] for step in found.steps)
+    return temporary(f"{folder}/") or (folder.startswith(_COMPUTED) and made_anew)
+
+
+def _folder(steps: list[Step], made: Step) -> str:
+    """The folder that a git command works in; of a computed one the word that computes it."""
+    options = made.argv[: git(made.argv)[1]]
+    named = options[options.index("-C") + 1] if "-C" in options else ""
+    if made.folder is not None and not named.startswith(_ROOTED):
+        return made.folder
+    before = [step.argv for step in steps[: steps.index(made)]]
+    went = [argv[1] for argv in before if argv[:1] in (["cd"], ["pushd"]) and argv[1:]]
+    return next((word for word in [named, *reversed(went)] if word.startswith(_ROOTED)), "")
 
 
 def undoes(command: str) -> bool:
@@ -43,11 +65,8 @@ def _step(words: list[str]) -> tuple[str, list[str]]:
         words = words[1:]
     if not words or words[0].rpartition("/")[2] != "git":
         return nothing
-    at = 1
-    while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree") else 1
+    name, at = git(words)
     rest = words[at + 1 :]
-    name = words[at] if at < len(words) else ""
     paths = [word.strip("'\"").removeprefix("./").rstrip("/") or "." for word in rest if not word.startswith("-")]
     if name == "restore":
         return ("work", paths) if "--staged" not in rest or "--worktree" in rest else nothing

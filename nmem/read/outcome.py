@@ -57,7 +57,7 @@ class Outcome:
     def sentence(self, told: str) -> str:
         """The same with what a story tells of the end beyond it; what the story says against it is left out."""
         parts = [part for part in told.split("; ") if part]
-        said = [(_place(part), part[:1].lower() + part[1:]) for part in parts if self._agrees(part)]
+        said = [(_place(part), _lowered(part)) for part in parts if self._agrees(part)]
         places = {place for place, _ in said}
         left = _LEFT in places or _TAKEN_BACK in places
         known = [one for one in self._facts() if one[0] not in places and not (one[0] == _LEFT and left)]
@@ -75,6 +75,12 @@ class Outcome:
         if _TESTS_FAILED.match(part):
             return self.tests == "failed"
         return not _GIVEN_UP.match(part) or self.abandoned or self.reverted
+
+
+def _lowered(part: str) -> str:
+    """A part of a told end as it stands within a sentence; a name such as JWT or GitHub keeps its capitals."""
+    first = part.split(" ", 1)[0]
+    return part[:1].lower() + part[1:] if first == first.capitalize() else part
 
 
 def _place(part: str) -> int:

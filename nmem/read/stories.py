@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
 from nmem.decisions import read as decided
 from nmem.decisions.read import Decision
 from nmem.episodes import open_ends
-from nmem.episodes.narrate.prose import clip, plain
+from nmem.episodes.narrate.prose import LATER, NEXT, clip, plain, within, without_last_words, words
 from nmem.read import stream
 from nmem.read import threads as thread_views
 from nmem.read.episodes import EpisodeRow, present, rows
@@ -19,8 +19,15 @@ from nmem.read.threads import Link, Thread
 from nmem.read.views import HotFile, StreamRow
 from nmem.text import json_list, whole
 
+Texts = tuple[str, ...]
 FIRST, LAST = 400, 1600
 """Rows of a story that are kept from its beginning and from its end; a person reads no more on a screen."""
+_LAST_WORDS, _LEAST_WORDS = 900, 40
+"""Characters of an answer, and of its last line."""
+_NEARLY = 0.8
+"""The share of a text's words by which another text tells it."""
+_LEADS = (open_ends.ANSWER, open_ends.REPORTED, open_ends.CORRECTED)
+_OF_THE_PERSON = ("The user ", "Rule of the user", "Plan accepted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +63,9 @@ class Narrative:
 
     @property
     def requests(self) -> tuple[str, ...]:
-        """What was wanted first, and what later."""
-        first, _, later = self.goal.partition(" Later: ")
-        return (first, *(later.split("; ") if later else ()))
+        """The requests of the goal: the first one, then the later ones."""
+        first, _, later = self.goal.partition(LATER)
+        return (first, *(later.split(NEXT) if later else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +115,13 @@ class Story:
     obstacle_closed: bool = False
     """It passed, or the work was committed although it had not."""
     last_words: str = ""
-    """How the agent's last answer begins, without marks; its lines stand."""
+    """The beginning of the agent's last answer as plain text, line by line."""
+
+    @property
+    def ended(self) -> str:
+        """How it ended, without the agent's last words where these stand on the same page."""
+        told = self.narrative.outcome if self.narrative else ""
+        return without_last_words(told)[0] if self.last_words else told
 
 
 def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
@@ -171,13 +184,34 @@ def _narrative(db: Connection, unit: Row, row: EpisodeRow) -> Narrative | None:
     summary, obstacle = unit["summary"] or "", how.obstacle if how else ""
     goal = summary.removesuffix(".").removesuffix(f"Obstacle: {obstacle}".removesuffix(".")) if obstacle else summary
     goal = goal.strip().removesuffix(".").removesuffix(told.removesuffix(".")).strip() if told else goal
-    page = narrations.shown(ended, obstacle, *(_texts(unit[name]) for name in ("completed", "learned", "notes")))
+    lists = (_texts(unit[name]) for name in ("completed", "learned", "notes"))
+    shown, done, learned, notes = once(ended, obstacle, *lists)
     return Narrative(
         unit["narrator"], unit["narrated_at"], summary.replace(f"{told}.", f"{ended}.") if ended else summary,
-        tuple(page.learned), tuple(page.completed), _left(db, unit), tuple(page.notes), page.outcome,
-        obstacle, goal, how.by_model if how else unit["narrator"] != narrations.EXTRACTIVE,
-        how.fallback if how else "", stale,
+        learned, done, _left(db, unit), notes, shown, obstacle, goal,
+        how.by_model if how else unit["narrator"] != narrations.EXTRACTIVE, how.fallback if how else "", stale,
     )  # fmt: skip
+
+
+def once(outcome: str, obstacle: str, done: Texts, learned: Texts, notes: Texts) -> tuple[str, Texts, Texts, Texts]:
+    """The outcome, what was completed and learned, and the notes as a page shows them: each thing once.
+
+    The memory keeps all of them, for whoever asks for a part. Of the agent's last words and its answer the longer
+    stands; what the obstacle tells is no lesson and no note; a decision of the person stands in any case.
+    """
+    ended, quote = without_last_words(outcome)
+    done = tuple(one for one in done if not (one.startswith(_LEADS) and _told_in(one, [quote])))
+    again = _told_in(quote, (one for one in done if len(one) > len(quote)))
+    learned = tuple(one for one in learned if one.startswith(_OF_THE_PERSON) or not _told_in(one, [obstacle]))
+    notes = tuple(one for one in notes if not _told_in(one, [obstacle, *learned]))
+    return ended if again else outcome, done, learned, notes
+
+
+def _told_in(text: str, others: Iterable[str]) -> bool:
+    """Whether one of some texts has nearly all words of a text."""
+    for lead in _LEADS:
+        text = text.removeprefix(lead)
+    return any(within(words(text), words(other)) >= _NEARLY for other in others)
 
 
 def _left(db: Connection, unit: Row) -> tuple[str, ...]:
@@ -243,7 +277,7 @@ def _last_words(db: Connection, session_id: str, spans: list[tuple[int, int]]) -
 
 
 def _plain_lines(text: str) -> Iterator[str]:
-    """The lines that say something, without marks, in `_LAST_WORDS` characters."""
+    """Yields the lines of an answer as plain text, about `_LAST_WORDS` characters in total."""
     room = _LAST_WORDS
     for line in text.split("\n"):
         said = "" if line.lstrip().startswith("```") else plain(line).strip(" #|")
@@ -252,10 +286,6 @@ def _plain_lines(text: str) -> Iterator[str]:
             room -= len(said)
         if room <= 0:
             return
-
-
-_LAST_WORDS, _LEAST_WORDS = 900, 40
-"""Characters of an answer, and of its last line."""
 
 
 def _done(db: Connection, unit: Row) -> int:

@@ -16,7 +16,7 @@ _GROWTH = 4
 _WIDEST = 256
 """Blocks that are walked at once at most: the text index cannot be interrupted inside one."""
 _NEWEST, _RANGES = 5, 4
-"""Which part of the blocks is walked before all are, and in how many ranges at most."""
+"""The newest fifth of the blocks is walked first, in at most four ranges."""
 _STEP = 100_000
 """Ids walked at once where there are no blocks yet."""
 

@@ -24,7 +24,9 @@ _LOOSE = 40
 _ALWAYS = 3
 """Selections of a query's words that are tried however much the ones before gave: the pairs and the rarest word."""
 _HELD = " AND EXISTS (SELECT 1 FROM observations_fts f WHERE f.observations_fts MATCH ? AND f.rowid = o.id)"
+"""The condition that a pinned row has the words: few rows are pinned, many have common words."""
 _FEW_TEXTS, _RARE = 15_000, 60_000
+"""Words in fewer texts are sought in one range of ids; of those in fewer than the second all ids are listed first."""
 ALL, PARTS, SOME = 0, 1, 2
 """How strictly a row was asked for: every word, every word or a word that holds it, some of the words."""
 

@@ -31,7 +31,7 @@ class Ranked:
     row: Row
     score: float
     pinned: bool
-    """It, or one of the rows that said the same."""
+    """A person pinned this row or a row with the same text."""
     times: int = 1
     episode: int = 0
     beneath: bool = False

@@ -277,7 +277,9 @@ def _dropped(db: Connection, query: Query, meant: Meaning, clock: Clock) -> list
     """Which words had no part in what was found."""
     none = [word for word in absent(db, meant) if not any(word in one for one in query.mistaken)]
     little = unasked(query, meant)
-    near = [word for one in none if not clock.over() and (word := vocabulary.nearest(db, fold(one)))]
+    near: list[str] = []
+    with clock.watching(db, lambda: None):
+        near += (word for one in none if not clock.over() and (word := vocabulary.nearest(db, fold(one))))
     meant_so = f"; did you mean: {', '.join(near)}?" if near else ""
     return [
         *([f"no record contains: {', '.join(none)}{meant_so}"] if none else []),

@@ -16,7 +16,7 @@ EXPANDED = 16
 """Stored words that one typed word can stand for."""
 _PART_LEAST = 3
 _SCANNED, _HELD = 20_000, 600
-"""Words that are looked through for the commonest that begin so, and for the closest that hold a part: the oldest."""
+"""How many stored words are read at most: those with a prefix, and those with a part (the oldest)."""
 _SLIP_LEAST, _STRANGE_LETTERS, _ALIKE = 5, 2, 0.8
 """Of a word that may be mistyped: its least length, the letters by which the one that is meant may differ, and how
 alike they are at least (0 to 1).

@@ -197,7 +197,7 @@ def _head(
         yield from _field("intent", flat(story.intent), cells, 8)
     none = "open: written when it ends" if story.row.state == "open" else "no test result, no commit"
     known = now_cards.outcome(story.row.outcome)
-    if known or story.narrative is None or not story.narrative.outcome:  # else the narrative says how it ended
+    if known or not story.ended:  # else the narrative says how it ended
         yield [(pad("outcome", _LABEL), "quiet"), *(known or [(none, "quiet")])]
     yield from _obstacle(story, cells)
     yield from _warned(warned, cells)
@@ -356,7 +356,7 @@ def _narrated(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:
         yield [("no narrative yet: ", "quiet"), *now, ("it is written at the session's end", "quiet")]
     else:
         yield _section("Narrative", _narrator(told, at), cells)
-        yield from _narrative(told, cells, keys)
+        yield from _narrative(told, story.ended, cells, keys)
     if story.last_words:
         yield []
         yield _section("The agent's last words", "", cells)
@@ -376,7 +376,7 @@ def _narrator(told: Narrative, at: int) -> str:
     return f"summary without a model{when}"
 
 
-def _narrative(told: Narrative, cells: int, keys: bool) -> Iterator[Line]:
+def _narrative(told: Narrative, ended: str, cells: int, keys: bool) -> Iterator[Line]:
     if told.stale:
         anew: Line = (
             [(": ", "warn"), (actions.key_of("narrate"), "key"), (" writes a new one", "quiet")] if keys else []
@@ -388,8 +388,8 @@ def _narrative(told: Narrative, cells: int, keys: bool) -> Iterator[Line]:
     yield from _field("wanted", flat(first), cells, 6)
     for number, text in enumerate(later):
         yield from _field("" if number else "later", flat(text), cells, 2)
-    if told.outcome:
-        yield from _field("ended", flat(told.outcome), cells, 3)
+    if ended:
+        yield from _field("ended", flat(ended), cells, 3)
     groups = (
         ("learned", told.learned, "◆"), ("completed", told.completed, "✓"), ("next", told.next_steps, "→"),
         ("notes", told.notes, "·"),

@@ -11,6 +11,7 @@ from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.prose import clip, sentences, uncut
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.names import reads_as_sentence
+from nmem.text import whole
 
 _CHECKS = frozenset(("test", "build", "lint"))
 _BY_CALL = frozenset(("install", "git_push"))
@@ -49,7 +50,7 @@ _LOOKS = re.compile(
 )
 """How a call describes itself that only looks."""
 _COMPARES = re.compile(r"\bgit stash(?: push| save)?\s*(?:-\S+ *)*[;&].*\bgit stash pop", re.DOTALL)
-"""Runs on the tree without the work, to compare: how that ends says nothing of the work."""
+"""A command that stashes the work, runs something and restores the work: the result says nothing about the work."""
 _SITE = re.compile(r"Error processing line \d+ of [^\n]+\.pth:\n.{0,4000}?Remainder of file ignored\s*", re.DOTALL)
 """What an interpreter prints before it begins: no reason why something failed."""
 _RAISED = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b:? ?")
@@ -89,7 +90,7 @@ class Struggle:
     settled: bool = False
     """After its newest run a check of the same code passed, or the work was committed."""
     red: bool = False
-    """A check whose newest run that was seen failed, and no later run of as much was seen to pass or is unseen."""
+    """The check failed when it was last seen, and no later run of the same scope passed or has an unknown result."""
     end: str = ""
     """What became of it where its own newest run failed: how it goes on after "failed once"."""
     command: str = ""
@@ -113,7 +114,7 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
                 if not one.passed and one.failures:
                     one.edited.append(action.file_path)
             continue
-        if action.obs_type not in _FOLLOWED or ("git stash" in action.content and _compares(action)):
+        if action.obs_type not in _FOLLOWED or _compares(action):
             continue
         _note(found, action, judged(action))
     failed_ones = [one for one in found.values() if one.failures]
@@ -129,7 +130,7 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
 def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
     """What became of each that failed."""
     ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
-    done = [one for one in episode.actions if not (one.halted or ("git stash" in one.content and _compares(one)))]
+    done = [one for one in episode.actions if not (one.halted or _compares(one))]
     rows = [row(action) for action in done]
     runs = [one for one in done if one.obs_type in _CHECKS]
     for one in failed_ones:
@@ -149,7 +150,7 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
             and not any(action.at > one.last_at and _again(one, action) for action in runs)
         )
         if one.settled and any(open_ends.passes(failed, each) for each in after):
-            one.end = "; a run of less passed later" if one.red else ", then passed later"
+            one.end = "; a smaller run passed later" if one.red else ", then passed later"
         elif one.kind in _CHECKS and not _explained(failed, after) and vouched(episode, one.last_at):
             ran = one.open or one.settled
             one.end = (
@@ -164,7 +165,7 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
 
 def _again(one: Struggle, action: Action) -> bool:
     """Whether a run that was not seen to fail checks all that a failed one did."""
-    kinds = {action.obs_type, *_families(action)}
+    kinds = {action.obs_type, *families(action)}
     if judged(action) is False or not (one.kind in kinds or (one.kind == "build" and "test" in kinds)):
         return False
     program = _program(one.name).removesuffix(":fix")
@@ -176,7 +177,7 @@ def _again(one: Struggle, action: Action) -> bool:
 
 
 _LINTS = re.compile(r"\b(?:mise|npm|bun|pnpm|yarn|make|just|task|tox|nox|pre-commit)\b(?: run)? (?:lint|check|run)\b")
-"""Runs all linters of a project by a script."""
+"""A project script that runs all linters."""
 
 
 def _explained(failed: open_ends.Row, after: list[open_ends.Row]) -> bool:
@@ -221,17 +222,13 @@ def row(action: Action) -> open_ends.Row:
 def judged(action: Action) -> bool | None:
     """Whether a command passed; None when that is not to be known. Counts of tests say it before the exit status."""
     tests = action.told("tests")
-    if any(_number(tests.get(key)) for key in ("failed", "errors", "packages_failed")):
+    if any(whole(tests.get(key)) for key in ("failed", "errors", "packages_failed")):
         return False
     if action.outcome == FAILED or action.waited:
         return False
-    if action.outcome == OK or _number(tests.get("passed")) or _number(tests.get("packages")):
+    if action.outcome == OK or whole(tests.get("passed")) or whole(tests.get("packages")):
         return True
     return None
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool | None) -> None:
@@ -295,16 +292,17 @@ def _chained(action: Action, kind: str) -> frozenset[str]:
     """The other checks of a line whose parts ran one after the other, as long as each passed."""
     if "&&" not in action.content or ";" in action.content:
         return frozenset()
-    return (_CHECKS & frozenset(_families(action))) - {kind}
+    return (_CHECKS & frozenset(families(action))) - {kind}
 
 
-def _families(action: Action) -> list[str]:
+def families(action: Action) -> list[str]:
+    """The families of a command line's steps; see `capture.shell`."""
     found = action.metadata.get("families")
     return found if isinstance(found, list) else []
 
 
 def _compares(action: Action) -> bool:
-    return _COMPARES.search(action.content) is not None
+    return "git stash" in action.content and _COMPARES.search(action.content) is not None
 
 
 def _cured(one: Struggle, action: Action) -> None:
@@ -321,7 +319,7 @@ def _cured(one: Struggle, action: Action) -> None:
 
 def _counted(action: Action) -> str:
     tests = action.told("tests")
-    passed, packages = _number(tests.get("passed")), _number(tests.get("packages"))
+    passed, packages = whole(tests.get("passed")), whole(tests.get("packages"))
     return f"{passed} passed" if passed else f"{packages} packages" if packages else ""
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.ledger import Change, Commit, Ledger
-from nmem.episodes.narrate.prose import Sentence, alike, clip, codes, sentences, short, size, some, words
+from nmem.episodes.narrate.prose import Sentence, alike, clip, codes, sentences, short, size, some, within, words
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.reply import account
 from nmem.episodes.narrate.turns import Superseded, Turn, acts, distinct
+from nmem.episodes.open_ends import REPORTED
 
-REPORTED = "The agent reported: "
 _MOST_CLAIMS = 5
 _FILES = 6
 _ANSWERS = 6
@@ -59,9 +59,9 @@ def completed(
 
 
 def _repeats(claim: str, answer: str) -> bool:
-    """Whether an answer tells it: work that was done in its very words, all else by most of them."""
-    bag = words(claim.removeprefix(REPORTED)) if claim.startswith(REPORTED) else set()
-    return claim[:_BEGINS] in answer or (bool(bag) and len(bag & words(answer)) >= _RETOLD * len(bag))
+    """Whether an answer repeats a claim: any claim by its beginning, the agent's sentence also by most of its words."""
+    told = claim.removeprefix(REPORTED)
+    return claim[:_BEGINS] in answer or (told != claim and within(words(told), words(answer)) >= _RETOLD)
 
 
 def _commits(ledger: Ledger) -> list[str]:
@@ -98,7 +98,7 @@ def _results(ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]],
     subjects = [words(one.subject) for one in ledger.kept_commits()]
     if subjects:
         out = [text for text in out if not _COMMITTED.match(text)]
-    new = [text for text in out if not any(bag and len(bag & words(text)) >= 0.8 * len(bag) for bag in subjects)]
+    new = [text for text in out if not any(within(bag, words(text)) >= _RETOLD for bag in subjects)]
     return distinct(new, _SAME)[-_ANSWERS:]
 
 

@@ -21,8 +21,8 @@ _LEAST = 0.9
 _KEPT = 0.4
 _FEW = 2
 _GIT = ("git_commit", "git_push")
-_CHECKS = ("lint", "build", "test")
-"""Those that check more stand later."""
+_BY_WEIGHT = ("lint", "build", "test")
+"""Kinds of checks, from the weakest to the strongest."""
 
 
 def marks(
@@ -82,7 +82,7 @@ def _acted(episode: Episode) -> bool:
 
 
 def _handed_on(episode: Episode) -> int:
-    """How many subagents were started that are not called as one that only looks."""
+    """How many subagents were started whose description names more than a look at something."""
     sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted]
     return sum(not _STUDIES.match(_named(one)) for one in sent)
 
@@ -310,7 +310,7 @@ def _checked(
     """The end, said once: of the newest run, and whether anything was edited or failed after it."""
     last_edit = ledger.touched_at()
     worst = max((one for one in ran if one.red), key=_weighs, default=None)
-    red = [f"{worst.name} failed at last sight"] if worst else []
+    red = [f"{worst.name} failed when it was last seen"] if worst else []
     failed_at = max((one.last_at for one in ran if one.failures and not one.passed and not one.probe), default=0)
     if "tests_passed" in found:
         return _passed(ran, ledger, last_edit, by_word=by_word, unseen_at=unseen_at, denied=denied) + red
@@ -318,7 +318,7 @@ def _checked(
         return ["the last test run that was seen failed", *[_WORD] * by_word]
     if by_word:
         return [*red, _WORD]
-    checks = [one for one in ran if one.kind in _CHECKS and not one.misused]
+    checks = [one for one in ran if one.kind in open_ends.CHECKS and not one.misused]
     if not checks:
         return ["tests ran, their result was not seen"] if unseen_at and unseen_at > last_edit else []
     newest = max(checks, key=lambda one: one.last_at)
@@ -336,7 +336,7 @@ def _checked(
 
 def _weighs(one: Struggle) -> tuple[int, bool, int]:
     """How much a check that failed says of the end: by its kind, whether it checks all, and when it ran."""
-    return _CHECKS.index(one.kind), not open_ends.targets(one.command), one.last_at
+    return _BY_WEIGHT.index(one.kind), not open_ends.targets(one.command), one.last_at
 
 
 def _passed(
@@ -394,7 +394,7 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     out: list[tuple[float, str]] = []
     last_at = max((one.last_at for one in ran), default=0)
     for one in _failed(ran):
-        check = one.kind in _CHECKS
+        check = one.kind in open_ends.CHECKS
         weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
         if one.kind == "lint" and one.passed:
             weight *= 0.5  # how the code looks

@@ -12,8 +12,8 @@ from nmem.episodes.narrate import cues, shell
 from nmem.episodes.narrate.ledger import REPLACED, Commit, Ledger
 from nmem.episodes.narrate.prose import clip, uncut
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
-from nmem.episodes.narrate.shell import temporary
-from nmem.episodes.undone import elsewhere
+from nmem.episodes.undone import elsewhere, temporary
+from nmem.text import whole
 
 _CHANGES = frozenset(("file_edit", "file_write"))
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)]+")
@@ -164,10 +164,10 @@ def _commit(out: Ledger, action: Action) -> None:
         subject(action),
         str(told.get("branch") or ""),
         action.at,
-        _count(told.get("files")),
+        whole(told.get("files")),
     )
     out.tried |= not made.hash and action.outcome != OK
-    if elsewhere(action.content[:2000]):
+    if elsewhere(action.content):
         return
     if not made.hash and (action.outcome != OK or "--dry-run" in action.content):
         return
@@ -180,10 +180,6 @@ def _commit(out: Ledger, action: Action) -> None:
                 change.commit = change.kept = out.commits.index(last)
         return
     out.commit(made)
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def subject(action: Action) -> str:

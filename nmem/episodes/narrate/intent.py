@@ -9,7 +9,7 @@ from nmem.conversation.cues import Cue
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.learned import option, picked
 from nmem.episodes.narrate.prompts import Ask, read
-from nmem.episodes.narrate.prose import alike, clause, clip, plain, sentences, size, split, words
+from nmem.episodes.narrate.prose import LATER, NEXT, alike, clause, clip, plain, sentences, size, split, within, words
 from nmem.episodes.narrate.records import OK, Episode
 from nmem.episodes.narrate.reply import answer, heading
 from nmem.episodes.narrate.turns import Turn
@@ -45,7 +45,7 @@ def intent(episode: Episode, read_prompts: list[Ask], found: list[Turn]) -> str:
         return ""
     later = _later(episode, found, used, opening)
     opening += _taken_up(episode, opening, used) or _planned(episode, opening)
-    return opening if not later else f"{_ended(opening)} Later: " + "; ".join(later)
+    return opening if not later else _ended(opening) + LATER + NEXT.join(one.replace(NEXT, ", ") for one in later)
 
 
 def _opening(episode: Episode, read_prompts: list[Ask]) -> tuple[str, int]:
@@ -308,7 +308,7 @@ def _distinct(opening: str, named: list[tuple[int, str]]) -> list[str]:
     out: list[str] = []
     for _, text in sorted(named, key=lambda one: -one[0]):
         bag = words(text.removeprefix("Implement the plan"))
-        if bag and max(len(bag & other) for other in known) >= _SAME * len(bag):
+        if any(within(bag, other) >= _SAME for other in known):
             continue
         known.append(bag)
         out.append(clip(text, _ROOM_LATER).rstrip("."))

@@ -316,7 +316,7 @@ _REMEDY = re.compile(
     r"|^(?:(?:i|we)(?:'ve|’ve| have)? )?(?:add|fix|wrapp|replac|chang|remov|updat|mov|switch)ed\b|\bfix\W",
     re.IGNORECASE,
 )
-"""Tells how it was mended, not why it was broken."""
+"""A sentence with one of these phrases tells how something was repaired, not why it failed."""
 _LEFT = re.compile(r"\bas expected\b|^(?:remaining|blockers?|gates?)\b", re.IGNORECASE)
 """No cause: what was meant to fail, and what is left."""
 _CAUSE_LABEL = re.compile(r"\broot cause\b|\bcause\b|원인|原因", re.IGNORECASE)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from capture.shell import parse
 from nmem.episodes.narrate.prose import clip
+from nmem.episodes.undone import temporary
 
 _NOT_MAIN = re.compile(
     r"^\s*(?:(?:cd|pwd|export|source|set|echo|sleep|mkdir|rm|cat|ls|tail|head|grep|chmod|git add|git diff"
@@ -117,12 +118,11 @@ def chain(command: str, kinds: Iterable[str]) -> str:
 def throw_away(command: str) -> bool:
     """Whether it runs a script that was put into a folder for temporary files."""
     main = parse(command[:4000]).main
-    return bool(main) and any(_TEMPORARY.match(word) for word in (main.argv if main else [])[:3])
+    return bool(main) and any(temporary(word) for word in (main.argv if main else [])[:3])
 
 
 _SCRIPTED = frozenset(("bash", "sh", "zsh", "python", "python3", "node", "ruby", "perl", "bun", "deno", "php"))
 _SCRIPT = re.compile(r"^[\w./~-]+\.(?:py|sh|js|mjs|cjs|ts|rb|pl|php)$")
-_TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/")
 _LOOKING = frozenset((
     "status", "capture", "list", "ls", "show", "log", "get", "view", "help", "info", "describe", "inspect", "logs",
     "search", "--help", "--version",

@@ -8,13 +8,13 @@ from dataclasses import replace
 from nmem.episodes import titles
 from nmem.episodes.narrate import cues, facts
 from nmem.episodes.narrate.checks import Struggle, once, struggles, told
-from nmem.episodes.narrate.completed import REPORTED, Grounds, completed
+from nmem.episodes.narrate.completed import Grounds, completed
 from nmem.episodes.narrate.ending import call, lost, marks, obstacle, outcome, ran_unseen, reached, said_to_pass, unseen
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, labelled, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prompts import Ask
-from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, words
+from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, within, words
 from nmem.episodes.narrate.records import OK, Episode, Narrative
 from nmem.episodes.narrate.remaining import next_steps
 from nmem.episodes.narrate.reply import answer, answers, conclusion, last_word
@@ -34,10 +34,9 @@ from nmem.episodes.narrate.turns import (
     unanswered,
     without_last_commands,
 )  # fmt: skip
+from nmem.episodes.open_ends import ANSWER, CORRECTED, REPORTED
 
 _NOTES = 7
-ANSWER = "Answer: "
-CORRECTED = "User correction: "
 
 
 def narrate(episode: Episode) -> Narrative:
@@ -79,7 +78,7 @@ def narrate(episode: Episode) -> Narrative:
         title=_title(episode, ledger),
         learned=[
             *settled,
-            *(text for text in proven if not any(_said_in(words(text), other) for other in known)),
+            *(text for text in proven if not any(within(words(text), other) >= _SAID for other in known)),
             *solved,
         ],
         completed=[
@@ -161,6 +160,8 @@ def _answers(found: list[Turn], gone: Superseded) -> list[str]:
     return distinct(newest, _RETOLD)
 
 
+_SAID = 0.75
+"""The share of its words by which something is told already."""
 _ANSWERED, _ASKED, _RETOLD = 3, 3, 0.8
 """Answers to earlier requests that are told, words of a request that is named, and the share of words that repeats."""
 
@@ -168,17 +169,13 @@ _ANSWERED, _ASKED, _RETOLD = 3, 3, 0.8
 def _untold(notes: list[str], learned: list[str]) -> list[str]:
     """What was not told as learned already."""
     bags = [words(one) for one in learned]
-    return [text for text in notes if not any(_said_in(words(text.removeprefix(CORRECTED)), bag) for bag in bags)]
+    return [one for one in notes if not any(within(words(one.removeprefix(CORRECTED)), bag) >= _SAID for bag in bags)]
 
 
 def told_by_turns(found: list[Turn]) -> tuple[str, str, dict[int, str]]:
     """What came up again and again, what was sought in vain, and what each turn's answer was."""
     said = {turn.number: one.text for turn in found if (one := answer(turn))}
     return complaint(found), in_vain(found), said
-
-
-def _said_in(bag: set[str], other: set[str]) -> bool:
-    return bool(bag) and len(bag & other) >= 0.75 * len(bag)
 
 
 def _cause(read_prompts: list[Ask], found: list[str]) -> str:

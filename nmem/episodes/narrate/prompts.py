@@ -217,7 +217,7 @@ def pasted_error(text: str) -> str:
 _TELLS_NOT = re.compile(r"https?://\S+$|\d{1,2}[.)] |[-*] |//|#")
 """A line that says nothing of an error: an address alone, an item of a list, a comment."""
 _SUPPOSES = re.compile(r"\W*(?:\d+\W+)?(?:if|when|whenever|unless|until|in case|should)\b", re.IGNORECASE)
-"""Tells of an error that may come."""
+"""Begins a sentence about an error that may happen."""
 
 
 def _led_to(text: str, said: tuple[str, ...]) -> str:

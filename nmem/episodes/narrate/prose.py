@@ -70,6 +70,8 @@ def clip(text: str, size: int = 200) -> str:
     return (cut[:space] if space > size // 2 else cut).rstrip(" ,;:—-(") + "…"
 
 
+LATER, NEXT = " Later: ", "; "
+"""What stands in a goal before what was asked for later, and between the parts of that."""
 AT_THE_END = "the agent at the end: "
 """What leads the agent's last words in an outcome."""
 _LAST_WORDS = re.compile(rf"{AT_THE_END}“(.*?)”(?=; |$)", re.IGNORECASE | re.DOTALL)
@@ -185,7 +187,7 @@ def _blocks(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _headed(heading: str, bare: str) -> Iterator[tuple[str, str, str]]:
-    """A heading; of a short line that ends in a colon its last sentence, those before it are text."""
+    """Yields a heading; of a line that ends in a colon only the last sentence is one, the earlier ones are text."""
     before, _, last = heading.rpartition(". ") if bare.endswith(":") else ("", "", heading)
     if " " in before:
         yield "text", f"{before}.", ""
@@ -245,6 +247,11 @@ def alike(one: set[str], other: set[str]) -> float:
     """The share of the smaller text's words that the other has too; 0 for texts without words."""
     small = min(len(one), len(other))
     return len(one & other) / small if small else 0.0
+
+
+def within(one: set[str], other: set[str]) -> float:
+    """The share of the first text's words that the other has too; 0 for a text without words."""
+    return len(one & other) / len(one) if one else 0.0
 
 
 def size(text: str) -> int:

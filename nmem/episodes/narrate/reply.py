@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.prose import Sentence, clip, codes, plain, sentences, size, some, split, words
+from nmem.episodes.narrate.prose import Sentence, clip, codes, plain, sentences, size, some, split, within, words
 from nmem.episodes.narrate.turns import Superseded, Turn
 
 
@@ -102,7 +102,7 @@ def last_word(found: list[Turn], subjects: list[set[str]], *, checked: bool) -> 
     told = told[:1] if whole and len(" ".join(told[:_FEW_SAID])) > _LAST_WORD else told
     text = clip(" ".join(told[:_FEW_SAID]), _LAST_WORD).replace("; ", ", ").rstrip(".")
     bag = words(text)
-    retold = any(one and len(one & bag) >= _RETOLD * len(one) for one in subjects)
+    retold = any(within(one, bag) >= _RETOLD for one in subjects)
     return "" if retold or size(text) < _FEW or PROGRESS.search(text) or cues.FLEETING.search(text) else text
 
 
@@ -400,7 +400,7 @@ def _listed(said: list[Sentence], most: int = _ITEMS) -> str:
 
 
 def _some(items: list[str], most: int) -> str:
-    """The first items of a list, and that there are more; one of which next to nothing was kept is not told."""
+    """Joins the first items of a list and says that more follow; a last item cut to almost nothing is dropped."""
     cut = bool(items) and items[-1][-1] == "…" and size(items[-1]) <= _FEW
     items = items[: len(items) - cut]
     return some(items, most, "; ") + " and more" * (cut and 0 < len(items) <= most)

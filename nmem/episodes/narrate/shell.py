@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from capture.shell import Step, parse
+from capture.shell.families import git
 from nmem.episodes.narrate.ledger import SOFT, Ledger
 from nmem.episodes.narrate.records import FAILED, OK, UNKNOWN, Action
+from nmem.episodes.undone import temporary
 
 
 def apply(ledger: Ledger, command: str) -> None:
@@ -29,19 +31,10 @@ def apply(ledger: Ledger, command: str) -> None:
                 ledger.move(old, paths[-1])
 
 
-def git_words(argv: list[str]) -> list[str]:
-    """The words of a git call from its verb on."""
-    rest = argv[1:]
-    while rest and rest[0].startswith("-"):
-        rest = rest[2:] if rest[0] in ("-C", "-c", "--git-dir", "--work-tree") else rest[1:]
-    return rest
-
-
 def _git(ledger: Ledger, step: Step) -> None:
-    rest = git_words(step.argv)
-    handler = _VERBS.get(rest[0]) if rest else None
-    if handler:
-        handler(ledger, rest[1:])
+    verb, at = git(step.argv)
+    if handler := _VERBS.get(verb):
+        handler(ledger, step.argv[at + 1 :])
 
 
 def _plain(argv: list[str]) -> list[str]:
@@ -247,11 +240,6 @@ def written(action: Action, root: str = "") -> Iterator[Action]:
             yield replace(action, obs_type="file_edit", file_path=whole, content="", tool_name="", metadata={})
 
 
-def temporary(path: str) -> bool:
-    """Whether a path lies in a folder for temporary files."""
-    return bool(_TEMPORARY.search(path))
-
-
 _COMMANDS = frozenset(("command", "file_edit", "file_write"))
 _READ = 6_000
 _MARKS = ("write", "open(", "sed -i")
@@ -268,4 +256,3 @@ _NAMED = re.compile(r"\b(\w+)\s*=\s*(?:[\w.]*Path\()?['\"]([^'\"\n]{1,200}\.\w{1
 _BY_NAME = re.compile(r"(?:\bopen\(|writeFileSync\()\s*(\w+)\s*,\s*(?=['\"][wa]|\w)|\b(\w+)\.write_(?:text|bytes)\(")
 _IN_PLACE = re.compile(r"\bsed -i[^\n]*['\"] +([^'\";&|\n]+)")
 _FILE = re.compile(r"[\w./@+-]*\w\.\w{1,8}")
-_TEMPORARY = re.compile(r"^(?:/private)?/(?:tmp|var/folders|var/tmp)/|[\\/]AppData[\\/]Local[\\/]Temp[\\/]|^\$TMP")

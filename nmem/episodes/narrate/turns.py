@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from nmem.conversation.cues import Cue
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.checks import judged
+from nmem.episodes.narrate.checks import families, judged
 from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import alike, clip, codes, plain, sentences, size, words
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
@@ -233,8 +233,7 @@ def in_vain(found: list[Turn]) -> str:
 
 
 def _searches(one: Action) -> bool:
-    families = one.metadata.get("families")
-    return isinstance(families, list) and bool({"read", "search"} & set(families))
+    return not {"read", "search"}.isdisjoint(families(one))
 
 
 def _named(ask: Ask) -> list[str]:

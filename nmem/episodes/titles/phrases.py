@@ -133,7 +133,7 @@ def weighed(found: dict[str, str], known: dict[str, float]) -> list[Weighed]:
     """Phrases with what they tell; those without a content word are left out."""
     out: list[Weighed] = []
     bags: dict[str, set[str]] = {"": set()}
-    """Of each beginning of a phrase: most go on with one word more."""
+    """The words of each beginning of a phrase; most phrases add one word to an earlier one."""
     for phrase in found.values():
         begins, _, last = phrase.rpartition(" ")
         for part in (begins, last):

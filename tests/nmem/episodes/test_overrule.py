@@ -92,6 +92,12 @@ def test_an_intent_that_is_a_claim_is_the_records_own() -> None:
     assert overrule(facts, Worded("All tests are green."), "m")[0].intent == "fix it"
 
 
+def test_what_a_model_says_came_of_it_is_one_part_of_the_end() -> None:
+    facts = Narrative(outcome="Committed (abc); the agent at the end: “Done”", marks=["committed"])
+    told = overrule(facts, Worded("Mend it.", outcome="The pool is closed; others wait."), "m")[0].outcome
+    assert told == "Committed (abc); The pool is closed, others wait"
+
+
 def test_no_model_replaces_what_a_person_decided_or_what_the_agent_asked_last() -> None:
     facts = Narrative(
         learned=["The user decided: “keep Redis”", "a cause"],

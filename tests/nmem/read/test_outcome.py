@@ -14,6 +14,7 @@ from nmem.episodes.narrations import EXTRACTIVE
 from nmem.read import episodes, stories
 from nmem.read.outcome import Outcome
 from nmem.settle import settle
+from nmem_tui.model.story import uncut
 from tests.nmem.conftest import Recorded
 
 KEPT = Outcome(tests="failed", commits=1)
@@ -82,10 +83,41 @@ def test_an_episode_that_goes_on_is_counted_up_to_now_everywhere(record: Recorde
         (Outcome(abandoned=True, reverted=True), "Given up: all was undone", "Given up: all was undone"),
         (Outcome(), "Given up: every change was undone; x", "X"),
         (Outcome(), "", ""),
+        (Outcome(commits=1), "Committed; JWT and cookies agree", "Committed; JWT and cookies agree"),
+        (Outcome(commits=1), "Committed; GitHub has the tag", "Committed; GitHub has the tag"),
+        (Outcome(commits=1), "Committed; Padding is gone", "Committed; padding is gone"),
     ],
 )  # fmt: skip
 def test_a_story_s_end_says_nothing_against_what_is_known(known: Outcome, told: str, sentence: str) -> None:
     assert known.sentence(told) == sentence
+
+
+def test_a_later_request_that_has_a_semicolon_is_one_request(record: Recorded, db_path: str) -> None:
+    record.begin("later").user("Add a retry to the uploader").edit("src/uploader.py").agent("Added a retry.")
+    record.user("also write a guide for the uploader's retry; keep the old names in it").edit("src/uploader.py")
+    record.agent("Wrote the guide.")
+    settle(db_path, models=False)
+    assert units.of_session(record.db, "later")[1:] == []
+    with database.reader(db_path) as db:
+        found = stories.story(db, 1)
+    assert found is not None and found.narrative is not None
+    assert found.narrative.requests == (
+        "Add a retry to the uploader.", "also write a guide for the uploader's retry, keep the old names in it.",
+    )  # fmt: skip
+
+
+def test_a_page_tells_each_thing_once() -> None:
+    quote = "the agent at the end: “Padding is gone. It was drawn by window.go”"
+    ended = f"Tests passed at the end; {quote}; the user accepted it"
+    stated = "The agent reported: Padding is gone. It was drawn by window.go, and the margin went with the shadow."
+    decided = "The user corrected: “no margin either”"
+    assert stories.once(
+        ended, "The problem itself: padding was drawn twice by window.go", (stated, "Edited window.go"),
+        (decided, "Padding was drawn twice by window.go."), ("User correction: “no margin either”", "lint failed once"),
+    ) == (
+        "Tests passed at the end; the user accepted it", (stated, "Edited window.go"), (decided,), ("lint failed once",)
+    )  # fmt: skip
+    assert stories.once(ended, "", ("The agent reported: Padding is gone.",), (), ()) == (ended, (), (), ())
 
 
 def test_a_summary_tells_the_same_end(mended: Recorded, db_path: str) -> None:
@@ -110,6 +142,18 @@ def test_a_story_shows_the_last_answer_line_by_line_and_no_endless_one(record: R
     assert page.split("last words\n")[1].split("\n\n")[0] == "All clean:\n1. a.py: keeps cents\n- the rest is here"
     assert long is not None
     assert 800 < len(long.last_words) <= 900 and long.last_words.endswith("…")
+
+
+def test_a_page_with_the_last_words_does_not_quote_them_in_its_end(record: Recorded, db_path: str) -> None:
+    record.begin("twice").user("Why is the invoice total doubled? Fix it").edit("src/invoice.py").test("ok")
+    record.agent("Coupons were counted once for each line of the invoice; the total is right again.")
+    settle(db_path, models=False)
+    with database.reader(db_path) as db:
+        found = stories.story(db, 1)
+    assert found is not None and found.narrative is not None
+    assert "the agent at the end: “Coupons were counted" in found.narrative.outcome
+    for page in (said("show", "1"), "\n".join("".join(text for text, _ in line) for line in uncut(found, None, 0))):
+        assert page.count("Coupons were counted") == 2, "the last words and the dialogue"
 
 
 def test_a_branch_that_is_set_anew_takes_no_commit_of_the_work_back(record: Recorded, db_path: str) -> None:

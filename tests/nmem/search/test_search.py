@@ -282,6 +282,16 @@ def test_a_mistyped_word_names_the_one_that_may_be_meant(stored: Stored) -> None
     assert meant("cxyzzyz") == meant("chape") == meant("checkpoint") == []
 
 
+def test_the_time_limit_also_ends_the_look_for_a_word_that_may_be_meant(stored: Stored) -> None:
+    stored.say("the checkpoint of the harbour " + " ".join(f"c{number:x}q" for number in range(5_000, 9_000)))
+    stored.say("a checkpoint again")
+    stored.settle()
+    looked: list[str] = []
+    stored.db.set_trace_callback(lambda sql: looked.append(sql) if "length(term) BETWEEN" in sql else None)
+    found = search(stored.db, "ceckpoint", NOW, stopped=lambda: bool(looked))
+    assert looked and not any("did you mean" in remark for remark in found.remarks)
+
+
 def test_words_without_a_part_in_what_was_found_are_named(stored: Stored) -> None:
     stored.say("the token cache of 1234567 expired")
     stored.settle()

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nmem.episodes import narrations
 from nmem.episodes.narrate.narrator import narrate
 from nmem.episodes.tally import Seen, Tally
 from nmem.read.outcome import stored
@@ -54,11 +53,11 @@ def test_a_check_that_failed_stays_in_the_outcome_until_as_much_was_run_again(be
     story = begin().user("Time the kettle").edit("kettle.ts").shell("bun run test", "test", "failed", response="1 fail")
     story.shell("bun test src/ | tail -5", "test", "unknown").shell("bun run typecheck", "lint")
     told = narrate(story.commit("", "time it").agent("All fixes applied.").episode())
-    assert told.outcome.startswith("Committed; bun run test failed at last sight; the agent at the end")
+    assert told.outcome.startswith("Committed; bun run test failed when it was last seen; the agent at the end")
     assert "typecheck" not in told.outcome
     story.shell("bun test src/kettle.test.ts", "test")
     told = narrate(story.episode())
-    assert "bun run test failed at last sight; bun test src/kettle.test.ts passed after it" in told.outcome
+    assert "bun run test failed when it was last seen; bun test src/kettle.test.ts passed after it" in told.outcome
     assert not {"tests_passed", "tests_failed"} & set(told.marks)
     assert "failed" not in narrate(story.shell("bun run test | tail -3", "test", "unknown").episode()).outcome
     assert "tests passed at the end" in narrate(story.shell("bun run test", "test").episode()).outcome
@@ -68,7 +67,7 @@ def test_a_project_s_lint_is_not_answered_by_one_linter_nor_by_tests(begin: type
     story = begin().user("Add a kettle").edit("a.go").shell("mise run lint", "lint", "failed")
     story.shell("git stash && mise run lint; git stash pop", "lint").shell("golangci-lint run ./a", "lint")
     told = narrate(story.shell("mise run test", "test").agent("Added it.").episode())
-    assert "tests passed at the end; mise run lint failed at last sight" in told.outcome
+    assert "tests passed at the end; mise run lint failed when it was last seen" in told.outcome
     assert told.obstacle == "mise run lint failed once and was not seen to pass"
     assert "failed" not in narrate(story.shell("mise run fmt && mise run lint", "lint").episode()).outcome
 
@@ -145,22 +144,6 @@ def test_what_an_answer_tells_is_not_reported_again(begin: type[Story]) -> None:
     assert [text for text in told.completed if "1.8 µs" in text] == [
         f"Answer: {said} (asked: “What does a gradient cost?”)"
     ]
-
-
-def test_a_page_tells_each_thing_once() -> None:
-    quote = "the agent at the end: “Padding is gone. It was drawn by window.go”"
-    ended = f"Tests passed at the end; {quote}; the user accepted it"
-    stated = "The agent reported: Padding is gone. It was drawn by window.go, and the margin went with the shadow."
-    decided = "The user corrected: “no margin either”"
-    page = narrations.shown(
-        ended, "The problem itself: padding was drawn twice by window.go", [stated, "Edited window.go"],
-        [decided, "Padding was drawn twice by window.go."], ["User correction: “no margin either”", "lint failed once"],
-    )  # fmt: skip
-    assert page.outcome == "Tests passed at the end; the user accepted it"
-    assert page.completed == [stated, "Edited window.go"]
-    assert (page.learned, page.notes) == ([decided], ["lint failed once"])
-    page = narrations.shown(ended, "", ["The agent reported: Padding is gone."], [], [])
-    assert (page.outcome, page.completed) == (ended, [])
 
 
 def test_a_wish_that_follows_a_question_belongs_to_the_goal(begin: type[Story]) -> None:

@@ -367,7 +367,7 @@ def test_how_the_tree_was_left_on_purpose_is_no_next_step(begin: type[Story]) ->
 def test_one_linter_says_nothing_of_another(begin: type[Story]) -> None:
     story = begin().user("Type the kettle").edit("kettle.py").shell("mypy", "lint", "failed", response="error: no")
     told = narrate(story.edit("kettle.py").shell("ruff check", "lint").agent("Typed it.").episode())
-    assert told.outcome.endswith("mypy failed at last sight; ruff check passed after it")
+    assert told.outcome.endswith("mypy failed when it was last seen; ruff check passed after it")
 
 
 def test_commits_that_were_squashed_are_one(begin: type[Story]) -> None:

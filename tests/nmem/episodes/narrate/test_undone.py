@@ -147,6 +147,12 @@ def test_a_moved_file_is_told_by_its_new_name(begin: type[Story]) -> None:
         ("(cd /tmp/x && git commit -m a)", True),
         ("git -C /srv/shop commit -m '/tmp/x'", False),
         ("cd /tmp/x && make; cd ~/shop && git commit -m a", False),
+        ("(cd /tmp/r; git init); git commit -m real", False),
+        ("bash -c 'cd /tmp/x && git commit -m y'", True),
+        ("git -c user.email=a@b -C /tmp/x commit -m a", True),
+        ('D="$(mktemp -d)"; cd "$D" && git init && git commit -m a', True),
+        ('cd "$REPO" && git commit -m "Use mktemp -d"', False),
+        ("cd $TMPDIR/x && git commit -m a", True),
     ],
 )
 def test_a_commit_in_a_folder_for_trials_is_made_elsewhere(command: str, trial: bool) -> None:
