@@ -201,14 +201,15 @@ def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, forc
 
 def settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
     """How an episode ended, counted call by call, where its story found otherwise: a trial that failed says nothing of
-    the tests, nor does a failure after which they ran again unseen; a plan that was put to the person or a turn that
-    was broken off leaves nothing abandoned; work is not reverted where a commit of it stands.
+    the tests, nor does a failure after which they ran again unseen, nor do a few that passed after all had failed;
+    a plan that was put to the person, a turn that was broken off or a commit that the agent tells of leaves nothing
+    abandoned; work is not reverted where a commit or an edit of it stands.
     """
-    ended = "passed" if "tests_passed" in marks else None
+    tests = next((end for end in ("passed", "failed") if f"tests_{end}" in marks), None)
     for name, so, value, otherwise in (
-        ("tests", " = 'failed'", ended, "tests_failed" not in marks),
-        ("abandoned", "", False, not marks & {"abandoned", "tests_failed"}),
-        ("reverted", "", 0, "committed" in marks and "abandoned" not in marks),
+        ("tests", " != ''", tests, True),
+        ("abandoned", "", False, "said_committed" in marks or not marks & {"abandoned", "tests_failed"}),
+        ("reverted", "", 0, bool(marks & {"committed", "uncommitted"}) and "abandoned" not in marks),
     ):
         if otherwise:
             db.execute(

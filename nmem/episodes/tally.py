@@ -23,7 +23,7 @@ EXECUTE = frozenset(
 )
 _CHANGES = frozenset(("file_edit", "file_write"))
 _READS = frozenset(("file_read", "search"))
-_ON_FILES = _CHANGES | {"file_read"}
+_KEPT_BACK = _CHANGES | {"file_read", "git_commit", "git_push", "git_other"}
 """Calls that touch nothing when they are refused."""
 _EDIT_WEIGHT, _FAILURE_WEIGHT = 3, 2
 _TESTED = ("=== RUN", "--- FAIL", "FAIL\t", "\nFAIL", "[build failed]", "[no test files]", "Tests:", " passed")
@@ -104,7 +104,7 @@ class Tally:
         """Count one observation."""
         self.seq = max(self.seq, seen.seq)
         self.count += 1
-        failed = seen.outcome == "failed" or (seen.obs_type in _ON_FILES and '"refused":' in (seen.metadata or ""))
+        failed = seen.outcome == "failed" or (seen.obs_type in _KEPT_BACK and '"refused":' in (seen.metadata or ""))
         _more(self.prints, seen.obs_type)
         if seen.obs_type in INVESTIGATE:
             _more(self.phase, "investigate")

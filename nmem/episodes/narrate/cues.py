@@ -43,6 +43,7 @@ CORRECTION = Cue(
     r"|this is (?:not|wrong)|i (?:said|meant|told|asked)\b|it'?s not\b|actually\b|but (?:i|you|it|that"
     r"|this|the|we|why)\b|still\b"
     r"|아니(?!면|라)|그게 아니|말고|하지 ?마|왜 |틀렸|잘못|違|いや|いいえ|そうじゃ|やめ|なぜ|não\b|nao\b"
+    r"|(?:sure|yes|ok(?:ay)?|right|fine),? but\b.{0,90}\b(?:not|instead|rather)\b"
     r"|are you sure\b|tem certeza|sicher\?|정말|本当に"
     r"|errado|pare\b|por que você|mas \b)"
     r"|\b(?:still (?:not|an? |fails?|failing|broken|the same|get|see|have|does|doesn)|(?:does ?n[o']?t"
@@ -247,13 +248,15 @@ DONE_ANY = Cue(
 PASSES = Cue(
     r"\b(?:tests?|lint(?:er|ing)?|build|checks?|suite|hooks?)\b.{0,60}\b(?:pass(?:es|ed|ing)?|green|clean|succe\w+)\b"
     r"|\ball (?:\d+ )?(?:tests? )?pass|\btestes?\b.{0,30}\bpass(?:aram|ando|am)\b"
+    r"|^(?:all )?clean(?=[.!])"
     r"|\btests?\b.{0,30}\b(?:grün|bestanden)\b"
     r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)",
 )
 """Says that checks pass."""
 TESTS_PASS = Cue(
     r"\b(?:tests?|checks?|suite|specs?)\b.{0,60}\b(?:pass(?:es|ed|ing)?|green|clean|succe\w+)\b"
-    r"|\ball (?:\d+ )?(?:tests? )?pass|\btestes?\b.{0,30}\bpass(?:aram|ando|am)\b"
+    r"|\ball (?:\d+ )?(?:tests? )?pass|\bpass(?:es|ed)? \((?:all )?(?:\d[\d.,]* )?tests\b"
+    r"|\btestes?\b.{0,30}\bpass(?:aram|ando|am)\b"
     r"|\btests?\b.{0,30}\b(?:grün|bestanden)\b"
     r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)",
 )
@@ -267,6 +270,13 @@ CONCEDES = re.compile(
     _,
 )
 """Grants that what the person said is so."""
+ADMITS = re.compile(
+    r"^\W*(?:(?:found (?:it|the bug)|ah|oh|yes|indeed|good (?:question|find))\W+)*"
+    r"(?:that(?:'s|’s| is)|this is|it(?:'s|’s| is)|there(?:'s|’s| is)|the) (?:a |an |the |indeed |really |actually )*"
+    r"(?:real |design |subtle )?bug\b",
+    _,
+)
+"""Grants that there is a fault in what was made."""
 OWNS = Cue(
     r"\b(?:my (?:mistake|bad|error|apologies)|i (?:was|am) wrong|i apologi[sz]e|sorry (?:about|for|i)"
     r"|that(?:'s| is|’s| was) (?:a|my) (?:mistake|error)|i (?:misread|misunderstood|misinterpreted|overlooked)"

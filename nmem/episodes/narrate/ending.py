@@ -13,7 +13,7 @@ from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import AT_THE_END, clip, short
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.reply import PROGRESS
-from nmem.episodes.narrate.turns import Correction, acts, left_plan
+from nmem.episodes.narrate.turns import Correction, acts, left_plan, looks
 from nmem.names import reads_as_sentence
 
 _LEAST = 0.9
@@ -33,6 +33,7 @@ def marks(
     nothing = not (standing or ledger.undone() or kept or ledger.published or ledger.pushes)
     facts = {
         "committed": bool(kept),
+        "said_committed": bool(ledger.worded or ledger.said_commits),
         "pushed": bool(ledger.pushes),
         "pull_request": any("Opened a pull request" in what for what, _ in ledger.published),
         **_tested(ran, said=by_word),
@@ -40,6 +41,7 @@ def marks(
         "abandoned": bool(ledger.undone()) and not standing and not kept,
         **_broken_off(episode, unfinished=unanswered and not accepted),
         "commands": nothing and bool(episode.closings()) and _acted(episode),
+        "scripts": nothing and any(_cut_script(one) for one in episode.actions),
         "answered": nothing and bool(episode.closings()) and not (_acted(episode) or _handed_on(episode)),
         "confirmed": accepted,
     }
@@ -81,10 +83,24 @@ def _acted(episode: Episode) -> bool:
     return any(acts(action) for action in episode.actions)
 
 
+def _cut_script(action: Action) -> bool:
+    """Whether a script ran that the records do not hold to its end: what it wrote is not known."""
+    return "…[+" in action.content and acts(action) and naming.inline(action.content)
+
+
 def _handed_on(episode: Episode) -> int:
     """How many subagents were started whose description names more than a look at something."""
     sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted]
     return sum(not _STUDIES.match(_named(one)) for one in sent)
+
+
+def _kept_since(episode: Episode) -> bool:
+    """Whether a commit was made after the last subagent was started: it holds what that changed."""
+    last = next((one.obs_type for one in reversed(episode.actions) if one.obs_type in _HANDED), "")
+    return last == "git_commit"
+
+
+_HANDED = ("task_spawn", "git_commit")
 
 
 def _interrupted(episode: Episode) -> bool:
@@ -155,7 +171,7 @@ _LOOKS = re.compile(
 """Commands that only look."""
 
 
-def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
+def unseen(episode: Episode, asks: list[Ask], ledger: Ledger) -> tuple[str, ...]:
     """That a commit or push was asked for last and none followed; that something still ran at the end."""
     out = []
     if asks and episode.prompts:
@@ -165,15 +181,14 @@ def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
         done = " ".join(f"{one.obs_type} {one.content}" for one in episode.actions if one.at >= since)
         answered = [one.text for one in episode.closings() if one.at >= since]
         had = any(_HAD.search(text) for text in answered)
-        if "push" in wanted and "push" not in done and any(_SAID_PUSHED.search(text) for text in answered):
-            out.append("by the agent's word pushed")
-            wanted = [one for one in wanted if one != "push"]
+        worded = {"commit": bool(ledger.said_commits), "push": ledger.said_pushed}
+        wanted = [one for one in wanted if not worded[one]]
         if wanted and answered and not had and not any(word in done for word in wanted):
             out.append(f"the {' and '.join(dict.fromkeys(wanted))} asked for last: not seen")
     if plan := left_plan(episode):
         title = next((line.strip("# ") for line in plan.content.split("\n") if line.startswith("#")), "")
         out.append(f"a plan was put to the user and not carried out here{f': {clip(title, 100)}' if title else ''}")
-    if sent := _handed_on(episode):
+    if sent := 0 if _kept_since(episode) else _handed_on(episode):
         out.append(f"what {sent} subagent{'s' * (sent > 1)} changed is not counted")
     closings = episode.closings()
     ended = episode.actions[-1] if episode.actions else None
@@ -218,9 +233,6 @@ _TRY = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _STARTED = re.compile(r"launched|in the background|agent_?id|^ok$", re.IGNORECASE)
-_SAID_PUSHED = re.compile(
-    r"(?<!not )(?<!n't )(?<!been )\bpushed\b(?! (?:yet|until|manually))|푸시했|プッシュしました", re.IGNORECASE
-)
 _HAD = re.compile(
     r"\balready (?:been )?(?:committed|pushed|in place|up[- ]to[- ]date|there)|\bnothing to (?:commit|push)",
     re.IGNORECASE,
@@ -249,7 +261,7 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
         parts.append("a commit was tried, its result was not seen")
     if beyond and not kept:  # outside the folder that the records name
         count = len(loose) + len(beyond)
-        unkept = "" if ledger.tried or ledger.said_commits else ", no commit seen"
+        unkept = "" if ledger.tried or ledger.said_commits else _unseen_commit(ledger)
         parts.append(f"{count} file{'s' * (count > 1)} changed{unkept}")
     elif loose:
         parts.append(f"{_files(len(loose))} {_uncommitted(ledger)}")
@@ -273,8 +285,14 @@ def _made(found: list[str], ledger: Ledger) -> list[str]:
     elif pushed:
         parts.append(pushed)
     if ledger.said_commits > len(kept) and not (ledger.worded or ledger.tried):
-        parts.append("committed by the agent's word" if not kept else f"{ledger.said_commits} by the agent's word")
+        parts.append(f"by the agent's word {f'{ledger.said_commits} commits' if kept else 'committed'}")
+    if ledger.said_pushed and not pushed and (kept or ledger.said_commits):
+        parts.append("by the agent's word pushed")
     return parts
+
+
+def _unseen_commit(ledger: Ledger) -> str:
+    return f", {_uncommitted(ledger)}" if ledger.by_user else ", no commit seen"
 
 
 def _files(count: int) -> str:
@@ -298,6 +316,8 @@ def _unchanged(found: list[str], ledger: Ledger) -> list[str]:
     names = list(dict.fromkeys(path.replace("\\", "/").rsplit("/", 1)[-1] for path in ledger.scratch))
     if names:
         return [f"commands were run; only temporary files were written ({clip(', '.join(names[:_SHOWN]), 120)})"]
+    if "scripts" in found:
+        return ["scripts were run; what they changed was not seen"]
     return ["commands were run; no edit of a file was seen"]
 
 
@@ -425,7 +445,7 @@ def _first_and_last(ran: list[Struggle], chosen: list[str]) -> list[str]:
 def _objections(corrected: list[Correction], said: dict[int, str]) -> str:
     """How often the user objected or came back with an error, and the most telling of these prompts."""
     errors = sum(one.error for one in corrected)
-    longest = max(corrected, key=lambda one: (min(len(one.text), 90), one.turn))
+    longest = max(corrected, key=lambda one: (one.error, min(len(one.text), 90), one.turn))
     what = (
         "objected" if not errors else "reported an error" if errors == len(corrected) else "objected or reported errors"
     )
@@ -437,12 +457,21 @@ def _objections(corrected: list[Correction], said: dict[int, str]) -> str:
 
 def call(action: Action) -> str:
     """A tool call in a few words."""
-    verb = {"file_edit": "an edit of", "file_write": "writing", "plan": "the plan"}.get(action.obs_type, "")
-    first = action.content.strip().split("\n", 1)[0].strip("# ")
+    verb = {"file_edit": "an edit of", "file_write": "writing"}.get(action.obs_type, "")
+    whole = action.content.strip()
+    first = whole.split("\n", 1)[0].strip("# ")
+    if action.obs_type == "plan":
+        return clip(f"the plan {first.removeprefix('ExitPlanMode')}".strip(), 80)
+    if "\n" in whole or len(whole) > _LINE:
+        first = naming.name(whole, action.obs_type)
     if not verb and naming.inline(action.content):
         said = action.metadata.get("description")
         first = f"a script ({said})" if isinstance(said, str) and said else "a script"
     return f"{verb} {short(action.file_path)}" if verb and action.file_path else clip(f"{verb} {first}".strip(), 80)
+
+
+_LINE = 60
+"""Characters of a command that is told as it stands."""
 
 
 def lost(episode: Episode) -> str:
@@ -491,6 +520,7 @@ def obstacle(
         ranked.append((1.1, lost))
     if corrected:
         ranked.append((1.8 * len(corrected), _objections(corrected, said)))
+    refused = [one for one in refused if objected or not looks(one)]
     if refused:
         count = f"{len(refused)} tool call{'s' * (len(refused) > 1)}"
         weight = 0.6 * len(refused) + 0.4 * (interrupted or bool(objected))

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from nmem.episodes.narrate import cues, shell
 from nmem.episodes.narrate.ledger import REPLACED, Commit, Ledger
-from nmem.episodes.narrate.prose import clip, uncut
+from nmem.episodes.narrate.prose import clip, plain, uncut
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.undone import elsewhere, temporary
 from nmem.text import whole
@@ -66,21 +66,35 @@ _COMMITTED_AS = re.compile(r"\bcommit(?:ted)?\b[^\n]{0,80}?`?\b((?=[a-f]*\d)[0-9
 
 def said_commits(episode: Episode) -> int:
     """How many commits the agent's last words tell of: the number in all, 1 for a bare "committed"; 0 for none."""
-    closings = episode.closings()
-    said = " ".join(uncut(closings[-1].text)[:_OPENS].split()) if closings else ""
+    said = _said_last(episode)
     if found := _COMMITS_IN_ALL.search(said):
         return int(found[1]) if found[1].isdigit() else _NUMBERS.index(found[1].lower()) + 2
     return int(bool(_COMMIT_MADE.search(said)))
 
 
+def said_pushed(episode: Episode) -> bool:
+    """Whether the agent's last words tell of a push."""
+    return bool(_PUSH_MADE.search(_said_last(episode)))
+
+
+def _said_last(episode: Episode) -> str:
+    closings = episode.closings()
+    return " ".join(plain(closings[-1].text[:_OPENS]).split()) if closings else ""
+
+
 _OPENS = 400
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _COMMITS_IN_ALL = re.compile(
-    rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS)}) commits (?:in total|in all|total|overall|across)\b", re.IGNORECASE
+    rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS)}) (?:\w+ )?commits (?:in total|in all|total|overall|across|on)\b", re.IGNORECASE
 )
 _COMMIT_MADE = re.compile(
-    r"(?:^|[.!:] )(?:commit (?:succeeded|successful|created|is in|went through)"
-    r"|committed(?: successfully)?(?=[.:!]|$))",
+    r"(?:^|[.!:] )(?:(?:the |your )?commit (?:succeeded|successful|created|is in|went through|landed)"
+    r"|(?:all |everything )?committed\b(?! (?:files|changes|code|state|history|version|work)\b))"
+    r"|\bcommitted (?:as|in) (?=[a-f]*\d)[0-9a-f]{7,}",
+    re.IGNORECASE,
+)
+_PUSH_MADE = re.compile(
+    r"(?<!not )(?<!n't )(?<!been )(?<!nothing )\bpushed\b(?! (?:yet|until|manually|back))|푸시했|プッシュしました",
     re.IGNORECASE,
 )
 
@@ -171,9 +185,10 @@ def _commit(out: Ledger, action: Action) -> None:
         return
     if not made.hash and (action.outcome != OK or "--dry-run" in action.content):
         return
-    if "--amend" in action.content and out.kept_commits():
+    if out.kept_commits() and (again := _INTO_LAST.search(action.content)):
         last = out.kept_commits()[-1]
-        last.hash, last.subject = made.hash or last.hash, made.subject or last.subject
+        if again[1] == "amend":
+            last.hash, last.subject = made.hash or last.hash, made.subject or last.subject
         out.commits.append(out.commits.pop())
         for change in out.standing():
             if change.commit < 0:
@@ -182,18 +197,24 @@ def _commit(out: Ledger, action: Action) -> None:
     out.commit(made)
 
 
+_INTO_LAST = re.compile(r"\s--(amend|fixup|squash)\b")
+"""How git is told that what is committed belongs to a commit that is there."""
+
+
 def subject(action: Action) -> str:
     """The first line of a commit's message, from git's answer or else from the command."""
     told = action.told("commit")
     for key in ("subject", "message"):
         value = told.get(key)
-        first = uncut(value).strip().split("\n", 1)[0] if isinstance(value, str) else ""
+        first = _HERE.sub("", uncut(value).strip()).split("\n", 1)[0] if isinstance(value, str) else ""
         if first and not _STUB.match(first):
             return first
     found = _MESSAGE.search(action.content[:4000])
     return found[1].strip() if found and not found[1].startswith("$(") else ""
 
 
+_HERE = re.compile(r"^@['\"]?\s*\n")
+"""How PowerShell begins a text of several lines."""
 _STUB = re.compile(r"^.{0,11}…$")
 """A subject of which next to nothing was kept."""
 

@@ -12,7 +12,7 @@ from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import LATER, NEXT, alike, clause, clip, plain, sentences, size, split, within, words
 from nmem.episodes.narrate.records import OK, Episode
 from nmem.episodes.narrate.reply import answer, heading
-from nmem.episodes.narrate.turns import Turn
+from nmem.episodes.narrate.turns import Turn, goes_on
 
 _WANTS = re.compile(
     r"(?:the )?user (?:is asking (?:me )?(?:to|for|about|whether|how|if)|wants? (?:me )?(?:to )?"
@@ -358,7 +358,7 @@ def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = F
 def _bare(ask: Ask) -> bool:
     """A reply that says little by itself: neither a request that can be read alone, nor a bare "commit"."""
     text = " ".join(ask.sentences)
-    if ask.kind not in ("text", "terse") or ask.error or _KEEPS.match(text[:120]):
+    if ask.kind not in ("text", "terse") or ask.error or _KEEPS.match(text[:120]) or goes_on(text):
         return False
     return ask.kind == "terse" or (len(words(text)) <= _TELLING and not _asks(text))
 

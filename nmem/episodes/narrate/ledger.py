@@ -56,8 +56,8 @@ class Ledger:
     """The working tree as far as the episode touched it."""
 
     __slots__ = (
-        "by_user", "changes", "commits", "plans", "published", "pushes", "said_commits", "scratch", "staged", "stashed",
-        "tried", "turn", "worded",
+        "by_user", "changes", "commits", "plans", "published", "pushes", "said_commits", "said_pushed", "scratch",
+        "staged", "stashed", "tried", "turn", "worded",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -77,6 +77,8 @@ class Ledger:
         """Files in a folder for temporary files."""
         self.said_commits = 0
         """How many commits the agent's last words tell of."""
+        self.said_pushed = False
+        """The agent's last words tell of a push."""
         self.worded = ""
         """A commit that only the agent's words tell of, by its hash."""
         self.staged: set[str] | None = set()
@@ -242,7 +244,8 @@ class Ledger:
 def _same(older: Commit, made: Commit) -> bool:
     """Whether a commit was tried before: a check refused the first try, or a copied record tells of both."""
     known = bool(older.hash and made.hash and older.hash != made.hash)
-    return bool(made.subject) and older.subject == made.subject and not known
+    one, other = (text.removesuffix("…") for text in (older.subject, made.subject))
+    return bool(one and other) and (one.startswith(other) or other.startswith(one)) and not known
 
 
 _TAKEN_AWAY = ("removed", "deleted", "git clean", SCRATCH)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from capture.shell import parse
+from capture.shell import Command, parse
 from nmem.episodes.narrate.prose import clip
 from nmem.episodes.undone import temporary
 
@@ -19,15 +19,14 @@ _INLINE = re.compile(r"\b(?:node|python3?|ruby|perl|bun|deno) (?:-[ecp]|-(?: |$)
 
 def name(command: str, kind: str = "", description: str = "") -> str:
     """A command by what it runs: without cd, pipes, redirections and most arguments."""
-    parsed = parse(command[:4000])
-    known = [step.argv for step in parsed.steps if step.argv and kind in step.families]
+    parsed, known = _steps(command[:4000], kind)
     steps = [step.argv for step in parsed.steps if step.argv and not step.simple.nested]
     steps = [argv for argv in steps if not _NOT_MAIN.match(" ".join(argv[:2]))] or steps
     mark = _OF_KIND.get(kind)
     main = parsed.main.argv if parsed.main else []
     main = next(
         (argv for argv in known or steps if mark and mark.search(" ".join(argv[:6]))),
-        main or (steps[0] if steps else []),
+        known[0] if known else main or (steps[0] if steps else []),
     )
     taken: list[str] = []
     for word in main[:9]:
@@ -45,6 +44,15 @@ def name(command: str, kind: str = "", description: str = "") -> str:
         return clip(f"{taken[0] if taken else 'command'} ({description})", 90)
     taken[:1] = [_SAME.get(one, one) for one in taken[:1]]
     return clip(" ".join(taken) or command.strip().split("\n", 1)[0], 60)
+
+
+def _steps(command: str, kind: str) -> tuple[Command, list[list[str]]]:
+    """A command line, and its steps of a kind; one without any by the rules of POSIX is read as a PowerShell line."""
+    for powershell in (False, True):
+        parsed = parse(command, powershell)
+        if known := [step.argv for step in parsed.steps if step.argv and kind in step.families]:
+            return parsed, known
+    return parse(command), []
 
 
 _RUNNERS = frozenset((

@@ -53,7 +53,7 @@ def narrate(episode: Episode) -> Narrative:
     did = answers(found_turns, gone)
     open_end = unanswered(episode, read_prompts)
     ledger.by_user = facts.committed_by_user(episode)
-    ledger.said_commits = facts.said_commits(episode)
+    ledger.said_commits, ledger.said_pushed = facts.said_commits(episode), facts.said_pushed(episode)
     ledger.worded = "" if ledger.kept_commits() else facts.worded_commit(episode)
     refused = refusals(episode)
     spoken, against = objection(episode, refused)
@@ -103,7 +103,7 @@ def _end(
     checked = by_word or any("tests_" in mark for mark in ended)
     silent = "abandoned" in ended or ledger.worded
     return outcome(
-        ended, ledger, ran, unseen(episode, read_prompts), by_word=by_word, unseen_at=ran_unseen(episode),
+        ended, ledger, ran, unseen(episode, read_prompts, ledger), by_word=by_word, unseen_at=ran_unseen(episode),
         reached=reached(episode) if "unfinished" in ended else "",
         said="" if silent else last_word(found, [words(one.subject) for one in ledger.kept_commits()], checked=checked),
     )  # fmt: skip

@@ -83,11 +83,19 @@ def acts(one: Action) -> bool:
     """Whether a call did more than look: a command, or a verb of git or the forge that changes something."""
     if one.outcome != OK or one.halted:
         return False
-    if one.obs_type in ("git_other", "github"):
-        return bool(_ACTS.search(one.content[:2_000]))
+    if one.obs_type in _EITHER:
+        return not looks(one)
     return one.obs_type in ("command", "install", "mcp_call") and not _searches(one)
 
 
+def looks(one: Action) -> bool:
+    """Whether a call can do no more than look: a reading, a search, a question to git or the forge."""
+    quiet = one.obs_type in _LOOKS or _searches(one)
+    return quiet or (one.obs_type in _EITHER and not _ACTS.search(_QUOTED.sub("", one.content[:2_000])))
+
+
+_EITHER = ("git_other", "github")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _ACTS = re.compile(
     r"\bgit (?:-C \S+ )?(?:switch|checkout|pull|merge|rebase|reset|cherry-pick|revert|clean|rm|mv|tag \w|clone|init"
     r"|stash(?: pop| apply| drop|$)|branch (?:-[dDmM]|--delete)|worktree (?:add|remove|prune)"
@@ -302,7 +310,7 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
             and not cues.APPROVAL.match(quoted := _quoted(own))
         ):
             out.append(Correction(number, quoted))
-        elif _reports(ask):
+        elif _reports(ask) or cues.ADMITS.match(answer):
             out.append(Correction(number, clip(head, _ROOM), error=True))
     return out
 
@@ -369,8 +377,12 @@ def left_plan(episode: Episode) -> Action | None:
 
 
 def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, str]:
-    """The newest refused call right after which the user said something, and the words where they speak against it."""
+    """The newest refused call right after which the user said something, and the words where they speak against it;
+    where they do not, a call that only looks was broken off to go on otherwise.
+    """
     for action in reversed(refused):
+        if (told := _REASON.search(action.response)) and size(told[1]) >= _SAYS:
+            return action, clip(plain(told[1]), 150)
         then = next((one for one in episode.prompts if one.at > action.at), None)
         if (
             then
@@ -379,10 +391,14 @@ def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, s
             and not any(action.at < one.at < then.at for one in episode.actions)
         ):
             said = clip(plain(then.text), 150)
-            return action, said if _AGAINST.search(said) else ""
+            against = _AGAINST.search(said)
+            if against or not looks(action):
+                return action, said if against else ""
     return None, ""
 
 
+_REASON = re.compile(r"\b(?:the user said|reason for the rejection):\s+(\S.*)", re.DOTALL)
+"""What a client writes before a person's words in the answer to a refused call."""
 _AGAINST = Cue(
     r"\b(?:no|not|don['’]?t|never|instead|rather|stop|wrong|wait|não|nao|nunca|nein|nicht|statt)\b"
     r"|아니(?!면|라)|말고|하지 ?마|ではなく|違|やめ",
@@ -396,10 +412,24 @@ _GOES_ON = re.compile(
 _SAYS = 2
 
 
+def goes_on(text: str) -> bool:
+    """Whether a reply that begins with praise or consent asks for something more: "great, also sort them"."""
+    rest = cues.APPROVAL.sub("", text)
+    asks = _ALSO.match(rest) or cues.REQUEST.search(rest) or cues.IMPERATIVE.match(rest)
+    return size(rest) >= _MORE and rest != text and bool(asks)
+
+
+_ALSO = re.compile(r"\W*(?:and |but )?also\b", re.IGNORECASE)
+_MORE = 4
+"""Words of a request that can be read alone."""
+
+
 def confirmed(asks: list[Ask]) -> bool:
     """The last prompt is praise: the work was accepted."""
     last = asks[-1] if len(asks) > 1 else None
     if last is None or last.kind not in ("text", "terse") or not last.sentences:
         return False
     text = " ".join(last.sentences[:2])
+    if goes_on(text):
+        return False
     return size(text) < 14 and bool(cues.PRAISE.search(text)) and not cues.CORRECTION.search(text) and "?" not in text

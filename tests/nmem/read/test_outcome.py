@@ -92,6 +92,18 @@ def test_a_story_s_end_says_nothing_against_what_is_known(known: Outcome, told: 
     assert known.sentence(told) == sentence
 
 
+def test_a_few_tests_that_passed_do_not_end_a_page_whose_suite_had_failed(record: Recorded, db_path: str) -> None:
+    record.begin("few").user("Time the kettle").edit("kettle.py")
+    record.act("test", "pytest", None, "failed", response="1 failed")
+    record.act("test", "pytest tests/test_lid.py").agent("The kettle is timed by its lid.")
+    settle(db_path, models=False)
+    with database.reader(db_path) as db:
+        found = stories.story(db, 1)
+    assert found is not None and found.narrative is not None and found.row.outcome.tests == ""
+    assert "pytest failed when it was last seen" in found.narrative.outcome
+    assert "tests pass" not in found.narrative.outcome.partition("; the agent")[0]
+
+
 def test_a_later_request_that_has_a_semicolon_is_one_request(record: Recorded, db_path: str) -> None:
     record.begin("later").user("Add a retry to the uploader").edit("src/uploader.py").agent("Added a retry.")
     record.user("also write a guide for the uploader's retry; keep the old names in it").edit("src/uploader.py")

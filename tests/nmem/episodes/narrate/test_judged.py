@@ -34,6 +34,14 @@ def test_a_commit_in_a_repository_made_for_a_trial_is_none(begin: type[Story], c
     assert (tally.outcomes["committed"], len(tally.commits)) == (int(ours), int(ours))
 
 
+@pytest.mark.parametrize("command", ["git checkout -- kettle.py", "git push"])
+def test_a_git_command_that_the_person_refused_changes_nothing(command: str) -> None:
+    tally, kind = Tally(), "git_push" if "push" in command else "git_other"
+    tally.add(Seen((1, 1, 1, "file_edit", "kettle.py", "ok", 0, None, "", *[None] * 5)))
+    tally.add(Seen((2, 2, 2, kind, None, "unknown", 0, '{"refused":"user","commit":{}}', command, *[None] * 5)))
+    assert not any(tally.outcomes[name] for name in ("reverted", "thrown_away", "committed", "pushed"))
+
+
 def test_an_error_that_may_come_or_that_a_model_shows_is_not_reported(begin: type[Story]) -> None:
     wishes = (
         "now handle the errors:\n1. if the error is silent, print nothing\n2. if error: print it\n3. otherwise exit"

@@ -241,11 +241,11 @@ def test_a_request_that_was_sent_over_the_network_and_failed_is_told(begin: type
 def test_commits_that_only_the_last_words_tell_of_are_told_as_its_word(begin: type[Story]) -> None:
     story = begin().user("Detect references").edit("a.py").agent("All 12 tests pass, lint clean. Commit succeeded.")
     assert narrate(story.episode()).outcome.startswith(
-        "Committed by the agent's word; 1 changed file not seen in a commit"
+        "By the agent's word committed; 1 changed file not seen in a commit"
     )
     story = begin().user("Ship it").edit("a.py").commit("1234567", "Rebuild the homepage")
     told = narrate(story.agent("Phase 1 shipped. Seven commits total across both phases.").episode())
-    assert told.outcome.startswith("Committed (1234567); 7 by the agent's word")
+    assert told.outcome.startswith("Committed (1234567); by the agent's word 7 commits")
     story = begin().user("Where are we?").agent("The branch is three commits ahead of main, nothing else is open.")
     assert "word" not in narrate(story.episode()).outcome
 

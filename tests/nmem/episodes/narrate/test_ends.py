@@ -1,0 +1,103 @@
+"""What stands at the end, as the agent's last words, a wrapper or a shell other than POSIX tell it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nmem.episodes.narrate.narrator import narrate
+
+if TYPE_CHECKING:
+    from tests.nmem.episodes.narrate.conftest import Story
+
+HERE = "git add .; git commit -m @'\nfix(pot): seal the lid\n\nIt leaked.\n'@"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Done. Committed all 8 files.", "by the agent's word committed"),
+        ("Sealed, committed as `cda00efd` on `next`, and pushed (by my right).", "by the agent's word pushed"),
+        ("The commit landed as cda00efd. Not pushed yet.", "by the agent's word committed"),
+    ],
+)
+def test_the_agent_s_word_on_a_commit_or_a_push_is_told(begin: type[Story], said: str, told: str) -> None:
+    ended = narrate(begin().user("Seal the lid, then commit").edit("lid.go").agent(said).episode())
+    assert told in ended.outcome.lower() and "said_committed" in ended.marks and "not seen in" in ended.outcome
+    assert ("pushed" in ended.outcome.split("; the agent at")[0]) == ("next" in said)
+    asked = begin().user("Seal the lid").edit("lid.go").agent("Sealed.").user("commit and push")
+    assert "asked for last" not in narrate(asked.agent("Committed and pushed to main.").episode()).outcome
+    plain = begin().user("Seal it").edit("lid.go").agent("Committed files are left alone. The lid is sealed now.")
+    assert "word" not in narrate(plain.episode()).outcome
+
+
+def test_what_belongs_to_a_commit_that_is_there_makes_no_second_one(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid").edit("lid.go").commit("1a2b3c4", "Seal the lid").edit("lid.go")
+    story.shell("git commit --fixup 1a2b3c4 && git rebase --autosquash HEAD~2", "git_commit")
+    assert narrate(story.episode()).outcome.startswith("Committed (1a2b3c4)")
+    cut = begin().user("Seal the lid").edit("lid.go").commit("", "Seal the lid of every pot at once").edit("pot.go")
+    told = narrate(cut.commit("", "Seal the lid of every…").agent("Sealed the lid in pot.go and lid.go.").episode())
+    assert told.outcome.startswith("Committed") and len([one for one in told.completed if "Committed" in one]) == 1
+
+
+def test_a_powershell_line_is_called_by_its_check_and_its_commit_by_its_subject(begin: type[Story]) -> None:
+    lint = 'npx -y markdownlint-cli2 "**/*.md" 2>&1 | Select-Object -Last 4'
+    story = begin().user("Lint the pages").edit("a.md").shell(lint, "lint", "failed", response="a.md:9 error MD047: no")
+    line = "foreach ($f in 'a.md','b.md') { [IO.File]::AppendAllText($f, \"`n\") }; " + lint
+    story.shell(line, "lint").shell(HERE, "git_commit", commit={"message": HERE.partition("-m ")[2]})
+    told = narrate(story.episode())
+    assert told.outcome.startswith("Committed; markdownlint-cli2 **/*.md passed at the end")
+    assert told.completed[0] == "Committed: fix(pot): seal the lid"
+
+
+def test_tests_that_a_hook_ran_count_by_the_agent_s_word(begin: type[Story]) -> None:
+    story = begin().user("Seal it").edit("lid.go").shell("rtk bun run test | tail -3", "test", "unknown")
+    story.commit("1a2b3c4", "Seal it").agent("Committed. All pre-commit hooks passed (1309 tests, lint, typecheck).")
+    assert "the agent said at the end that tests pass" in narrate(story.episode()).outcome
+    clean = begin().user("Seal it").edit("lid.go").shell("mise run lint", "lint", "failed")
+    clean.shell("mise run lint | tail -3", "lint", "unknown").agent("Clean. The lid is sealed by its own weight.")
+    assert narrate(clean.episode()).obstacle == "mise run lint failed once, then passed by the agent's word"
+
+
+def test_what_subagents_changed_is_in_a_commit_that_follows(begin: type[Story]) -> None:
+    story = begin().user("Seal all lids").act("task_spawn", "Implement the seal", description="Implement the seal")
+    assert "subagent changed" in narrate(story.agent("Sealed.").episode()).outcome
+    assert "subagent" not in narrate(story.commit("1a2b3c4", "Seal all lids").episode()).outcome
+
+
+def test_looking_for_a_command_s_name_runs_none(begin: type[Story]) -> None:
+    story = begin().user("Who reset the branch?").shell('git show HEAD:log | grep "git reset --hard"', "git_other")
+    assert narrate(story.agent("Nobody did, the log has no reset at all.").episode()).outcome.startswith("Answered; no")
+    script = "python3 - <<'E'\nwith open('lid.go') as f:\n    text = f.read()\nold = \"\"\"seal…[+3534]"
+    story = begin().user("Seal it").shell(script).agent("The lid is now sealed.")
+    assert narrate(story.episode()).outcome.startswith("Scripts were run; what they changed was not seen")
+
+
+def test_a_refused_call_is_told_with_what_the_person_wrote_into_it(begin: type[Story]) -> None:
+    said = "The tool use was rejected. To tell you how to proceed, the user said:\nno new tests"
+    story = begin().user("Seal it").act("plan", "ExitPlanMode", "unknown", refused="user", response=said)
+    story.user("go").edit("lid.go").agent("Sealed.")
+    assert narrate(story.episode()).obstacle == "The user refused 1 tool call: the plan, and said: “no new tests”"
+    looked = begin().user("Seal it").shell("git ls-tree HEAD: | while read it; do", "git_other", refused="user")
+    looked.shell("git ls-tree HEAD: | while read it; do", "git_other", refused="user")
+    assert not narrate(looked.user("I have more details: lid 7").edit("lid.go").agent("Sealed.").episode()).obstacle
+
+
+def test_a_question_by_which_a_fault_came_to_light_stood_in_the_way(begin: type[Story]) -> None:
+    story = begin().user("Count the lids").edit("count.go").agent("The count is right: 4617.")
+    story.user("why does the page show 582?").agent("The bug is in the design. It counts lids that were there before.")
+    told = narrate(story.user("yes").edit("count.go").agent("Counts new lids only.").episode())
+    assert told.obstacle == "The user reported an error: why does the page show 582?"
+    story = begin().user("wingman.lock should be ignored").edit(".ignore").agent("Added wingman.lock to .ignore.")
+    story.user("Sure, but the tool should do so for everybody, not you for this folder").edit("setup.go")
+    told = narrate(story.agent("setup.go writes the entry for everybody.").episode())
+    assert told.obstacle.startswith("The user objected: “Sure, but") and "Added wingman" not in str(told.completed)
+
+
+def test_praise_that_asks_for_more_accepts_nothing_and_is_a_request(begin: type[Story]) -> None:
+    story = begin().user("Align the rows").edit("row.tsx").agent("Aligned.")
+    story.user("Great. Also, sort the rows by their name.").edit("row.tsx").agent("Done. The rows are sorted by name.")
+    told = narrate(story.episode())
+    assert "accepted" not in told.outcome and "sort the rows by their name" in told.intent
+    assert "the user accepted it" in narrate(story.user("Great, thanks!").episode()).outcome
