@@ -12,6 +12,7 @@ from nmem.decisions import read as decided
 from nmem.decisions.read import Decision
 from nmem.episodes import open_ends
 from nmem.episodes.narrate.prose import LATER, NEXT, clip, plain, within, without_last_words, words
+from nmem.episodes.narrate.records import SILENT
 from nmem.read import stream
 from nmem.read import threads as thread_views
 from nmem.read.episodes import EpisodeRow, present, rows
@@ -268,8 +269,8 @@ def _last_words(db: Connection, session_id: str, spans: list[tuple[int, int]]) -
     for start, end in reversed(spans):
         row = db.execute(
             "SELECT substr(content, 1, ?) FROM prompts WHERE session_id = ? AND source = 'agent' AND kind = 'closing'"
-            " AND agent_id IS NULL AND at >= ? AND at < ? ORDER BY at DESC, id DESC LIMIT 1",
-            (2 * _LAST_WORDS, session_id, start, end),
+            " AND agent_id IS NULL AND at >= ? AND at < ? AND trim(content) != ? ORDER BY at DESC, id DESC LIMIT 1",
+            (2 * _LAST_WORDS, session_id, start, end, SILENT),
         ).fetchone()
         if row is not None:
             return "\n".join(_plain_lines(row[0]))

@@ -175,7 +175,7 @@ def _ended(text: str) -> str:
 
 def _choose(found: list[str], room: int) -> list[str]:
     """What asks for something, with the first sentence where that says what it is about; all of it that has room."""
-    places = {(found.index(one) if one in found else 0): one for one in _main(found)}
+    places = {(found.index(one) if one in found else 0): one for one in _main(found, room)}
     left = room - sum(len(one) + 1 for one in places.values())
     if len(places) < _ASKED and left > _FEW:
         for place, one in enumerate(found):
@@ -184,6 +184,10 @@ def _choose(found: list[str], room: int) -> list[str]:
             if ((asks and left > _LEFT) or (wish and left > len(one))) and len(places) < _ASKED and place not in places:
                 places[place] = clause(one, left)
                 left -= len(places[place]) + 1
+    for place, one in enumerate(found[: max(places)]):  # what leads to it, where that has room
+        if place not in places and len(one) < left and one[0] != "[" and not _LOGGED.search(one):
+            places[place] = one
+            left -= len(one) + 1
     return [places[place] for place in sorted(places)]
 
 
@@ -197,7 +201,7 @@ _LEFT, _FEW = 60, 2
 """Characters that a further sentence needs at least, and words that ask for nothing by themselves."""
 
 
-def _main(found: list[str]) -> list[str]:
+def _main(found: list[str], room: int) -> list[str]:
     """The sentence that asks for something, with the first one when that says what it is about."""
     scores = [_weight(text, place) for place, text in enumerate(found)]
     best = max(range(len(found)), key=lambda place: scores[place])
@@ -215,7 +219,8 @@ def _main(found: list[str]) -> list[str]:
         return found[:2] if second else found[:1]
     if size(found[0]) < 3:
         return [found[best]]
-    return [found[0] if len(found[0]) < _FIRST else clause(found[0], _FIRST), found[best]]
+    whole = len(found[0]) < max(_FIRST, room - len(found[best]))
+    return [found[0] if whole else clause(found[0], _FIRST), found[best]]
 
 
 def _weight(text: str, place: int) -> float:
@@ -338,7 +343,10 @@ def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = F
     text = _APPROVING.sub("", headline(_own(ask, episode, turn), _ROOM_LATER)).strip(" ,.")
     objects = ask.sentences and cues.CORRECTION.search(ask.sentences[0])
     asking = (
-        ask.kind in ("plan", "document", "issue", "command") or _asks(text) or (last and not turn.closing and not done)
+        ask.kind in ("plan", "document", "issue", "command")
+        or _asks(text)
+        or bool(_SHALL.search(text))
+        or (last and not turn.closing and not done)
     )
     if not asking and ask.kind == "text" and (own := _at_end(episode.prompts[turn.number].text)):
         text, asking = own, True

@@ -11,7 +11,7 @@ FAILED = "failed"
 OK = "ok"
 UNKNOWN = "unknown"
 _NEVER = 1 << 62
-_SILENT = "No response requested."
+SILENT = "No response requested."
 """What a client writes where a turn ended without an answer."""
 
 
@@ -100,7 +100,7 @@ class Episode:
 
     def closings(self) -> list[Saying]:
         """What the agent answered the user; the last words of a turn that was broken off are no answer."""
-        said = [one for one in self.sayings if one.kind == "closing" and one.text.strip() != _SILENT]
+        said = [one for one in self.sayings if one.kind == "closing" and one.text.strip() != SILENT]
         after = [*(one.at for one in said), _NEVER][1:]
         return [one for one, end in zip(said, after, strict=True) if not self.stopped(one.at, end)]
 

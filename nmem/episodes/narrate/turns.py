@@ -296,7 +296,7 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
         if ask.error:
             out.append(Correction(number, clip(ask.error, 130), error=True))
             continue
-        if ask.kind not in ("text", "terse") or not ask.sentences:
+        if ask.kind not in ("text", "terse") or not ask.sentences or ask in asks[:number]:
             continue
         answer = said[number][:_GRANTED] if number < len(said) else ""
         own = _unquoted(ask.sentences, said[number - 1] if number <= len(said) else "")

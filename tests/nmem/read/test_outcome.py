@@ -104,6 +104,15 @@ def test_a_few_tests_that_passed_do_not_end_a_page_whose_suite_had_failed(record
     assert "tests pass" not in found.narrative.outcome.partition("; the agent")[0]
 
 
+def test_the_last_words_of_a_page_are_not_those_of_a_client(record: Recorded, db_path: str) -> None:
+    record.begin("silent").user("Time the kettle").edit("kettle.py").agent("Timed in kettle.py.")
+    record.user("and the pot").edit("pot.py").agent("No response requested.")
+    settle(db_path, models=False)
+    with database.reader(db_path) as db:
+        found = stories.story(db, 1)
+    assert found is not None and found.last_words == "Timed in kettle.py."
+
+
 def test_a_later_request_that_has_a_semicolon_is_one_request(record: Recorded, db_path: str) -> None:
     record.begin("later").user("Add a retry to the uploader").edit("src/uploader.py").agent("Added a retry.")
     record.user("also write a guide for the uploader's retry; keep the old names in it").edit("src/uploader.py")

@@ -101,3 +101,29 @@ def test_praise_that_asks_for_more_accepts_nothing_and_is_a_request(begin: type[
     told = narrate(story.episode())
     assert "accepted" not in told.outcome and "sort the rows by their name" in told.intent
     assert "the user accepted it" in narrate(story.user("Great, thanks!").episode()).outcome
+
+
+def test_a_goal_has_what_leads_to_the_request_but_no_log(begin: type[Story]) -> None:
+    asked = "I picked both kettles as the source. After a click the window shows the pot. [Api] GET /pot. Fix this bug"
+    told = narrate(begin().user(asked).edit("window.go").agent("Fixed in window.go.").episode())
+    assert told.intent == "I picked both kettles as the source. After a click the window shows the pot. Fix this bug."
+    long = "It works now, but a question: I made three pots of one lid and then one more of the other lid in a row... "
+    asked = long + "can we show that the lid was open during these? Can you check that a pot has one lid only?"
+    assert narrate(begin().user(asked).edit("lid.go").agent("Shown.").episode()).intent == asked
+
+
+def test_what_should_be_is_a_request_and_a_second_thought_takes_the_first_back(begin: type[Story]) -> None:
+    story = (
+        begin().user("Promote the pot").edit("pot.tsx").agent("Promoted.").user("commit").commit("1a2b3c4", "Promote")
+    )
+    story.user("The section should be visible when reaching the tab: .").edit("tab.tsx").agent("Now it always is.")
+    assert "The section should be visible" in narrate(story.episode()).intent
+    story = begin().user("Hide the start command").edit("start.go").agent("The command is hidden from `--help`.")
+    story.user("thinking again: let's remove start.go").shell("rm start.go").agent("Removed start.go completely.")
+    assert "hidden" not in " ".join(narrate(story.episode()).completed)
+
+
+def test_a_prompt_that_is_sent_twice_objects_to_nothing(begin: type[Story]) -> None:
+    asked = "The entry lacks tests. Behaviours that should be tested: hidden lids, lids without a pot."
+    story = begin().user(asked).edit("lid_test.go").agent("Added seven tests to lid_test.go.").user(asked)
+    assert not narrate(story.agent("All 7 pass. Nothing else to do here.").episode()).obstacle
