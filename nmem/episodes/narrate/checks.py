@@ -32,6 +32,7 @@ _MISUSE = re.compile(
     r"command not found|unrecognized subcommand|unknown (?:option|command|flag)|No module named"
     r"|not recognized as|Unknown JSON field|unexpected argument|invalid (?:option|argument)|^Usage:"
     r"|No such file or directory|unknown revision|cannot change to|cannot find main module"
+    r"|no (?:such )?task \S* ?found|[Ss]cript not found|Missing script|No rule to make target"
     r"|can't open (?:input )?file|Cannot find module '/(?:private/)?tmp",
     re.IGNORECASE,
 )
@@ -151,6 +152,8 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
         )
         if one.settled and any(open_ends.passes(failed, each) for each in after):
             one.end = "; a smaller run passed later" if one.red else ", then passed later"
+        elif _FORGE.match(one.name):
+            one.end = ", then passed by the agent's word" * vouched(episode, one.last_at, cues.CI_PASSES)
         elif one.kind in _CHECKS and not _explained(failed, after) and vouched(episode, one.last_at):
             ran = one.open or one.settled
             one.end = (
@@ -161,6 +164,10 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
         elif one.settled:
             one.end = ", then the work was committed"
         one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
+
+
+_FORGE = re.compile(r"gh (?:pr checks|run (?:watch|view))\b")
+"""Commands that tell how checks on the forge went."""
 
 
 def _again(one: Struggle, action: Action) -> bool:
@@ -203,9 +210,13 @@ def vouched(episode: Episode, since: int, cue: Cue = cues.PASSES) -> bool:
     for said in episode.closings():
         if said.at >= since and cue.search(said.text):
             for one in sentences(said.text):
-                if cue.search(one.text) and not cues.PASSES_NOT.search(one.text):
+                text = f"{one.label.rsplit(' / ', 1)[-1]} {one.text}" if one.label else one.text
+                if cue.search(text) and not cues.PASSES_NOT.search(_NONE_FAILED.sub("", text)):
                     return True
     return False
+
+
+_NONE_FAILED = re.compile(r"\b(?:0|no|zero|without) (?:test )?fail\w*", re.IGNORECASE)
 
 
 def row(action: Action) -> open_ends.Row:

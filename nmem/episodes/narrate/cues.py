@@ -257,12 +257,16 @@ PASSES = Cue(
 """Says that checks pass."""
 TESTS_PASS = Cue(
     r"\b(?:tests?|checks?|suite|specs?)\b.{0,60}\b(?:pass(?:es|ed|ing)?|green|clean|succe\w+)\b"
-    r"|\ball (?:\d+ )?(?:tests? )?pass|\bpass(?:es|ed)? \((?:all )?(?:\d[\d.,]* )?tests\b"
+    r"|\ball (?:\d+ )?(?:tests? |checks? )?(?:now )?pass|\bpass(?:es|ed)? \((?:all )?(?:\d[\d.,]* )?tests\b"
     r"|\btestes?\b.{0,30}\bpass(?:aram|ando|am)\b"
     r"|\btests?\b.{0,30}\b(?:grün|bestanden)\b"
     r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)",
 )
 """Says that tests pass; a lint or a build is none."""
+CI_PASSES = Cue(
+    r"\b(?:ci|checks?|pipeline|workflow|jobs?)\b(?!.{0,40}\blocal).{0,40}\b(?:pass(?:es|ed|ing)?|green|succe\w+)\b",
+)
+"""Says that the checks on the forge pass."""
 PASSES_NOT = Cue(
     r"\b(?:not|n't|never|should|will|would|if|once|until|except|fail\w*|before|unless)\b|않|未|ない",
 )

@@ -349,6 +349,8 @@ def _checked(
     if worst:  # what checks less than that is no end of the work
         again = newest.kind == worst.kind and newest.last_at > worst.last_at
         return [*red, *([f"{newest.name} passed after it"] if again else [])]
+    if unseen_at > max(newest.last_at, last_edit):
+        return ["tests ran, their result was not seen"]
     if newest.last_at < last_edit:
         return [f"{newest.name} passed before the last edits{_of(ledger, newest.last_at)}"]
     return [f"{newest.name} passed{'' if newest.last_at < failed_at else ' at the end'}"]
@@ -422,7 +424,7 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
             weight = max(weight, 1.0)  # something had to be edited
         if one.kind == "command" and any(one.reasons) and not (one.misused or one.probe):
             weight = max(weight, _LEAST)  # it did something, and says what was wrong
-        if one.settled and not one.passed:
+        if one.settled and not (one.passed or one.red):
             weight *= _KEPT  # the work was committed all the same
         if not (one.passed or one.open or one.probe or one.settled):
             weight += 1.0 * (one.last_at == last_at) + 0.5 * check

@@ -89,6 +89,10 @@ class Ledger:
     def edit(self, path: str, content: str, at: int, *, created: bool = False, deleted: bool = False) -> None:
         """Note an edit, a new file or a deletion."""
         known = path in self.changes
+        if not known:  # one tool names it from the project's folder, another from the root
+            ends = (one for one in self.changes if f"/{one}".endswith(f"/{path}") or f"/{path}".endswith(f"/{one}"))
+            path = next((one for one in ends if one.startswith("/") != path.startswith("/")), path)
+            known = path in self.changes
         change = self.changes.setdefault(path, Change(path, created=created, turn=self.turn))
         if deleted:
             self.remove(change, "deleted")

@@ -416,12 +416,12 @@ def goes_on(text: str) -> bool:
     """Whether a reply that begins with praise or consent asks for something more: "great, also sort them"."""
     rest = cues.APPROVAL.sub("", text)
     asks = _ALSO.match(rest) or cues.REQUEST.search(rest) or cues.IMPERATIVE.match(rest)
-    return size(rest) >= _MORE and rest != text and bool(asks)
+    return rest != text and len(words(rest)) >= _MORE and bool(asks)
 
 
 _ALSO = re.compile(r"\W*(?:and |but )?also\b", re.IGNORECASE)
-_MORE = 4
-"""Words of a request that can be read alone."""
+_MORE = 3
+"""Telling words of a request that can be read alone."""
 
 
 def confirmed(asks: list[Ask]) -> bool:

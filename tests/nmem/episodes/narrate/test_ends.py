@@ -127,3 +127,38 @@ def test_a_prompt_that_is_sent_twice_objects_to_nothing(begin: type[Story]) -> N
     asked = "The entry lacks tests. Behaviours that should be tested: hidden lids, lids without a pot."
     story = begin().user(asked).edit("lid_test.go").agent("Added seven tests to lid_test.go.").user(asked)
     assert not narrate(story.agent("All 7 pass. Nothing else to do here.").episode()).obstacle
+
+
+def test_the_agent_s_word_counts_none_that_failed_and_checks_on_a_forge(begin: type[Story]) -> None:
+    story = begin().user("Say so at home").edit("home.tsx").shell("bun run test | tail -20", "test", "unknown")
+    story.commit("1a2b3c4", "Say so").agent("Commit successful, the hook ran:\n- **Tests**: 1329 pass, 0 fail")
+    assert "the agent said at the end that tests pass" in narrate(story.episode()).outcome
+    story = (
+        begin()
+        .user("The run failed, can you check")
+        .shell("gh pr checks 7 --repo a/b", "github", "failed", response="runner / vale\tfail\t4s\thttps://a.b/9")
+    )
+    told = narrate(story.edit("vale.yml").agent("Fixed and green: all 8 checks pass now.").episode())
+    assert told.obstacle.endswith("then passed by the agent's word")
+
+
+def test_a_call_of_what_is_not_there_fails_no_check(begin: type[Story]) -> None:
+    story = (
+        begin()
+        .user("The linter fires")
+        .shell("mise run lint:full", "lint", "failed", response="mise ERROR no task lint:full found")
+    )
+    story.shell("mise run lint", "lint").agent("The linter reports no issues at all in this folder.")
+    told = narrate(story.episode())
+    assert "failed" not in told.outcome and not told.obstacle
+
+
+def test_a_file_that_two_tools_name_otherwise_is_one_file(begin: type[Story]) -> None:
+    story = begin().user("Add the lid").write("/home/dev/pot/src/lid.go").edit("src/lid.go").edit("lid.go")
+    assert narrate(story.agent("Added.").episode()).files_edited == ["/home/dev/pot/src/lid.go"]
+
+
+def test_a_test_run_that_was_not_seen_is_told_after_a_formatter_that_passed(begin: type[Story]) -> None:
+    story = begin().user("Ask first").edit("ask.go").shell("mise run fmt", "lint").edit("ask.go")
+    story.shell("mise run lint && mise run test | tail -9", "test", "unknown").agent("It asks first from now on.")
+    assert "tests ran, their result was not seen" in narrate(story.episode()).outcome

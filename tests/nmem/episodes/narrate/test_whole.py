@@ -188,6 +188,9 @@ def test_what_failed_and_was_committed_all_the_same_is_no_obstacle(begin: type[S
     story = begin().user("Add a cache").edit("a.py")
     for _ in range(2):
         story.shell("bun run test", "test", "failed", response="Error: expected 3 rows, got 4")
+    red = narrate(story.episode())
+    assert red.obstacle.startswith("bun run test failed 2 times (Error: expected 3 rows, got 4)")
+    story.shell("bun run test | tail -3", "test", "unknown")
     told = narrate(story.commit("1234567", "Add a cache").agent("Committed.").episode())
     assert not told.obstacle
     assert told.notes == []
