@@ -323,9 +323,16 @@ def _cured(one: Struggle, action: Action) -> None:
         named = f"{one.command} {one.said}"
         edited = dict.fromkeys(path for path in edited if path.rsplit("/", 1)[-1] in named)
     one.fixed_by = list(edited)
+    if _UNCHECKED in action.content and _UNCHECKED not in one.command:
+        one.cure, one.fixed_by = f"{one.name} {_UNCHECKED}", []
+        return
     if one.kind in _BY_CALL and not edited:
         now = naming.call(action.content, one.kind)
         one.cure = now if now != naming.call(one.command, one.kind) else ""
+
+
+_UNCHECKED = "--no-verify"
+"""By which git leaves out the checks that refused."""
 
 
 def _counted(action: Action) -> str:

@@ -340,17 +340,17 @@ def _checked(
         return [*red, _WORD]
     checks = [one for one in ran if one.kind in open_ends.CHECKS and not one.misused]
     if not checks:
-        return ["tests ran, their result was not seen"] if unseen_at and unseen_at > last_edit else []
+        return [_UNSEEN] if unseen_at and unseen_at > last_edit else []
     newest = max(checks, key=lambda one: one.last_at)
     if newest.open:
-        return red
+        return [*red, *([_UNSEEN] if unseen_at > last_edit and not red else [])]
     if not newest.passed:
         return [f"{newest.name} failed at the end"]
     if worst:  # what checks less than that is no end of the work
         again = newest.kind == worst.kind and newest.last_at > worst.last_at
         return [*red, *([f"{newest.name} passed after it"] if again else [])]
     if unseen_at > max(newest.last_at, last_edit):
-        return ["tests ran, their result was not seen"]
+        return [_UNSEEN]
     if newest.last_at < last_edit:
         return [f"{newest.name} passed before the last edits{_of(ledger, newest.last_at)}"]
     return [f"{newest.name} passed{'' if newest.last_at < failed_at else ' at the end'}"]
@@ -387,6 +387,7 @@ _FAILING = re.compile(
 )
 """Says that checks do not pass."""
 _WORD = "the agent said at the end that tests pass"
+_UNSEEN = "tests ran, their result was not seen"
 
 
 def _of(ledger: Ledger, at: int) -> str:
@@ -464,7 +465,7 @@ def call(action: Action) -> str:
     first = whole.split("\n", 1)[0].strip("# ")
     if action.obs_type == "plan":
         return clip(f"the plan {first.removeprefix('ExitPlanMode')}".strip(), 80)
-    if "\n" in whole or len(whole) > _LINE:
+    if "\n" in whole or (len(whole) > _LINE and any(mark in whole for mark in ";|&")):
         first = naming.name(whole, action.obs_type)
     if not verb and naming.inline(action.content):
         said = action.metadata.get("description")
@@ -492,6 +493,17 @@ def lost(episode: Episode) -> str:
     names = Counter(str(one.metadata.get("description") or one.content) for one in sent if not one.response)
     again = sum(count > 1 for count in names.values())
     return f"{again} of {len(names)} subagents had to be started again" if again else ""
+
+
+def made_again(episode: Episode, ledger: Ledger) -> str:
+    """That a commit was made a second time after something was mended, though the first was not seen to fail."""
+    kept = {one.subject.removesuffix("…")[:_LINE]: one.at for one in ledger.kept_commits() if one.subject}
+    for first in ledger.commits:
+        then = kept.get(first.subject.removesuffix("…")[:_LINE], 0) if first.undone == REPLACED else 0
+        between = [one for one in episode.actions if first.at < one.at < then and one.outcome != FAILED]
+        if mended := [one for one in between if acts(one) or (one.file_path and one.obs_type not in _QUIET)]:
+            return f"A commit did not go through at first; it was made again after {call(mended[-1])}"
+    return ""
 
 
 def obstacle(

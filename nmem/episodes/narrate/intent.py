@@ -83,10 +83,12 @@ def _planned(episode: Episode, opening: str) -> str:
 def _typed_anew(episode: Episode, number: int) -> bool:
     """Whether the next prompt is this one with more to it: it was sent too early."""
     texts = [one.text.strip() for one in episode.prompts[number : number + 2]]
-    return len(texts) > 1 and len(texts[1]) > len(texts[0]) >= _EARLY and texts[1].startswith(texts[0][:-2])
+    texts = [_CALLED.sub("", text) for text in texts]
+    return len(texts) > 1 and len(texts[1]) > len(texts[0]) >= _EARLY and texts[1].startswith(texts[0][:_TYPED][:-2])
 
 
-_EARLY = 8
+_EARLY, _TYPED = 8, 50
+_CALLED = re.compile(r"^/[\w:-]+ ")
 
 
 def _taken_up(episode: Episode, opening: str, used: int) -> str:

@@ -9,7 +9,18 @@ from nmem.episodes import titles
 from nmem.episodes.narrate import cues, facts
 from nmem.episodes.narrate.checks import Struggle, once, struggles, told
 from nmem.episodes.narrate.completed import Grounds, completed
-from nmem.episodes.narrate.ending import call, lost, marks, obstacle, outcome, ran_unseen, reached, said_to_pass, unseen
+from nmem.episodes.narrate.ending import (
+    call,
+    lost,
+    made_again,
+    marks,
+    obstacle,
+    outcome,
+    ran_unseen,
+    reached,
+    said_to_pass,
+    unseen,
+)
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, labelled, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
@@ -69,7 +80,7 @@ def narrate(episode: Episode) -> Narrative:
     cause = labelled(found_turns) or _cause(read_prompts, found)
     way = obstacle(
         ran, corrected, refused, ledger, (cause, _blocked(episode), objected), told_by_turns(found_turns),
-        interrupted="interrupted" in ended, lost=lost(episode),
+        interrupted="interrupted" in ended, lost=lost(episode) or made_again(episode, ledger),
     )  # fmt: skip
     known = [words(text) for text in done if not text.startswith(REPORTED)]
     solved, settled, proven = mended(episode, ran), decided(episode), found_out(episode, found, found_turns)

@@ -388,6 +388,7 @@ def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, s
             then
             and size(then.text) >= _SAYS
             and not _GOES_ON.match(then.text)
+            and not any(then.text.startswith(one.text[:_TYPED]) for one in episode.prompts if one.at < action.at)
             and not any(action.at < one.at < then.at for one in episode.actions)
         ):
             said = clip(plain(then.text), 150)
@@ -409,7 +410,8 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """Nothing was wrong with what was broken off."""
-_SAYS = 2
+_SAYS, _TYPED = 2, 50
+"""Words of an objection, and the characters by which a prompt is an earlier one that was typed anew."""
 
 
 def goes_on(text: str) -> bool:

@@ -162,3 +162,26 @@ def test_a_test_run_that_was_not_seen_is_told_after_a_formatter_that_passed(begi
     story = begin().user("Ask first").edit("ask.go").shell("mise run fmt", "lint").edit("ask.go")
     story.shell("mise run lint && mise run test | tail -9", "test", "unknown").agent("It asks first from now on.")
     assert "tests ran, their result was not seen" in narrate(story.episode()).outcome
+
+
+def test_a_commit_that_had_to_be_made_again_or_past_its_checks_is_told(begin: type[Story]) -> None:
+    story = begin().user("Draw the lid").edit("lid.svg").commit("", "Draw the lid").shell("rm -rf tmp/clone")
+    told = narrate(story.commit("", "Draw the lid").agent("Committed. A leftover clone was in the way.").episode())
+    assert told.obstacle == "A commit did not go through at first; it was made again after rm -rf tmp/clone"
+    assert told.outcome.startswith("Committed")
+    twice = begin().user("Draw the lid").edit("lid.svg").commit("", "Draw the lid").commit("", "Draw the lid")
+    assert not narrate(twice.agent("Committed.").episode()).obstacle
+    story = begin().user("Release it").edit("CHANGELOG.md")
+    story.shell("git commit -m 'Release 3'", "git_commit", "failed", response="error: 1 test failed")
+    story.shell("git commit -m 'Release 3' --no-verify", "git_commit").agent("Released.")
+    assert narrate(story.episode()).obstacle.endswith("then passed as `git commit --no-verify`")
+
+
+def test_a_prompt_that_is_typed_anew_is_the_goal_and_no_objection(begin: type[Story]) -> None:
+    asked = "The logo of the pot is not drawn as it should be."
+    story = begin().user(asked).shell("Find the logo", "task_spawn", "unknown", refused="user")
+    story.user(f"{asked} It is pot.svg").edit("a.tsx").agent("Drawn from pot.svg.")
+    assert not narrate(story.episode()).obstacle
+    story = begin().user("/plan I added the logos of the pots and kettles, put these in")
+    whole = "I added the logos of the pots and kettles, put them into both tabs"
+    assert narrate(story.user(whole).edit("a.tsx").agent("Put in.").episode()).intent.startswith(whole)
