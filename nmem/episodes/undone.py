@@ -52,11 +52,23 @@ def undone(command: str) -> tuple[str, list[str]]:
     for stop in _STOPS:
         command = command.replace(stop, " \0 ")
     found: tuple[str, list[str]] = "", []
+    kept = False
     for part in command.split("\0"):
-        what, paths = _step(part.split())
-        if what:
+        words = part.split()
+        kept |= keeps(words)
+        what, paths = _step(words)
+        if what and not (kept and "--hard" in words):
             found = what, [path for path in paths if path not in (".", ":/", "*")] if "." not in paths else []
     return found
+
+
+def keeps(argv: list[str]) -> bool:
+    """Whether a git command gives the commits that are there another branch: a reset after it only moves this one."""
+    if argv[:1] != ["git"]:
+        return False
+    name, at = git(argv)
+    rest = argv[at + 1 :]
+    return name == "branch" and len(rest) == 1 and not rest[0].startswith("-")
 
 
 def _step(words: list[str]) -> tuple[str, list[str]]:

@@ -67,6 +67,8 @@ _PROBES = frozenset((
 _STEPWISE = ("rebase", "merge", "cherry-pick")
 _NETWORK = ("curl", "wget")
 _SENDS = re.compile(r"\s(?:-X\s*(?!GET|HEAD)[A-Z]|--request|-d\b|--data|-F\b|--form|-T\b|--upload|--post)")
+_CHANGES = re.compile(r"\s(?:-X|--method|-f|-F|--field|--raw-field|--input)\b|\bgraphql\b.*\bmutation\b")
+"""Options by which `gh api` does more than ask."""
 _VAGUE = frozenset((
     "ssh", "curl", "wget", "python", "python3", "node", "docker", "bash", "sh", "ping", "scp", "sqlite3", "psql",
     "for", "while", "if",
@@ -139,6 +141,8 @@ _LOOKING = frozenset((
 
 def looks(called: str, command: str) -> bool:
     """Whether a command only looks at something, or is a script written for the moment."""
+    if called.startswith("gh api") and not _CHANGES.search(command):
+        return True
     first, *rest = called.split(" ")
     if first in _PROBES or (rest and rest[0] in _LOOKING and first not in _RUNNERS):
         return True

@@ -10,20 +10,23 @@ from capture.shell import Step, parse
 from capture.shell.families import git
 from nmem.episodes.narrate.ledger import SOFT, Ledger
 from nmem.episodes.narrate.records import FAILED, OK, UNKNOWN, Action
-from nmem.episodes.undone import temporary
+from nmem.episodes.undone import keeps, temporary
 
 
 def apply(ledger: Ledger, command: str) -> None:
     """Follow one command line that succeeded."""
     if not ("git " in command or "rm " in command or "mv " in command or "Remove-Item" in command):
         return
+    kept = False
     for step in parse(command).steps:
         argv = step.argv
         if len(argv) < 2 or step.simple.nested:
             continue
         name = argv[0].rsplit("/", 1)[-1]
         if name == "git":
-            _git(ledger, step)
+            kept |= keeps(argv)
+            if not (kept and "--hard" in argv):
+                _git(ledger, step)
         elif name in ("rm", "unlink", "trash", "Remove-Item"):
             _removed(ledger, _plain(argv[1:]), "removed")
         elif name == "mv" and len(paths := _plain(argv[1:])) >= 2:

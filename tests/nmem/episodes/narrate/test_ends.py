@@ -185,3 +185,12 @@ def test_a_prompt_that_is_typed_anew_is_the_goal_and_no_objection(begin: type[St
     story = begin().user("/plan I added the logos of the pots and kettles, put these in")
     whole = "I added the logos of the pots and kettles, put them into both tabs"
     assert narrate(story.user(whole).edit("a.tsx").agent("Put in.").episode()).intent.startswith(whole)
+
+
+def test_a_question_to_the_forge_that_failed_stood_in_no_way(begin: type[Story]) -> None:
+    ask = "gh api repos/a/b/contents/c.go?ref=d --jq .content | base64 -d"
+    story = begin().user("Review it").shell(ask, "github", "failed", response="base64: error: invalid input")
+    assert not narrate(story.agent("The change does as it says in each of its files.").episode()).obstacle
+    story = begin().user("Close it").shell("gh api -X PATCH repos/a/b/issues/1", "github", "failed",
+                                           response="error: not allowed")  # fmt: skip
+    assert "gh api" in narrate(story.agent("It is still open, I may not close it.").episode()).obstacle

@@ -57,6 +57,13 @@ def test_what_only_looks_like_undoing_undoes_nothing(begin: type[Story], command
     assert narrate(story.episode()).files_edited == ["src/parser.py"]
 
 
+def test_commits_that_another_branch_keeps_are_not_undone_by_a_reset(begin: type[Story]) -> None:
+    story = begin().user("Draw it").edit("a.py").commit("1a2b3c4", "Draw it")
+    move = "git branch feat/draw && git reset --hard HEAD~1 && git checkout feat/draw"
+    assert narrate(story.shell(move, "git_other").episode()).outcome.startswith("Committed (1a2b3c4)")
+    assert not undone.undoes(move) and undone.undoes("git branch -d old && git reset --hard HEAD~1")
+
+
 def test_a_failed_or_refused_checkout_undoes_nothing(begin: type[Story]) -> None:
     story = begin().user("Fix it").edit("a.py").shell("git checkout .", "git_other", "failed")
     story.shell("git reset --hard", "git_other", "failed", interrupted=True)
