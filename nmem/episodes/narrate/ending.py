@@ -90,7 +90,7 @@ def _cut_script(action: Action) -> bool:
 
 def _handed_on(episode: Episode) -> int:
     """How many subagents were started whose description names more than a look at something."""
-    sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted]
+    sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted and one.outcome != FAILED]
     return sum(not _STUDIES.match(_named(one)) for one in sent)
 
 
@@ -350,7 +350,7 @@ def _checked(
         again = newest.kind == worst.kind and newest.last_at > worst.last_at
         return [*red, *([f"{newest.name} passed after it"] if again else [])]
     if unseen_at > max(newest.last_at, last_edit):
-        return [_UNSEEN]
+        return [*[f"{newest.name} passed"] * (newest.last_at >= last_edit), _UNSEEN]
     if newest.last_at < last_edit:
         return [f"{newest.name} passed before the last edits{_of(ledger, newest.last_at)}"]
     return [f"{newest.name} passed{'' if newest.last_at < failed_at else ' at the end'}"]

@@ -194,3 +194,19 @@ def test_a_question_to_the_forge_that_failed_stood_in_no_way(begin: type[Story])
     story = begin().user("Close it").shell("gh api -X PATCH repos/a/b/issues/1", "github", "failed",
                                            response="error: not allowed")  # fmt: skip
     assert "gh api" in narrate(story.agent("It is still open, I may not close it.").episode()).obstacle
+
+
+def test_a_question_that_was_answered_and_acted_upon_is_not_open(begin: type[Story]) -> None:
+    story = (
+        begin().user("Review the lid").agent("The seal is dead code.\n\nShould I remove the unused seal() of lid.go?")
+    )
+    assert narrate(story.episode()).next_steps
+    story.user("yes").edit("lid.go").shell("go build ./...", "build").shell(
+        "go test ./... | tail -3", "test", "unknown"
+    )
+    told = narrate(story.agent("No response requested.").episode())
+    assert not told.next_steps
+    assert "go build ./... passed; tests ran, their result was not seen" in told.outcome
+    story = begin().user("Simplify it").act("task_spawn", "Simplify the lid", "failed", description="Simplify the lid")
+    story.act("task_spawn", "Simplify the lid", description="Simplify the lid")
+    assert "what 1 subagent changed" in narrate(story.agent("Simplified all of it.").episode()).outcome.lower()
