@@ -203,11 +203,6 @@ BLOCKED = Cue(
     r"|did not work|still (?:fails?|failing|broken)|waiting (?:on|for) you)\b"
     r"|não consegui|bloquead|할 수 없었|실패했|できませんでした",
 )
-NOT_FOUND = Cue(
-    r"\b(?:not (?:found|present|exist)|no (?:such|match\w*|trace|occurrence|reference)s?|could ?n[o']t (?:find|locate)"
-    r"|(?:can't|cannot|unable to) (?:find|locate)|did ?n[o']t find|found (?:no|nothing)|does ?n[o']t (?:exist|appear)"
-    r"|nothing (?:was )?found|não (?:encontrei|existe|achei))\b|찾을 수 없|없습니다|見つかりません|存在しません",
-)
 COMPLAINT = Cue(
     r"\b(?:(?:is|it's|was|went|goes|keeps|still|stays?) (?:\w+ )?(?:down|dead|offline|stuck|broken|empty|blank)"
     r"|not (?:online|working|running|connect\w*|loading|responding|showing)|still (?:not|no|the same"

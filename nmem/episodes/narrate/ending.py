@@ -512,7 +512,7 @@ def obstacle(
     refused: list[Action],
     ledger: Ledger,
     found: tuple[str, str, str],
-    by_turns: tuple[str, str, dict[int, str]],
+    by_turns: tuple[str, dict[int, str]],
     *,
     interrupted: bool = False,
     lost: str = "",
@@ -521,14 +521,14 @@ def obstacle(
 
     `found`: what the agent named as the cause of the problem that the episode was opened for, what it could not do,
     and the refused call that the user spoke upon; each may be "". `by_turns`: what the user reported again and again,
-    what was sought in vain, each turn's answer. `lost`: what became of subagents that brought nothing.
+    each turn's answer. `lost`: what became of subagents that brought nothing.
     """
     cause, blocked, objected = found
     ranked: list[tuple[float, str]] = [(1.45, f"The problem itself: {cause}")] if cause else []
     if blocked:
         ranked.append((1.3, f"In the agent's words: {blocked}"))
-    recurring, vain, said = by_turns
-    ranked += [(9.0, recurring)] * bool(recurring) + [(5.0, vain)] * bool(vain)
+    recurring, said = by_turns
+    ranked += [(9.0, recurring)] * bool(recurring)
     ranked += _struggled(ran)
     if lost:
         ranked.append((1.1, lost))

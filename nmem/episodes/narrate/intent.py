@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from nmem.conversation.cues import Cue
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.learned import option, picked
+from nmem.episodes.narrate.learned import picked
 from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import LATER, NEXT, alike, clause, clip, plain, sentences, size, split, within, words
-from nmem.episodes.narrate.records import OK, Episode
+from nmem.episodes.narrate.records import Episode
 from nmem.episodes.narrate.reply import answer, heading
 from nmem.episodes.narrate.turns import Turn, goes_on
 
@@ -44,7 +44,6 @@ def intent(episode: Episode, read_prompts: list[Ask], found: list[Turn]) -> str:
     if not opening:
         return ""
     later = _later(episode, found, used, opening)
-    opening += _taken_up(episode, opening, used) or _planned(episode, opening)
     return opening if not later else _ended(opening) + LATER + NEXT.join(one.replace(NEXT, ", ") for one in later)
 
 
@@ -71,15 +70,6 @@ def _opening(episode: Episode, read_prompts: list[Ask]) -> tuple[str, int]:
     ), 0
 
 
-def _planned(episode: Episode, opening: str) -> str:
-    """The plan that was made for an opening that asks for nothing by itself; else ""."""
-    if _asks(opening) or opening.startswith("Implement the plan"):
-        return ""
-    plans = (one for one in episode.actions if one.obs_type == "plan" and one.outcome == OK)
-    title = next((line.strip("# ") for one in plans for line in one.content.split("\n") if line.startswith("#")), "")
-    return f" (plan: {clip(title.removeprefix('Plan: '), 120)})" if len(words(title)) > 1 else ""
-
-
 def _typed_anew(episode: Episode, number: int) -> bool:
     """Whether the next prompt is this one with more to it: it was sent too early."""
     texts = [one.text.strip() for one in episode.prompts[number : number + 2]]
@@ -89,23 +79,6 @@ def _typed_anew(episode: Episode, number: int) -> bool:
 
 _EARLY, _TYPED = 8, 50
 _CALLED = re.compile(r"^/[\w:-]+ ")
-
-
-def _taken_up(episode: Episode, opening: str, used: int) -> str:
-    """What an opening that answers somebody was said to: the option or the question of the agent before it; else ""."""
-    if not used and (named := option(opening, episode.before)):
-        return f" ({named})"
-    if used or not _REPLY.match(opening) or not episode.before:
-        return ""
-    asked = [one.text for one in sentences(episode.before[-3000:]) if cues.QUESTION.search(one.text)]
-    proposal = asked[-1] if asked else heading(episode.before)
-    return f" (said to “{clip(proposal, 120)}”)" if len(words(proposal)) >= _TELLING else ""
-
-
-_REPLY = re.compile(
-    r"(?:yes|yeah|yep|ok(?:ay)?|sure|no|but|and|also|ah|oh|right|sim|mas|e|ja|aber|und|네|그리고|はい|でも|では)\b[\s,.!]",
-    re.IGNORECASE,
-)
 
 
 def _agreed(episode: Episode, ask: Ask, told: str) -> str:
@@ -350,8 +323,6 @@ def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = F
         or bool(_SHALL.search(text))
         or (last and not turn.closing and not done)
     )
-    if not asking and ask.kind == "text" and (own := _at_end(episode.prompts[turn.number].text)):
-        text, asking = own, True
     if not asking and ask.kind == "text" and _LOGGED.search(text):
         return ""
     asking = asking or (talk and bool(cues.QUESTION.search(text) or _OPEN.match(text)))
@@ -396,14 +367,5 @@ def _asks(text: str) -> bool:
     return bool(cues.REQUEST.search(text) or cues.IMPERATIVE.match(text))
 
 
-def _at_end(text: str) -> str:
-    """The request that a person wrote below something long that was pasted; "" for none."""
-    if len(text) < _PASTED:
-        return ""
-    line = text.rstrip().rsplit("\n", 1)[-1].strip()
-    said = plain(line)
-    return clip(said, 130).rstrip(".") if 2 <= size(said) <= _OWN_LINE and _asks(said) else ""
-
-
-_PASTED, _OWN_LINE = 600, 30
-"""Characters of a prompt that holds something pasted, and words of the person's own line below it."""
+_PASTED = 600
+"""Characters of a prompt that holds something pasted."""

@@ -38,7 +38,6 @@ from nmem.episodes.narrate.turns import (
     confirmed,
     corrections,
     distinct,
-    in_vain,
     objection,
     refusals,
     turns,
@@ -183,10 +182,10 @@ def _untold(notes: list[str], learned: list[str]) -> list[str]:
     return [one for one in notes if not any(within(words(one.removeprefix(CORRECTED)), bag) >= _SAID for bag in bags)]
 
 
-def told_by_turns(found: list[Turn]) -> tuple[str, str, dict[int, str]]:
-    """What came up again and again, what was sought in vain, and what each turn's answer was."""
+def told_by_turns(found: list[Turn]) -> tuple[str, dict[int, str]]:
+    """What came up again and again, and what each turn's answer was."""
     said = {turn.number: one.text for turn in found if (one := answer(turn))}
-    return complaint(found), in_vain(found), said
+    return complaint(found), said
 
 
 def _cause(read_prompts: list[Ask], found: list[str]) -> str:

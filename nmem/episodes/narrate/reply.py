@@ -293,22 +293,8 @@ def account(turn: Turn) -> str:
     said = sentences(turn.closing)
     if said and not turn.edited and cues.QUESTION.search(said[-1].text):
         return ""  # what may be done, not what was
-    if numbered := _numbered(said):
-        return clip(numbered, _ALL)
     told = list(_summed(said[:_SUMMED]))
     return next((text for text, done in told if done), told[0][0] if told else "")
-
-
-def _numbered(said: list[Sentence]) -> str:
-    """The parts of an account that are numbered ("Fix 1: ..."), each in the sentence or heading that begins so."""
-    lines = [one.text.rstrip(".:") for one in said if not one.item and _PART.match(one.text)]
-    named = dict.fromkeys(one.label.rsplit(" / ", 1)[-1] for one in said)
-    found = lines if len(lines) > 1 else [_titled(one) for one in named if _PART.match(one)]
-    telling = len(found) > 1 and all(size(one) >= _BRIEF for one in found)
-    return some([clip(one, 120) for one in found], _PARTS, "; ") if telling else ""
-
-
-_PART = re.compile(r"(?:fix|change|step|phase|part|task) \d{1,2}\b", re.IGNORECASE)
 
 
 def _summed(said: list[Sentence]) -> Iterator[tuple[str, bool]]:
@@ -411,28 +397,11 @@ _GREEN = re.compile(
 )
 
 
-def _thought(turn: Turn) -> Sentence | None:
-    """Where a turn ends without a word to the user: what the agent noted as done, in its thinking."""
-    for text in reversed(turn.thoughts[-3:]):
-        for one in sentences(text)[:3]:
-            if _MADE.match(one.text) and size(one.text) >= 4 and not cues.QUESTION.search(one.text):
-                return Sentence(clip(one.text, 200), raw=one.raw)
-    return None
-
-
-_MADE = re.compile(
-    r"(?:good[,!.] )?(?:now )?i(?:'ve|’ve| have) (?:now |just )?"
-    r"(?:add|updat|chang|remov|fix|renam|replac|creat|increas|set)",
-    re.IGNORECASE,
-)
-
-
 def answers(found: list[Turn], gone: Superseded) -> list[tuple[Turn, Sentence]]:
     """What was said of turns that changed something, in order."""
     did: list[tuple[Turn, Sentence]] = []
     for turn in found:
-        silent = turn.changed and not turn.closing and not turn.stopped
-        one = answer(turn) or (_thought(turn) if silent else None)
+        one = answer(turn)
         if one is None or gone(turn.number, one.text):
             continue
         if turn.changed and (turn.edited or cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text)):

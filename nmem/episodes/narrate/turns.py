@@ -10,7 +10,7 @@ from nmem.conversation.cues import Cue
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import families, judged
 from nmem.episodes.narrate.prompts import Ask, read
-from nmem.episodes.narrate.prose import alike, clip, codes, plain, sentences, size, words
+from nmem.episodes.narrate.prose import alike, clip, plain, sentences, size, words
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 
 _WEIGHT = {
@@ -216,52 +216,8 @@ def _cause_after(found: list[Turn]) -> str:
     return ""
 
 
-def in_vain(found: list[Turn]) -> str:
-    """What was looked for and not found: a turn that only searched, for something the request names."""
-    for turn in reversed(found):
-        done = [one for one in turn.actions if not one.halted]
-        looked = [one for one in done if one.obs_type in _LOOKS or _searches(one)]
-        if len(looked) < 4 or len(looked) < 0.6 * len(done) or turn.changed:
-            continue
-        names = _named(turn.ask)
-        missing = [name for name in names if not any(_shows(one, name) for one in looked)]
-        if not missing:
-            continue
-        said = next((one.text for one in sentences(turn.closing)[:12] if cues.NOT_FOUND.search(one.text)), "")
-        if turn.closing and not any(words(name) & words(said) for name in missing):
-            continue
-        if not turn.closing and (
-            turn is not found[-1] or len(looked) < 8 or any(_REMOVES.search(one.content) for one in looked)
-        ):
-            continue
-        tail = "" if turn.closing else "; the session broke off"
-        what = ", ".join(missing[:2])
-        return f"{what}, named in the request, was not found after {len(looked)} searches and readings{tail}"
-    return ""
-
-
 def _searches(one: Action) -> bool:
     return not {"read", "search"}.isdisjoint(families(one))
-
-
-def _named(ask: Ask) -> list[str]:
-    text = " ".join((*ask.sentences, ask.title))
-    return sorted(
-        (one for one in codes(text) if len(one) > 4 and not one.startswith("-") and _NAME.search(one)), key=len
-    )[-3:]
-
-
-_REMOVES = re.compile(r"(?:^|[;&|] *)(?:rm|mv|cp|mkdir|git rm) ")
-_NAME = re.compile(r"\.\w{1,5}$|_|\(")
-
-
-def _shows(one: Action, name: str) -> bool:
-    """Whether a search or a reading came upon the name."""
-    if one.outcome != OK:
-        return False
-    if one.obs_type == "file_read" and one.file_path.lower().endswith(name):
-        return True
-    return name in one.response.lower()
 
 
 def distinct(found: list[str], share: float = 0.6) -> list[str]:

@@ -136,15 +136,6 @@ def test_a_last_answer_tells_its_verdict_and_its_turn(begin: type[Story]) -> Non
     )
 
 
-def test_numbered_parts_of_an_account_are_told_together(begin: type[Story]) -> None:
-    said = "Done:\n\n**Fix 1: Log writes wrapped in a guard** (4 places)\n- one\n\n"
-    said += "**Fix 2: Sums skip what has no rows** (1 place)"
-    told = narrate(begin().user("Fix both").edit("kettle.ts").agent(said).episode()).completed
-    assert told[0].endswith(
-        "Fix 1: Log writes wrapped in a guard (4 places); Fix 2: Sums skip what has no rows (1 place)"
-    )
-
-
 def test_what_an_answer_tells_is_not_reported_again(begin: type[Story]) -> None:
     said = "The gradient costs next to nothing: 1.8 µs against 1.1 µs for each segment that is drawn."
     story = begin().user("What does a gradient cost?").act("task_spawn", "Analyze it").agent(said)

@@ -5,16 +5,6 @@ from __future__ import annotations
 from nmem.episodes.narrate.narrator import narrate
 from tests.nmem.episodes.narrate.conftest import Story
 
-_PASTED = "Here is the guide:\n" + "\n".join(
-    f"- Rule {number}: keep each line of the guide short" for number in range(30)
-)
-
-
-def test_a_request_below_a_long_paste_is_named(begin: type[Story]) -> None:
-    story = begin().user("Move documentation.md to docs").edit("docs/documentation.md").agent("Moved it.")
-    story.user(f"{_PASTED}\n\nPlease move this file as well").edit("docs/guide.md").agent("Moved it, too.")
-    assert "move this file as well" in narrate(story.episode()).intent
-
 
 def test_in_an_episode_of_talk_the_questions_are_the_requests(begin: type[Story]) -> None:
     story = begin().user("How are the boiling times of the eggs kept apart per pot?").agent("By the pot's number.")

@@ -100,14 +100,10 @@ def test_a_failing_probe_is_no_obstacle_when_the_turn_succeeds(begin: type[Story
     assert narrate(story.agent("Spawned the docs worker.").episode()).obstacle == ""
 
 
-def test_a_search_in_vain_is_the_obstacle(begin: type[Story]) -> None:
-    story = begin().user("Please clear the timer in `relay/pump.js` at shutdown")
-    for folder in "abcdefghi":
-        story.act("search", f"find {folder} -name pump.js", response="")
-    told = narrate(story.episode())
-    assert told.obstacle.startswith("relay/pump.js, named in the request, was not found after 9 searches")
+def test_what_could_not_be_found_is_the_obstacle_in_the_agent_s_words(begin: type[Story]) -> None:
+    story = begin().user("Please clear the timer in `relay/pump.js` at shutdown").act("search", "find . -name pump.js")
     told = narrate(story.agent("I could not find relay/pump.js anywhere.").episode())
-    assert "was not found" in told.obstacle
+    assert told.obstacle == "In the agent's words: I could not find relay/pump.js anywhere"
 
 
 def test_commits_by_the_user_and_files_elsewhere(begin: type[Story]) -> None:

@@ -20,12 +20,6 @@ def test_a_prompt_that_was_sent_too_early_gives_way_to_the_whole_one(begin: type
     assert "count the retries" in told.intent
 
 
-def test_a_request_that_names_no_goal_is_told_with_the_plan_made_for_it(begin: type[Story]) -> None:
-    story = begin().user("I forgot to tell you, we already have another kettle that can be looked at.")
-    told = narrate(story.act("plan", "# Plan: Share one tank between kettles\n\nSteps").edit("tank.py").episode())
-    assert "plan: Share one tank between kettles" in told.intent
-
-
 @pytest.mark.parametrize(
     ("command", "path"),
     [
