@@ -202,13 +202,13 @@ def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, forc
 def settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
     """How an episode ended, counted call by call, where its story found otherwise: a trial that failed says nothing of
     the tests, nor does a failure after which they ran again unseen, nor do a few that passed after all had failed;
-    a plan that was put to the person, a turn that was broken off or a commit that the agent tells of leaves nothing
-    abandoned; work is not reverted where a commit or an edit of it stands.
+    a plan that was put to the person, a turn that was broken off or an answer leaves nothing abandoned; work is not
+    reverted where a commit or an edit of it stands.
     """
     tests = next((end for end in ("passed", "failed") if f"tests_{end}" in marks), None)
     for name, so, value, otherwise in (
         ("tests", " != ''", tests, True),
-        ("abandoned", "", False, "said_committed" in marks or not marks & {"abandoned", "tests_failed"}),
+        ("abandoned", "", False, "abandoned" not in marks and not ("tests_failed" in marks and marks & _BROKEN_OFF)),
         ("reverted", "", 0, bool(marks & {"committed", "uncommitted"}) and "abandoned" not in marks),
     ):
         if otherwise:
@@ -217,6 +217,9 @@ def settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
                 f" WHERE id = ? AND json_valid(outcomes) AND json_extract(outcomes, '$.{name}'){so}",
                 (json.dumps(value), unit_id),
             )
+
+
+_BROKEN_OFF = {"interrupted", "unfinished", "cut_off"}
 
 
 def settle_ends(db: Connection, session_id: str) -> None:

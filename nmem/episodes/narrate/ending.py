@@ -33,7 +33,6 @@ def marks(
     nothing = not (standing or ledger.undone() or kept or ledger.published or ledger.pushes)
     facts = {
         "committed": bool(kept),
-        "said_committed": bool(ledger.worded or ledger.said_commits),
         "pushed": bool(ledger.pushes),
         "pull_request": any("Opened a pull request" in what for what, _ in ledger.published),
         **_tested(ran, said=by_word),

@@ -132,5 +132,5 @@ class Narrative:
     """The main one, or "" when the work met none."""
     marks: list[str] = field(default_factory=list)
     """How it ended, for a machine: committed pushed pull_request tests_passed tests_failed uncommitted abandoned
-    interrupted cut_off unfinished commands scripts answered confirmed said_committed."""
+    interrupted cut_off unfinished commands scripts answered confirmed."""
     narrator: str = "extractive"

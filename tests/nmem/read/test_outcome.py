@@ -104,6 +104,20 @@ def test_a_few_tests_that_passed_do_not_end_a_page_whose_suite_had_failed(record
     assert "tests pass" not in found.narrative.outcome.partition("; the agent")[0]
 
 
+def test_work_that_was_answered_for_is_not_abandoned_for_a_test_that_failed_last(
+    record: Recorded, db_path: str
+) -> None:
+    record.begin("red").user("Time the kettle").edit("kettle.py").act(
+        "test", "pytest", None, "failed", response="1 failed"
+    )
+    record.agent("The kettle is timed; one old test fails for want of a pot.")
+    settle(db_path, models=False)
+    with database.reader(db_path) as db:
+        found = stories.story(db, 1)
+    assert found is not None and found.narrative is not None
+    assert found.narrative.outcome.startswith("The last test run that was seen failed; 1 changed file not committed")
+
+
 def test_the_last_words_of_a_page_are_not_those_of_a_client(record: Recorded, db_path: str) -> None:
     record.begin("silent").user("Time the kettle").edit("kettle.py").agent("Timed in kettle.py.")
     record.user("and the pot").edit("pot.py").agent("No response requested.")

@@ -24,7 +24,7 @@ HERE = "git add .; git commit -m @'\nfix(pot): seal the lid\n\nIt leaked.\n'@"
 )
 def test_the_agent_s_word_on_a_commit_or_a_push_is_told(begin: type[Story], said: str, told: str) -> None:
     ended = narrate(begin().user("Seal the lid, then commit").edit("lid.go").agent(said).episode())
-    assert told in ended.outcome.lower() and "said_committed" in ended.marks and "not seen in" in ended.outcome
+    assert told in ended.outcome.lower() and "not seen in" in ended.outcome
     assert ("pushed" in ended.outcome.split("; the agent at")[0]) == ("next" in said)
     asked = begin().user("Seal the lid").edit("lid.go").agent("Sealed.").user("commit and push")
     assert "asked for last" not in narrate(asked.agent("Committed and pushed to main.").episode()).outcome
