@@ -9,7 +9,7 @@ import os
 
 from nmem.context import known, pinned, places, work
 from nmem.context.alike import speaking
-from nmem.context.choose import ECHOED, LIKELIEST, NAMES, SPOKEN, choose, echo, named, spoken
+from nmem.context.choose import AT_START, ECHOED, NAMES, SPOKEN, choose, echo, named, spoken
 from nmem.context.continuing import chosen_thread, continued
 from nmem.context.episodes import edited, last_work, related
 from nmem.context.items import EPISODE, FILE, PIN, THREAD, Item, file_told, tokens
@@ -131,7 +131,7 @@ def files_to_name(db: Connection, ranking: Ranking, present: Present, *, beside:
         return []
     over = {*present.given_files, *present.hot_files}
     ranked = [(chance, number) for chance, number in ranking.files if ranking.paths[number] not in over]
-    most = NAMES if ranking.named or (beside and present.prompt) else LIKELIEST
+    most = NAMES if present.prompt else AT_START
     most = max(0, most - len(present.given_files))
     numbers = choose(ranking, ranked, asked=bool(present.prompt), beside=beside)
     if present.over or not numbers:

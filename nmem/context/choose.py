@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from nmem.context.rank import Ranking
 
-NAMES, LIKELIEST = 5, 4
-"""At most, in one session: of files that the prompt names or that stand beside an episode, and of others."""
+NAMES, AT_START = 5, 4
+"""At most in one session, and of these before anything is asked: a first prompt can always name one more."""
 TOGETHER, TOGETHER_OF = 0.35, 3
 """The least chance that one of so many likeliest files is edited; alone each is right too seldom to be told."""
 ECHO, ECHOED = 3.0, 0.05
@@ -38,14 +38,14 @@ def choose(
 ) -> list[int]:  # fmt: skip
     """The files to name, of (probability, file) falling; twice as many as may be told, for some may be gone."""
     if not asked:
-        return [number for chance, number in ranked if chance >= LATELY][: 2 * LIKELIEST]
+        return [number for chance, number in ranked if chance >= LATELY][: 2 * AT_START]
     if ranking.named:
         return [number for _, number in ranked if named(ranking.features[number])][: 2 * NAMES]
     if beside:
         return [number for chance, number in ranked[: 2 * NAMES] if chance >= BESIDE]
     if together(ranked) < TOGETHER:
         return []
-    return [number for chance, number in ranked[: 2 * LIKELIEST] if chance >= ALONE and spoken(ranking, number)]
+    return [number for chance, number in ranked[: 2 * NAMES] if chance >= ALONE and spoken(ranking, number)]
 
 
 def together(ranked: Sequence[tuple[float, int]]) -> float:
