@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from capture import paths
+from nmem.context.items import MARKER
 from nmem.recall import NAMES
 
 TYPE_CHECKING = False
@@ -84,8 +85,8 @@ def start(
         out = Decision(goes)
         items = out.found = candidates.gathered(db, present)
     else:
-        out = Decision("pinned")
         items = pinned.chosen(db, present)
+        out = Decision("decided" if items and all(item.kind == MARKER for item in items) else "pinned")
     return _packed(out, present, items, budget, most)
 
 
@@ -132,7 +133,7 @@ def recovered(
     why = silent(db, present, config)
     if why:
         return Decision(silent=why)
-    from nmem.context import recovery  # on use: start-up stays short
+    from nmem.context import pinned, recovery  # on use: start-up stays short
     from nmem.context.record import excluded
 
     if chosen := excluded(db, present.project_id):
@@ -140,7 +141,9 @@ def recovered(
 
         present.unsaid = unsaid.read(db, chosen)
     out = Decision(f"the conversation was {'cleared' if cleared else 'compacted'}: session {session_id}")
-    items = recovery.recover(db, session_id, within(budget, most), present.unsaid)
+    present.given = frozenset()  # it is gone from the conversation
+    decided = pinned.once(db, present, pinned.decisions(db, present))
+    items = recovery.recover(db, session_id, within(budget, most), present.unsaid, decided)
     while items and most and _size(recovery.compose(items, cleared)) > most:
         items.pop()
     return _sound(out, items, recovery.compose(items, cleared))

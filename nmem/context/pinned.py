@@ -26,6 +26,15 @@ ELSEWHERE = 10
 MARKERS = 2
 FRESH = 14 * 86_400_000
 """A marker as old as this is told only when the prompt speaks of it."""
+DECISIONS = 3
+"""Marked decisions that are told at once: the newest that hold."""
+_KIND = "CASE WHEN json_valid(o.metadata) THEN json_extract(o.metadata, '$.kind') END"
+_ALIKE, _SHORT = 0.66, 3
+"""The share of the words of two decisions that makes them one matter; of a decision of so many words a prompt that has
+one speaks of it."""
+_REVISES = (" no longer ", " instead ", " rather than ", "supersed", "replac", " from now on ", " any more", " anymore",
+            " nicht mehr", " ab jetzt", " ya no ", " não mais", " désormais", "더 이상", "不再")  # fmt: skip
+"""By which a marked decision says that something else held before it."""
 _TEXT = 240
 _ABROAD = 0.9
 """The score of a pin of another project: a project's own come first."""
@@ -161,14 +170,16 @@ def _said(db: Connection, kind: str, number: int, item: str, present: Present, r
 
 
 def markers(db: Connection, present: Present, thread_id: int | None = None) -> list[Item]:
-    """Notes that a person or an agent set down: those that the prompt speaks of, else the newest fresh ones.
+    """Notes and decisions that a person or an agent set down: those that the prompt speaks of; at a start the newest.
 
-    `thread_id`: only those of a thread.
+    `thread_id`: only notes of a thread; decisions hold in the whole project. Those that a later one replaces are not
+    told. Raises sqlite3.Error.
     """
     only = "" if thread_id is None else " AND s.id IN (SELECT session_id FROM session_threads WHERE thread_id = ?)"
     rows = db.execute(
         "SELECT o.id, o.at, o.content FROM observations o CROSS JOIN sessions s ON s.id = o.session_id"  # noqa: S608
-        f" WHERE o.obs_type = 'marker' AND s.project_id = ?{only} ORDER BY o.at DESC LIMIT 60",
+        f" WHERE o.obs_type = 'marker' AND s.project_id = ?{only} AND {_KIND} IS NOT 'decision'"
+        " ORDER BY o.at DESC LIMIT 60",
         (present.project_id, *(() if thread_id is None else (thread_id,))),
     ).fetchall()
     asked = terms(present.prompt) if rows and present.prompt else {}
@@ -177,16 +188,91 @@ def markers(db: Connection, present: Present, thread_id: int | None = None) -> l
         shared = [word for word in terms(content) if word in asked]
         fresh = present.at - at < FRESH and not present.prompt
         if len(shared) >= 2 or fresh:
-            reason = f"the prompt speaks of {', '.join(shared[:3])}" if shared else "noted lately"
+            reason = _spoken_of(shared) or "noted lately"
             text = f"{quoted(content, _TEXT)} (noted {ago(present.at - at)})"
             out.append(Item(f"marker/{number}", MARKER, text, score=0.8 if shared else 0.5, reason=reason))
-    return out[:MARKERS]
+    return [*decisions(db, present), *out[:MARKERS]]
+
+
+def decisions(db: Connection, present: Present) -> list[Item]:
+    """Marked decisions: those that the prompt speaks of; at a start the newest fresh ones that the person marked.
+
+    None that a later decision replaces. Raises sqlite3.Error.
+    """
+    rows = db.execute(
+        "SELECT o.id, o.at, o.content FROM observations o CROSS JOIN sessions s ON s.id = o.session_id"  # noqa: S608
+        f" WHERE o.obs_type = 'marker' AND s.project_id = ? AND {_KIND} = 'decision' ORDER BY o.at DESC, o.id DESC"
+        " LIMIT 60",
+        (present.project_id,),
+    ).fetchall()
+    if not rows:
+        return []
+    own, asked, out = _by_hand(db), terms(present.prompt) if present.prompt else {}, []
+    for number, at, content in _holding(rows, _said_since(db, present.project_id, rows[-1][1])):
+        words = terms(content)
+        shared = [word for word in words if word in asked]
+        person = f"obs/{number}" in own
+        if asked and (len(shared) >= 2 or (shared and _SHORT * len(shared) >= len(words))):
+            reason, score = f"a decision was marked, and {_spoken_of(shared)}", 0.9
+        elif not present.prompt and person and present.at - at < FRESH:
+            reason, score = "a decision that you marked lately", 0.9
+        else:
+            continue
+        who = "The person decided" if person else "Marked as decided"
+        text = f"{who}, {ago(present.at - at)}: {quoted(content, _TEXT)}"
+        out.append(Item(f"marker/{number}", MARKER, text, score=score, reason=reason))
+    return out[:DECISIONS]
+
+
+def _spoken_of(shared: list[str]) -> str:
+    return f"the prompt speaks of {', '.join(shared[:3])}" if shared else ""
+
+
+def _by_hand(db: Connection) -> set[str]:
+    """The markers that a person set, by their observations; an agent's are not logged."""
+    rows = db.execute("SELECT target FROM corrections WHERE kind = 'mark' AND undone_at IS NULL").fetchall()
+    return {row[0] for row in rows}
+
+
+def _said_since(db: Connection, project_id: int, since: int) -> list[tuple[int, str, bool]]:
+    """Decisions said in conversation after a time: when, in what words, and whether they say that something held."""
+    return db.execute(
+        "SELECT d.at, CASE WHEN d.wording != '' THEN d.wording ELSE substr(p.content, d.said_from + 1, d.said_to -"
+        " d.said_from) END, d.revises FROM said_decisions d CROSS JOIN sessions s ON s.id = d.session_id"
+        " JOIN prompts p ON p.id = d.prompt_id WHERE d.at > ? AND s.project_id = ? AND d.state != 'dismissed'"
+        " AND length(p.content) = d.said_size ORDER BY d.at DESC LIMIT 60",
+        (since, project_id),
+    ).fetchall()
+
+
+def _holding(
+    rows: list[tuple[int, int, str]], said: list[tuple[int, str, bool]]
+) -> list[tuple[int, int, str]]:  # fmt: skip
+    """Of marked decisions, the newest first, those that no later decision replaces."""
+    later = [(at, frozenset(terms(text)), bool(revises)) for at, text, revises in said]
+    out = []
+    for number, at, content in rows:
+        words = frozenset(terms(content))
+        if not any(when >= at and _replaces(other, words, revises) for when, other, revises in later):
+            out.append((number, at, content))
+        low = f" {content.lower()} "
+        later.append((at, words, any(cue in low for cue in _REVISES)))
+    return out
+
+
+def _replaces(later: frozenset[str], earlier: frozenset[str], revises: bool) -> bool:
+    """Whether a later decision is about the matter of an earlier one: nearly its words, or half of them and a word
+    that says that something held before."""
+    shared = len(later & earlier)
+    if shared < min(2, len(earlier)) or not shared:
+        return False
+    return shared >= _ALIKE * max(len(later), len(earlier)) or (revises and 2 * shared >= len(earlier))
 
 
 def chosen(db: Connection, present: Present) -> list[Item]:
-    """What a person pinned or included, which is told whatever the session is about."""
+    """What a person pinned or included, told whatever the session is about; and what they marked as decided."""
     said = heed(db, present)
-    return heeded(pins(db, present, said), present, said)
+    return heeded([*pins(db, present, said), *decisions(db, present)], present, said)
 
 
 def warned(db: Connection, present: Present) -> list[Item]:

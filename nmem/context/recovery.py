@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from capture.clients.said import BEGIN, END
 from nmem.context import places
-from nmem.context.items import Item
+from nmem.context.items import Item, subject
 from nmem.episodes import open_ends, units
 from nmem.names import told
 from nmem.sanitize import quoted, whole
@@ -52,10 +52,13 @@ def before_clear(db: Connection, session_id: str, at: int) -> str | None:
     return str(rows[0][0]) if len(rows) == 1 else None
 
 
-def recover(db: Connection, session_id: str, budget: int, unsaid: Unsaid | None = None) -> list[Item]:
+def recover(
+    db: Connection, session_id: str, budget: int, unsaid: Unsaid | None = None, decided: Sequence[Item] = ()
+) -> list[Item]:  # fmt: skip
     """What a session was at, the goal first, within `budget` tokens; nothing when it has no episode.
 
-    It is not chosen by what it is worth; what a person excluded is left out all the same.
+    It is not chosen by what it is worth; what a person excluded is left out all the same. `decided`: what the person
+    marked as decided in the project, in whichever session.
     """
     unit = units.latest(db, session_id)
     if unit is None:
@@ -68,6 +71,11 @@ def recover(db: Connection, session_id: str, budget: int, unsaid: Unsaid | None 
     ids, rows = [row[0] for row in found_rows], [row[1:] for row in found_rows]
     found = [*_goal(db, unit), *_open(db, unit, ids, rows, unsaid), *_files(db, unit, rows),
              *_decided(db, unit, ids, rows)]  # fmt: skip
+    over = {item.id for item in found}
+    found += [
+        Item(subject(one.id), DECISION, one.text, score=one.score, reason=one.reason)
+        for one in decided if subject(one.id) not in over
+    ]  # fmt: skip
     if unsaid:
         found = unsaid.told(found)
     kept: list[Item] = []
