@@ -35,7 +35,7 @@ def _quote(name: str, of: str) -> str:
 
 _OF_UNITS = (
     f"SELECT x.unit_id, CASE WHEN d.wording != '' THEN d.wording ELSE {_quote('said', 'p')} END,"  # noqa: S608
-    f" {_quote('asked', 'a')}, {_quote('restated', 'r')}, coalesce(y.unit_id, 0)"
+    f" {_quote('asked', 'a')}, {_quote('restated', 'r')}, coalesce(y.unit_id, 0), coalesce(r.at <= p.at, 0)"
     " FROM unit_prompts x JOIN said_decisions d ON d.prompt_id = x.prompt_id JOIN prompts p ON p.id = d.prompt_id"
     " LEFT JOIN prompts a ON a.id = d.asked_id LEFT JOIN prompts r ON r.id = d.restated_id"
     " LEFT JOIN said_decisions n ON n.id = d.superseded_by AND n.state != 'dismissed'"
@@ -50,8 +50,8 @@ class Settled:
     __slots__ = ("holding", "replaced_by")
 
     def __init__(self) -> None:
-        self.holding: list[tuple[str, str, str]] = []
-        """(the person's words, what was asked, how the agent said it again), the oldest first."""
+        self.holding: list[tuple[str, str, str, bool]] = []
+        """(the person's words, what was asked, how the agent said it, whether it did before), the oldest first."""
         self.replaced_by: list[int] = []
 
     @property
@@ -61,7 +61,7 @@ class Settled:
 
     def about(self, prompt: str) -> bool:
         """Whether what holds is about the work that a prompt asks for."""
-        said = " ".join(part for one in self.holding for part in one)
+        said = " ".join(part for one in self.holding for part in one[:3])
         return len(set(words(said)) & set(words(prompt))) >= _SHARED
 
     def told(self, unsaid: Unsaid | None, by: str, reported: str = "", prompt: str = "") -> list[str]:
@@ -71,9 +71,9 @@ class Settled:
         """
         asks, over = set(words(prompt)), [reported]
         some: list[tuple[int, int, str]] = []
-        for said, asked, restated in reversed(self.holding[-MOST:]):
+        for said, asked, restated, chosen in reversed(self.holding[-MOST:]):
             if not (unsaid and (unsaid.says(said, by) or unsaid.says(restated, by))):
-                told = _sentence(said, asked, restated, over)
+                told = _sentence(said, asked, restated, over, chosen)
                 some.append((len(asks.intersection(words(f"{said} {asked}"))), len(some), told))
         while len(some) > 1 and sum(len(told) for *_, told in some) > _ALL:
             some.remove(min(some, key=lambda one: (one[0], -one[1])))
@@ -83,17 +83,19 @@ class Settled:
         return out
 
 
-def _sentence(said: str, asked: str, restated: str, over: list[str]) -> str:
+def _sentence(said: str, asked: str, restated: str, over: list[str], chosen: bool) -> str:
     """A decision in the person's words; short ones with the question and how the agent said it again, unless these
-    are told anyway (`over`, which grows by what is told here)."""
+    are told anyway (`over`, which grows by what is told here). `chosen`: the agent said it before, and the person
+    took it, so that without it nothing is told."""
     settled = whole(said, _LONG)
     if not settled:
         return ""
     out = f"The person decided: {quoted(settled.rstrip('. '), _LONG)}"
-    if len(settled) >= _PLAIN:
+    if len(settled) >= _PLAIN and not chosen:
         return f"{out}."
     about = whole(asked, _ASKED)
-    again = whole(restated, _SAID) if set(words(restated)) & set(words(f"{said} {asked}")) else ""
+    speaks = chosen or set(words(restated)) & set(words(f"{said} {asked}"))
+    again = (whole(restated, _SAID) or (restated if chosen else "")) if speaks else ""
     told = again and not _among(again, over)
     over.append(again)
     if about and not _among(about, over):
@@ -130,10 +132,12 @@ def of_units(db: Connection, ids: Sequence[int]) -> dict[int, Settled]:
     out: dict[int, Settled] = {}
     if not ids:
         return out
-    for unit_id, said, asked, restated, later in db.execute(_OF_UNITS.format(",".join("?" * len(ids))), tuple(ids)):
+    for unit_id, said, asked, restated, later, chosen in db.execute(
+        _OF_UNITS.format(",".join("?" * len(ids))), tuple(ids)
+    ):  # fmt: skip
         one = out.setdefault(unit_id, Settled())
         if later and later != unit_id:
             one.replaced_by.append(later)
         elif said:
-            one.holding.append((said, asked or "", restated or ""))
+            one.holding.append((said, asked or "", (restated or "").replace("**", ""), bool(chosen)))
     return out

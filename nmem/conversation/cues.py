@@ -360,19 +360,44 @@ REASON = Cue(
     r"\b(?:weil|damit|sonst|denn|porque|senão|para que|pois|parce que|sinon)\b|때문|니까|므로|ので|から|ため|因为|否则",
 )
 
+_TO_CHOOSE = (
+    r"^\W*(?:(?:(?:let'?s|i(?:'d| would|'ll| think)?|we|yes|ok(?:ay)?|yeah|please|just)\b\W*)*(?:do|"
+    r"go(?: (?:with|for))?|try|take|pick|use|choose|prefer|like|want)?\W*)?"
+)
 CHOICE = re.compile(
-    r"^\W*(?:(?:(?:let'?s|i(?:'d| would)?|we|yes|ok(?:ay)?|yeah|please)\b\W*)*(?:do|go(?: with)?|try|take|pick|"
-    r"use|choose|prefer|like|want)?\W*)?"
-    r"(?:the )?(?:option |variant |approach |choice |number |nr\.? ?|#|opção |variante |옵션 ?|案)?(?P<which>[1-9]|"
-    r"[a-e])\b(?![.,]?\d)(?P<rest>.{0,200})$",
+    _TO_CHOOSE + r"(?:the )?(?:option |variant |approach |choice |number |nr\.? ?|#|opção |variante |옵션 ?|案)?"
+    r"(?P<which>[1-9]|[a-e])\b(?![.,]?\d)(?P<rest>.{0,200})$",
     re.IGNORECASE | re.DOTALL,
 )
 """One of the options that an agent listed."""
+CHOICE_OF = re.compile(
+    _TO_CHOOSE + r"the (?P<words>\w[\w-]*(?: [\w-]+){0,2}?) (?:one|option|variant|approach|choice|way)\b"
+    r"(?P<rest>.{0,200})$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An option by its place in the list, or by a word that it alone has."""
+PLACES = {
+    "first": 0,
+    "1st": 0,
+    "second": 1,
+    "2nd": 1,
+    "third": 2,
+    "3rd": 2,
+    "fourth": 3,
+    "4th": 3,
+    "fifth": 4,
+    "5th": 4,
+}
 OPTION = re.compile(
-    r"^[ \t]*(?:[-*#]+[ \t]*)?(?:\*\*)?(?:option |variant |approach )?(?P<which>[1-9]|"
-    r"[A-Ea-e])(?:\*\*)?(?:[.):]|[ \t]+[–—-](?=[ \t]))[ \t*]+(?P<text>.+)$",
+    r"^[ \t]*(?:\|[ \t]*)?(?:[-*#]+[ \t]*)?(?:\*\*)?(?P<label>(?:option |variant |approach )?(?P<which>[1-9]|"
+    r"[A-Ea-e]))(?:\*\*)?(?:[ \t]*\([^)\n]{1,40}\))?(?:[.):]|[ \t]+[–—-](?=[ \t])|[ \t]*\|)[ \t*]+(?P<text>.+)$",
     re.IGNORECASE | re.MULTILINE,
 )
+REFUSED = re.compile(
+    r"^[^,.;:!\n]*?(?:\b(?:not|too|never|bad|worse|worst|wrong|why|how|what|explain|does|don'?t|cannot)\b|n't\b|\?)",
+    re.IGNORECASE,
+)
+"""What is said of an option by whom it does not convince."""
 OPTION_NAMED = re.compile(
     r"\b(?:option|variant|approach|alternative|opção|variante|옵션|案) ?(?P<which>[1-9a-e])\b", re.IGNORECASE
 )

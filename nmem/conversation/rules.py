@@ -12,14 +12,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nmem.conversation import cues
-from nmem.conversation.talk import ASKED, WORD, Marks, Span, Turn, proposal, question, recap, restatement
+from nmem.conversation.talk import (
+    ASKED,
+    WORD,
+    Marks,
+    Span,
+    Turn,
+    proposal,
+    question,
+    recap,
+    restatement,
+    sentences,
+    trimmed,
+)  # fmt: skip
 
 ANSWER, CORRECTION, RULE, CONFIRMATION = "answer", "correction", "rule", "confirmation"
 STATED = "stated"
 """The kind of what a model found in a person's words."""
 LEAST = 0.5
 """Confidence from which something counts as a decision."""
-VERSION = "2"
+VERSION = "3"
 """Other rules, another version: episodes are searched again."""
 _FIRST_PERSON = re.compile(r"\b(?:i|we|our|my|let'?s|i'm|i'd|we'?re)\b", re.IGNORECASE)
 
@@ -131,6 +143,8 @@ def _weighed(turn: Turn, before: Turn | None, after: Sequence[Turn], opens: bool
     asked, restated = _asked(case, kind), told
     if kind == CONFIRMATION and before is not None and not (told and told.recap):
         restated = recap(before)
+    elif before is not None and (option := _chosen(case)) and not (told and told.recap):
+        restated = Span(before.number, *option)
     confidence = min(0.99, confidence + _surroundings(case, kind, after, opens))
     return Said(
         Span(turn.number, begin, end), Span(before.number, *asked) if before and asked else None, restated, kind,
@@ -139,14 +153,13 @@ def _weighed(turn: Turn, before: Turn | None, after: Sequence[Turn], opens: bool
 
 
 def _asked(case: _Case, kind: str) -> tuple[int, int] | None:
-    """What a decision answers: the option chosen, the question, or the sentence it is about."""
+    """What a decision answers: the question, also that of a list of options, or the sentence it is about."""
     if case.before is None:
         return None
-    chosen = _option(case) if kind == ANSWER else _named_option(case)
-    return (
-        chosen
-        or case.question
-        or proposal(case.before.text, case.marks.text, replies=kind == CONFIRMATION or case.marks.corrects)
+    if kind != CONFIRMATION and (option := _chosen(case)):
+        return option if case.told and case.told.recap else _of_list(case.before.text, case.question)
+    return case.question or proposal(
+        case.before.text, case.marks.text, replies=kind == CONFIRMATION or case.marks.corrects
     )
 
 
@@ -269,37 +282,110 @@ _LISTED, _LONG = 200, 600
 _NUMBERED = re.compile(r"(?:^|\s)([12])(?:[.)]|st\b|nd\b)\.?\s")
 _SEVERAL = (".", "+", "&", "/")
 """What follows a number that is no single choice: 1.5, 1+2."""
-_WAYS = re.compile(r"\b(?:option|alternativ|approach)", re.IGNORECASE)
+_WAYS = re.compile(r"\b(?:option|alternativ|approach|variant|which (?:one|of)\b|(?:few|\w+) ways\b)", re.IGNORECASE)
+_LIST, _CHOSEN = 2, 240
+"""Options of a list at least; characters of a choice at most."""
+_BELOW = re.compile(r"[ \t]*\n[ \t]*\n?[ \t]*(?P<line>[^\s|#].*[^\s?？])[ \t]*$", re.MULTILINE)
+_FAVOURS = re.compile(
+    r"\b(?:best|better|prefer\w*|like|fine|good|great|makes sense|works|winner|yes|let'?s|choose|pick|take|"
+    r"go with|agree)\b",
+    re.IGNORECASE,
+)
 
 
 def _option(case: _Case) -> tuple[int, int] | None:
     """The option of an agent's list that a person names."""
-    said = case.marks.text.strip()
-    found = cues.CHOICE.match(said) if case.before and len(said) <= 240 else None
-    if found is None or case.before is None or found["rest"].lstrip()[:1] in _SEVERAL or not _offers(case):
+    said, before = case.marks.text.strip(), case.before
+    if before is None or len(said) > _CHOSEN:
         return None
-    return _listed(case.before, found["which"])
+    found = cues.CHOICE.match(said)
+    if found is None:
+        return _described(case, said) or _favoured(case)
+    rest = found["rest"].lstrip()
+    if (rest[:1] in _SEVERAL and rest.strip(" .")) or cues.REFUSED.match(rest) or not _offers(case, found.group()):
+        return None
+    return _listed(before.text, found["which"])
 
 
-def _named_option(case: _Case) -> tuple[int, int] | None:
-    """The option that a person speaks of by its number or letter, in more words than a choice has."""
-    found = cues.OPTION_NAMED.search(case.marks.text)
-    return _listed(case.before, found["which"]) if found and case.before else None
+def _described(case: _Case, said: str) -> tuple[int, int] | None:
+    """The option that a person chooses by its place, or by words of it: "the second one", "the cached approach"."""
+    found = cues.CHOICE_OF.match(said)
+    if found is None or case.before is None or cues.REFUSED.match(found["rest"]) or not _offers(case, "option"):
+        return None
+    options, words = _options(case.before.text), found["words"].lower()
+    if len(options) < _LIST:
+        return None
+    place = len(options) - 1 if words == "last" else cues.PLACES.get(words)
+    if place is not None:
+        return _spot(case.before.text, options[place]) if place < len(options) else None
+    having = [one for one in options if words.replace("-", " ") in one["text"].lower().replace("-", " ")]
+    return _spot(case.before.text, having[0]) if len(having) == 1 else None
 
 
-def _listed(before: Turn, which: str) -> tuple[int, int] | None:
-    """Where the newest option of a number or letter stands in an agent's turn; a question is no option."""
-    for option in reversed(list(cues.OPTION.finditer(before.text))):
-        if option["which"].lower() == which.lower() and not option["text"].rstrip().endswith(("?", "？")):
-            return option.start("text"), min(option.end("text"), option.start("text") + ASKED)
+def _favoured(case: _Case) -> tuple[int, int] | None:
+    """The option that a sentence calls the best: "I think option C is best"."""
+    for part, asks in zip(case.marks.parts, case.marks.asks, strict=True):
+        found = cues.OPTION_NAMED.search(part)
+        if found and not asks and _FAVOURS.search(part) and not cues.REFUSED.match(part):
+            return _listed(case.before.text, found["which"]) if case.before else None
     return None
 
 
-def _offers(case: _Case) -> bool:
-    """Whether an agent's turn lists ways to go, of which one is to be chosen."""
+def _chosen(case: _Case) -> tuple[int, int] | None:
+    """The option that a person names, or speaks of by its number or letter in more words than a choice has."""
+    found = cues.OPTION_NAMED.search(case.marks.text)
+    return _option(case) or (_listed(case.before.text, found["which"]) if found and case.before else None)
+
+
+def _options(text: str) -> list[re.Match[str]]:
+    """The newest list of options in an agent's turn, those called so if there are some; a question is no option."""
+    found = [one for one in cues.OPTION.finditer(text) if not one["text"].rstrip().endswith(("?", "？"))]
+    found = [one for one in found if " " in one["label"]] or found
+    starts = [n for n, one in enumerate(found) if one["which"].lower() in ("1", "a")]
+    return found[starts[-1] :] if starts else found
+
+
+def _listed(text: str, which: str) -> tuple[int, int] | None:
+    """Where the option of a number or letter stands in an agent's turn; a number also counts the letters."""
+    options = _options(text)
+    for option in reversed(options):
+        if option["which"].lower() == which.lower():
+            return _spot(text, option)
+    lettered = which.isdigit() and all(one["which"].isalpha() for one in options)
+    return _spot(text, options[int(which) - 1]) if lettered and int(which) <= len(options) else None
+
+
+def _spot(text: str, option: re.Match[str]) -> tuple[int, int]:
+    """An option with its label, and with the line below where it is a heading."""
+    begin, end = option.start("label"), option.end()
+    below = _BELOW.match(text, end)
+    heads = option.group().lstrip().startswith("#") or option["text"].rstrip().endswith("**")
+    if below and heads and not cues.OPTION.match(below["line"]):
+        end = below.end()
+    return begin, min(end, begin + ASKED)
+
+
+def _of_list(text: str, asked: tuple[int, int] | None) -> tuple[int, int] | None:
+    """The question to which a list gives the options, without these: behind the list, or the sentence before."""
+    options = _options(text)
+    if asked and options and asked[0] < options[-1].end() < asked[1]:
+        behind = trimmed(text, options[-1].end(), asked[1])
+        asked = behind or asked
+    before = [spot for spot in sentences(text) if options and spot[1] <= options[0].start("label")]
+    lead = before[-1] if before else None
+    lead = lead if lead and options and not text[lead[1] : options[0].start("label")].strip(" \t\n|*#-:") else None
+    return max((one for one in (asked, lead) if one), key=lambda one: one[1] - one[0], default=None)
+
+
+def _offers(case: _Case, said: str) -> bool:
+    """Whether an agent's turn lists ways to go, of which one is to be chosen; `said`: the words of the choice."""
+    if case.before is None:
+        return False
+    if _WAYS.search(said) and len(_options(case.before.text)) >= _LIST:
+        return True
     if cues.GO_AHEAD.search(case.asked):
         return False
-    return case.before is not None and (bool(case.asked) or bool(_WAYS.search(case.before.text)))
+    return bool(case.asked) or bool(_WAYS.search(case.before.text))
 
 
 def spans(said: Said) -> Iterator[Span]:

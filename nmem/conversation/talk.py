@@ -78,7 +78,7 @@ def sentences(text: str) -> tuple[tuple[int, int], ...]:
         out.append((start, end))
         start = cut.end()
     out.append((start, len(blank)))
-    return tuple([spot for begin, end in out if (spot := _trimmed(blank, begin, end)) is not None])
+    return tuple([spot for begin, end in out if (spot := trimmed(blank, begin, end)) is not None])
 
 
 def _blanked(text: str) -> str:
@@ -88,7 +88,8 @@ def _blanked(text: str) -> str:
     return text
 
 
-def _trimmed(text: str, begin: int, end: int) -> tuple[int, int] | None:
+def trimmed(text: str, begin: int, end: int) -> tuple[int, int] | None:
+    """A span without the signs of a list and the spaces at its ends; None where it has no letter."""
     while begin < end and text[begin] in " \t\n-*•":
         begin += 1
     while end > begin and text[end - 1].isspace():

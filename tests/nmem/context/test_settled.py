@@ -92,8 +92,26 @@ def test_what_was_answered_in_the_episode_after_is_told_with_the_question(talked
 
 def test_of_many_decisions_those_about_the_prompt_are_told() -> None:
     one = settled.Settled()
-    one.holding = [(f"Rule {number} of the {word}: {'so it is, ' * 50}and no other way.", "", "")
+    one.holding = [(f"Rule {number} of the {word}: {'so it is, ' * 50}and no other way.", "", "", False)
                    for number, word in enumerate(("colours", "fonts", "retries", "margins", "headers"))]  # fmt: skip
     text = " ".join(one.told(None, "episode/1", prompt="how many retries are there?"))
     assert "Rule 2" in text and "Rule 0" not in text
     assert len(text) <= 2_000
+
+
+@pytest.mark.parametrize(
+    "choice", ["I like Option C", "C", "option C, " + "because every page is then as fresh as it can be " * 3]
+)
+def test_an_option_that_was_chosen_is_told_with_its_text(record: Recorded, db_path: str, choice: str) -> None:
+    record.begin("cache").user("The product pages show stale prices: how should we invalidate the price cache?")
+    record.agent(
+        "Three ways to invalidate the price cache:\n\n**Option A: TTL** - entries expire.\n**Option B: Write-through**"
+        " - each write updates.\n**Option C: Events** - writers publish, the cache drops the key.\n\nWhich one is it?"
+    )
+    record.user(choice).agent("Good.")
+    record.edit("shop/price_cache.py")
+    assert settle(db_path, models=False, clock=lambda: record.at + 60 * MINUTE) is not None
+    text = " ".join(item.text for item in told(record, "the price cache shows stale product prices, invalidate it"))
+    assert f"The person decided: “{choice.strip()[:40]}" in text
+    assert "The agent: “Option C: Events - writers publish, the cache drops the key”" in text
+    assert "TTL" not in text

@@ -125,11 +125,60 @@ def test_a_decision_has_the_question_and_the_agents_restatement() -> None:
     assert one.restated.of(texts[3]) == "Understood: four attempts in all."
 
 
-def test_the_option_that_is_chosen_is_what_was_asked() -> None:
-    lines = DECIDED["an option"][1:]
+def parts(*lines: str) -> tuple[str, str]:
+    """What was asked, and how the agent said what was decided."""
     (one,) = found(*lines)
-    assert one.question is not None
-    assert one.question.of(dialogue(*lines)[1].text) == "one row an event"
+    texts = [turn.text for turn in dialogue(*lines)]
+    of = [span.of(texts[span.number]) if span else "" for span in (one.question, one.restated)]
+    return of[0], of[1]
+
+
+def test_an_option_that_is_chosen_is_told_with_the_question() -> None:
+    asked, option = parts(*DECIDED["an option"][1:])
+    assert asked == "Which one do you prefer?"
+    assert option == "2. one row an event"
+
+
+_LISTS = {
+    "bold": "Three ways to do this:\n\n**Option A: TTL** - entries expire.\n**Option B: Write-through** - each write"
+    " updates.\n**Option C: Events** - writers publish, the cache drops the key.\n\nWhich one would you like?",
+    "headings": "I see three approaches:\n\n### Option A: TTL\nEntries expire.\n\n### Option B: Write-through\nEach"
+    " write updates.\n\n### Option C: Events\nWriters publish, the cache drops the key.\n\nLet me know which you prefer.",
+    "letters": "Options:\nA) TTL\nB) Write-through\nC) Events: writers publish, the cache drops the key\n\n"
+    "What do you think?",
+    "table": "| Option | Pro |\n|---|---|\n| A. TTL | simple |\n| B. Write-through | fresh |\n| C. Events | the cache"
+    " drops the key |\n\nWhich do you prefer?",
+}
+_CHOICES = ("I like Option C", "option C please", "let's go with option c.", "I think option C is best",
+            "Yes, option C", "I like the third one", "Option C, but keep the TTL as a fallback")  # fmt: skip
+
+
+@pytest.mark.parametrize("choice", _CHOICES)
+@pytest.mark.parametrize("form", _LISTS)
+def test_a_choice_says_which_option_it_is(form: str, choice: str) -> None:
+    asked, option = parts("How is the cache invalidated?", f"> {_LISTS[form]}", choice)
+    assert "Events" in option and "drops the key" in option
+    assert "TTL" not in option and "Write-through" not in option
+    assert asked and "Events" not in asked
+
+
+@pytest.mark.parametrize("said", [
+    "not option C", "what about option C?", "can you explain option C?", "Option C is too complex",
+    "option C isn't fresh", "I don't like option C", "C?",
+])  # fmt: skip
+@pytest.mark.parametrize("form", _LISTS)
+def test_an_option_that_is_refused_or_asked_about_is_not_chosen(form: str, said: str) -> None:
+    assert found("How is the cache invalidated?", f"> {_LISTS[form]}", said) == []
+
+
+def test_an_option_is_chosen_by_a_word_that_it_alone_has() -> None:
+    lines = ("How?", f"> {_LISTS['bold']}", "let's do the write-through one")
+    assert parts(*lines)[1].startswith("Option B: Write-through")
+
+
+def test_steps_of_an_option_are_no_options() -> None:
+    agent = "Your ways:\n\n## Option 1: a bridge\n1. Connects to it\n2. Forwards\n\n## Option 2: a proxy\nRuns beside."
+    assert parts("How?", f"> {agent}", "option 2")[1] == "Option 2: a proxy\nRuns beside."
 
 
 def test_a_rule_before_a_list_of_work_is_one() -> None:
@@ -144,12 +193,10 @@ def test_a_sentence_that_speaks_of_something_else_is_no_question() -> None:
     assert one.question is None
 
 
-def test_an_option_that_is_named_in_a_sentence_is_what_was_asked() -> None:
+def test_an_option_that_is_named_in_a_sentence_is_told() -> None:
     agent = "> **Option A - a line in the release notes**\n**Option B - a badge**\nBoth are simple."
     lines = ("How do we thank them?", agent, "I like Option A, because nothing has to be built for it")
-    (one,) = found(*lines)
-    assert one.question is not None
-    assert one.question.of(dialogue(*lines)[1].text).startswith("a line in the release notes")
+    assert parts(*lines)[1].startswith("Option A - a line in the release notes")
 
 
 def test_a_long_turn_is_quoted_where_it_settles_something() -> None:
