@@ -18,7 +18,7 @@ _HOW = {"new": "began it", "timeout": "about it, soon after the last", "resume":
         "linked": "linked"}  # fmt: skip
 _RIGHT = {"correct": "right", "incorrect": "wrong"}
 _SAYS = {"person": "you", "files": "the files touched since", "words": "what you said since"}
-_SURE = {True: "not sure", False: "sure"}
+_SURE = {"high": "sure", "likely": "likely", "uncertain": "not sure"}
 _TITLE = 100
 Rows = list[tuple[str, str]]
 
@@ -78,7 +78,7 @@ def _links(thread: int, found: ThreadView) -> Rows:
 
 def _asks(one: Decision) -> bool:
     """Whether a person should say what it is."""
-    return one.certainty != "high" and not one.outcome
+    return one.certainty == "uncertain" and not one.outcome
 
 
 def _link(thread: int, one: Decision, titles: dict[int, str]) -> tuple[str, str]:
@@ -88,7 +88,7 @@ def _link(thread: int, one: Decision, titles: dict[int, str]) -> tuple[str, str]
     if one.outcome:
         by = f"{_RIGHT.get(one.outcome, one.outcome)}, say {_SAYS.get(one.outcome_by or '', one.outcome_by)}"
     else:
-        by = f"{_SURE[_asks(one)]}: `nmem threads confirm {one.id} y|n`"
+        by = f"{_SURE.get(one.certainty, one.certainty)}: `nmem threads confirm {one.id} y|n`"
     title = fit(" ".join(titles.get(other, "").split()), _TITLE)
     return f"thread/{other}", f"{title} · {said}, score {one.algorithmic_score:.2f} ({by})".removeprefix(" · ")
 

@@ -44,7 +44,8 @@ class Link:
     project: str
     score: float
     linked: bool
-    certain: bool
+    certainty: str
+    """high, likely or uncertain."""
     outcome: str
     """correct or incorrect, once somebody said so."""
     reasoning: str
@@ -89,7 +90,7 @@ def _link(row: Row) -> Link:
     return Link(
         row["id"], row["earlier_thread_id"], row["earlier"], row["earlier_at"], row["later_thread_id"], row["later"],
         row["later_at"], row["project"], row["algorithmic_score"], _linked(row),
-        row["certainty"] == "high", (row["outcome"] or "") if row["outcome_by"] == "person" else "",
+        row["certainty"], (row["outcome"] or "") if row["outcome_by"] == "person" else "",
         row["llm_reasoning"] or "", row["summary"] or "", row["unit_id"] or 0,
     )  # fmt: skip
 

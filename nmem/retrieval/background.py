@@ -12,6 +12,8 @@ from nmem.retrieval.words import STOP
 
 FEW = 12
 """Below this many sessions a project's own rarity says little."""
+_TELLS = 0.33
+"""The rarity from which a name says which work is meant."""
 _PROFILES = 64
 """Texts of a project whose resemblance to its sessions is remembered."""
 Vector = dict[str, float]
@@ -45,6 +47,10 @@ class Background:
     def telling(self, word: str) -> float:
         """How much a word says of a subject: its rarity, a part of it where every project says the word."""
         return self.rarity(word) * (naming.SAYS if word in naming.GENERAL else 1.0)
+
+    def tells(self, name: str) -> bool:
+        """Whether a file, a symbol or a number says which work is meant: not one that stands in most sessions."""
+        return max(map(self.rarity, naming.tokens(name)), default=1.0) >= _TELLS
 
     def rarest(self, shared: Iterable[str], number: int) -> float:
         """Mean rarity of the rarest shared words; fewer than `number` count as 0, so a long prompt gains nothing."""

@@ -116,7 +116,7 @@ def store(db: Connection, thread_id: int, at: int, arrived: Iterable[Arrived]) -
 
     rows = [
         (at, one.thread_id, thread_id, round(one.score, 4), dumps(_parts(one)),
-         "high" if one.score >= THRESHOLD + MARGIN else "uncertain")
+         "likely" if one.score >= THRESHOLD + MARGIN else "uncertain")
         for one in linked
     ]  # fmt: skip
     with transaction(db):

@@ -44,7 +44,7 @@ class Decision:
     decision: str
     """link or dont_link."""
     certainty: str
-    """high or uncertain."""
+    """high, likely or uncertain: of the last a person is asked."""
     agreement: bool | None
     """Did algorithm and model say the same? None without a model."""
     outcome: str

@@ -332,7 +332,7 @@ def likeness(earlier: Earlier, message: str, gap_minutes: float, background: Bac
     known.update(*map(entities, earlier.prompts))
     return Likeness(
         keywords=background.most_telling(head.intersection(chain.from_iterable(map(_tokens, earlier.prompts))), 3),
-        entities=min(1.0, len(entities(message) & known) / 2.0),
+        entities=min(1.0, sum(background.tells(name) for name in entities(message) & known) / 2.0),
         files=background.rarest(head.intersection(chain.from_iterable(file.called for file in files)), 2),
         topic=background.resemblance(said(earlier), asked(message)),
         recency=recency(gap_minutes),

@@ -4,7 +4,8 @@
     one says yes            uncertain: whoever is more confident is believed, and the person is asked
     both say no             don't link, high certainty
 
-Without a model the algorithm decides; near its threshold that is uncertain. Threads on one feature branch are one line
+Without a model the algorithm decides; near its threshold that is uncertain, else likely: sessions
+on one corner of a project share its words, and are about other things all the same. Threads on one feature branch are one line
 of work for it, whatever was said in them. Every decision is stored with both scores,
 linked or not; one that a prompt made (nmem.threads.arrival) is kept or mended here. An earlier thread is looked at as
 it was when the later one began, so the answer does not depend on when it is asked. What a person said is never
@@ -40,6 +41,7 @@ ASKED = 4
 """Of these, how many a model is asked about at once; others only when the algorithm says yes."""
 MARGIN = 0.2
 """Without a model: this near its threshold the algorithm is not sure."""
+HIGH, LIKELY, UNCERTAIN = "high", "likely", "uncertain"
 ON_BRANCH = 0.95
 """The score of two threads on one feature branch."""
 TURNS = 6
@@ -109,16 +111,20 @@ class Scored:
         return {**self.like.rounded(), **({"branch": 1.0} if self.on_branch else {})}
 
 
-def decide(score: float, formula: Formula, assessment: Assessment | None) -> Verdict:
-    """The decision table. A tie between two that disagree is no link: a wrong one costs the person more."""
+def decide(score: float, formula: Formula, assessment: Assessment | None, *, on_branch: bool = False) -> Verdict:
+    """The decision table. A tie between two that disagree is no link: a wrong one costs the person more.
+
+    `on_branch`: both are on one feature branch, which leaves no doubt.
+    """
     says = score > formula.threshold
     if assessment is None:
-        return Verdict(says, "high" if abs(score - formula.threshold) >= MARGIN else "uncertain", None)
+        sure = LIKELY if says and not on_branch else HIGH
+        return Verdict(says, sure if abs(score - formula.threshold) >= MARGIN else UNCERTAIN, None)
     if says == assessment.related:
-        return Verdict(says, "high", True)
+        return Verdict(says, HIGH, True)
     mine = (score if says else 1.0 - score) * formula.trust.get("algorithm", 1.0)
     theirs = assessment.confidence * formula.trust.get("model", 1.0)
-    return Verdict(mine > theirs if says else theirs > mine, "uncertain", False)
+    return Verdict(mine > theirs if says else theirs > mine, UNCERTAIN, False)
 
 
 def current(db: Connection, method: str = "") -> Formula:
@@ -190,7 +196,8 @@ class Linker:
         assessment: Assessment | None,
     ) -> Scored:  # fmt: skip
         score = max(self.formula.score(like), ON_BRANCH * on_branch)
-        return Scored(earlier, known, gap, like, on_branch, score, assessment, decide(score, self.formula, assessment))
+        verdict = decide(score, self.formula, assessment, on_branch=on_branch)
+        return Scored(earlier, known, gap, like, on_branch, score, assessment, verdict)
 
     def _on(self, earlier: Head, later: Head, branch: str) -> bool:
         return bool(branch) and material.was_on(self.db, earlier.id, branch, later.created_at)

@@ -16,6 +16,7 @@ from nmem_tui.model.figures import age, ago, clock, day, filled, several
 from nmem_tui.model.line import Line, cut, fit_words, joined, length, section, wrap
 from nmem_tui.model.now_cards import flat
 
+_SURE = {"high": "certain", "likely": "likely"}
 _LABEL = 10
 _ROOMY = 60
 """Cells from which on a file's heat is drawn as well."""
@@ -300,24 +301,25 @@ def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
     for link in told:
         other_title = link.earlier if story.thread and link.later_id == story.thread.id else link.later
         said = {"correct": "✓ you said so", "incorrect": "✗ you said no"}.get(link.outcome, "")
-        sure = "certain" if link.certain else "unsure (l)" if keys else "unsure"
+        asks = link.certainty == "uncertain"
+        sure = ("unsure (l)" if keys else "unsure") if asks else _SURE.get(link.certainty, "") if link.linked else ""
         verb = "same work as " if link.linked else "not the same as "
-        end = f"  score {link.score:.2f}, {said or sure}"
+        end = ", ".join(part for part in (f"  score {link.score:.2f}", said or sure) if part)
         yield [
             (pad("link", _LABEL), "quiet"), (verb, "text"),
             (fit_words(flat(whole(other_title)), max(8, cells - _LABEL - width(verb) - width(end))), "accent"),
-            (end, "good" if said else "quiet" if link.certain else "warn"),
+            (end, "good" if said else "warn" if asks else "quiet"),
         ]  # fmt: skip
     if folded:
         others = f"not the same as {several(len(folded), 'other thread')}"
-        most = f"  score at most {max(each.score for each in folded):.2f}, certain"
+        most = f"  score at most {max(each.score for each in folded):.2f}"
         yield [(pad("link", _LABEL), "quiet"), (others, "text"), (most, "quiet")]
 
 
 def _worth_telling(story: Story, cells: int) -> tuple[list[Link], list[Link]]:
     """The links that get a line each, and those of which it is enough to say how many there are: that a thread is
     not another one is seldom news, unless it is unsure or somebody said so; one of them is told by its name."""
-    dull = [each for each in story.links if each.certain and not each.linked and not each.outcome]
+    dull = [each for each in story.links if each.certainty == "high" and not each.linked and not each.outcome]
     if cells >= _WIDE or len(dull) < 2:
         return list(story.links), []
     return [each for each in story.links if each not in dull], dull

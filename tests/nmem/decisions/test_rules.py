@@ -143,7 +143,7 @@ _LISTS = {
     "bold": "Three ways to do this:\n\n**Option A: TTL** - entries expire.\n**Option B: Write-through** - each write"
     " updates.\n**Option C: Events** - writers publish, the cache drops the key.\n\nWhich one would you like?",
     "headings": "I see three approaches:\n\n### Option A: TTL\nEntries expire.\n\n### Option B: Write-through\nEach"
-    " write updates.\n\n### Option C: Events\nWriters publish, the cache drops the key.\n\nLet me know which you prefer.",
+    " write updates.\n\n### Option C: Events\nWriters publish, the cache drops the key.\n\nTell me which you prefer.",
     "letters": "Options:\nA) TTL\nB) Write-through\nC) Events: writers publish, the cache drops the key\n\n"
     "What do you think?",
     "table": "| Option | Pro |\n|---|---|\n| A. TTL | simple |\n| B. Write-through | fresh |\n| C. Events | the cache"

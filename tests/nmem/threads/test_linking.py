@@ -77,6 +77,38 @@ def test_threads_on_one_feature_branch_are_one_line_of_work_whatever_was_said(wo
     assert not trunk.linked
 
 
+def test_what_every_prompt_names_makes_no_link_certain(world: World) -> None:
+    """Prompts out of one form, minutes apart: their names are the form's, and say nothing of the work."""
+    form = "Solve the issue in manual.yaml (instance_id, base_commit, problem_statement): "
+    for number, work in enumerate((
+        "pickled floats of Python 2 cannot be loaded", "an unnamed index is moved backward and crashes",
+        "the username validator allows a trailing newline", "colours of the legend are swapped in dark mode",
+        "diophantine gives incomplete results", "the url field raises the wrong exception",
+    )):  # fmt: skip
+        world.session(f"s{number}", 40 * number, form + work)
+        world.edit(f"s{number}", 40 * number + 2, f"src/part{number}.py")
+    continuity.assign_all(world.db)
+    made = Linker(world.db).link_all(world.at(2000))
+    assert made
+    assert not any(one.linked and one.certainty == "high" for one in made)
+    assert max(one.components["entities"] for one in made) == 0.0
+
+
+def test_what_was_said_alone_makes_a_link_likely_and_a_person_makes_it_certain(world: World) -> None:
+    world.session("a", 0, "The avatar upload rejects anything above 2 MB, see upload_limits.py and avatar.py")
+    world.edit("a", 2, "src/upload_limits.py", "src/avatar.py")
+    for number in range(8):
+        world.session(f"x{number}", 40 + number, f"Unrelated question {number} on topic{number}")
+    world.session("b", 200, "The avatar limit of upload_limits.py needs a test, avatar.py too")
+    continuity.assign_all(world.db)
+    Linker(world.db).link_all(world.at(400))
+    first = world.thread("a")
+    sure = decisions.between(world.db, first, world.thread("b"))
+    assert (sure.linked, sure.certainty) == (True, "likely")
+    outcomes.confirm(world.db, sure.id, True, world.at(401))
+    assert decisions.between(world.db, first, world.thread("b")).outcome == "correct"
+
+
 def test_a_link_is_a_cross_thread_episode_with_a_combined_summary(world: World) -> None:
     first, second, third = avatar_story(world)
     Linker(world.db).link_all(world.at(400))
@@ -139,7 +171,8 @@ def test_agreement_is_always_followed(score: float, related: bool, confidence: f
 
 def test_without_a_model_near_the_threshold_is_uncertain() -> None:
     assert decide(0.75, formula.seed(), None).certainty == "uncertain"
-    assert decide(0.95, formula.seed(), None).certainty == "high"
+    assert decide(0.95, formula.seed(), None).certainty == "likely"
+    assert decide(0.95, formula.seed(), None, on_branch=True).certainty == "high"
     assert decide(0.1, formula.seed(), None).certainty == "high"
 
 
