@@ -4,12 +4,11 @@
     one says yes            uncertain: whoever is more confident is believed, and the person is asked
     both say no             don't link, high certainty
 
-Without a model the algorithm decides; near its threshold that is uncertain, else likely: sessions
-on one corner of a project share its words, and are about other things all the same. Threads on one feature branch are one line
-of work for it, whatever was said in them. Every decision is stored with both scores,
-linked or not; one that a prompt made (nmem.threads.arrival) is kept or mended here. An earlier thread is looked at as
-it was when the later one began, so the answer does not depend on when it is asked. What a person said is never
-overwritten.
+Without a model the algorithm decides; near its threshold that is uncertain, else likely: sessions on one corner of a
+project share its words, and are about other things all the same. Threads on one feature branch are one line of work for
+it, whatever was said in them. Every decision is stored with both scores, linked or not; one that a prompt made
+(nmem.threads.arrival) is kept or mended here. An earlier thread is looked at as it was when the later one began, so the
+answer does not depend on when it is asked. What a person said is never overwritten.
 """
 
 from __future__ import annotations
