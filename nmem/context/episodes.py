@@ -278,7 +278,8 @@ def _knowledge(row: Unit, result: str, unsaid: Unsaid | None) -> list[str]:
     own = f"episode/{row[0]}"
     parts = []
     if result:
-        parts.append(f"{open_ends.REPORTED}{quoted(result.rstrip('. '), _RESULT)}.")
+        said = "; ".join(quoted(line.rstrip(". "), _RESULT) for line in result.split("\n") if line.strip(". "))
+        parts.append(f"{open_ends.REPORTED}{said}.")
     _, found, obstacle = (row[6] or "").rpartition(_OBSTACLE)
     each = whole(obstacle, _OBSTACLES).replace(". failed ", ".\0failed ").split(". ")
     obstacle = ". ".join(one.replace("\0", " ") for one in each if _tells(one.replace("\0", " ")))

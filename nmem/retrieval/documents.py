@@ -16,7 +16,7 @@ from nmem.episodes.narrate.records import FAILED, Action, Episode
 from nmem.retrieval.result import result
 from nmem.retrieval.words import words
 
-RULES = "8"
+RULES = "9"
 """Counted up when documents are made otherwise: every project is indexed anew."""
 SATURATION = 6.0
 """BM25's k1: how soon more of the same word adds nothing."""

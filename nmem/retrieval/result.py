@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from nmem.conversation.cues import Cue
 from nmem.episodes.narrate import cues
@@ -67,7 +68,10 @@ class _Weighed:
 
 
 def result(closings: Sequence[str]) -> str:
-    """What came of an episode in the agent's words, whole sentences on one line; empty when nothing says it."""
+    """What came of an episode in the agent's words, whole sentences; empty when nothing says it.
+
+    Sentences that the agent said one after the other stand on one line: each line is a quotation of its own.
+    """
     found: list[_Weighed] = []
     for age, closing in enumerate(reversed(closings[-_CLOSINGS:])):
         for number, sentence in enumerate(sentences(closing)[:_READ]):
@@ -81,7 +85,11 @@ def result(closings: Sequence[str]) -> str:
         if len(chosen) < _MOST and len(one.text) + 1 <= room:
             chosen.append(one)
             room -= len(one.text) + 1
-    return " ".join(_ended(one.text) for one in sorted(chosen, key=lambda each: each.place))
+    chosen.sort(key=lambda each: each.place)
+    out = _ended(chosen[0].text) if chosen else ""
+    for before, one in pairwise(chosen):
+        out += (" " if one.place == before.place + 1 else "\n") + _ended(one.text)
+    return out
 
 
 def _ended(text: str) -> str:

@@ -121,7 +121,8 @@ def _in_passing(episode: Episode) -> Iterator[str]:
         if one.words.number == opening and not _ALWAYS.search(whole):
             continue  # the goal, told as such
         text = _PASTED.sub("", " ".join(read(one.words.of(whole)).sentences[:2]))
-        span = one.question or one.restated
+        chosen = one.kind == rules.ANSWER and one.restated is not None and one.restated.number < one.words.number
+        span = one.restated if chosen else one.question or one.restated
         if _CHOICE.search(whole) and size(whole) <= _BRIEF:
             continue  # told with the option, or not what was decided
         if _UNTOLD.match(text):

@@ -59,6 +59,15 @@ def test_the_agents_words_are_told_once(talked: Recorded) -> None:
     assert "The agent reported: “Amending the retry policy" in text or "The agent: “Amending the retry policy" in text
 
 
+def test_two_sayings_of_the_agent_stand_in_marks_of_their_own(record: Recorded, db_path: str) -> None:
+    record.begin("two").user("the price cache shows stale product prices, find the cause")
+    record.agent("The cause was that the price cache is never cleared.").user("then clear it on each write")
+    record.edit("shop/price_cache.py").agent("Moved the clearing into the write path, because both writers pass there.")
+    assert settle(db_path, models=False, clock=lambda: record.at + 60 * MINUTE) is not None
+    text = " ".join(item.text for item in told(record, "the price cache shows stale product prices again"))
+    assert "“The cause was that the price cache is never cleared”; “Moved the clearing into the write path" in text
+
+
 def test_a_dismissed_decision_is_told_no_more(talked: Recorded) -> None:
     for one in read.listed(talked.db, limit=10):
         if one.said == SECOND:

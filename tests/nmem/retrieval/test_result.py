@@ -18,6 +18,18 @@ def test_causes_and_changes_are_quoted_and_pleasantries_are_not() -> None:
     )
 
 
+def test_sentences_that_did_not_follow_each_other_are_not_one_quotation() -> None:
+    first = "The cause was that the cache was never cleared.\n\nOK?\n\nSet the limit to 5, because of the window."
+    assert result([first]).split("\n") == [
+        "The cause was that the cache was never cleared.", "Set the limit to 5, because of the window."
+    ]  # fmt: skip
+    two = result(["The cause was a stale lock.", "Moved the lock into the folder, because two users share it."])
+    assert two.split("\n") == [
+        "The cause was a stale lock.",
+        "Moved the lock into the folder, because two users share it.",
+    ]
+
+
 def test_questions_offers_and_lists_ahead_are_not_quoted() -> None:
     assert result(["Shall I also update the docs?", "Here is what I would do next:", "OK."]) == ""
 
