@@ -27,19 +27,21 @@ _MOST = 1_000_000
 @click.option("--limit", type=terminal.LIMIT, default=5, show_default=True, metavar="N", help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(error: tuple[str, ...], project: str, all_projects: bool, limit: int, as_json: bool) -> int:
-    """What put ERROR right before: its text, or the command that fails; - reads standard input.
+    """What put ERROR right before: its text, a part of it, or the command that fails; - reads standard input.
 
     \b
         nmem fix "ModuleNotFoundError: No module named 'yaml'"
         make 2>&1 | nmem fix
 
     What several sessions of the project met is told first, else what put it right in one session, else what other
-    projects know. Exit code 1: nothing is known.
+    projects know, else what errors with the same words were put right by. Exit code 1: nothing is known.
     """
     text = _given(error)
     found, elsewhere = _found(text, project, limit, everywhere=all_projects)
     if as_json:
-        said = {"errors": list(found.errors), "elsewhere": elsewhere, "fixes": [asdict(each) for each in found.fixes]}
+        partial = any(each.shared for each in found.fixes)
+        said = {"errors": list(found.errors), "elsewhere": elsewhere, "partial": partial,
+                "fixes": [asdict(each) for each in found.fixes]}  # fmt: skip
         click.echo(to_json(said))
     else:
         _say(found, elsewhere=elsewhere or all_projects)
@@ -62,7 +64,7 @@ def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[An
     """What is known of it here, else in all projects; whether each is to be named."""
     from nmem.commands.learn_list import refreshed  # on use: start-up stays short
     from nmem.context.choosing import project_of  # on use: start-up stays short
-    from nmem.learn.fixes import fixes  # on use: start-up stays short
+    from nmem.learn.fixes import Answer, fixes, nearest  # on use: start-up stays short
 
     refreshed()
     with terminal.reading("learnings") as db:
@@ -72,17 +74,25 @@ def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[An
         elif not everywhere:
             known = projects.here(db, str(Path.cwd()))
             here = known.id if known else None
-        found = fixes(db, text, terminal.now(), here, limit)
-        if found.fixes or here is None or project:
-            return found, here is None
-        return fixes(db, text, terminal.now(), None, limit), True
+        places = dict.fromkeys((here, here if project else None))
+        for place in places:
+            found = fixes(db, text, terminal.now(), place, limit)
+            if found.fixes:
+                return found, place is None
+        for place in places:
+            if near := nearest(db, text, terminal.now(), place, limit):
+                return Answer(found.errors, near), place is None
+        return found, place is None
 
 
 def _say(found: Answer, *, elsewhere: bool) -> None:
     if not found.fixes:
         what = f"{printable(found.errors[0])}: " if found.errors else ""
-        click.echo(f'{what}no known fix; try nmem search "words of it" is:failed', err=True)
+        click.echo(f'{what}no known fix, nor one by a part of it; try nmem search "words of it" is:failed', err=True)
         return
+    if shared := found.fixes[0].shared:
+        has = f"has {', '.join(map(printable, shared))}"
+        click.echo(f"not known as it stands; perhaps the same, for it {has}:", err=True)
     for each in found.fixes:
         times = terminal.count(each.sessions, "session")
         where = f", {printable(each.project)}" if elsewhere else ""

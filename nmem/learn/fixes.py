@@ -1,18 +1,21 @@
 """Finds what fixed an error before, by its text (SQL): from learnings first, then from single sessions.
 
-Unlike a hook this reads errors by all the rules, so an error is known whatever its paths, numbers and names.
+Unlike a hook this reads errors by all the rules, so an error is known whatever its paths, numbers and names. A person
+may also give a part of an error: `nearest` finds what has its words, and says which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from sqlite3 import Connection
+from typing import Any
 
 from nmem.learn import met, read
 from nmem.learn.commands import normalise
 from nmem.learn.errors import Signature, signatures
 from nmem.learn.learning import ACCEPTED, FAILED_COMMAND, OPEN, RECURRING_ERROR, RESOLVED, SNOOZED, WEAK, Learning
+from nmem.retrieval.words import words
 from nmem.text import json_object
 
 _STATES = (OPEN, ACCEPTED, RESOLVED, SNOOZED, WEAK)
@@ -21,6 +24,15 @@ _COMMAND = 300
 """Characters up to which a text may be a command."""
 _ONCE = 20
 """Findings of single sessions that are looked at, the newest first."""
+_SINGLE = 2_000
+"""The same, where a part of an error is looked for."""
+_GENERAL = frozenset(
+    """call cannot code command err error exception exit fail failed failure fatal file found invalid issue last line
+problem run status traceback unable unexpected warn warning""".split()  # noqa: SIM905 - read as a list
+)
+"""Words of every error."""
+_PART, _RARE = 0.6, 0.25
+"""The part of a text's words that a known error must have, and of the known errors those that may have its rarest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +53,8 @@ class Fixed:
     """In so many this put it right."""
     at: int
     """When it was met last."""
+    shared: tuple[str, ...] = ()
+    """The words of the text that this error has, where it is not the same error for certain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +79,58 @@ def fixes(db: Connection, text: str, now: int, project_id: int | None = None, li
     if not told:
         told = _once(db, project_id, found)
     return Answer(tuple(one.title for one in found), tuple(told[:limit]))
+
+
+def nearest(db: Connection, text: str, now: int, project_id: int | None = None, limit: int = 5) -> tuple[Fixed, ...]:
+    """The fixes of the errors that have most words of a text, those with the most first: perhaps the same error.
+
+    A word that is rare among the known errors must be one of them. For a person who asks: nothing is told unasked.
+    """
+    asked = dict.fromkeys(word for word in words(text) if word not in _GENERAL)
+    if not asked or len(text) > _COMMAND:
+        return ()
+    known = [
+        (one, frozenset(words(said))) for one, said in (*_learnings(db, now, project_id), *_single(db, project_id))
+    ]
+    often = {word: sum(word in said for _, said in known) for word in asked}
+    rare = {word for word in asked if 0 < often[word] <= max(1, _RARE * len(known))}
+    out: dict[str, Fixed] = {}
+    found = [(one, tuple(word for word in asked if word in said)) for one, said in known]
+    for one, shared in sorted(found, key=lambda each: (-len(each[1]), -each[0].times, -each[0].at)):
+        if rare.intersection(shared) and len(shared) >= _PART * len(asked):
+            out.setdefault(one.fix, replace(one, shared=shared))
+    return tuple(out.values())[:limit]
+
+
+def _learnings(db: Connection, now: int, project_id: int | None) -> Iterator[tuple[Fixed, str]]:
+    """What several sessions met and put right, with all that was kept of how it was said."""
+    for one in read.learnings(db, now, project_id, _STATES, kinds=(FAILED_COMMAND, RECURRING_ERROR)):
+        if one.remedy:
+            yield _learned(one), " ".join((one.title, one.key, *met.lines(db, one.id)))
+
+
+def _single(db: Connection, project_id: int | None) -> Iterator[tuple[Fixed, str]]:
+    """What one session met and put right, the newest first."""
+    rows = db.execute(
+        "SELECT f.session_id, f.key, f.data, p.name FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
+        " JOIN projects p ON p.id = f.project_id WHERE f.kind = 'error' AND (?1 IS NULL OR f.project_id = ?1)"
+        " ORDER BY s.last_at DESC LIMIT ?2",
+        (project_id, _SINGLE),
+    )
+    for session_id, key, data, project in map(tuple, rows.fetchall()):
+        found = json_object(data)
+        title = str(found.get("title") or key)
+        for each in found.get("failures", ()):
+            if each.get("fix"):
+                yield _put_right(session_id, project, title, each), f"{title} {key} {each.get('x') or ''}"
+
+
+def _put_right(session_id: str, project: str, title: str, failure: dict[str, Any]) -> Fixed:
+    fix = failure["fix"]
+    return Fixed(
+        f"session/{session_id}", project, title, fix["text"], tuple(fix["commands"]), tuple(fix["files"]), 1, 1,
+        failure["at"],
+    )  # fmt: skip
 
 
 def _keys(one: Signature) -> tuple[str, ...]:
@@ -104,8 +170,5 @@ def _once(db: Connection, project_id: int | None, found: Sequence[Signature]) ->
             for each in json_object(data).get("failures", ()):
                 fix = each.get("fix")
                 if fix and fix["text"] not in out:
-                    out[fix["text"]] = Fixed(
-                        f"session/{session_id}", project, one.title, fix["text"], tuple(fix["commands"]),
-                        tuple(fix["files"]), 1, 1, each["at"],
-                    )  # fmt: skip
+                    out[fix["text"]] = _put_right(session_id, project, one.title, each)
     return list(out.values())

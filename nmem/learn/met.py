@@ -98,11 +98,16 @@ def _among(excerpt: str, said: frozenset[str], least: int) -> bool:
 
 def says(db: Connection, learning_id: int, output: str) -> bool:
     """Whether an output has a line that was kept of a learning. Raises sqlite3.Error."""
+    said = _said(output)
+    return any(_among(line, said, _LEAST) for line in lines(db, learning_id))
+
+
+def lines(db: Connection, learning_id: int) -> list[str]:
+    """The lines that were kept of a learning. Raises sqlite3.Error."""
     rows = db.execute(
         "SELECT DISTINCT excerpt FROM learning_evidence WHERE learning_id = ? AND role = 'occurrence'", (learning_id,)
     ).fetchall()
-    said = _said(output)
-    return any(_among(row[0], said, _LEAST) for row in rows)
+    return [str(row[0]) for row in rows]
 
 
 def _said(output: str) -> frozenset[str]:

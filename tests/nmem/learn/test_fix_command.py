@@ -85,3 +85,44 @@ def test_one_session_is_told_where_no_learning_is(known: Shop) -> None:
     )
     code, said, _ = asked("ModuleNotFoundError: No module named 'yaml'")
     assert (code, "pip install yaml" in said, "session/one" in said) == (0, True, True)
+
+
+@pytest.mark.parametrize("part", ["Missing script", "missing", "npm script", "npm ERR script missing here", "script"])
+def test_a_part_of_an_error_gives_the_nearest_and_says_so(known: Shop, part: str) -> None:
+    code, said, errors = asked(part)
+    assert code == 0
+    assert "`pnpm test` works" in said
+    assert "not known as it stands; perhaps the same" in errors
+    assert json.loads(asked(part, "--json")[1])["partial"] is True
+
+
+@pytest.mark.parametrize(
+    "part", ["error", "failed with exit code 1", "script of a play about a quokka in a zoo", "quokka"]
+)
+def test_words_of_every_error_and_of_none_give_nothing(known: Shop, part: str) -> None:
+    code, said, errors = asked(part)
+    assert (code, said) == (1, "")
+    assert "no known fix" in errors
+
+
+def test_a_part_of_what_one_session_put_right(known: Shop) -> None:
+    known.db.execute("DELETE FROM learnings")
+    fix = {"kind": "command", "text": "After `nmem init` it passes", "files": [], "ids": [1], "commands": ["nmem init"]}
+    failure = {
+        "id": 1,
+        "at": 5,
+        "p": 1,
+        "c": "",
+        "x": "OperationalError: table cart has no column named pinned",
+        "fix": fix,
+    }
+    data = {"title": "sqlite: no column", "count": 1, "failures": [failure]}
+    known.db.execute("INSERT INTO learning_findings VALUES (1, 'error', 'sqlite', 'one', 1, ?)", (json.dumps(data),))
+    code, said, errors = asked("no column named pinned")
+    assert (code, "nmem init" in said, "session/one" in said) == (0, True, True)
+    assert "column, named, pinned" in errors
+
+
+def test_the_whole_error_is_no_partial_match(known: Shop) -> None:
+    assert json.loads(asked(LINE, "--json")[1])["partial"] is False
+    assert asked(LINE)[2] == ""
