@@ -31,6 +31,7 @@ _GENERAL = frozenset(
 problem run status traceback unable unexpected warn warning""".split()  # noqa: SIM905 - read as a list
 )
 """Words of every error."""
+_AROUND = "\"'`.,:;()[]{}"
 _PART, _RARE = 0.6, 0.25
 """The part of a text's words that a known error must have, and of the known errors those that may have its rarest."""
 
@@ -86,9 +87,10 @@ def nearest(db: Connection, text: str, now: int, project_id: int | None = None, 
 
     A word that is rare among the known errors must be one of them. For a person who asks: nothing is told unasked.
     """
-    asked = dict.fromkeys(word for word in words(text) if word not in _GENERAL)
-    if not asked or len(text) > _COMMAND:
+    if len(text) > _COMMAND:
         return ()
+    typed = [(word, raw.strip(_AROUND)) for raw in text.split() for word in words(raw)]
+    asked = {word: raw for word, raw in reversed(typed) if word not in _GENERAL}
     known = [
         (one, frozenset(words(said))) for one, said in (*_learnings(db, now, project_id), *_single(db, project_id))
     ]
@@ -98,7 +100,8 @@ def nearest(db: Connection, text: str, now: int, project_id: int | None = None, 
     found = [(one, tuple(word for word in asked if word in said)) for one, said in known]
     for one, shared in sorted(found, key=lambda each: (-len(each[1]), -each[0].times, -each[0].at)):
         if rare.intersection(shared) and len(shared) >= _PART * len(asked):
-            out.setdefault(one.fix, replace(one, shared=shared))
+            has = dict.fromkeys(raw for word, raw in typed if word in shared)
+            out.setdefault(one.fix, replace(one, shared=tuple(has)))
     return tuple(out.values())[:limit]
 
 
