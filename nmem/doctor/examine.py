@@ -31,11 +31,7 @@ CHECKS: tuple[Callable[[str], list[Finding]], ...] = (
     lambda _: labels(),
     hooks.registered_hooks,
     hooks.files,
-    lambda _: switches.skipped(),
-    switches.claude,
-    switches.codex,
-    switches.gemini,
-    switches.shared,
+    switches.every,
     status_lines,
     hooks.round_trips,
 )

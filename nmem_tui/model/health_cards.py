@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, tzinfo
 
+from nmem.audit import Finding
 from nmem.read.health import HealthView, Latency
 from nmem.read.hook_cost import HOUR, WEEK, EventCost, Pace
 from nmem.text import fit, fit_path, pad, printable, width
@@ -79,8 +80,15 @@ def growth(found: Pace | None, octets: int, rows: int, cells: int) -> list[Line]
     return [cut(line, cells)]
 
 
-def hooks(view: HealthView, cells: int, *, registered: bool = False) -> list[Line]:
-    """What a hook costs the client it runs in; `registered`: a client is known to have some."""
+def hooks(
+    view: HealthView, cells: int, *, registered: bool = False, stopped: Finding | None = None
+) -> list[Line]:  # fmt: skip
+    """What a hook costs the client it runs in; `registered`: a client is known to have some, which may be `stopped`."""
+    if not view.runs and registered and stopped is not None:
+        return [
+            *([(row, "warn")] for row in wrap(stopped.evidence, cells, 4)),
+            *([(row, "quiet")] for row in wrap(stopped.mend, cells, 2)),
+        ]
     if not view.runs and registered:
         return [
             [("hooks are registered, none has run yet", "quiet")],

@@ -12,8 +12,9 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 
-from nmem.audit import Finding
+from nmem.audit import WRONG, Finding
 from nmem.doctor import registrations
+from nmem.doctor.checks import switches
 from nmem.read.health import HealthView
 from nmem.read.health import health as vital_signs
 from nmem.read.hook_cost import Pace
@@ -105,8 +106,17 @@ class Health(HealthActions):
         looked = FINDINGS in self._taken and not (self.cockpit.demo or self.cockpit.posed)
         return looked and not self.alone
 
-    def _unconnected(self) -> tuple[Finding, ...]:
-        return () if self.cockpit.demo or self.cockpit.posed else registrations.unconnected(str(Path.cwd()))
+    @property
+    def stopped(self) -> Finding | None:
+        """What keeps hooks that are registered from running, by the clients' settings."""
+        return next((one for one in self.found if one.severity == WRONG and one.check in switches.CHECKS), None)
+
+    def _clients(self) -> tuple[Finding, ...]:
+        """What the clients' settings say, as `nmem doctor` reads them."""
+        if self.cockpit.demo or self.cockpit.posed:
+            return ()
+        folder = str(Path.cwd())
+        return (*registrations.unconnected(folder), *switches.every(folder))
 
     def look_again(self) -> None:
         """The person changed something: show at once what came of it."""
@@ -125,7 +135,7 @@ class Health(HealthActions):
 
         def work(db: Connection) -> Any:  # noqa: ANN401 -- each view has its own
             if mode == FINDINGS:
-                return reading.worst_first((*self._unconnected(), *reading.read_findings(db, path, at)))
+                return reading.worst_first((*self._clients(), *reading.read_findings(db, path, at)))
             if mode == SECRETS:
                 return reading.read_secrets(db, at)
             if mode == STORAGE:
@@ -150,11 +160,14 @@ class Health(HealthActions):
         at, zone, known = self.cockpit.clock(), self.cockpit.zone, self.pace
         self.view = view
         self.remove_class("-blank", "-empty")
-        alone, registered = self.alone, self.registered
+        alone, registered, stopped = self.alone, self.registered, self.stopped
         self.header.show(lambda cells: health_cards.header(view, at, zone, cells, alone=alone))
         show = self.query_one
         show("#hooks", Card).show(
-            lambda c, _: [*health_cards.hooks(view, c, registered=registered), *health_cards.hook_bars(known, zone, c)],
+            lambda c, _: [
+                *health_cards.hooks(view, c, registered=registered, stopped=stopped),
+                *health_cards.hook_bars(known, zone, c),
+            ],
             "Hooks ─ what they cost",
         )
         show("#events", Card).show(lambda c, _: health_cards.events(view, c), "Events ─ what became of them")
@@ -189,7 +202,8 @@ class Health(HealthActions):
     def read_everything(self, found: tuple[Finding, ...]) -> None:
         """The deep audit is over."""
         self._deep_at = self.cockpit.clock()
-        self.found = reading.worst_first((*(one for one in self.found if one.check == registrations.CHECK), *found))
+        ours = (registrations.CHECK, *switches.CHECKS)
+        self.found = reading.worst_first((*(one for one in self.found if one.check in ours), *found))
         if self.mode == FINDINGS:
             self._list(keep=False)
 

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from capture import install
+from capture.install import targets
+from nmem.doctor.checks import switches
 from nmem.doctor.registrations import unconnected
 from nmem.errors import NmemError
 from nmem.settle import settle
@@ -399,6 +402,27 @@ async def test_without_a_client_it_says_first_that_nothing_is_recorded(
         settings.write_text("{")
         await pilot.press("ctrl+r")
         await until(pilot, "nothing lost", gone="nothing is being recorded")
+
+
+async def test_what_keeps_codex_from_running_hooks_is_said_as_the_doctor_says_it(
+    make: Any, cockpit: Any, until: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmem.doctor.registrations.unconnected", unconnected)
+    path = make("bare")
+    install.install(install.plan_install(targets.target("codex", "user", str(Path.cwd())), path), path)
+    (doctor,) = switches.codex(str(Path.cwd()))
+    assert (doctor.check, doctor.severity) == ("trust", "wrong")
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM hook_runs")
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press("8")
+        shown = await until(pilot, "Codex skips hooks that are not trusted yet")
+        assert "Findings ─ 1 wrong" in shown
+        assert pilot.app.screen.finding == doctor
+        await settled(pilot)
+        await pilot.press("v")
+        shown = await until(pilot, "start codex, type /hooks and trust nmem's hooks")
+        assert "the next prompt runs one" not in shown
 
 
 async def test_hooks_that_are_registered_and_have_not_run_yet_are_said_to_be(

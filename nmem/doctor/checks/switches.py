@@ -18,6 +18,14 @@ from capture.install.targets import Target
 from nmem.audit import NOTE, OK, WRONG, Finding
 from nmem.doctor import registrations
 
+CHECKS = ("switch", "trust", "double")
+"""The names of what is found here, but for a file that cannot be read."""
+
+
+def every(folder: str) -> list[Finding]:
+    """All of them, for `nmem doctor` and the screen Health alike; `folder` is the project whose settings count, too."""
+    return [*skipped(), *claude(folder), *codex(folder), *gemini(folder), *shared(folder)]
+
 
 def _settings(path: str, comments: bool) -> dict[str, object]:
     """A settings file as a dictionary; empty when it is absent or cannot be read (which another check says)."""
