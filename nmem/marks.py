@@ -92,5 +92,9 @@ def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str]:
             (here.key, here.root),
         ).fetchone()
     if row is None:
-        raise NmemError(f"no session of {here.name} is recorded yet: a marker needs one")
+        from nmem.store.project import recorded  # on use: start-up stays short
+
+        some = next((one.name for one in recorded(db) if one.sessions), "")
+        then = f"run this in the folder of {some}, or add --session ID" if some else "run a session here first"
+        raise NmemError(f"no session of {here.name} is recorded yet, and a marker needs one: {then}")
     return row[0], row[1], row[2]

@@ -106,7 +106,7 @@ def _recovered(session: str, project: str, budget: int | None) -> Preview:
     with terminal.reading("context") as db:
         row = None if session else next(iter(views.sessions(db, 1, key_of(db, project) or _here()[0])), None)
         if row is None and not session:
-            raise unknown(project or _here()[0])
+            raise unknown(db, project or _here()[0])
         db.row_factory = None
         named = session or (row.id if row else "")
         return after_reset(db, named, terminal.now(), budget or _budget("recovery"))

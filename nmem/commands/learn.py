@@ -111,7 +111,7 @@ def project_of(db: Connection, project: str, everywhere: bool) -> tuple[int | No
     folder = os.getcwd()  # noqa: PTH109 -- a string is what is compared
     found, name = places.current(db, folder)
     if found is None:
-        raise unknown(folder)
+        raise unknown(db, folder)
     return found, name
 
 

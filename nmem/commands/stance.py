@@ -98,7 +98,7 @@ def _newest(db: Connection, project: str) -> str:
     key = project or resolve(str(Path.cwd())).key
     found = read.newest(db, key)
     if found is None:
-        raise unknown(key)
+        raise unknown(db, key)
     return found
 
 

@@ -22,6 +22,7 @@ from nmem.errors import NmemError
 from nmem.labels import store, workers
 from nmem.labels.store import Change, Touched
 from nmem.labels.workers import Done, Job, Task
+from nmem.store.project import unknown
 
 Beside = Callable[[Sequence[Job]], Iterator[Done]]
 _MANY = 20_000
@@ -134,7 +135,7 @@ def _jobs(db: Connection, db_path: str, task: Task, project: str = "", after: in
     )
     values = {"model": task.model, "after": after, "project": project}
     if project and not db.execute(f"SELECT 1 FROM projects p WHERE {_NAMED}", values).fetchone():  # noqa: S608 - our words
-        raise NmemError(f"there is no project {project}: `nmem status` lists some")
+        raise unknown(db, project)
     found = db.execute(
         f"SELECT session_id, min(at), count(*) FROM observations NOT INDEXED WHERE {where}"  # noqa: S608 - our words
         " GROUP BY session_id ORDER BY max(at) DESC, session_id", values

@@ -186,7 +186,7 @@ def _unknown(db: Connection, name: str) -> NmemError:
     works = db.execute("SELECT id FROM tasks WHERE project = ? LIMIT 1", (name,)).fetchone()
     if works:
         return NmemError(f"task/{works[0]} is running: `nmem task cancel {works[0]}` first")
-    return unknown(name)
+    return unknown(db, name)
 
 
 def _wholes(

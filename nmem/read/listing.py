@@ -213,7 +213,7 @@ def session_of(db: Connection, beginning: str = "", project: str = "") -> str:
     key = named(db, project).key if project else resolve(str(Path.cwd())).key
     found = views.sessions(db, 1, key) or ([] if project else views.sessions(db, 1))
     if not found:
-        raise unknown(key) if project else NmemError("no session is recorded yet")
+        raise unknown(db, key) if project else NmemError("no session is recorded yet")
     return found[0].id
 
 

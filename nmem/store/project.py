@@ -10,6 +10,8 @@ from nmem.errors import NmemError
 from nmem.text import fit, printable
 
 _LONGEST = 80
+_LISTED, _SAID = 200, 4
+"""Projects among which one is looked for whose name is nearly the same, and that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +68,31 @@ def several(named: str, folders: Sequence[str]) -> NmemError:
     return NmemError(f"several projects are called {fit(printable(named), _LONGEST)}: name one by its folder, {listed}")
 
 
-def unknown(named: str) -> NmemError:
-    """That there is no such project, or that nothing was done in a folder."""
-    return NmemError(f"nothing is recorded of project {printable(named)}: `nmem status` lists what is (--project NAME)")
+def unknown(db: Connection, named: str) -> NmemError:
+    """That there is no such project, or that nothing was done in a folder; and what to name instead."""
+    return NmemError(f"nothing is recorded of project {printable(named)}: {instead(db, named)}")
+
+
+def instead(db: Connection, named: str = "") -> str:
+    """What to do where the project that was named, or that a folder belongs to, has no records."""
+    every = list(dict.fromkeys(one.name for one in recorded(db, _LISTED) if one.sessions))
+    if not every:
+        return "no session is recorded yet; `nmem init` connects your clients, `nmem import` loads earlier sessions"
+    from difflib import get_close_matches  # on use: start-up stays short
+    from shlex import quote
+
+    near = get_close_matches(named.rpartition("/")[2].lower(), [one.lower() for one in every], 1)
+    every.sort(key=lambda one: one.lower() not in near)
+    names = ", ".join(quote(fit(printable(one), _LONGEST)) for one in every[:_SAID])
+    more = "; `nmem status` lists more" if len(every) > _SAID else ""
+    return f"add --project and one that has records ({names}{more}), or run this in its folder"
 
 
 def named(db: Connection, project: str) -> Known:
     """The project of a key, a root or a name. Raises NmemError for none, and for several of one name."""
     found = meant(db, project)
     if found is None:
-        raise unknown(project)
+        raise unknown(db, project)
     return found
 
 

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from capture.storage import store
+from nmem import tables
 from nmem.commands.main import nmem
 from nmem.context import choosing
 from nmem.errors import NmemError
@@ -76,7 +77,7 @@ def test_every_command_asks_back_alike(twice: Recorded, command: str) -> None:
     assert told.startswith("several projects are called api: name one by its folder, ")
     assert "/src/shop" in told and "/src/two" in told
     assert said(*command.split(), "--project", "nosuch") == (
-        "nothing is recorded of project nosuch: `nmem status` lists what is (--project NAME)"
+        "nothing is recorded of project nosuch: add --project and one that has records (api), or run this in its folder"
     )
 
 
@@ -87,7 +88,30 @@ def test_a_folder_without_history_is_said_alike(
     folder = tmp_path / "empty"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    assert said(*command.split()).startswith(f"nothing is recorded of project {folder}: `nmem status` lists what is")
+    assert said(*command.split()).startswith(f"nothing is recorded of project {folder}: add --project and one")
+
+
+def test_where_nothing_is_recorded_at_all_it_says_how_to_begin(db_path: str) -> None:
+    with closing(store.connect(db_path)) as db:
+        tables.ensure(db)
+    assert said("stance", "--project", "shop") == (
+        "nothing is recorded of project shop: no session is recorded yet; `nmem init` connects your clients,"
+        " `nmem import` loads earlier sessions"
+    )
+
+
+def test_a_mistyped_project_is_named_first(db: Connection) -> None:
+    for number, name in enumerate(("alpha", "beta", "gamma", "my blog", "webshop"), 10):
+        db.execute("INSERT INTO projects VALUES (?, ?, ?, ?, NULL, 0)", (number, f"/k/{name}", name, f"/src/{name}"))
+        db.execute(
+            "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at)"
+            " VALUES (?, 'claude', ?, '/x', ?, ?)",
+            (name, number, number, number),
+        )
+    assert str(project.unknown(db, "webshpo")) == (
+        "nothing is recorded of project webshpo: add --project and one that has records (webshop, 'my blog', gamma,"
+        " beta; `nmem status` lists more), or run this in its folder"
+    )
 
 
 def test_a_folder_names_one_of_two(twice: Recorded) -> None:

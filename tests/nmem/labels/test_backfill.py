@@ -258,7 +258,7 @@ def test_project_limit_and_what_is_not_there(hooks: Hooks, db_path: str) -> None
     report = run(hooks, db_path, limit=4)
     assert (report.labelled, report.left) == (4, True)
     assert sum(row[-1] is None for row in hooks.labels()) == 6
-    with pytest.raises(NmemError, match="no project nowhere"):
+    with pytest.raises(NmemError, match="nothing is recorded of project nowhere"):
         run(hooks, db_path, project="nowhere")
     with pytest.raises(NmemError, match="colour is not a dimension"):
         run(hooks, db_path, dimension="colour")
