@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,10 +14,13 @@ from nmem.store.project import key_of
 from nmem.text import fit, pad, printable, to_json, width
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from nmem.read.episodes import EpisodeRow
 
 _UNDO = "`nmem undo` takes it back"
-_NARROWEST = 20
+_NARROWEST, _WIDE, _OUTCOME = 36, 110, 24
+"""Cells of a name at least, of a terminal that has room for all columns, and of an outcome at most."""
 
 
 @click.group(cls=Default)
@@ -57,37 +60,63 @@ def _tabs(row: EpisodeRow) -> str:
 
 
 def _print(found: Sequence[EpisodeRow]) -> None:
-    """A line each, under the days; names take what the terminal leaves."""
+    """A line each, under the days; names take what the terminal leaves.
+
+    A narrow one has the project above, not behind each name, where there are several.
+    """
     from rich.console import Console  # on use: start-up stays short
     from rich.text import Text  # on use: start-up stays short
 
     console = Console(highlight=False)
-    many = len({row.project for row in found}) > 1
-    numbers = max(len(str(row.id)) for row in found)
-    outcomes = min(24, max(width(row.outcome.words) for row in found))
-    projects = min(12, max(width(printable(row.project)) for row in found)) if many else 0
-    fixed = numbers + 2 + 5 + 2 + 6 + 2 + 3 + 2 + outcomes + (2 if outcomes else 0) + projects + (2 if many else 0)
-    room = max(_NARROWEST, console.width - fixed - 1)
-    today, last = terminal.now(), ""
+    many, narrow = len({row.project for row in found}) > 1, console.width < _WIDE
+    shape = _Shape(
+        numbers=max(len(str(row.id)) for row in found), marks=max(len(_marks(row)) for row in found),
+        outcomes=0 if narrow else max(width(row.outcome.words) for row in found),
+        projects=min(12, max(width(printable(row.project)) for row in found)) if many and not narrow else 0,
+    )  # fmt: skip
+    today, last, place = terminal.now(), "", ""
     for row in found:
-        day = terminal.day(row.last_at, today)
-        if day != last:
-            console.print(Text(("\n" if last else "") + day, "bold"))
-            last = day
-        line = Text()
-        line.append(f"{row.id:>{numbers}}  ", "cyan")
-        line.append(f"{terminal.clock(row.started_at)}  {terminal.span(row.active_ms):>6}  ", "dim")
-        line.append(f"{_marks(row):<3}  ", "yellow")
-        line.append(pad(printable(" ".join(row.name.split())), room))
-        if outcomes:
-            line.append("  " + pad(row.outcome.words, outcomes), "dim")
-        if many:
-            line.append("  " + fit(printable(row.project), projects), "dim")
-        line.rstrip()
-        console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+        day, where = terminal.day(row.last_at, today), row.project if many and narrow else ""
+        if (day, where) != (last, place):
+            head = Text(("\n" if last and day != last else "") + day, "bold")
+            console.print(
+                head.append(f"  {printable(where)}" if where else "", "dim"), no_wrap=True, overflow="ellipsis"
+            )
+            last, place = day, where
+        console.print(_line(row, shape, console.width), no_wrap=True, overflow="ellipsis", crop=True)
     legend = [text for mark, text in _LEGEND.items() if any(mark in _marks(row) for row in found)]
     if legend:
         console.print(Text("\n" + "   ".join(legend), "dim"))
+
+
+class _Shape(NamedTuple):
+    """Cells of the columns of a list; 0: there is no such column, and an outcome stands where there is one."""
+
+    numbers: int
+    marks: int
+    outcomes: int
+    projects: int
+
+
+def _line(row: EpisodeRow, shape: _Shape, cells: int) -> Text:
+    """One episode in the list: its name has what the others leave, and of a narrow terminal the larger part."""
+    from rich.text import Text  # on use: start-up stays short
+
+    line = Text()
+    line.append(f"{row.id:>{shape.numbers}}  ", "cyan")
+    line.append(f"{terminal.clock(row.started_at)}  {terminal.span(row.active_ms):>6}  ", "dim")
+    if shape.marks:
+        line.append(f"{_marks(row):<{shape.marks}}  ", "yellow")
+    name, outcome = printable(" ".join(row.name.split())), row.outcome.words
+    left = cells - line.cell_len - 1 - (shape.projects + 2 if shape.projects else 0)
+    ends = min(_OUTCOME, shape.outcomes or width(outcome), max(0, left - _NARROWEST - 2))
+    line.append(pad(name, left - (ends + 2 if ends else 0)))
+    if ends:
+        line.append("  " + pad(outcome, ends), "dim")
+    if shape.projects:
+        line.append("  " + fit(printable(row.project), shape.projects), "dim")
+    line.rstrip()
+    return line
 
 
 _LEGEND = {"*": "* pinned", "o": "o open", "<": "< goes on with an earlier one", "?": "? perhaps two tasks"}
