@@ -12,7 +12,7 @@ from capture.project import resolve
 from nmem.commands import terminal
 from nmem.commands.terminal import EPISODE, Section, clock, count, day
 from nmem.errors import NmemError
-from nmem.stance.words import few_means, names, needs, percent, plural, short, signed, span, stands
+from nmem.stance.words import early, few_means, names, needs, percent, percents, plural, short, signed, span, stands
 from nmem.store.project import unknown
 from nmem.text import printable, to_json
 
@@ -160,9 +160,11 @@ def _shares(found: Stance) -> Iterator[tuple[str, str]]:
     """Each quadrant; all that is told of quadrants here goes by the same two lines, which are said."""
     if not found.placed:
         return
-    for name, share in (found.signs if found.few else found.quadrants).items():
+    split = found.signs if found.few else found.quadrants
+    parts = percents(split)
+    for name, share in split.items():
         number = f"{count(share.number, 'call'):<10}"
-        yield name, f"{bar(share.share)} {percent(share.share):>5}  {number}  {_MEANING[name]}"
+        yield name, f"{bar(share.share)} {parts[name]:>5}  {number}  {_MEANING[name]}"
     if found.few:
         return
     base = signed(found.scope_base) if found.scope_base else "0"
@@ -195,20 +197,23 @@ def _about(found: Stance) -> Iterator[tuple[str, str]]:
         yield "last at", f"{day(last.at, terminal.now())}, {clock(last.at)}"
     yield "calls", f"{found.observations}, {found.failed} failed{_unread(found)}"
     for label, split in (("locus", found.locus), ("novelty", found.novelty), ("friction", found.friction)):
-        if sum(share.number for share in split.values()):
-            yield label, ", ".join(f"{name} {percent(share.share)}" for name, share in split.items())
+        if known := sum(share.number for share in split.values()):
+            of = f" (of the {known} calls that the model is sure of)" if known < found.observations else ""
+            yield label, ", ".join(f"{name} {part}" for name, part in percents(split).items()) + of
 
 
 def _unread(found: Stance) -> str:
     """What is not among the quadrants, and why."""
-    unsure, early = found.observations - found.bare - found.count, found.count - found.placed
+    unsure, before = found.observations - found.bare - found.count, early(found)
     parts = [
         f"{found.traced} of them older and known by their trace only" if found.traced else "",
         f"{found.bare} without labels (`nmem backfill`)" if found.bare else "",
         f"of {unsure} the model is not sure" if unsure > 0 else "",
-        f"{early} before both lines had begun" if early > 0 and found.placed else "",
+        f"{before} before both lines had begun" if before else "",
     ]
-    return "".join(f", {part}" for part in parts if part)
+    told = [part for part in parts if part]
+    placed = f": {found.placed} in quadrants" if told and found.placed and not found.few else ""
+    return "".join(f", {part}" for part in told) + placed
 
 
 def _lean(direction: str) -> str:
@@ -236,8 +241,8 @@ def _shift(each: Shift) -> tuple[str, str]:
 
 
 def _strip(each: Strip, *, told: bool) -> tuple[tuple[str, str], ...]:
-    stood = each.quadrants.items() if told else ()
-    shares = ", ".join(f"{name} {percent(share.share)}" for name, share in stood if share.number)
+    stood = percents(each.quadrants) if told else {}
+    shares = ", ".join(f"{name} {part}" for name, part in stood.items() if each.quadrants[name].number)
     failed = f", {each.failed} failed" if each.failed else ""
     facts = f"{count(each.count, 'call')}{failed}" + (f", {shares}" if shares else "")
     return (f"episode/{each.unit_id}", f"{strip(each):<{_STRIP}}  {short(each.title, _TITLE)}"), ("", facts)
@@ -259,7 +264,8 @@ def _compared(each: Compared) -> tuple[str, str]:
 def _session_lines(each: SessionStance) -> tuple[tuple[str, str], ...]:
     means = [f"{name} {signed(value)}" for name, value in (("phase", each.phase), ("scope", each.scope))
              if value is not None]  # fmt: skip
-    placed = [f"{name} {percent(share.share)}" for name, share in each.quadrants.items() if share.number]
+    parts = percents(each.quadrants)
+    placed = [f"{name} {parts[name]}" for name, share in each.quadrants.items() if share.number]
     placed = [few_means(each)] if each.few else placed
     friction = [f"friction {percent(each.friction)}"] if each.friction is not None else []
     facts = ", ".join([count(each.observations, "call"), *means, *placed, *friction])

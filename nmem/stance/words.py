@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from nmem.names import cited, reads_as_sentence
-from nmem.stance.model import ENOUGH, SessionStance, Stance
+from nmem.stance.model import ENOUGH, SessionStance, Share, Stance
 from nmem.text import fit_path, whole_minutes
 
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -48,6 +48,20 @@ def signed(value: float) -> str:
 def percent(share: float) -> str:
     """A part of all: 12 %; what is not nothing is not said to be nothing."""
     return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
+def percents(split: Mapping[str, Share]) -> dict[str, str]:
+    """The parts of one whole as they are told, which add up to 100: what is rounded down most is rounded up."""
+    exact = {name: 100 * share.share for name, share in split.items()}
+    left = round(sum(exact.values())) - sum(map(int, exact.values()))
+    up = sorted(exact, key=lambda name: (int(exact[name]) - exact[name], -exact[name]))[: max(0, left)]
+    whole = {name: int(value) + (name in up) for name, value in exact.items()}
+    return {name: "<1 %" if exact[name] > 0 and not number else f"{number} %" for name, number in whole.items()}
+
+
+def early(found: Stance) -> int:
+    """The calls from before both lines had begun: the quadrants do not count them."""
+    return max(0, found.count - found.placed) if found.placed else 0
 
 
 def plural(number: int, one: str, many: str = "") -> str:

@@ -13,7 +13,7 @@ from nmem.read.views import SessionRow
 from nmem.stance import read
 from nmem.stance.model import QUADRANTS, Advice, Compared, SessionStance, Share, Shift, Stance, Strip, Stuck
 from nmem.stance.read import Following
-from nmem.stance.words import needs, stands
+from nmem.stance.words import early, needs, percents, stands
 from nmem.text import fit, pad, width
 from nmem_tui.model import figures, symbols
 from nmem_tui.model.figures import age, clock, filled, plural, several
@@ -140,6 +140,7 @@ def shares(stance: Stance, cells: int) -> list[Line]:
     room = max(3, min(24, cells - 22 - (17 if wordy else 0)))
     lines: list[Line] = []
     of = stance.signs if stance.few else stance.quadrants
+    parts = percents(of)
     for name in QUADRANTS:
         found = share(of, name)
         done = filled(found.share, 1, room)
@@ -147,11 +148,15 @@ def shares(stance: Stance, cells: int) -> list[Line]:
         lines.append([
             ("▸ " if here else "  ", "accent"), (pad(name, 9), "strong" if here else "text"),
             (fill(name) * done, name), (symbols.now().track * (room - done), "off"),
-            (f" {found.share:>4.0%}", "strong"), (f" {found.number:>5}", "quiet"),
+            (f" {_tight(parts.get(name, '0 %')):>4}", "strong"), (f" {found.number:>5}", "quiet"),
             (f"  {MEANING[name]}" if wordy else "", "quiet"),
         ])  # fmt: skip
     lines += [[(f"  {row}", "quiet")] for row in wrap(decides(stance), cells - 2, 6)]
     return [cut(line, cells) for line in lines]
+
+
+def _tight(part: str) -> str:
+    return part.replace(" ", "")
 
 
 def decides(stance: Stance) -> str:
@@ -167,7 +172,9 @@ def unread(stance: Stance) -> str:
     """Which calls are not among the quadrants, and why."""
     unsure = stance.observations - stance.bare - stance.count
     bare = f"; {several(stance.bare, 'call')} without labels: nmem backfill" if stance.bare > 0 else ""
-    return bare + (f"; the model is not sure of {several(unsure, 'call')}" if unsure > 0 else "")
+    sure = f"; the model is not sure of {several(unsure, 'call')}" if unsure > 0 else ""
+    before = early(stance)
+    return bare + sure + (f"; {several(before, 'call')} came before both lines had begun" if before else "")
 
 
 def shares_short(quadrants: Mapping[str, Share], cells: int) -> Line:
@@ -226,13 +233,14 @@ def _figure(name: str, of: Mapping[str, Share], pole: str, cells: int) -> Line:
     if not sum(each.number for each in of.values()):
         return [(pad(name, _NAME), "quiet"), ("not read yet", "quiet")]
     found = share(of, pole)
-    room = max(4, min(16, cells - 32))
+    room = max(4, min(16, cells - 37))
     done = filled(found.share, 1, room)
     tone = "warn" if name == "friction" and found.share >= 0.3 else "bar"
     return [
         (pad(name, _NAME), "quiet"), (pad(pole, 9), "text"), (symbols.now().bar * done, tone),
         (symbols.now().track * (room - done), "off"),
-        (f" {found.share:>4.0%}", "strong"), (f" {found.number:>6}", "quiet"),
+        (f" {_tight(percents(of).get(pole, '0 %')):>4}", "strong"),
+        (f" {found.number:>5} of {sum(each.number for each in of.values())}", "quiet"),
     ]  # fmt: skip
 
 
@@ -302,7 +310,8 @@ def strip(found: Strip, cells: int, zone: tzinfo | None, *, told: bool = True) -
     left: Line = [(clock(found.started_at, zone)[:5] + "  ", "quiet"), *way, ("  ", "text")]
     title = cells - 9 - room - sum(width(text) for text, _ in failed) - 14
     most = max(QUADRANTS, key=lambda name: share(found.quadrants, name).number)
-    stood = f"{most} {share(found.quadrants, most).share:.0%}" if told and share(found.quadrants, most).number else ""
+    part = _tight(percents(found.quadrants).get(most, ""))
+    stood = f"{most} {part}" if told and share(found.quadrants, most).number else ""
     title -= 14 if cells >= 72 else 0
     said: Line = [(pad(flat(found.title), max(8, title)), "text")]
     far: Line = [(pad(stood, 13), "quiet")] if cells >= 72 else []

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from nmem.stance.model import Point, Share, Stance, Stretch
+from nmem.stance.words import percents
 from nmem.text import width
 from nmem_tui.model import symbols
 from nmem_tui.model.line import Line
@@ -377,8 +378,9 @@ def draw_plane(way: Sequence[Place], shares: Mapping[str, Share] | None, cells: 
     """The plane in `cells` by `rows` cells: act at the right, converge above; without shares, the corners' names."""
     canvas = Canvas(cells, rows)
     _way(canvas, way)
+    parts = percents(shares or {})
     for name, below, right in _CORNERS:
-        said = name if shares is None else f"{name} {shares.get(name, Share()).share:.0%}"
+        said = name if shares is None else f"{name} {parts.get(name, '0 %').replace(' ', '')}"
         said = f" {said} " if cells >= 36 else said
         row = rows - 1 if below else 0
         canvas.text(cells - width(said) if right else 0, row, said, name)

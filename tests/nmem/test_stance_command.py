@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from nmem.commands import main, stance, terminal
 from nmem.commands.main import nmem
 from nmem.stance.model import Share, Stretch, Strip
+from nmem.stance.words import percents
 from tests.nmem.conftest import START, Recorded
 from tests.nmem.stance.conftest import score, unit
 
@@ -95,6 +96,27 @@ def test_the_stance_in_plain_lines(told: Recorded) -> None:
     assert any("phase think → act (reason → finish): ␛[31mwipe⍰ it" in line for line in lines)
     assert facts["episode/1"] == f"{'rrrrrrrr':<20}  Add a coupon to the cart"
     assert "8 calls, reason 100 %" in lines
+
+
+def test_the_parts_of_a_whole_add_up() -> None:
+    def split(*numbers: int) -> dict[str, Share]:
+        names = ("explore", "reason", "scaffold", "finish")
+        return {name: Share(number, number / sum(numbers)) for name, number in zip(names, numbers, strict=True)}
+
+    assert list(percents(split(1, 1, 1, 0)).values()) == ["34 %", "33 %", "33 %", "0 %"]
+    assert list(percents(split(11, 55, 0, 26)).values()) == ["12 %", "60 %", "0 %", "28 %"]
+    assert list(percents(split(1, 999, 0, 0)).values()) == ["<1 %", "100 %", "0 %", "0 %"]
+    assert percents({}) == {}
+
+
+def test_calls_that_no_quadrant_counts_are_said(told: Recorded) -> None:
+    told.db.execute("UPDATE observations SET scope = NULL WHERE id IN (SELECT min(id) FROM observations WHERE phase"
+                    " IS NOT NULL GROUP BY session_id)")  # fmt: skip
+    told.db.execute("UPDATE observations SET friction = NULL WHERE id % 2")
+    lines = plain("stance", "--project", "shop").splitlines()
+    facts = dict(line.split("\t", 1) for line in lines if "\t" in line)
+    assert facts["calls"] == "20, 3 failed, 1 before both lines had begun"
+    assert facts["friction"].endswith(" (of the 10 calls that the model is sure of)")
 
 
 def test_the_newest_session_of_the_folder_one_is_in(told: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
