@@ -19,6 +19,7 @@ from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from nmem.database import worded
 from nmem.errors import NmemError
+from nmem.store.project import recorded
 
 NOTE, DECISION, ROLLBACK = "note", "decision", "rollback"
 KINDS = (NOTE, DECISION, ROLLBACK)
@@ -92,8 +93,6 @@ def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str]:
             (here.key, here.root),
         ).fetchone()
     if row is None:
-        from nmem.store.project import recorded  # on use: start-up stays short
-
         some = next((one.name for one in recorded(db) if one.sessions), "")
         then = f"run this in the folder of {some}, or add --session ID" if some else "run a session here first"
         raise NmemError(f"no session of {here.name} is recorded yet, and a marker needs one: {then}")

@@ -83,7 +83,7 @@ def _print(found: Sequence[EpisodeRow]) -> None:
                 head.append(f"  {printable(where)}" if where else "", "dim"), no_wrap=True, overflow="ellipsis"
             )
             last, place = day, where
-        console.print(_line(row, shape, console.width), no_wrap=True, overflow="ellipsis", crop=True)
+        console.print(_line(Text(), row, shape, console.width), no_wrap=True, overflow="ellipsis", crop=True)
     legend = [text for mark, text in _LEGEND.items() if any(mark in _marks(row) for row in found)]
     if legend:
         console.print(Text("\n" + "   ".join(legend), "dim"))
@@ -98,11 +98,8 @@ class _Shape(NamedTuple):
     projects: int
 
 
-def _line(row: EpisodeRow, shape: _Shape, cells: int) -> Text:
+def _line(line: Text, row: EpisodeRow, shape: _Shape, cells: int) -> Text:
     """One episode in the list: its name has what the others leave, and of a narrow terminal the larger part."""
-    from rich.text import Text  # on use: start-up stays short
-
-    line = Text()
     line.append(f"{row.id:>{shape.numbers}}  ", "cyan")
     line.append(f"{terminal.clock(row.started_at)}  {terminal.span(row.active_ms):>6}  ", "dim")
     if shape.marks:

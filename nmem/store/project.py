@@ -10,8 +10,8 @@ from nmem.errors import NmemError
 from nmem.text import fit, printable
 
 _LONGEST = 80
-_LISTED, _SAID = 200, 4
-"""Projects among which one is looked for whose name is nearly the same, and that are named."""
+_LISTED, _SAID, _LIKE = 200, 4, 3
+"""Projects that are looked at, those that are named, and letters that the one that may be meant has in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,10 @@ def instead(db: Connection, named: str = "") -> str:
     every = list(dict.fromkeys(one.name for one in recorded(db, _LISTED) if one.sessions))
     if not every:
         return "no session is recorded yet; `nmem init` connects your clients, `nmem import` loads earlier sessions"
-    from difflib import get_close_matches  # on use: start-up stays short
-    from shlex import quote
-
-    near = get_close_matches(named.rpartition("/")[2].lower(), [one.lower() for one in every], 1)
-    every.sort(key=lambda one: one.lower() not in near)
-    names = ", ".join(quote(fit(printable(one), _LONGEST)) for one in every[:_SAID])
+    asked = named.rpartition("/")[2].lower()
+    every.sort(key=lambda one: one.lower()[:_LIKE] != asked[:_LIKE])
+    shown = [fit(printable(one), _LONGEST) for one in every[:_SAID]]
+    names = ", ".join(f"'{one}'" if " " in one else one for one in shown)
     more = "; `nmem status` lists more" if len(every) > _SAID else ""
     return f"add --project and one that has records ({names}{more}), or run this in its folder"
 
