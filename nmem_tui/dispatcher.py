@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from textual import on
+from textual.app import App
 from textual.events import Event, Key
 from textual.message import Message
 from textual.screen import Screen
@@ -17,7 +18,7 @@ from nmem.text import fit, printable, width
 from nmem_tui.appearance import themes
 from nmem_tui.messages import Changed
 from nmem_tui.model import actions
-from nmem_tui.model.actions import BY_ID, EVERYWHERE
+from nmem_tui.model.actions import BY_ID, EVERYWHERE, handlers
 from nmem_tui.model.line import wrap
 from nmem_tui.model.screens import MODES
 from nmem_tui.screens.base import View
@@ -125,8 +126,8 @@ class Dispatcher(Host):
         if isinstance(view, View) and (alone := view.may_alone(action_id)):
             return alone
         for each in (view, self):
-            if may := getattr(each, f"may_{action_id}", None):
-                why: str | None = may()
+            if may := handlers(type(each), "may_").get(action_id):
+                why: str | None = may(each)
                 if why is not None:
                     return why
                 break
@@ -145,9 +146,9 @@ class Dispatcher(Host):
         view = self.view()
         return not isinstance(view, View) or view.recorded
 
-    def _owner(self, action_id: str, view: Screen[Any]) -> object | None:
+    def _owner(self, action_id: str, view: Screen[Any]) -> Screen[Any] | App[Any] | None:
         """Who carries an action out: the screen, else the app; None where neither does."""
-        return next((owner for owner in (view, self) if hasattr(owner, f"do_{action_id}")), None)
+        return next((each for each in (view, self) if action_id in handlers(type(each), "do_")), None)
 
     def action_act(self, action_id: str) -> None:
         """Carry an action out, or say why it does not apply; one that comes once the cockpit leaves is nobody's."""
@@ -159,7 +160,8 @@ class Dispatcher(Host):
         if mode := _SHOWS.get(action_id):
             self.visit(mode)
             return
-        getattr(self._owner(action_id, self.view()), f"do_{action_id}")()
+        if owner := self._owner(action_id, self.view()):
+            handlers(type(owner), "do_")[action_id](owner)
 
     def do_help(self) -> None:
         """Every key."""

@@ -7,8 +7,10 @@ of `may_<id>`, which gives the reason why not, or None; an action without such a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 from textual.binding import Binding
 
@@ -267,6 +269,17 @@ def add(*given: Action) -> None:
     """Actions of a screen that is not listed in model.screens: its module adds them before its class is made."""
     ACTIONS.extend(given)
     BY_ID.update({action.id: action for action in given})
+
+
+@cache
+def handlers(owner: type, prefix: str) -> Mapping[str, Callable[[Any], Any]]:
+    """The methods of a class that carry actions out (`do_`), or say why they do not apply now (`may_`), by action."""
+    return {
+        name.removeprefix(prefix): method
+        for each in reversed(owner.__mro__)
+        for name, method in vars(each).items()
+        if name.startswith(prefix)
+    }
 
 
 def of(context: str, keys: Keys = _BUILT_IN) -> list[Action]:

@@ -11,6 +11,7 @@ from nmem_tui.model.line import Line, wrap
 _WIDEST = 74
 """Cells of the longest line."""
 CONNECT = "nmem init"
+NO_WARNING = "no warning here: no hot learning matches this episode"
 Text = tuple[tuple[str, str, str], ...]
 """Rows: a sentence, or a key or command with what it does; and the tone."""
 _CONNECTED = ("connected", "a coding client reports here: its next session is recorded", "key")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,8 @@ from textual.css.query import NoMatches
 from textual.events import DescendantBlur, DescendantFocus, Event, Mount, ScreenResume, Unmount
 from textual.geometry import Size
 from textual.reactive import reactive
+from textual.screen import Screen
+from textual.timer import Timer
 from textual.widget import Widget
 
 from nmem.text import pad, printable
@@ -24,7 +27,7 @@ from nmem_tui.model.actions import bindings
 from nmem_tui.model.empty import told
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.screens.host import Host
-from nmem_tui.screens.paint_scheduler import PaintScheduler
+from nmem_tui.screens.paint_scheduler import Painter
 from nmem_tui.store.access import Reads
 from nmem_tui.widgets.bars import Header, KeyBar, Tabs
 from nmem_tui.widgets.drawn import COMPONENTS, Frame, Panel
@@ -44,7 +47,7 @@ _BANNER_SHORT = "a recorded session: nothing of yours is read or written · q le
 Take = Callable[[str], None]
 
 
-class View(PaintScheduler, inherit_bindings=False):
+class View(Screen[Any], inherit_bindings=False):
     """One of the numbered screens."""
 
     CONTEXT: ClassVar[str]
@@ -68,11 +71,12 @@ class View(PaintScheduler, inherit_bindings=False):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401 -- the base class takes what it takes
         """Each screen gets the bindings of its context."""
-        cls.BINDINGS = bindings(cls.CONTEXT)
+        cls.BINDINGS = bindings(getattr(cls, "CONTEXT", ""))
         super().__init_subclass__(**kwargs)
 
     def __init__(self) -> None:
         super().__init__()
+        self._painter = Painter(self)
         self.reads = Reads(self, lambda: self.cockpit.db_path)
         self.ready = asyncio.Event()
         """Whether what it was opened for is shown, or is known not to be there."""
@@ -82,7 +86,10 @@ class View(PaintScheduler, inherit_bindings=False):
         """Whether anything that was read is shown."""
         self.composed = False
         """Whether its widgets stand: from its mounting until it is taken away."""
-        self._counting = False
+        self._due: set[Callable[[], object]] = set()
+        """What is done soon."""
+        self._resting: dict[Callable[[], object], Timer] = {}
+        """What is done once nobody asks for it any more."""
         self.seen = -1
         """The generation of the store that this screen shows."""
         self._as_of: tuple[object, ...] = ()
@@ -116,11 +123,40 @@ class View(PaintScheduler, inherit_bindings=False):
         raise NotImplementedError
 
     async def on_event(self, event: Event) -> None:
-        """A screen that was asked for just before the cockpit closes may not be whole any more: it begins nothing."""
+        """A screen that closes, or was asked for just before the cockpit does, may not be whole: it begins nothing."""
         if isinstance(event, Mount | Unmount):
             self.composed = isinstance(event, Mount)
-        if not (self.cockpit.leaving and isinstance(event, Mount | ScreenResume)):
+        closes = self.cockpit.leaving or self._closing or self._pruning
+        if not (closes and isinstance(event, Mount | ScreenResume)):
             await super().on_event(event)
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        with self._painter.laying_out():
+            super()._refresh_layout(size, scroll)
+
+    def _compositor_refresh(self) -> None:
+        if self._painter.may_paint():
+            super()._compositor_refresh()
+
+    def soon(self, seconds: float, do: Callable[[], object]) -> None:
+        """Do it in so many seconds: once, however often it is asked for until then."""
+        if do not in self._due:
+            self._due.add(do)
+            self.set_timer(seconds, partial(self._do_due, do))
+
+    def _do_due(self, do: Callable[[], object]) -> None:
+        self._due.discard(do)
+        do()
+
+    def once_quiet(self, seconds: float, do: Callable[[], object]) -> None:
+        """Do it once nobody has asked for it for so many seconds: while a key is held, nothing is read."""
+        self.not_quiet(do)
+        self._resting[do] = self.set_timer(seconds, do)
+
+    def not_quiet(self, do: Callable[[], object]) -> None:
+        """Do not do it after all: it is done otherwise, or is about something else by now."""
+        if timer := self._resting.pop(do, None):
+            timer.stop()
 
     def action_copy_text(self) -> None:
         """Copy what the mouse has marked; where nothing is, say what leaves, which ctrl+c does elsewhere."""
@@ -220,13 +256,10 @@ class View(PaintScheduler, inherit_bindings=False):
         """Another process committed."""
         self.seen = message.generation
         self.refresh_data()
-        if not self._counting:
-            self._counting = True
-            self.set_timer(_COUNT_S, self.count_hot)
+        self.soon(_COUNT_S, self.count_hot)
 
     def count_hot(self) -> None:
         """How many hot learnings wait where the screen Learnings looks, and how many tasks run; the tabs say it."""
-        self._counting = False
         if not self.ready.is_set():
             return  # what the screen was opened for comes first: it is counted after that
         self._count_live()
@@ -336,7 +369,7 @@ class View(PaintScheduler, inherit_bindings=False):
 
     def is_blank(self) -> bool:
         """Whether nothing stands below the notice."""
-        return not self.filled
+        return self.has_class("-blank") or not self.filled
 
     def nothing_yet(self) -> None:
         """Nothing is recorded: say what will be seen here, and which command begins it."""

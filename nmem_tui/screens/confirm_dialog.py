@@ -17,13 +17,11 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from nmem.text import printable
-from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.model.lists import Item
 from nmem_tui.screens.modal import SCROLLING, Modal
-from nmem_tui.store.access import Reads
-from nmem_tui.widgets.drawn import COMPONENTS, Panel
+from nmem_tui.widgets.drawn import Panel
 from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.option_bar import OptionBar, Way
@@ -34,7 +32,6 @@ _LEAVES = "esc leaves"
 class ConfirmDialog(Modal[bool]):
     """What would be done; gives back whether it shall be."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     VERB: ClassVar[str] = "does this"
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("escape,q,n,enter", "leave", show=False),
@@ -56,7 +53,6 @@ class ConfirmDialog(Modal[bool]):
         self.able = False
         """Whether it is shown, and there is something to do."""
         self._over = Event()
-        self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
 
     def compose(self) -> ComposeResult:
         """A box: what it is about, over what would be done."""
@@ -109,20 +105,12 @@ class ConfirmDialog(Modal[bool]):
         self.pane.tell(items, keep=False)
         self.call_after_refresh(self.call_after_refresh, self.tell_more)  # once the head has the height that it takes
 
-    @on(Loaded)
-    def hand_out(self, message: Loaded) -> None:
-        """It was read."""
-        if (then := self.reads.done(message)) and self.is_attached:
-            then(message.value)
-
-    @on(ReadFailed)
-    def tell(self, message: ReadFailed) -> None:
+    def refuse(self, reason: str) -> None:
         """It cannot be done: say so in place."""
-        if self.reads.done(message):
-            reason = printable(message.reason) or "nothing is recorded yet"
-            self._end(able=False)
-            self.told.show(lambda cells, _rows: [[("✗ " if not n else "  ", "bad"), (row, "text")]
-                                                 for n, row in enumerate(wrap(reason, cells - 2, 4))])  # fmt: skip
+        said = reason or "nothing is recorded yet"
+        self._end(able=False)
+        self.told.show(lambda cells, _rows: [[("✗ " if not n else "  ", "bad"), (row, "text")]
+                                             for n, row in enumerate(wrap(said, cells - 2, 4))])  # fmt: skip
 
     def action_confirm(self) -> None:
         """Do what is shown, once it is."""
@@ -158,7 +146,6 @@ class ConfirmDialog(Modal[bool]):
 class ConfirmTask(Modal[bool]):
     """Says what would happen, and asks; the key that opened it does not answer it."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("y", "answer(True)", show=False),
         Binding("escape,n,q", "answer(False)", show=False),

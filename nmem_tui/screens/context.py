@@ -6,24 +6,29 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.timer import Timer
+from textual.widgets import Input
 
-from nmem.context.past import Effect, Telling, telling
+from nmem.context.items import Item as Thing
+from nmem.context.items import subject
+from nmem.context.past import Effect, Telling, Told, telling
 from nmem.context.preview import Preview
 from nmem.text import printable
 from nmem_tui.model import context, context_text, exports
 from nmem_tui.model import context_queries as reading
-from nmem_tui.model.context_queries import PAST, PROMPT, RESET, Shown, Wanted
+from nmem_tui.model.context_queries import MODES, PAST, PROMPT, RESET, START, Shown, Wanted
 from nmem_tui.model.context_queries import Told as Before
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
 from nmem_tui.model.lists import Item
 from nmem_tui.screens.base import Take
-from nmem_tui.screens.context_actions import NOT_CHOSEN
-from nmem_tui.screens.context_nav import ContextNav
+from nmem_tui.screens.context_actions import NOT_CHOSEN, ContextActions
 from nmem_tui.widgets.drawn import Frame, Panel
+from nmem_tui.widgets.inputs import Field
+from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
 
+_LEADS = ("episode", "learning", "next")
+"""What has a screen of its own to go to."""
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, nothing is read."""
 _EVERY_S = 0.5
@@ -32,15 +37,20 @@ _WORTH_S = 60.0
 """And whether it helps, which is counted over all sessions, at most this often."""
 
 
-class ContextView(ContextNav):
+class ContextView(ContextActions):
     """What the next session is told, and what the person makes of it."""
 
-    CONTEXT = "context"
     OPENS = "context"
     DEFAULT_CLASSES = "-blank"
 
     def __init__(self) -> None:
         super().__init__()
+        self.index: Items = Items(id="context")
+        self.pane: Items = Items(id="words-told")
+        self.over = self.exact = Frame(id="exact")
+        self.asked = Field(id="asked", placeholder="as if I asked a new session ...", compact=True, max_length=4000)
+        self.before: Before | None = None
+        """What was told, once it is read."""
         self.things = Frame(id="things")
         self.worth: Effect | None = None
         self.told: Telling | None = None
@@ -51,8 +61,8 @@ class ContextView(ContextNav):
         """What the thing under the cursor says."""
         self._drawn: tuple[str, str | None] | None = None
         """The text that is drawn, and what it is compared with."""
-        self._due = self._worth_due = False
-        self._rest: Timer | None = None
+        self._worth_known = False
+        """Whether the worth was read not long ago."""
         self._about = ""
         """The project that the worth is of."""
 
@@ -95,9 +105,8 @@ class ContextView(ContextNav):
         """At once where nothing is shown yet, else soon."""
         if self.shown is None:
             self._read()
-        elif not self._due:
-            self._due = True
-            self.set_timer(_EVERY_S, self._read)
+        else:
+            self.soon(_EVERY_S, self._read)
 
     def look_again(self) -> None:
         """The person changed something: show at once what came of it."""
@@ -126,7 +135,6 @@ class ContextView(ContextNav):
         return Wanted(mode, app.chosen, current, app.project, app.clock(), app.home, prompt, self.budgets.get(mode, 0))
 
     def _read(self) -> None:
-        self._due = False
         self.reads_now()
         if self.mode == PAST:
             self.read_before()
@@ -145,14 +153,14 @@ class ContextView(ContextNav):
 
     def _read_worth(self) -> None:
         row = self.shown.session if self.shown else None
-        if row is None or (self._worth_due and self._about == row.root + row.project):
+        if row is None or (self._worth_known and self._about == row.root + row.project):
             return
-        self._worth_due, self._about = True, row.root + row.project
+        self._worth_known, self._about = True, row.root + row.project
         self.reads.ask("worth", lambda db: reading.worth(db, row), self._show_worth)
-        self.set_timer(_WORTH_S, self._worth_again)
+        self.set_timer(_WORTH_S, self._forget_worth)
 
-    def _worth_again(self) -> None:
-        self._worth_due = False
+    def _forget_worth(self) -> None:
+        self._worth_known = False
 
     # What the answers change
 
@@ -276,6 +284,8 @@ class ContextView(ContextNav):
         self._tell_past()
 
     def _tell_past(self) -> None:
+        if self.mode != PAST:
+            return
         at, zone, one = self.cockpit.clock(), self.cockpit.zone, self.telling
         panel = self.query_one("#thing", Panel)
         panel.border_title = Content("Told")
@@ -309,10 +319,6 @@ class ContextView(ContextNav):
         self.remove_class("-blank")
         super().nothing_yet()
 
-    def is_blank(self) -> bool:
-        """Whether nothing was read yet."""
-        return self.has_class("-blank")
-
     # What the cursor does
 
     @on(Lines.Moved, "#context")
@@ -321,14 +327,7 @@ class ContextView(ContextNav):
         if self.mode != PAST:
             self._tell_one()
             return
-        if self._rest is not None:
-            self._rest.stop()
-        self._rest = self.set_timer(_REST_S, self._rested)
-
-    def _rested(self) -> None:
-        self._rest = None
-        if self.mode == PAST:
-            self._tell_past()
+        self.once_quiet(_REST_S, self._tell_past)
 
     def forget_changes(self) -> bool:
         """What changed is no longer marked."""
@@ -347,6 +346,160 @@ class ContextView(ContextNav):
     def gather(self) -> Gather:
         """The text with each thing in it, or what was told before."""
         return exports.context(self._wanted(), self.cockpit.zone)
+
+    @property
+    def one(self) -> Thing | None:
+        """The thing under the list's cursor."""
+        item = self.index.item
+        if item is None or item.kind != context.THING or self.shown is None:
+            return None
+        return context.thing(self.shown.found, item.key)
+
+    @property
+    def telling(self) -> Told | None:
+        """The text under the list's cursor that was told."""
+        item = self.index.item
+        if item is None or item.kind != context.TELLING or self.before is None:
+            return None
+        return next((each for each in self.before.past.found if str(each.id) == item.key), None)
+
+    # What is shown
+
+    def do_next_view(self) -> None:
+        """What is told next, then after a reset, then before."""
+        self._turn(MODES[(MODES.index(self.mode) + 1) % len(MODES)])
+
+    def do_last_view(self) -> None:
+        """The other way round."""
+        self._turn(MODES[(MODES.index(self.mode) - 1) % len(MODES)])
+
+    def do_past(self) -> None:
+        """What was told before, or back to what will be."""
+        self._turn(START if self.mode == PAST else PAST)
+
+    def do_ask(self) -> None:
+        """Type what would be asked."""
+        self._turn(PROMPT)
+        self.set_focus(self.asked)
+
+    def _turn(self, mode: str) -> None:
+        if self.mode == mode:
+            return
+        self.uncover()
+        self.all_marked.clear()
+        self.unfilter()
+        self.mode = mode
+        self.turned()
+
+    @on(Input.Changed, "#asked")
+    def ask_anew(self) -> None:
+        """Each keystroke shows what it would bring."""
+        if self.mode == PROMPT:
+            self.read_shown()
+
+    @on(Input.Submitted, "#asked")
+    def keep_asked(self) -> None:
+        """The things that it brings get the keyboard."""
+        self.set_focus(self.index)
+
+    # What the keys do
+
+    def may_open(self) -> str | None:
+        """The text can be read always; from there a thing leads somewhere."""
+        if self.telling is None and (self.mode == PAST or not (self.shown and self.shown.found)):
+            return "nothing is shown yet"
+        return self.may_story() if self.pane.has_focus else None
+
+    def do_open(self) -> None:
+        """Into the text; from there to what the thing stands for."""
+        if self.pane.has_focus:
+            self.do_story()
+        else:
+            self.into(self.pane)
+
+    def may_story(self) -> str | None:
+        """Episodes and learnings have screens of their own; of a text the session that was told it."""
+        if self.telling is not None:
+            return None
+        return None if self._leads() else "put the cursor on an episode or a learning"
+
+    def _leads(self) -> tuple[str, int] | None:
+        one = self.one
+        kind, _, number = one.id.removeprefix("pin/").partition("/") if one else ("", "", "")
+        return (kind, int(number)) if kind in _LEADS and number.isdecimal() else None
+
+    def do_story(self) -> None:
+        """The episode's story, the learning, or the session that was told."""
+        if told := self.telling:
+            self.cockpit.show_session(told.session_id)
+        elif leads := self._leads():
+            kind, number = leads
+            if kind == "learning":
+                self.cockpit.show_learning(number)
+            else:
+                self.cockpit.show_episode(number)
+
+    def id_here(self) -> str:
+        """The thing's; of a text that was told the session's."""
+        if self.mode == PAST:
+            return f"session/{self.telling.session_id}" if self.telling else ""
+        return self.one.id.removeprefix("pin/") if self.one else ""
+
+    def may_copy(self) -> str | None:
+        """Only where something is told."""
+        if self.mode == PAST:
+            return None if self.telling else "nothing to copy"
+        return None if self.shown and self.shown.found and self.shown.found.text else "nothing is told"
+
+    def do_sessions(self) -> None:
+        """Choose a session: its project's context is shown."""
+        from nmem_tui.screens.prompt_dialogs import Sessions  # on use: start-up stays short
+
+        shown = self.shown or self.before
+        self.app.push_screen(Sessions(shown.session.id if shown else "", self.cockpit.project), self.cockpit.choose)
+
+    def may_sessions(self) -> str | None:
+        """Only where there are some."""
+        return "no session is recorded yet" if self.has_class("-empty") else None
+
+    def do_back(self) -> None:
+        """Close the innermost thing that is open; where nothing is, the place is kept."""
+        if self.pane.has_focus or self.asked.has_focus:
+            self.uncover()
+        elif not (self.step_back() or self.forget_changes()) and self.mode != START:
+            self._turn(START)
+        self.check_keys()
+
+    # The filter, the marks, the way back
+
+    @property
+    def row_key(self) -> str | None:
+        """The thing under the list's cursor."""
+        return subject(self.one.id) if self.one and not self.pane.has_focus else None
+
+    def row_keys(self) -> list[str]:
+        """All that are listed."""
+        return [item.key for item in self.index.items if item.kind == context.THING]
+
+    def may_mark(self) -> str | None:
+        """What was told stays told."""
+        return self.may_change() or super().may_mark()
+
+    def may_mark_all(self) -> str | None:
+        """What was told stays told."""
+        return self.may_change() or super().may_mark_all()
+
+    def spot(self) -> tuple[str, str, str]:
+        """What is shown, and the thing under the cursor."""
+        item = self.index.item
+        return self.mode, item.kind if item else "", item.key if item else ""
+
+    def return_to(self, place: tuple[str, str, str]) -> None:
+        """To the thing of a place."""
+        mode, kind, key = place
+        self._turn(mode)
+        self.uncover()
+        self.index.seek(kind, key)
 
 
 def printable_lines(text: str) -> str:

@@ -10,7 +10,7 @@ from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
 from nmem_tui.model import actions, context
 from nmem_tui.model.context_queries import PAST, RESET, START, Shown
 from nmem_tui.operations import commands
-from nmem_tui.screens.list_screen import FilterableList
+from nmem_tui.screens.list_screen import ListScreen
 from nmem_tui.store.access import Change
 
 NOT_CHOSEN = "after a reset the current work is told: nothing to choose"
@@ -26,7 +26,7 @@ class Make(Protocol):
     def __call__(self, one: Thing, project_id: int, *, on: bool) -> Change: ...
 
 
-class ContextActions(FilterableList):
+class ContextActions(ListScreen):
     """The part of the screen Context that changes what is told; every change can be undone."""
 
     CONTEXT = "context"
@@ -64,10 +64,16 @@ class ContextActions(FilterableList):
         meant = set(self.meant)
         return [one for one in found.every if subject(one.id) in meant and one.kind != ASK]
 
+    def may_change(self) -> str | None:
+        """Not what was told before."""
+        if self.mode != PAST:
+            return None
+        return f"past injections cannot change: {actions.key_of('next_view')} shows what will be told"
+
     def may_exclude(self) -> str | None:
         """Only what is chosen at all."""
-        if self.mode == PAST:
-            return f"past injections cannot change: {actions.key_of('next_view')} shows what will be told"
+        if reason := self.may_change():
+            return reason
         if self.mode == RESET:
             return f"{NOT_CHOSEN}; items excluded at the start stay excluded"
         if self.one and self.one.kind == ASK and not self.marked:
@@ -99,9 +105,7 @@ class ContextActions(FilterableList):
         if reason := self.may_pin_item():
             return reason
         kind = subject(self.one.id).partition("/")[0] if self.one else ""
-        return (
-            None if kind in ("obs", "prompt", "episode", "thread", "learning") else f"a {kind} belongs to one project"
-        )
+        return None if kind in _RECORDED else f"a {kind} belongs to one project"
 
     def do_exclude(self) -> None:
         """Never tell it; or choose it by its score again."""

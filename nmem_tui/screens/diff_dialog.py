@@ -18,13 +18,12 @@ from textual.content import Content
 from textual.widgets import Input
 
 from nmem.text import printable
-from nmem_tui.messages import Loaded, ReadFailed
+from nmem_tui.messages import Loaded
 from nmem_tui.model import previews
 from nmem_tui.model.learnings import Candidate, Offer, offer
 from nmem_tui.model.line import Line
 from nmem_tui.screens.modal import SCROLLING, Choice, Dialog, Modal
-from nmem_tui.store.access import Reads
-from nmem_tui.widgets.drawn import COMPONENTS, Panel
+from nmem_tui.widgets.drawn import Panel
 from nmem_tui.widgets.inputs import Field
 from nmem_tui.widgets.item_lists import Items
 
@@ -40,7 +39,6 @@ _TYPING = "enter keeps the words · y, e and f work again then"
 class DiffDialog(Modal[Any]):
     """A diff, and whether it shall be so; gives back what was planned."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("escape", "leave", show=False),
         Binding("y", "confirm", show=False),
@@ -55,7 +53,6 @@ class DiffDialog(Modal[Any]):
     def __init__(self) -> None:
         super().__init__()
         self.trouble = ""
-        self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
 
     def compose(self) -> ComposeResult:
         """A box: the file, what else is asked, the diff."""
@@ -94,18 +91,11 @@ class DiffDialog(Modal[Any]):
             self.trouble = ""
             then(message.value)
 
-    @on(ReadFailed)
-    def tell(self, message: ReadFailed) -> None:
-        """It cannot be done: say so in place."""
-        if self.reads.done(message):
-            self.refuse(message.reason)
-
     def refuse(self, reason: str) -> None:
         """Say why it cannot be done."""
-        if self.is_attached:
-            self.trouble = printable(reason) or "the record no longer exists"
-            self.told.show(lambda cells, _rows: previews.trouble(self.trouble, cells))
-            self.pane.tell(lambda _cells: [], keep=False)
+        self.trouble = reason or "the record no longer exists"
+        self.told.show(lambda cells, _rows: previews.trouble(self.trouble, cells))
+        self.pane.tell(lambda _cells: [], keep=False)
 
     def show(self, head: Sequence[Line], lines: Sequence[str], nothing: str) -> None:
         """What it is about, and the diff; or why nothing changes."""
@@ -115,10 +105,6 @@ class DiffDialog(Modal[Any]):
     def action_scroll(self, by: int) -> None:
         """Move through the diff."""
         self.pane.move(by)
-
-    def action_leave(self) -> None:
-        """Change nothing."""
-        self.dismiss(None)
 
 
 class Withdraw(DiffDialog):
@@ -196,7 +182,7 @@ class Accept(DiffDialog):
                 self.field.value = found.rule
             self.text = found.rule
         if found.plan is None:
-            self.refuse(found.trouble)
+            self.refuse(printable(found.trouble))
             rule = found.rule or found.text
             self.pane.tell(lambda cells: previews.diff_items([f" {rule}"], cells, ""), keep=False)
         else:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nmem.read import episodes as episode_views
+from nmem_tui.model.empty import NO_WARNING
 from nmem_tui.model.now_cards import flat
 from nmem_tui.operations import commands
-from nmem_tui.screens.episode_warnings import EpisodeWarnings
-from nmem_tui.screens.list_screen import FilterableList
+from nmem_tui.screens.list_screen import ListScreen
+from nmem_tui.widgets.drawn import Frame
+from nmem_tui.widgets.lines import Lines
+from nmem_tui.widgets.story import StoryPane
 
 if TYPE_CHECKING:
     from nmem.decisions.read import Decision
+    from nmem.learn.learning import Warned
     from nmem.read.stories import Story
     from nmem.read.threads import Link
     from nmem.recall.remember import Plan
-    from nmem_tui.widgets.story import StoryPane
 
 _DECISION = "put the cursor on a decision of the story: enter opens it"
 _PROMPT = "put the cursor on a prompt of the story: enter opens it, ] goes to the next prompt"
 
 
-class EpisodeActions(EpisodeWarnings, FilterableList):
+class EpisodeActions(ListScreen):
     """The part of the screen Episodes that changes things; what it changes is what the story pane tells."""
 
     CONTEXT = "episodes"
@@ -32,9 +36,16 @@ class EpisodeActions(EpisodeWarnings, FilterableList):
         }
     )  # fmt: skip
     TOGETHER = frozenset({"pin", "purge"})
-    pane: StoryPane
-    split_at = 0
-    """The prompt at which a new episode was asked for: the cursor goes there once it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.index: Lines = Lines(id="episodes")
+        self.pane: StoryPane = StoryPane()
+        self.over = self.telling = Frame(id="telling")
+        self.warned: Sequence[Warned] = ()
+        """Learnings that the episode runs into again, the hottest first."""
+        self.split_at = 0
+        """The prompt at which a new episode was asked for: the cursor goes there once it is."""
 
     @property
     def story(self) -> Story | None:
@@ -291,6 +302,15 @@ class EpisodeActions(EpisodeWarnings, FilterableList):
         self.cockpit.change(
             commands.forget_next(thread.project_id) if thread.chosen else commands.continue_next(thread.id, title)
         )
+
+    def may_warning(self) -> str | None:
+        """Only where there is one."""
+        return None if self.warned else NO_WARNING
+
+    def do_warning(self) -> None:
+        """The hottest of them, on the screen Learnings."""
+        if self.warned:
+            self.cockpit.show_learning(self.warned[0].learning.id)
 
     def do_next_prompt(self) -> None:
         """The next prompt of the story."""

@@ -6,21 +6,24 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.timer import Timer
 
 from nmem.episodes import units
 from nmem.read import episodes as episode_views
 from nmem.read import stories as story_views
 from nmem.read.episode_filter import Filter
 from nmem.read.episodes import EpisodeRow, Page, Slot, Stamp
+from nmem.read.stories import Story
 from nmem.text import printable
-from nmem_tui.model import actions, episodes
+from nmem_tui.model import actions, episodes, exports
 from nmem_tui.model import episodes as reading
 from nmem_tui.model.episodes import Look, Shelf, Told
+from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
-from nmem_tui.model.line import Line, fitting
+from nmem_tui.model.line import Line, fitting, plain
 from nmem_tui.model.lists import NO_MATCH
-from nmem_tui.screens.episodes_nav import EpisodesNav
+from nmem_tui.model.story import uncut
+from nmem_tui.screens.base import Take
+from nmem_tui.screens.episode_actions import EpisodeActions
 from nmem_tui.widgets.charts import Band
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
@@ -33,17 +36,30 @@ _EVERY_S = 0.3
 """The list is looked at again at most this often."""
 
 
-class Episodes(EpisodesNav):
+class Episodes(EpisodeActions):
     """What was worked on, and how it went."""
+
+    OPENS = "list"
+    HINT = "!word, is:failed (tests), thread:, theme:, file:, project:"
+    TYPING_S = 0.06
 
     def __init__(self) -> None:
         super().__init__()
         self.listing = Frame(id="listing")
         self.band = Band(id="band")
+        self.shelf = Shelf()
+        self.filter = Filter()
+        self.theme = ("", "")
+        """The theme that was chosen, as it stands in the filter, and what it is about."""
+        self.total = self.whole = 0
+        """Episodes that the filter leaves, and all."""
+        self.more = False
+        """Whether the first are not counted yet."""
+        self.to_end = False
+        """Whether the cursor goes to the last one, once all are known."""
+        self._open_story = False
         self.waiting = 0
         self.stamp = Stamp()
-        self._due = False
-        self._rest: Timer | None = None
         self._then: tuple[str, int | None] = ("", None)
         """The action that waits for the story of an episode."""
         self._keep = 0
@@ -71,8 +87,6 @@ class Episodes(EpisodesNav):
         self._open_story = bool(self._keep)
         self.set_focus(self.index)
 
-    _open_story = False
-
     def open_wanted(self) -> None:
         """Another screen asks for the story of one episode."""
         wanted, self.cockpit.wanted_episode = self.cockpit.wanted_episode, 0
@@ -87,12 +101,11 @@ class Episodes(EpisodesNav):
     def return_to(self, place: tuple[int, bool]) -> None:
         """To the episode of a place; what filters it away is taken off."""
         unit_id, inside = place
-        self.telling.remove_class("-open")
-        self.set_focus(self.index)
+        self.uncover()
         if unit_id in self.shelf.places:
             self.index.go(self.shelf.places[unit_id])
             if inside:
-                self.open_story()
+                self.into(self.pane)
             return
         self.cockpit.wanted_episode = unit_id
         self.open_wanted()
@@ -102,11 +115,10 @@ class Episodes(EpisodesNav):
 
     def refresh_data(self) -> None:
         """The list soon; at once where there is none yet."""
-        if not self.shelf.slots:
+        if self.shelf.slots:
+            self.soon(_EVERY_S, self._look)
+        else:
             self.read_list()
-        elif not self._due:
-            self._due = True
-            self.set_timer(_EVERY_S, self._look)
 
     def look_again(self) -> None:
         """The person changed something: show it at once, and what was split off under the cursor."""
@@ -125,7 +137,6 @@ class Episodes(EpisodesNav):
 
     def _look(self) -> None:
         """What is on screen as it is now; the whole list where that changed."""
-        self._due = False
         shown, unit_id, at = self.shelf.shown(*self.index.places()), self.unit_id or 0, self.cockpit.clock()
         self.reads.ask("look", lambda db: reading.look(db, shown, unit_id, at), self._show_look)
 
@@ -210,7 +221,7 @@ class Episodes(EpisodesNav):
             self.read_rest()
         elif self._open_story and keep:
             self._open_story = False
-            self.open_story()
+            self.into(self.pane)
 
     def _arrange(self, cursor: int) -> None:
         """Draw the list anew, and tell the story under the cursor."""
@@ -231,7 +242,7 @@ class Episodes(EpisodesNav):
         self._point_out()
         self.name_list()
         if self.search.typing:
-            self._rest_for(_TYPED_S)
+            self.once_quiet(_TYPED_S, self._rested)
         else:
             self._read_story()
 
@@ -270,12 +281,7 @@ class Episodes(EpisodesNav):
     def tell_story(self) -> None:
         """Another episode is under the cursor: the strip follows at once, its story once the cursor rests."""
         self._point_out()
-        self._rest_for(_REST_S)
-
-    def _rest_for(self, seconds: float) -> None:
-        if self._rest is not None:
-            self._rest.stop()
-        self._rest = self.set_timer(seconds, self._rested)
+        self.once_quiet(_REST_S, self._rested)
 
     def _point_out(self) -> None:
         """Where the episode under the cursor stands on the strip."""
@@ -289,7 +295,6 @@ class Episodes(EpisodesNav):
             self.index.go(place)
 
     def _rested(self) -> None:
-        self._rest = None
         self._read_story()
         if self.more:
             self._count()
@@ -350,6 +355,106 @@ class Episodes(EpisodesNav):
         self.shelf = Shelf(self.cockpit.zone)
         self._point_out()
         super().nothing_yet()
+
+    @property
+    def unit_id(self) -> int | None:
+        """The episode under the cursor."""
+        return self.shelf.unit(self.index.cursor)
+
+    # What the keys do
+
+    def do_bottom(self) -> None:
+        """The last row, once all are known."""
+        if self.active is self.index and not self.shelf.complete:
+            self.to_end = True
+            self.read_rest()
+            return
+        super().do_bottom()
+
+    def may_open(self) -> str | None:
+        """An episode can be opened, and what was said and done in it."""
+        if self.pane.has_focus:
+            return None if self.pane.row else "put the cursor on a prompt or a call to open its moment"
+        return self.may_copy()
+
+    def may_copy(self) -> str | None:
+        """Only an episode."""
+        return None if self.unit_id is not None else "no episode here"
+
+    def do_open(self) -> None:
+        """Into the story; from there to the moment of what was said or done."""
+        if self.pane.has_focus:
+            if (row := self.pane.row) and self.story:
+                self.cockpit.show_moment(self.story.row.session_id, row.at, row.key)
+            return
+        self.into(self.pane)
+
+    def give_text(self, take: Take) -> None:
+        """The whole story as text, whatever the pane has room for."""
+        unit, zone, at, warned = self.unit_id, self.cockpit.zone, self.cockpit.clock(), self.pane.warned
+
+        def give(story: Story | None) -> None:
+            if story is not None:
+                take(plain(uncut(story, zone, at, warned)))
+
+        if unit is not None:
+            self.reads.ask("whole", lambda db: story_views.story(db, unit, whole=True), give)
+
+    def id_here(self) -> str:
+        """The episode's."""
+        return f"episode/{self.unit_id}" if self.unit_id is not None else ""
+
+    def gather(self) -> Gather:
+        """The list, and the story that is told."""
+        app = self.cockpit
+        return exports.episodes(self.filter, app.project, self.unit_id or 0, app.clock(), app.zone)
+
+    # The filter, the marks, the way back
+
+    def do_browse_themes(self) -> None:
+        """Choose what the episodes are to be about."""
+        from nmem_tui.screens.prompt_dialogs import Themes  # on use: start-up stays short
+
+        def take(chosen: str | None) -> None:
+            if chosen:
+                number, _, label = chosen.partition(" ")
+                self.theme = f"theme:{number}", label
+                self.telling.remove_class("-open")
+                self.search.put(f"theme:{number}")
+                self.set_focus(self.index)
+
+        self.app.push_screen(Themes(self.cockpit.project, self.unit_id or 0), take)
+
+    @property
+    def about(self) -> str:
+        """What the listed episodes are about, where a theme is chosen."""
+        return self.theme[1] if self.theme[0] in self.filtered.split() else ""
+
+    def narrow(self) -> None:
+        """Read what the filter leaves; an answer to an older one is dropped."""
+        self.filter, self.to_end = Filter(self.filtered), False  # the end that was meant is another list's
+        self.read_list()
+
+    def tally(self) -> tuple[int, int, bool]:
+        """Episodes that the filter leaves, of all."""
+        return self.total, max(self.whole, self.total), self.more
+
+    @property
+    def row_key(self) -> int | None:
+        """The episode under the list's cursor."""
+        return None if self.pane.has_focus else self.unit_id
+
+    def row_keys(self) -> list[int] | None:
+        """All that are listed."""
+        return self.listed_keys() if self.shelf.complete else None
+
+    def listed_keys(self) -> list[int]:
+        """Those that are read so far."""
+        return [slot.id for slot in self.shelf.slots]
+
+    def spot(self) -> tuple[int, bool]:
+        """The episode under the cursor, and whether one is in its story."""
+        return self.unit_id or 0, self.pane.has_focus
 
 
 def _header(total: int, waiting: int, project: str, cells: int) -> Line:

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
@@ -19,12 +19,15 @@ from nmem.read.health import HealthView
 from nmem.read.health import health as vital_signs
 from nmem.read.hook_cost import Pace
 from nmem.read.hook_cost import pace as pace_of
-from nmem_tui.model import health, health_cards, health_storage
+from nmem_tui.model import actions, exports, health, health_cards, health_storage
 from nmem_tui.model import health as reading
-from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, SECRETS, STORAGE
+from nmem_tui.model.exports import Gather
+from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets, Stored
 from nmem_tui.model.line import Line
+from nmem_tui.screens.base import Take
 from nmem_tui.screens.health_actions import HealthActions
 from nmem_tui.widgets.drawn import Card, Frame, Panel
+from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
 
 _EVERY_S = 1.0
@@ -34,21 +37,34 @@ _OFTEN = {FINDINGS: 60.0, HOOKS: 10.0, SECRETS: 20.0, STORAGE: 300.0, KEPT: 2.0}
 _NEVER = float("-inf")
 _TITLES = {SECRETS: "Secrets removed before anything was stored", STORAGE: "Storage by type",
            KEPT: "Backups and purges"}  # fmt: skip
+_ABOUT = {"redaction": SECRETS, "second opinion": SECRETS, "losses": HOOKS, "latency": HOOKS, "payloads": HOOKS,
+          "captured": HOOKS, "orphans": STORAGE, "integrity": STORAGE, "search": STORAGE}  # fmt: skip
+"""Findings whose figures stand in another view."""
 
 
 class Health(HealthActions):
     """Is the memory alive, fast, complete, and no larger than it should be?"""
 
+    OPENS = "health"
+    HINT = "words of the rows; !word"
     DEFAULT_CLASSES = "-blank -findings"
+
+    scroller = getters.query_one("#health", VerticalScroll)
 
     def __init__(self) -> None:
         super().__init__()
+        self.index: Items = Items(id="entries")
+        self.pane: Items = self.index
+        self.mode = FINDINGS
+        self.secrets: Secrets | None = None
+        self.stored: Stored | None = None
+        self.keeping: Keeping | None = None
         self.view: HealthView | None = None
         self.pace: Pace | None = None
         """What hooks cost over time, once it is read."""
         self._deep_at = 0
         """When everything was read; 0: what is shown was seen quickly."""
-        self._due = self._fresh = False
+        self._fresh = False
         self._read_at: dict[str, float] = {}
         """When each view was read, on a clock that only goes on."""
         self._taken: set[str] = set()
@@ -83,12 +99,11 @@ class Health(HealthActions):
 
     def refresh_data(self) -> None:
         """At most once a second."""
-        if not self._fresh:
+        if self._fresh:
+            self.soon(_EVERY_S, self._read_soon)
+        else:
             self._read()
             self._read_view()
-        elif not self._due:
-            self._due = True
-            self.set_timer(_EVERY_S, self._read_soon)
 
     def _read_soon(self) -> None:
         self._read()
@@ -125,7 +140,7 @@ class Health(HealthActions):
         self._read_view()
 
     def _read(self) -> None:
-        self._due, self._fresh = False, True
+        self._fresh = True
         path = self.cockpit.db_path
         self.reads.ask("health", lambda db: vital_signs(db, path), self._show)
 
@@ -303,11 +318,140 @@ class Health(HealthActions):
             self.header.show(health_cards.unread)
             self.query_one("#listed").border_title = Content("Not known: the database cannot be read")
 
-    def is_blank(self) -> bool:
-        """Whether no figure was read yet."""
-        return self.has_class("-blank")
-
     def do_reload(self) -> None:
         """Now, and quickly."""
         self._deep_at = 0
         self.look_again()
+
+    @property
+    def finding(self) -> Finding | None:
+        """The finding under the cursor."""
+        item = self.pane.item
+        if self.mode != FINDINGS or item is None or item.kind != health.FINDING:
+            return None
+        return health.keyed(self.found).get(item.key)
+
+    # The views
+
+    def do_next_check(self) -> None:
+        """The next view."""
+        self.turn(MODES[(MODES.index(self.mode) + 1) % len(MODES)])
+
+    def do_last_check(self) -> None:
+        """The view before."""
+        self.turn(MODES[(MODES.index(self.mode) - 1) % len(MODES)])
+
+    def turn(self, mode: str) -> None:
+        """To a view."""
+        if mode != self.mode:
+            self.unfilter()
+            self.mode = mode
+            self.turned()
+
+    def may_open(self) -> str | None:
+        """Some findings have their figures in another view."""
+        one = self.finding
+        return None if one and one.check in _ABOUT else "no other view has more on it"
+
+    def do_open(self) -> None:
+        """The view with the figures of the finding."""
+        if one := self.finding:
+            self.cockpit.leave()
+            self.turn(_ABOUT[one.check])
+
+    def do_back(self) -> None:
+        """The filter off, then back to the findings; with nothing open the place is kept."""
+        if self.cockpit.failed:
+            self.cockpit.failed = ""
+            self.show_job()
+            return
+        if not self.step_back() and self.mode != FINDINGS:
+            self.turn(FINDINGS)
+
+    # The filter, the way back
+
+    def may_filter(self) -> str | None:
+        """Cards are no rows."""
+        if self.is_blank():
+            return "nothing is recorded yet"
+        return (
+            f"these cards have no rows: {actions.key_of('next_check')} goes to a list" if self.mode == HOOKS else None
+        )
+
+    def spot(self) -> tuple[str, str, str]:
+        """The view, and what the cursor is on."""
+        item = self.pane.item if self.mode != HOOKS else None
+        return self.mode, item.kind if item else "", item.key if item else ""
+
+    def return_to(self, place: tuple[str, str, str]) -> None:
+        """To the row of a place."""
+        mode, kind, key = place
+        self.turn(mode)
+        self.pane.seek(kind, key)
+
+    # Moving
+
+    def do_down(self) -> None:
+        """One row down."""
+        self._move(1) if self.mode == HOOKS else super().do_down()
+
+    def do_up(self) -> None:
+        """One row up."""
+        self._move(-1) if self.mode == HOOKS else super().do_up()
+
+    def do_half_down(self) -> None:
+        """Half a page down."""
+        self._move(self.size.height // 2) if self.mode == HOOKS else super().do_half_down()
+
+    def do_half_up(self) -> None:
+        """Half a page up."""
+        self._move(-self.size.height // 2) if self.mode == HOOKS else super().do_half_up()
+
+    def do_top(self) -> None:
+        """To the top."""
+        self.scroller.scroll_home(animate=False) if self.mode == HOOKS else super().do_top()
+
+    def do_bottom(self) -> None:
+        """To the end."""
+        self.scroller.scroll_end(animate=False) if self.mode == HOOKS else super().do_bottom()
+
+    def _move(self, rows: int) -> None:
+        self.scroller.scroll_relative(y=rows, animate=False)
+
+    # Copying
+
+    def _text(self) -> str:
+        """What `y` copies: the command that mends or restores, else the list."""
+        item = self.pane.item
+        if self.mode == FINDINGS:
+            return self.finding.mend if self.finding else ""
+        if self.mode == HOOKS:
+            return ""
+        if item is not None and item.kind == health.BACKUP and self.keeping:
+            return next((health.restore(one) for one in self.keeping.backups if one.path == item.key), "")
+        return self.pane.plain()
+
+    def may_copy(self) -> str | None:
+        """Only what mends or tells something."""
+        if self.mode == FINDINGS and not self._text():
+            return "this finding has no fix" if self.finding else "put the cursor on a finding"
+        return None if self._text() else "nothing to copy here"
+
+    def give_text(self, take: Take) -> None:
+        """The command, or the list as text."""
+        take(self._text())
+
+    def id_here(self) -> str:
+        """A backup's file; nothing else here has a place of its own but the screen."""
+        item = self.pane.item
+        return item.key if self.mode == KEPT and item and item.kind == health.BACKUP else "health"
+
+    def gather(self) -> Gather:
+        """Every view of the screen."""
+        app = self.cockpit
+        return exports.health(app.db_path, app.clock(), app.zone, lambda: not self.is_attached)
+
+    @property
+    def clickable(self) -> tuple[Lines, ...]:
+        """None: a key leads to another view."""
+        return ()

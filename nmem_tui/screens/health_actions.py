@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nmem_tui.model import actions, health
 from nmem_tui.operations import commands, jobs
-from nmem_tui.screens.health_nav import HealthNav
+from nmem_tui.screens.list_screen import ListScreen
 
 if TYPE_CHECKING:
     from nmem.audit import Finding
@@ -15,9 +15,12 @@ DRAWN = 20
 """Redactions that are drawn at once to be judged."""
 
 
-class HealthActions(HealthNav):
+class HealthActions(ListScreen):
     """The part of the screen Health that changes something; what takes long goes on in the background."""
 
+    CONTEXT = "health"
+    found: tuple[Finding, ...] = ()
+    """The findings, the worst first."""
     second: Finding | None = None
     """What the second detector said last."""
 
@@ -98,10 +101,6 @@ class HealthActions(HealthNav):
     def _mend(self, sure: bool | None) -> None:
         if sure and self.cockpit.busy() is None:
             self.cockpit.work("mending", jobs.mend, self.mended, stops=False)
-
-    def look_again(self) -> None:
-        """Show at once what came of a change."""
-        raise NotImplementedError
 
     def mended(self, _done: object) -> None:
         """What was read before is old."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nmem.learn.learning import SKILL
 from nmem_tui.model import actions
 from nmem_tui.operations import commands
-from nmem_tui.screens.list_screen import FilterableList
+from nmem_tui.screens.list_screen import ListScreen
 from nmem_tui.store.access import Change
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DAY_MS = 86_400_000
 
 
-class LearningActions(FilterableList):
+class LearningActions(ListScreen):
     """The part of the screen Learnings that changes where one stands; every change can be undone."""
 
     CONTEXT = "learnings"

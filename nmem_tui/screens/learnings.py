@@ -6,41 +6,50 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.timer import Timer
 
-from nmem.learn.learning import SKILL, Learning
+from nmem.learn.learning import FIX, OPEN, SKILL, Evidence, Learning
 from nmem.text import printable
 from nmem_tui.model import actions, exports, learning_detail, learnings
 from nmem_tui.model import learnings as reading
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
-from nmem_tui.model.learnings import Detail, Listing, Scope
+from nmem_tui.model.learnings import CHOICES, PROJECT, SCOPES, SKILLS, Detail, Listing, Scope, moment
 from nmem_tui.model.line import Line
 from nmem_tui.model.lists import NO_MATCH
-from nmem_tui.screens.learnings_nav import LearningsNav
-from nmem_tui.screens.list_screen import DebouncedReload
+from nmem_tui.screens.base import Take
+from nmem_tui.screens.learning_actions import LearningActions
 from nmem_tui.widgets.charts import HeatMap
 from nmem_tui.widgets.drawn import Frame, Panel
+from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, no evidence is read."""
+_EVERY_S = 0.5
+"""The list is read again at most this often."""
 _TALL = 36
+_NOTHING = "there is no learning here"
 _AROUND = 8
 """Rows that are not the list's."""
 _MOST_WEEKS = 16
 """Rows that the heat map may take."""
 
 
-class Learnings(DebouncedReload, LearningsNav):
+class Learnings(LearningActions):
     """Patterns across sessions that shall end in something fixed."""
 
-    EVERY_S = 0.5
-    CONTEXT = "learnings"
     OPENS = "learnings"
+    HINT = "words of pattern, file, kind or fix; !word"
 
     def __init__(self) -> None:
         super().__init__()
+        self.index: Lines = Lines(id="learnings")
+        self.pane: Items = Items(id="learning")
+        self.state, self.kind = OPEN, PROJECT
+        self.detail: Detail | None = None
+        """What is kept of the learning under the cursor, once it is read."""
+        self.map: bool | None = None
+        """Whether the heat map is wanted; None: where there is room."""
         self.weeks = HeatMap(id="weeks")
         self.patterns, self.about = Frame(id="patterns"), Frame(id="about")
         self.over = self.about
@@ -52,7 +61,6 @@ class Learnings(DebouncedReload, LearningsNav):
         self._open = False
         self._inside = True
         """Whether the learning that is wanted shall be opened."""
-        self._rest: Timer | None = None
         self._gone = 0
         """The learning that left the list from under the cursor: taken back, it has the cursor again."""
 
@@ -106,7 +114,7 @@ class Learnings(DebouncedReload, LearningsNav):
     def return_to(self, place: tuple[int, bool]) -> None:
         """To the learning of a place."""
         self.cockpit.wanted_learning, self._inside = place
-        self._close()
+        self.uncover()
         self.open_wanted()
 
     def _find_wanted(self) -> None:
@@ -132,13 +140,23 @@ class Learnings(DebouncedReload, LearningsNav):
 
     # What is read
 
+    def refresh_data(self) -> None:
+        """At once where nothing is shown yet, else soon."""
+        if self.listing is None:
+            self.read_list()
+        else:
+            self.soon(_EVERY_S, self.read_list)
+
+    def look_again(self) -> None:
+        """The person changed something: show it at once."""
+        self.read_list()
+
     def session_changed(self) -> None:
         """Another session, perhaps of another project."""
         self.read_list()
 
     def read_list(self) -> None:
         """What is listed, in one visit."""
-        super().read_list()
         scope, state, at = self._scope(), self.state, self.cockpit.clock()
         self.scope, self.cockpit.listed = scope, self.kind
         self.reads.ask("learnings", lambda db: reading.listing(db, scope, state, at), self._show)
@@ -183,7 +201,7 @@ class Learnings(DebouncedReload, LearningsNav):
             self._gone = keep
         place = next((n for n, one in enumerate(shown) if one.id == keep), min(self.index.cursor, len(shown) - 1))
         if keep and self.pane.has_focus and keep not in ids:
-            self._close()  # it is listed elsewhere now: the next key must not change its neighbour unseen
+            self.uncover()  # it is listed elsewhere now: the next key must not change its neighbour unseen
 
         def draw(place: int, cells: int) -> Line:
             return learnings.row(shown[place], cells, at, states=states, where=where)
@@ -227,11 +245,14 @@ class Learnings(DebouncedReload, LearningsNav):
         """All that are listed."""
         return [one.id for one in self.shown]
 
-    def marks_changed(self) -> None:
-        """The gutter and the title."""
-        self.index.redraw()
+    def name_list(self) -> None:
+        """The list's title."""
         if self.listing:
             self._titles(self.listing)
+
+    def narrow(self) -> None:
+        """List what the filter leaves."""
+        self.draw_list()
 
     def _hint(self, found: Listing) -> str:
         if self.words:
@@ -280,15 +301,151 @@ class Learnings(DebouncedReload, LearningsNav):
     def tell_about(self) -> None:
         """Another learning is under the cursor: what is kept of it, and its weeks, follow once the cursor rests."""
         self._gone = 0
-        if self._rest is not None:
-            self._rest.stop()
-        self._rest = self.set_timer(_REST_S, self._rested)
-
-    def _rested(self) -> None:
-        self._rest = None
-        self._read_detail()
+        self.once_quiet(_REST_S, self._read_detail)
 
     @on(Lines.Moved, "#learning")
     def other_line(self) -> None:
         """Whether evidence is under the cursor decides what can be done."""
         self.check_keys()
+
+    @property
+    def known(self) -> Detail | None:
+        """What is kept of the learning under the cursor; None until it is read."""
+        found = self.detail
+        return found if found and self.one and found.learning.id == self.one.id else None
+
+    @property
+    def proof(self) -> Evidence | None:
+        """The piece of evidence under the cursor; the newest with a story while the list has the keyboard."""
+        found = self.known
+        if found is None:
+            return None
+        if not self.pane.has_focus:
+            return next((each for each in found.evidence if each.unit_id), next(iter(found.evidence), None))
+        item = self.pane.item
+        return found.evidence[int(item.key)] if item and item.kind == learning_detail.EVIDENCE else None
+
+    # What the keys do
+
+    def do_next_evidence(self) -> None:
+        """The next place where it was met."""
+        self._to_evidence(1)
+
+    def do_last_evidence(self) -> None:
+        """The place before."""
+        self._to_evidence(-1)
+
+    def may_next_evidence(self) -> str | None:
+        """Only of a learning."""
+        return None if self.one else _NOTHING
+
+    may_last_evidence = may_next_evidence
+    may_copy = may_next_evidence
+
+    def _to_evidence(self, step: int) -> None:
+        if not self.pane.has_focus:
+            self.into(self.pane)
+        if not self.pane.step(step):
+            self.notify("no further evidence that way", timeout=2)
+
+    def may_open(self) -> str | None:
+        """A learning can be opened, and evidence that is still there."""
+        if self.one is None:
+            return _NOTHING
+        if not self.pane.has_focus:
+            return None
+        item = self.pane.item
+        if item is None or not item.kind:
+            return "put the cursor on a piece of evidence: ] goes to the next one"
+        return None if self._place() else "its record is forgotten: only this line is kept"
+
+    def _place(self) -> tuple[str, int, int] | None:
+        """Session, time and key of the stream's row that is under the cursor."""
+        item, found = self.pane.item, self.known
+        if item is None or found is None:
+            return None
+        if item.kind == learning_detail.EVIDENCE:
+            proof = found.evidence[int(item.key)]
+            at = moment(proof)
+            return (proof.session_id, *at) if at else None
+        row = next((row for row in found.between if str(row.key) == item.key), None)
+        ids = found.learning.remedy.observation_ids if found.learning.remedy else ()
+        fix = next((each for each in found.evidence if each.role == FIX and each.observation_id in ids), None)
+        return (fix.session_id, row.at, row.key) if row and fix else None
+
+    def do_open(self) -> None:
+        """Into what is told of it; from there to the moment in its session."""
+        if not self.pane.has_focus:
+            self.into(self.pane)
+        elif place := self._place():
+            self.cockpit.show_moment(*place)
+
+    def may_story(self) -> str | None:
+        """Only what is in an episode has a story."""
+        if self.one is None:
+            return _NOTHING
+        if self.proof is None:
+            return "put the cursor on a piece of evidence: ] goes to the next one"
+        return None if self.proof.unit_id else "it belongs to no episode"
+
+    def do_story(self) -> None:
+        """The story of the episode that it was met in."""
+        if self.proof and self.proof.unit_id:
+            self.cockpit.show_episode(self.proof.unit_id)
+
+    def give_text(self, take: Take) -> None:
+        """All that is told of it as text."""
+        take(self.pane.plain())
+
+    def id_here(self) -> str:
+        """The learning's."""
+        return f"learning/{self.one.id}" if self.one else ""
+
+    def do_next_state(self) -> None:
+        """List the next state."""
+        self._state(1)
+
+    def do_last_state(self) -> None:
+        """List the state before."""
+        self._state(-1)
+
+    def _state(self, step: int) -> None:
+        some = [one for one in CHOICES if one != SKILLS or self.has_skills]
+        self.state = some[(some.index(self.state) + step) % len(some)]
+        self.all_marked.clear()
+        self.uncover()
+        self.read_list()
+
+    def do_projects(self) -> None:
+        """Of this project, of all, or what several share."""
+        self.kind = SCOPES[(SCOPES.index(self.kind) + 1) % len(SCOPES)]
+        self.all_marked.clear()
+        self.uncover()
+        self.read_list()
+
+    def do_map(self) -> None:
+        """Show the heat map, or hide it."""
+        self.map = not self.query_one("#weeks").display
+        self.fit()
+
+    # The filter, the marks, the way back
+
+    @property
+    def row_key(self) -> int | None:
+        """The learning under the list's cursor."""
+        return self.one.id if self.one and not self.pane.has_focus else None
+
+    def spot(self) -> tuple[int, bool]:
+        """The learning under the cursor, and whether one is in it."""
+        return (self.one.id if self.one else 0), self.pane.has_focus
+
+    @property
+    def clickable(self) -> tuple[Lines, ...]:
+        """Learnings and their evidence."""
+        return self.index, self.pane
+
+    def may_map(self) -> str | None:
+        """Not under what lies over it."""
+        if self.one is None:
+            return "no learning is listed: the map would be empty"
+        return "close this first with esc: the heat map is behind it" if self.covered else None

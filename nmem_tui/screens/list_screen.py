@@ -1,16 +1,15 @@
-"""The base of screens with a list: cursor keys, marks, the filter, debounced reload.
+"""The base of screens with a list: cursor keys, marks, the filter, and what is told of one row beside the list.
 
 What lies over the list is what the keys are about: marks that nobody can see are kept, and rest until they show again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Hashable, Iterable, Sequence
+from typing import ClassVar
 
 from textual import on
 from textual.content import Content
-from textual.timer import Timer
 from textual.widget import Widget
 
 from nmem_tui.model import lists
@@ -22,17 +21,24 @@ from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.stream import Stream
 
 _COVERED = "the list is behind this: esc returns to it"
+_SCROLLED = 5
+"""Lines that a key scrolls what is told of one row."""
 
 
-class MarkableList(View):
-    """The part of a screen whose rows can be marked; its actions then are about all of them."""
+class ListScreen(View):
+    """A screen whose rows can be filtered and marked; its actions then are about all of them."""
 
-    CONTEXT = "now"
-    OPENS = "stream"
     ALONE: ClassVar[frozenset[str]] = frozenset()
     """Actions that make no sense with several rows."""
     TOGETHER: ClassVar[frozenset[str]] = frozenset()
     """Actions that are about all marked rows."""
+    HINT: ClassVar[str] = "words that must all be there, !word that must not"
+    TYPING_S: ClassVar[float] = 0.0
+    """Keys that come faster than this narrow together: where each asks the database."""
+    index: Lines | Stream
+    """The list."""
+    pane: Lines
+    """What is told of one row."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,11 +47,103 @@ class MarkableList(View):
         self._none = Marked()
         self.over: Widget | None = None
         """What is told of one row: in a narrow terminal it lies over the list once it is open."""
+        self.search = FilterBox(self.HINT)
+        self.filtered = ""
+        """The filter in force."""
+
+    # What is told of one row
 
     @property
     def covered(self) -> bool:
         """Whether what is open lies over the list."""
         return self.over is not None and self.has_class("-narrow") and self.over.has_class("-open")
+
+    @property
+    def home(self) -> Widget | None:
+        """The list, where the keyboard goes after a filter."""
+        return self.index
+
+    @property
+    def active(self) -> Lines | Stream:
+        """Where the keyboard is."""
+        return self.pane if self.pane.has_focus else self.index
+
+    def into(self, lines: Lines) -> None:
+        """What is told of the row gets the keyboard."""
+        if self.over is not None:
+            self.over.add_class("-open")
+        self.set_focus(lines)
+        self.check_keys()
+
+    def uncover(self) -> None:
+        """Close what lies over the list."""
+        if self.over is not None:
+            self.over.remove_class("-open")
+            self.set_focus(self.index)
+
+    def do_back(self) -> None:
+        """Close the innermost thing that is open; where nothing is, the place is kept."""
+        if self.active is self.index:
+            self.step_back()
+        else:
+            self.uncover()
+        self.check_keys()
+
+    def do_details_down(self) -> None:
+        """Scroll what is told."""
+        self.pane.move(_SCROLLED)
+
+    def do_details_up(self) -> None:
+        """Scroll it back."""
+        self.pane.move(-_SCROLLED)
+
+    def may_open(self) -> str | None:
+        """What is under the cursor can be opened."""
+        return None
+
+    def do_open(self) -> None:
+        """Open what is under the cursor."""
+        raise NotImplementedError
+
+    @property
+    def clickable(self) -> tuple[Lines | Stream, ...]:
+        """The lists whose rows a second click opens."""
+        return (self.index,)
+
+    @on(Lines.Opened)
+    def open_clicked(self, message: Lines.Opened) -> None:
+        """A second click opens."""
+        if message.lines in self.clickable and not self.may_open():
+            self.do_open()
+
+    # The cursor, in whichever list has the keyboard
+
+    def do_down(self) -> None:
+        """One row down."""
+        self.active.move(1)
+
+    def do_up(self) -> None:
+        """One row up."""
+        self.active.move(-1)
+
+    def do_half_down(self) -> None:
+        """Half a page down."""
+        self.active.move(self.active.page())
+
+    def do_half_up(self) -> None:
+        """Half a page up."""
+        self.active.move(-self.active.page())
+
+    def do_top(self) -> None:
+        """The first row."""
+        self.active.scroll_to(y=0, animate=False, immediate=True, force=True)
+        self.active.go(0)
+
+    def do_bottom(self) -> None:
+        """The last row."""
+        self.active.move(self.active.count)
+
+    # The marks
 
     @property
     def marked(self) -> Marked:
@@ -83,9 +181,8 @@ class MarkableList(View):
 
     def marks_changed(self) -> None:
         """Draw the list and its title anew."""
-
-    def to_next(self) -> None:
-        """The cursor goes on to the next row."""
+        self.index.redraw()
+        self.name_list()
 
     def may_mark(self) -> str | None:
         """Only a row that can be seen."""
@@ -100,7 +197,7 @@ class MarkableList(View):
             self.cockpit.say(f"{MOST:,} rows are marked: that is the limit", severity="warning")
             return
         self.all_marked.flip(key)
-        self.to_next()
+        self.index.move(1)
         self._changed()
 
     def may_mark_all(self) -> str | None:
@@ -139,77 +236,28 @@ class MarkableList(View):
             return None
         return f"{len(self.marked)} rows are marked, this works on one: esc clears the marks"
 
-    # The cursor, in whichever list has the keyboard
-
-    @property
-    def active(self) -> Lines:
-        """Where the keyboard is."""
-        raise NotImplementedError
-
-    def do_down(self) -> None:
-        """One row down."""
-        self.active.move(1)
-
-    def do_up(self) -> None:
-        """One row up."""
-        self.active.move(-1)
-
-    def do_half_down(self) -> None:
-        """Half a page down."""
-        self.active.move(self.active.page())
-
-    def do_half_up(self) -> None:
-        """Half a page up."""
-        self.active.move(-self.active.page())
-
-    def do_top(self) -> None:
-        """The first row."""
-        self.active.scroll_to(y=0, animate=False, immediate=True, force=True)
-        self.active.go(0)
-
-    def do_bottom(self) -> None:
-        """The last row."""
-        self.active.go(self.active.count - 1, -1)
-
-
-class FilterableList(MarkableList):
-    """The part of a screen with a list that can be filtered."""
-
-    HINT: ClassVar[str] = "words that must all be there, !word that must not"
-    TYPING_S: ClassVar[float] = 0.0
-    """Keys that come faster than this narrow together: where each asks the database."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.search = FilterBox(self.HINT)
-        self.filtered = ""
-        """The filter in force."""
-        self._typing: Timer | None = None
+    # The filter
 
     @property
     def words(self) -> lists.Words:
         """The filter in force, for a list that is in memory."""
         return lists.Words(self.filtered)
 
-    @property
-    def home(self) -> Lines | Stream:
-        """The list, where the keyboard goes after a filter."""
-        raise NotImplementedError
-
-    def to_next(self) -> None:
-        """One row down."""
-        self.home.move(1)
-
     def narrow(self) -> None:
         """List what the filter in force leaves."""
-        raise NotImplementedError
+        assert isinstance(self.index, Items)
+        self.index.narrow(self.words)
+        self.name_list()
+        self.index.post_message(Lines.Moved(self.index))
 
     def tally(self) -> tuple[int, int, bool]:
         """How many rows are listed, of how many, and whether more may come."""
-        raise NotImplementedError
+        assert isinstance(self.index, Items)
+        return self.index.taken, self.index.whole, False
 
-    def uncover(self) -> None:
-        """Close what lies over the list."""
+    def name_list(self) -> None:
+        """The list's title."""
+        raise NotImplementedError
 
     def may_filter(self) -> str | None:
         """Only rows can be filtered, or a filter be changed."""
@@ -228,18 +276,15 @@ class FilterableList(MarkableList):
         if message.text == self.filtered:
             return
         self.filtered = message.text
-        if self._typing is not None:
-            self._typing.stop()
-            self._typing = None
         if self.TYPING_S:
-            self._typing = self.set_timer(self.TYPING_S, self.narrow)
+            self.once_quiet(self.TYPING_S, self.narrow)
         else:
             self.narrow()
 
     @on(FilterBox.Kept)
     def keep_filter(self) -> None:
         """On to the rows that are left."""
-        self.set_focus(self.home)
+        self.set_focus(self.index)
 
     def unfilter(self) -> bool:
         """Everything is listed again; whether anything was left out, or the box was open."""
@@ -247,7 +292,7 @@ class FilterableList(MarkableList):
         focused = self.search.typing
         self.search.close()
         if focused:
-            self.set_focus(self.home)
+            self.set_focus(self.index)
         if self.filtered:
             self.filtered = ""
             self.narrow()
@@ -268,53 +313,3 @@ class FilterableList(MarkableList):
         number, whole, more = self.tally()
         told = lists.count(number, whole, more=more)
         return Content(lists.title(name, rest, self.filtered, told, self.marks_told))
-
-
-class ItemListScreen(FilterableList):
-    """The part of such a screen; `home` is its list."""
-
-    @property
-    def home(self) -> Items:
-        """The list."""
-        raise NotImplementedError
-
-    def narrow(self) -> None:
-        """List what the filter leaves."""
-        self.home.narrow(self.words)
-        self.name_list()
-        self.home.post_message(Lines.Moved(self.home))
-
-    def tally(self) -> tuple[int, int, bool]:
-        """Rows that the filter leaves, of all that can be taken."""
-        return self.home.taken, self.home.whole, False
-
-    def name_list(self) -> None:
-        """The list's title."""
-        raise NotImplementedError
-
-
-class DebouncedReload:
-    """The part of a screen whose list is read in one visit."""
-
-    EVERY_S: ClassVar[float]
-    """The list is read again at most this often."""
-    listing: Any = None
-    """What is listed; None: nothing was read yet."""
-    set_timer: Callable[..., Any]
-    _due = False
-
-    def read_list(self) -> None:
-        """Read what is listed."""
-        self._due = False
-
-    def refresh_data(self) -> None:
-        """At once where nothing is shown yet, else soon."""
-        if self.listing is None:
-            self.read_list()
-        elif not self._due:
-            self._due = True
-            self.set_timer(self.EVERY_S, self.read_list)
-
-    def look_again(self) -> None:
-        """Show it at once."""
-        self.read_list()

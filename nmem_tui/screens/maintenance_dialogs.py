@@ -29,7 +29,7 @@ class Sweep(ConfirmDialog):
 
     def look(self) -> None:
         """Count what would go."""
-        at = self.app.clock()  # type: ignore[attr-defined]
+        at = self.cockpit.clock()
 
         def work(db: Connection) -> Swept:
             return sweep(db, policy.load(), at, dry=True, stopped=self.over)

@@ -12,13 +12,18 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import Event, Mount, ScreenResume
 from textual.screen import ModalScreen, ScreenResultType
 from textual.style import Style
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from nmem.text import printable
+from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model.line import Line, cut
-from nmem_tui.screens.paint_scheduler import PaintMoved
+from nmem_tui.screens.host import Host
+from nmem_tui.screens.paint_scheduler import Painter
+from nmem_tui.store.access import Reads
 from nmem_tui.widgets.drawn import COMPONENTS, content
 from nmem_tui.widgets.inputs import Field
 
@@ -38,8 +43,50 @@ class CloseOnce:
         return leaving
 
 
-class Modal(CloseOnce, PaintMoved, ModalScreen[ScreenResultType]):
-    """A dialog."""
+class Modal(CloseOnce, ModalScreen[ScreenResultType]):
+    """A dialog: it reads of the database, says in place what cannot be read, and is left with escape."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._painter = Painter(self)
+        self.reads = Reads(self, lambda: self.cockpit.db_path)
+
+    @property
+    def cockpit(self) -> Host:
+        """The app, by its own type."""
+        app = self.app
+        assert isinstance(app, Host)
+        return app
+
+    async def on_event(self, event: Event) -> None:
+        """A dialog that is left before it stands has nothing to begin with."""
+        if not (isinstance(event, Mount | ScreenResume) and (self._closing or self._pruning)):
+            await super().on_event(event)
+
+    def _compositor_refresh(self) -> None:
+        self._painter.mark_moved()
+        super()._compositor_refresh()
+
+    @on(Loaded)
+    def hand_out(self, message: Loaded) -> None:
+        """It was read."""
+        if (then := self.reads.done(message)) and self.is_attached:
+            then(message.value)
+
+    @on(ReadFailed)
+    def tell(self, message: ReadFailed) -> None:
+        """It could not be read."""
+        if self.reads.done(message) and self.is_attached:
+            self.refuse(printable(message.reason))
+
+    def refuse(self, reason: str) -> None:
+        """Say in place why it could not be read; no reason: nothing is recorded."""
+
+    def action_leave(self) -> None:
+        """Change nothing."""
+        self.dismiss(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +130,6 @@ SCROLLING = tuple(
 class Dialog(Modal[str | None]):
     """Choose one of a list by typing."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     TITLE_TEXT: ClassVar[str]
     HINT: ClassVar[str] = "enter takes · esc leaves"
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
@@ -147,6 +193,10 @@ class Dialog(Modal[str | None]):
             self.choices_list.highlighted = here
         self._fit()
 
+    def refuse(self, reason: str) -> None:
+        """The reason stands instead of the choices."""
+        self.offer([Choice([("✗ ", "bad"), (reason, "text")], "", None)])
+
     def _fit(self) -> None:
         """As high as all choices ask for, so that typing never moves it; at most four fifths of the screen."""
         cells = self._cells()
@@ -176,7 +226,3 @@ class Dialog(Modal[str | None]):
     def take_clicked(self, event: OptionList.OptionSelected) -> None:
         """A click takes."""
         self.dismiss(self._shown[event.option_index].value)
-
-    def action_leave(self) -> None:
-        """Choose nothing."""
-        self.dismiss(None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,9 @@ from nmem.read.days import Days, days, midnights
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
 from nmem_tui.model import now_cards, now_gauges
+from nmem_tui.model.empty import NO_WARNING
 from nmem_tui.model.now_queries import Glance, Opening, glance, pick
 from nmem_tui.operations import commands
-from nmem_tui.screens.episode_warnings import EpisodeWarnings
 from nmem_tui.screens.now_stream import NowStream
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.drawn import Frame, Panel, content
@@ -26,6 +26,7 @@ from nmem_tui.widgets.stream import Stream
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    from nmem.learn.learning import Warned
     from nmem.llm.chosen import Standing
     from nmem.stance.model import Stance
     from nmem.stance.read import Following
@@ -40,11 +41,8 @@ _FULL = 24
 """Rows of a terminal below which a narrow one keeps the line of the days for the stream."""
 
 
-class Now(NowStream, EpisodeWarnings):
+class Now(NowStream):
     """The session that is worked in, at a glance and row by row."""
-
-    CONTEXT = "now"
-    OPENS = "stream"
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,7 +55,9 @@ class Now(NowStream, EpisodeWarnings):
         self.days: Days | None = None
         self.model: Standing | None = None
         """Who tells the stories, once that is read."""
-        self._cards_due = self._stance_due = self._days_due = False
+        self.warned: Sequence[Warned] = ()
+        """Learnings that the work unit runs into again, the hottest first."""
+        self._warns: int | None = None
 
     def body(self) -> ComposeResult:
         """Cards above, the stream below, details beside it."""
@@ -88,17 +88,12 @@ class Now(NowStream, EpisodeWarnings):
         """The stream at once, the cards soon."""
         if self.session_id:
             self._read_stream()
-        self._cards_soon()
-
-    def _cards_soon(self) -> None:
-        if not self.view:
+        if self.view:
+            self.soon(_CARDS_S, self._read_cards)
+        else:
             self._read_cards()
-        elif not self._cards_due:
-            self._cards_due = True
-            self.set_timer(_CARDS_S, self._read_cards)
 
     def _read_cards(self) -> None:
-        self._cards_due = False
         app, current = self.cockpit, self.session_id
         chosen, project, at, home = app.chosen, app.project, app.clock(), app.home
         self.reads.ask(
@@ -110,15 +105,7 @@ class Now(NowStream, EpisodeWarnings):
         """Whether there is room for cards over the stream."""
         return self.has_class("-wide") and not self.has_class("-low")
 
-    def _stance_soon(self) -> None:
-        if self.stance is None:
-            self._read_stance()
-        elif not self._stance_due:
-            self._stance_due = True
-            self.set_timer(_STANCE_S, self._read_stance)
-
     def _read_stance(self) -> None:
-        self._stance_due = False
         session_id, one, at = self.session_id, self._following, self.cockpit.clock()
         self.reads.ask("stance", lambda db: _go_on(db, session_id, one, at), self._show_stance)
         if self._roomy:
@@ -128,15 +115,7 @@ class Now(NowStream, EpisodeWarnings):
         session_id, at = self.session_id, self.cockpit.clock()
         self.reads.ask("reset", lambda db: _after_reset(db, session_id, at), self._show_reset)
 
-    def _days_soon(self) -> None:
-        if self.days is None:
-            self._read_days()
-        elif not self._days_due:
-            self._days_due = True
-            self.set_timer(_DAYS_S, self._read_days)
-
     def _read_days(self) -> None:
-        self._days_due = False
         session_id, known, at, zone = self.session_id, self.days, self.cockpit.clock(), self.cockpit.zone
         self.reads.ask("days", lambda db: (session_id, _by_day(db, session_id, at, zone, known)), self._show_days)
         self.reads.ask("model", _who_tells, self._show_model)
@@ -195,14 +174,48 @@ class Now(NowStream, EpisodeWarnings):
 
     def _read_beside(self) -> None:
         """What is told beside the session; of one that opens, once its rows are drawn."""
-        self._stance_soon()
-        self._days_soon()
-        self.read_warnings(self.unit.id if self.unit else None)
+        if self.stance is None:
+            self._read_stance()
+        else:
+            self.soon(_STANCE_S, self._read_stance)
+        if self.days is None:
+            self._read_days()
+        else:
+            self.soon(_DAYS_S, self._read_days)
+        self._read_warnings(self.unit.id if self.unit else None)
 
-    def show_warnings(self) -> None:
-        """They stand with the work unit."""
-        self._draw_cards()
-        self.check_keys()
+    def _read_warnings(self, unit_id: int | None) -> None:
+        """Read those of one episode; what another one was warned of is gone at once."""
+        if unit_id != self._warns:
+            self._warns = unit_id
+            self._show_warnings((unit_id, ()))
+        if unit_id is None:
+            return
+        at = self.cockpit.clock()
+
+        def work(db: Connection) -> tuple[int, Sequence[Warned]]:
+            from nmem.learn import warnings  # on use: start-up stays short
+
+            return unit_id, warnings.of_unit(db, unit_id, at)
+
+        self.reads.ask("warnings", work, self._show_warnings)
+
+    def _show_warnings(self, found: tuple[int | None, Sequence[Warned]]) -> None:
+        unit_id, warned = found
+        if unit_id == self._warns and tuple(warned) != tuple(self.warned):
+            self.warned = warned
+            self._draw_cards()
+            self.check_keys()
+
+    @property
+    def warning(self) -> Callable[[int], Line] | None:
+        """What draws them in one line of so many cells; None where nothing warns."""
+        warned = self.warned
+        if not warned:
+            return None
+        from nmem_tui.model import learnings  # on use: start-up stays short
+
+        return lambda cells: learnings.warning(warned, cells)
 
     def _go_by(self) -> None:
         """Ages move on by themselves, and so does what is today; behind another screen they need not."""
@@ -210,7 +223,7 @@ class Now(NowStream, EpisodeWarnings):
             return
         self._draw_cards()
         if self.days is not None and self.cockpit.clock() - self.days.starts[-1] >= _DAY_MS:
-            self._days_soon()
+            self.soon(_DAYS_S, self._read_days)
 
     def on_resize(self) -> None:
         """Cards, or a few lines: what was hidden was not drawn, and what only the cards tell was not read."""
@@ -275,8 +288,16 @@ class Now(NowStream, EpisodeWarnings):
         """Only a work unit can be pinned."""
         return None if self.unit else "no work unit yet"
 
-    may_story = may_pin
-    may_pin_everywhere = may_pin
+    may_story = may_pin_everywhere = may_pin
+
+    def may_warning(self) -> str | None:
+        """Only where there is one."""
+        return None if self.warned else NO_WARNING
+
+    def do_warning(self) -> None:
+        """The hottest of them, on the screen Learnings."""
+        if self.warned:
+            self.cockpit.show_learning(self.warned[0].learning.id)
 
     def do_pin(self) -> None:
         """Pin the work unit, or unpin it."""
@@ -297,7 +318,7 @@ class Now(NowStream, EpisodeWarnings):
         """Choose a session from the list."""
         from nmem_tui.screens.prompt_dialogs import Sessions  # on use: start-up stays short
 
-        self.app.push_screen(Sessions(self.session_id), self.cockpit.choose)
+        self.app.push_screen(Sessions(self.session_id, self.cockpit.project), self.cockpit.choose)
 
     def may_sessions(self) -> str | None:
         """Only where there are some."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from textual import getters, on
 from textual.containers import Vertical
-from textual.timer import Timer
 
 from nmem.read import stream
 from nmem.read.stream import Marks, Query, Stretch
@@ -14,17 +13,27 @@ from nmem_tui.model.lists import NO_MATCH
 from nmem_tui.model.now_queries import MOST_SPAN, SPAN, Opening, Tick, older, opening, tick
 from nmem_tui.model.stream import UNLABELLED, Window
 from nmem_tui.screens.base import Take
-from nmem_tui.screens.list_screen import FilterableList
+from nmem_tui.screens.list_screen import ListScreen
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.stream import Stream
 
+FOLLOWS = (0, 0)
+"""The place of a stream that follows."""
+_REST_S = 0.4
+"""A filter that nobody types on for so long is looked for further back."""
 
-class RowDetails(FilterableList):
-    """The part of the screen Now that is about the row under the cursor."""
 
+class NowStream(ListScreen):
+    """The part of the screen Now that shows one session row by row, and one row in full."""
+
+    CONTEXT = "now"
+    OPENS = "stream"
     ALONE = frozenset({"relabel", "copy_id", "pin"})
     TOGETHER = frozenset({"purge", "copy", "editor"})
+    HINT = "words, !word, type:test, is:failed (calls), file:upload"
+    TYPING_S = 0.06
 
+    frame = getters.query_one("#frame", Vertical)
     stream = getters.query_one(Stream)
     details = getters.query_one(Details)
 
@@ -32,6 +41,170 @@ class RowDetails(FilterableList):
         super().__init__()
         self._opening = False
         """Whether the details open once the row is read: the screen is laid out once, with what stands in them."""
+        self.session_id = ""
+        self.marks = Marks()
+        self.query_now = Query()
+        self._purged = (0, 0)
+        """Changes when rows went or came back."""
+        self._again: tuple[int, int] | None = None
+        """Time and key of the row that the cursor goes back to."""
+        self._before: tuple[int, int] | None = None
+        """Where the next, older stretch ends."""
+        self._span = SPAN
+        self._whole = 0
+        """Rows of the session without a filter; 0: not known."""
+        self._to_top = False
+
+    def _read_stream(self) -> None:
+        session_id, seen, query = self.session_id, self.marks, self.query_now
+        stale = self.stream.window.stale(*self.stream.places())
+        self.reads.ask("stream", lambda db: (stream.purged(db), tick(db, session_id, seen, query, stale)), self._ticked)
+
+    def _open_stream(self) -> None:
+        session_id, query = self.session_id, self.query_now
+        self.reads.forget("stream", "older", "rows", "number")
+        self.not_quiet(self._read_older)
+        self.reads.ask("stream", lambda db: (stream.purged(db), opening(db, session_id, query)), self._opened)
+
+    def _opened(self, found: tuple[tuple[int, int], Opening]) -> None:
+        self._purged, opened = found
+        self._show_stream(opened)
+
+    def _ticked(self, found: tuple[tuple[int, int], Tick]) -> None:
+        purged, news = found
+        if purged == self._purged:
+            self._grow(news)
+            return
+        shown = self.stream  # rows went, or came back: the stream is read anew, the cursor stays where it is
+        if not shown.following and shown.cursor < len(shown.window):
+            self._again = shown.window.slots.at[shown.cursor], shown.window.slots.key[shown.cursor]
+        self._open_stream()
+
+    def _show_stream(self, found: Opening) -> None:
+        if found.session_id != self.session_id:
+            return
+        self.marks = found.marks
+        window = Window()
+        self._before, self._span = found.before, SPAN
+        window.older(found.slots, complete=found.before is None)
+        window.fill(found.rows, ())
+        self._looked(window)
+        self.stream.start(window)
+        again, self._again = self._again, None
+        if again is not None and (oldest := window.oldest()) is not None and oldest <= again:
+            self.stream.go(min(window.find(*again), len(window) - 1))
+        self.tell_place()
+        if self.cockpit.wanted_row is not None:
+            self.open_row()
+        elif not window.complete and self.query_now:
+            self.once_quiet(_REST_S, self._read_older)
+
+    def _looked(self, window: Window) -> None:
+        """So far it was looked: say so where nothing is found, and count all rows once that costs nobody a key."""
+        self.stream.hint = (NO_MATCH if window.complete else "  looking further back …") if self.query_now else ""
+        if not self.query_now:
+            self._whole = len(window) if window.complete else 0
+        elif window.complete and not self._whole:
+            session_id = self.session_id
+            self.reads.ask("number", lambda db: stream.number(db, session_id), self._count_whole)
+
+    def _count_whole(self, number: int) -> None:
+        self._whole = number
+        self.tell_place()
+
+    def _grow(self, news: Tick) -> None:
+        self.marks = news.marks
+        window, here = self.stream.window, self.stream.cursor
+        at = window.slots.at[here] if here < len(window) else 0
+        key = window.key(here) or 0
+        added = window.newer(news.slots)
+        window.fill(news.rows, ())
+        moved = window.find(at, key) - here if added and not self.stream.following else 0
+        self.stream.grown(added, before=max(0, moved))
+
+    def _read_older(self) -> None:
+        session_id, query, before = self.session_id, self.query_now, self._before
+        size = self._span if query else stream.PAGE
+        self.reads.ask("older", lambda db: (before, older(db, session_id, before, query, size)), self._show_older)
+
+    def _show_older(self, found: tuple[tuple[int, int] | None, Stretch]) -> None:
+        asked, page = found
+        if asked != self._before:
+            return  # asked for twice
+        self._before, self._span = page.before, min(MOST_SPAN, 2 * self._span)
+        complete, window = page.before is None, self.stream.window
+        window.older(page.slots, complete=complete)
+        self._looked(window)
+        self.stream.grown(len(page.slots), before=len(page.slots))
+        if self.cockpit.wanted_row is not None:
+            self.open_row()
+        elif not complete and (self.query_now or self._to_top):
+            self._read_older()
+        elif self._to_top:
+            self._to_top = False
+            self.stream.go(0)
+
+    def open_row(self) -> None:
+        """Another screen asks for one row of the stream; what filters it away is taken off."""
+        wanted = self.cockpit.wanted_row
+        if wanted is None or not self.is_mounted or not self.session_id:
+            return
+        shown = self.cockpit.session
+        if self.query_now or (shown and shown.id != self.session_id):
+            self.search.close()
+            self.filtered, self.query_now = "", Query()
+            self._open_stream()
+            return
+        oldest = self.stream.window.oldest()
+        if oldest is None or (oldest > wanted and not self.stream.window.complete):
+            self._read_older()
+            return
+        self.cockpit.wanted_row = None
+        self.set_focus(self.stream)
+        self.stream.go(self.stream.window.find(*wanted))
+
+    @on(Stream.NearOldest)
+    def read_older(self) -> None:
+        """The view nears the oldest slot that is known."""
+        if not self.stream.window.complete:
+            self._read_older()
+
+    @on(Stream.Wanted)
+    def read_rows(self, message: Stream.Wanted) -> None:
+        """Rows came into view that are not in memory."""
+        keys, window = message.keys, self.stream.window
+
+        def keep(rows: dict[int, StreamRow]) -> None:
+            window.fill(rows, keys)
+            self.stream.redraw()
+
+        self.reads.ask(f"rows {keys[0]}", lambda db: stream.rows(db, keys), keep)
+
+    @on(Stream.Moved)
+    def tell_place(self) -> None:
+        """The frame's title says where the cursor is and what waits; open details follow the cursor."""
+        shown, total = self.stream, len(self.stream.window)
+        more = "" if shown.window.complete else "+"
+        place = "following" if shown.following else f"row {shown.cursor + 1:,} of {total:,}{more}"
+        self.frame.border_title = self.titled("Stream", place + self._day())
+        self.check_keys()
+        if self.opened:
+            self._describe()
+
+    def _day(self) -> str:
+        """The day of the row under the cursor, unless it is today."""
+        at, zone = self.stream.window.slots.at, self.cockpit.zone
+        if self.stream.cursor >= len(at):
+            return ""
+        found = day(at[self.stream.cursor], zone)[:10]
+        return "" if found == day(self.cockpit.clock(), zone)[:10] else f" ─ {found}"
+
+    # One row
+
+    @property
+    def index(self) -> Stream:  # type: ignore[override] # it stands once the screen is composed
+        """The stream."""
+        return self.stream
 
     @property
     def row_key(self) -> int | None:
@@ -64,11 +237,6 @@ class RowDetails(FilterableList):
         else:
             self._opening = True
             self._describe()
-
-    @on(Stream.Opened)
-    def open_clicked(self) -> None:
-        """A second click opens."""
-        self.do_open()
 
     def close_details(self) -> None:
         """Hide the details."""
@@ -123,208 +291,17 @@ class RowDetails(FilterableList):
 
         ask(self.cockpit, [_id(key) for key in self._chosen()], then=self.unmark)
 
-
-def _id(key: int) -> str:
-    """A row's own id."""
-    return f"{'obs' if key % 2 else 'prompt'}/{key // 2}"
-
-
-FOLLOWS = (0, 0)
-"""The place of a stream that follows."""
-_REST_S = 0.4
-"""A filter that nobody types on for so long is looked for further back."""
-
-
-class NowStream(RowDetails):
-    """The part of the screen Now that shows one session row by row."""
-
-    CONTEXT = "now"
-    OPENS = "stream"
-    HINT = "words, !word, type:test, is:failed (calls), file:upload"
-    TYPING_S = 0.06
-
-    frame = getters.query_one("#frame", Vertical)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.session_id = ""
-        self.marks = Marks()
-        self.query_now = Query()
-        self._purged = (0, 0)
-        """Changes when rows went or came back."""
-        self._again: tuple[int, int] | None = None
-        """Time and key of the row that the cursor goes back to."""
-        self._before: tuple[int, int] | None = None
-        """Where the next, older stretch ends."""
-        self._span = SPAN
-        self._whole = 0
-        """Rows of the session without a filter; 0: not known."""
-        self._rest: Timer | None = None
-
-    def _read_stream(self) -> None:
-        session_id, seen, query = self.session_id, self.marks, self.query_now
-        stale = self.stream.window.stale(*self.stream.places())
-        self.reads.ask("stream", lambda db: (stream.purged(db), tick(db, session_id, seen, query, stale)), self._ticked)
-
-    def _open_stream(self) -> None:
-        session_id, query = self.session_id, self.query_now
-        self.reads.forget("stream", "older", "rows", "number")
-        if self._rest is not None:
-            self._rest.stop()
-        self.reads.ask("stream", lambda db: (stream.purged(db), opening(db, session_id, query)), self._opened)
-
-    def _opened(self, found: tuple[tuple[int, int], Opening]) -> None:
-        self._purged, opened = found
-        self._show_stream(opened)
-
-    def _ticked(self, found: tuple[tuple[int, int], Tick]) -> None:
-        purged, news = found
-        if purged == self._purged:
-            self._grow(news)
-            return
-        shown = self.stream  # rows went, or came back: the stream is read anew, the cursor stays where it is
-        if not shown.following and shown.cursor < len(shown.window):
-            self._again = shown.window.slots.at[shown.cursor], shown.window.slots.key[shown.cursor]
-        self._open_stream()
-
-    def _show_stream(self, found: Opening) -> None:
-        if found.session_id != self.session_id:
-            return
-        self.marks = found.marks
-        window = Window()
-        self._before, self._span = found.before, SPAN
-        window.older(found.slots, complete=found.before is None)
-        window.fill(found.rows, ())
-        self._looked(window)
-        self.stream.start(window)
-        again, self._again = self._again, None
-        if again is not None and (oldest := window.oldest()) is not None and oldest <= again:
-            self.stream.go(min(window.find(*again), len(window) - 1))
-        self.tell_place()
-        if self.cockpit.wanted_row is not None:
-            self.open_row()
-        elif not window.complete and self.query_now:
-            self._rest = self.set_timer(_REST_S, self._read_older)
-
-    def _looked(self, window: Window) -> None:
-        """So far it was looked: say so where nothing is found, and count all rows once that costs nobody a key."""
-        self.stream.hint = (NO_MATCH if window.complete else "  looking further back …") if self.query_now else ""
-        if not self.query_now:
-            self._whole = len(window) if window.complete else 0
-        elif window.complete and not self._whole:
-            session_id = self.session_id
-            self.reads.ask("number", lambda db: stream.number(db, session_id), self._count_whole)
-
-    def _count_whole(self, number: int) -> None:
-        self._whole = number
-        self.tell_place()
-
-    def _grow(self, news: Tick) -> None:
-        self.marks = news.marks
-        window, here = self.stream.window, self.stream.cursor
-        at = window.slots.at[here] if here < len(window) else 0
-        key = window.key(here) or 0
-        added = window.newer(news.slots)
-        window.fill(news.rows, ())
-        moved = window.find(at, key) - here if added and not self.stream.following else 0
-        self.stream.grown(added, before=max(0, moved))
-
-    def _read_older(self) -> None:
-        session_id, query, before = self.session_id, self.query_now, self._before
-        size = self._span if query else stream.PAGE
-        self.reads.ask("older", lambda db: (before, older(db, session_id, before, query, size)), self._show_older)
-
-    def _show_older(self, found: tuple[tuple[int, int] | None, Stretch]) -> None:
-        asked, page = found
-        if asked != self._before:
-            return  # asked for twice
-        self._before, self._span = page.before, min(MOST_SPAN, 2 * self._span)
-        complete, window = page.before is None, self.stream.window
-        window.older(page.slots, complete=complete)
-        self._looked(window)
-        self.stream.grown(len(page.slots), before=len(page.slots))
-        if self.cockpit.wanted_row is not None:
-            self.open_row()
-        elif not complete and (self.query_now or self._to_top):
-            self._read_older()
-        elif self._to_top:
-            self._to_top = False
-            self.stream.go(0)
-
-    _to_top = False
-
-    def open_row(self) -> None:
-        """Another screen asks for one row of the stream; what filters it away is taken off."""
-        wanted = self.cockpit.wanted_row
-        if wanted is None or not self.is_mounted or not self.session_id:
-            return
-        shown = self.cockpit.session
-        if self.query_now or (shown and shown.id != self.session_id):
-            self.search.close()
-            self.filtered, self.query_now = "", Query()
-            self._open_stream()
-            return
-        oldest = self.stream.window.oldest()
-        if oldest is None or (oldest > wanted and not self.stream.window.complete):
-            self._read_older()
-            return
-        self.cockpit.wanted_row = None
-        self.set_focus(self.stream)
-        self.stream.go(self.stream.window.find(*wanted))
-
-    @on(Stream.NearOldest)
-    def read_older(self) -> None:
-        """The view nears the oldest slot that is known."""
-        if not self.stream.window.complete:
-            self._read_older()
-
-    @on(Stream.Wanted)
-    def read_rows(self, message: Stream.Wanted) -> None:
-        """Rows came into view that are not in memory."""
-        keys, window = message.keys, self.stream.window
-
-        def keep(rows: dict[int, StreamRow]) -> None:
-            window.fill(rows, keys)
-            self.stream.filled()
-
-        self.reads.ask(f"rows {keys[0]}", lambda db: stream.rows(db, keys), keep)
-
-    @on(Stream.Moved)
-    def tell_place(self) -> None:
-        """The frame's title says where the cursor is and what waits; open details follow the cursor."""
-        shown, total = self.stream, len(self.stream.window)
-        more = "" if shown.window.complete else "+"
-        place = "following" if shown.following else f"row {shown.cursor + 1:,} of {total:,}{more}"
-        self.frame.border_title = self.titled("Stream", place + self._day())
-        self.check_keys()
-        if self.opened:
-            self._describe()
-
-    def _day(self) -> str:
-        """The day of the row under the cursor, unless it is today."""
-        at, zone = self.stream.window.slots.at, self.cockpit.zone
-        if self.stream.cursor >= len(at):
-            return ""
-        found = day(at[self.stream.cursor], zone)[:10]
-        return "" if found == day(self.cockpit.clock(), zone)[:10] else f" ─ {found}"
+    @on(Stream.Opened)
+    def row_clicked(self) -> None:
+        """A second click opens."""
+        self.do_open()
 
     # What the keys do
 
-    def do_down(self) -> None:
-        """One row down."""
-        self.stream.move(1)
-
-    def do_up(self) -> None:
-        """One row up."""
-        self.stream.move(-1)
-
-    def do_half_down(self) -> None:
-        """Half a page down."""
-        self.stream.move(self.stream.page())
-
-    def do_half_up(self) -> None:
-        """Half a page up."""
-        self.stream.move(-self.stream.page())
+    @property
+    def active(self) -> Stream:
+        """The only list."""
+        return self.stream
 
     def do_top(self) -> None:
         """The oldest row, once all slots are known."""
@@ -334,16 +311,14 @@ class NowStream(RowDetails):
             self._to_top, self.stream.following = True, False
             self._read_older()
 
-    def do_bottom(self) -> None:
+    def do_follow(self) -> None:
         """The newest row."""
-        self.stream.go(len(self.stream.window) - 1)
+        self.do_bottom()
 
     def may_follow(self) -> str | None:
         """Only where it does not yet."""
         here = self.stream.following and self.stream.cursor >= len(self.stream.window) - 1
         return "already following: new rows appear at the bottom" if here else None
-
-    do_follow = do_bottom
 
     def do_next_failure(self) -> None:
         """The next failure towards older rows."""
@@ -366,10 +341,9 @@ class NowStream(RowDetails):
 
     # The filter, the marks, the way back
 
-    @property
-    def home(self) -> Stream:
-        """The stream."""
-        return self.stream
+    def name_list(self) -> None:
+        """The frame's title says where the cursor is and what waits; open details follow the cursor."""
+        self.tell_place()
 
     def narrow(self) -> None:
         """Each keystroke filters anew; an answer to an older one is dropped."""
@@ -387,11 +361,6 @@ class NowStream(RowDetails):
     def listed_keys(self) -> list[int]:
         """The rows that are read so far."""
         return list(self.stream.window.slots.key)
-
-    def marks_changed(self) -> None:
-        """The gutter and the title."""
-        self.stream.refresh()
-        self.tell_place()
 
     def spot(self) -> tuple[int, int]:
         """Time and key of the row under the cursor, or that it follows."""
@@ -420,3 +389,8 @@ class NowStream(RowDetails):
             self.close_details()
         else:
             self.unfilter()
+
+
+def _id(key: int) -> str:
+    """A row's own id."""
+    return f"{'obs' if key % 2 else 'prompt'}/{key // 2}"

@@ -21,14 +21,12 @@ from nmem.read.episodes import EpisodeRow
 from nmem.read.views import SessionRow
 from nmem.stance import rows
 from nmem.text import fit, pad, printable, width
-from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import episodes
 from nmem_tui.model.figures import age, day, several
 from nmem_tui.model.line import Line, length, wrap
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.search import MANUAL
 from nmem_tui.screens.modal import Choice, Dialog, Modal
-from nmem_tui.store.access import Reads
 from nmem_tui.widgets.inputs import Field
 
 Read = Callable[[Connection], Sequence[EpisodeRow]]
@@ -65,10 +63,6 @@ class Name(Modal[str | None]):
         """This is the name."""
         self.dismiss(" ".join(self.field.value.split()))
 
-    def action_leave(self) -> None:
-        """Change nothing."""
-        self.dismiss(None)
-
 
 class Words(Name):
     """Type a sentence; enter takes it, an empty one changes nothing."""
@@ -83,7 +77,6 @@ class Listed(Dialog):
     def __init__(self, title: str, read: Callable[[Connection], Any]) -> None:
         super().__init__()
         self.title_text, self._read = title, read
-        self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
 
     @property
     def TITLE_TEXT(self) -> str:  # type: ignore[override] # noqa: N802 -- the base class's word for it
@@ -94,17 +87,6 @@ class Listed(Dialog):
         """Read them."""
         super().on_mount()
         self.reads.ask("choices", self._read, lambda found: self.offer(self.choices_of(found)))
-
-    @on(Loaded)
-    def hand_out(self, message: Loaded) -> None:
-        """They were read."""
-        if then := self.reads.done(message):
-            then(message.value)
-
-    @on(ReadFailed)
-    def tell(self, message: ReadFailed) -> None:
-        """They could not be read."""
-        self.offer([Choice([("✗ ", "bad"), (printable(message.reason), "text")], "", None)])
 
     def choices_of(self, found: Any) -> list[Choice]:  # noqa: ANN401 - what `read` gives
         """What was read, as lines to choose from."""
@@ -122,7 +104,7 @@ class Themes(Listed):
     def choices_of(self, found: tuple[list[read.Theme], int, str]) -> list[Choice]:
         """A theme a line, and its number with its words."""
         listed, mine, project = found
-        zone = self.app.zone  # type: ignore[attr-defined]
+        zone = self.cockpit.zone
         if not listed:
             return [Choice([("no themes yet: twelve told episodes of a project make them", "quiet")], "", None)]
         return [
@@ -149,7 +131,7 @@ class Pick(Listed):
 
     def choices_of(self, found: Sequence[EpisodeRow]) -> list[Choice]:
         """An episode a line."""
-        zone = self.app.zone  # type: ignore[attr-defined]
+        zone = self.cockpit.zone
         return [
             Choice(
                 [
@@ -198,40 +180,21 @@ _Found = tuple[list[SessionRow], Mapping[str, int]]
 """The sessions, and the calls of each, where that is known."""
 
 
-class Sessions(Dialog):
+class Sessions(Listed):
     """All sessions, newest first."""
 
-    TITLE_TEXT = "Sessions"
-
-    def __init__(self, current: str) -> None:
-        super().__init__()
+    def __init__(self, current: str, project: str) -> None:
+        super().__init__("Sessions", lambda db: _read(db, project))
         self.current = current
-        self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
 
-    def on_mount(self) -> None:
-        """Read them."""
-        super().on_mount()
-        project = self.app.project  # type: ignore[attr-defined]
-        self.reads.ask("sessions", lambda db: _read(db, project), self._offer_all)
-
-    @on(Loaded)
-    def hand_out(self, message: Loaded) -> None:
-        """They were read."""
-        if then := self.reads.done(message):
-            then(message.value)
-
-    @on(ReadFailed)
-    def tell(self, message: ReadFailed) -> None:
-        """They could not be read."""
-        self.offer([Choice([("✗ ", "bad"), (printable(message.reason), "text")], "", None)])
-
-    def _offer_all(self, found: _Found) -> None:
+    def choices_of(self, found: _Found) -> list[Choice]:
+        """The newest, then a session a line."""
         sessions, calls = found
-        at = self.app.clock()  # type: ignore[attr-defined]
-        self.offer([FOLLOW, *(self._choice(row, at, calls.get(row.id)) for row in sessions)])
+        at = self.cockpit.clock()
+        return [FOLLOW, *(self._choice(row, at, calls.get(row.id)) for row in sessions)]
 
     def _choice(self, row: SessionRow, at: int, calls: int | None) -> Choice:
-        here, zone = row.id == self.current, self.app.zone  # type: ignore[attr-defined]
+        here, zone = row.id == self.current, self.cockpit.zone
         words = f"{row.project} {row.branch} {row.client} {row.name} {row.intent} {'live' if _live(row, at) else ''}"
         return Choice(lambda cells: [_line(row, calls, at, cells, zone, here=here)], printable(words), row.id)
 

@@ -23,7 +23,7 @@ from nmem_tui.model.line import Line
 from nmem_tui.operations import commands
 from nmem_tui.screens.confirm_dialog import ConfirmDialog
 from nmem_tui.screens.modal import Modal
-from nmem_tui.widgets.drawn import COMPONENTS, Panel
+from nmem_tui.widgets.drawn import Panel
 from nmem_tui.widgets.inputs import Field
 from nmem_tui.widgets.option_bar import OptionBar, Way
 
@@ -106,7 +106,7 @@ class Purge(ConfirmDialog):
 
     def look(self) -> None:
         """Count and read what goes."""
-        chosen, ids, path = self.chosen, self.ids, self.app.db_path  # type: ignore[attr-defined]
+        chosen, ids, path = self.chosen, self.ids, self.cockpit.db_path
         token = self._token = object()
 
         def over() -> bool:
@@ -137,7 +137,7 @@ class Purge(ConfirmDialog):
         if self._found is None:
             return
         shown, minutes = self._found
-        at, zone = self.app.clock(), self.app.zone  # type: ignore[attr-defined]
+        at, zone = self.cockpit.clock(), self.cockpit.zone
         left, gone = 0 if self.at_once else minutes, self.backups
         self.show(
             lambda cells: previews.head(
@@ -196,7 +196,6 @@ class Purge(ConfirmDialog):
 class Choose(Modal["Selection | None"]):
     """Type what shall go: words, or an id, or where it is."""
 
-    COMPONENT_CLASSES = set(COMPONENTS)  # noqa: RUF012 -- as the base class has it
     BINDINGS = [Binding("escape", "leave", show=False)]  # noqa: RUF012
 
     def __init__(self, typed: str = "") -> None:
@@ -225,16 +224,12 @@ class Choose(Modal["Selection | None"]):
         from nmem.purge import selection  # on use: start-up stays short
 
         try:
-            chosen = selection.read(event.value, self.app.clock(), self.app.zone)  # type: ignore[attr-defined]
+            chosen = selection.read(event.value, self.cockpit.clock(), self.cockpit.zone)
         except NmemError as error:
             reason = printable(str(error))
             self.query_one("#means", Panel).show(lambda _c, _r: [[("✗ ", "bad"), (reason, "text")], *_HELP])
         else:
             self.dismiss(chosen)
-
-    def action_leave(self) -> None:
-        """Purge nothing."""
-        self.dismiss(None)
 
 
 _MEANS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import getters, on
+from textual import getters
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
@@ -12,13 +12,10 @@ from textual.content import Content
 
 from nmem.labels import read
 from nmem.labels.read import Labelled, Word
-from nmem.text import printable
-from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import review
 from nmem_tui.operations import commands
 from nmem_tui.screens.modal import Modal
-from nmem_tui.store.access import Reads
-from nmem_tui.widgets.drawn import COMPONENTS, Panel
+from nmem_tui.widgets.drawn import Panel
 
 _ROOMY, _TALL = 24, 32
 """Rows of the terminal from which on there is room for reasons, and for two rows of each."""
@@ -27,7 +24,6 @@ _ROOMY, _TALL = 24, 32
 class Relabel(Modal[None]):
     """What is said of one call; each key is one correction, undone as one."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("escape,enter,q", "leave", show=False),
         Binding("u", "undo", show=False),
@@ -41,7 +37,6 @@ class Relabel(Modal[None]):
         super().__init__()
         self.observation_id = observation_id
         self.found: Labelled | None = None
-        self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
 
     def compose(self) -> ComposeResult:
         """A box with the call and its words."""
@@ -56,21 +51,12 @@ class Relabel(Modal[None]):
 
     def look_again(self) -> None:
         """Something was said, or undone."""
-        path, number = self.app.db_path, self.observation_id  # type: ignore[attr-defined]
+        path, number = self.cockpit.db_path, self.observation_id
         self.reads.ask("labels", lambda db: read.labelled(db, path, number), self._show)
 
-    @on(Loaded)
-    def hand_out(self, message: Loaded) -> None:
-        """They were read."""
-        if then := self.reads.done(message):
-            then(message.value)
-
-    @on(ReadFailed)
-    def tell(self, message: ReadFailed) -> None:
+    def refuse(self, reason: str) -> None:
         """They could not be read."""
-        if self.reads.done(message):
-            reason = printable(message.reason) or "nothing is recorded"
-            self.words.show(lambda _cells, _rows: [[("✗ ", "bad"), (reason, "text")]])
+        self.words.show(lambda _cells, _rows: [[("✗ ", "bad"), (reason or "nothing is recorded", "text")]])
 
     def _show(self, found: Labelled) -> None:
         self.found = found
@@ -92,12 +78,8 @@ class Relabel(Modal[None]):
             self._say(dimension, None)
 
     def _say(self, dimension: str, word: str | None) -> None:
-        self.app.change(commands.relabel(self.observation_id, dimension, word))  # type: ignore[attr-defined]
+        self.cockpit.change(commands.relabel(self.observation_id, dimension, word))
 
     def action_undo(self) -> None:
         """The newest correction did not happen."""
-        self.app.change(commands.undo)  # type: ignore[attr-defined]
-
-    def action_leave(self) -> None:
-        """Back to the stream."""
-        self.dismiss(None)
+        self.cockpit.change(commands.undo)

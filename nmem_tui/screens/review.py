@@ -61,7 +61,6 @@ class Review(View):
         """What was answered here, the newest last."""
         self._under_way: list[Key] = []
         """Answers whose effect is not read yet."""
-        self._due = False
 
     def body(self) -> ComposeResult:
         """The queues, the card, and below it the keys that answer."""
@@ -74,11 +73,10 @@ class Review(View):
 
     def refresh_data(self) -> None:
         """At once where nothing is known yet, else soon."""
-        if not self.left:
+        if self.left:
+            self.soon(_EVERY_S, self._read)
+        else:
             self._read()
-        elif not self._due:
-            self._due = True
-            self.set_timer(_EVERY_S, self._read)
 
     def look_again(self) -> None:
         """The oldest answer under way was carried out, or could not be; or something was taken back."""
@@ -88,7 +86,6 @@ class Review(View):
         self._read()
 
     def _read(self) -> None:
-        self._due = False
         path, at, asked = self.cockpit.db_path, self.cockpit.clock(), self.asked
 
         def work(db: Connection) -> Queues:

@@ -6,7 +6,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.timer import Timer
 from textual.widgets import Input
 
 from nmem.read import stories, stream
@@ -59,8 +58,6 @@ class Search(SearchActions):
         """Which reading of the decisions is shown."""
         self._keep = ""
         """The hit that the cursor goes back to."""
-        self._typing: Timer | None = None
-        self._rest: Timer | None = None
 
     def body(self) -> ComposeResult:
         """The box over its chips, the hits, the preview beside them."""
@@ -160,18 +157,14 @@ class Search(SearchActions):
         if self.wanted is not None and event.value.strip() == self.wanted.text:
             return
         self.wanted = None
-        if self._typing is not None:
-            self._typing.stop()
-        self._typing = self.set_timer(_TYPING_S, self.look)
+        self.once_quiet(_TYPING_S, self.look)
 
     def look(self) -> None:
         """Look for what stands in the box, from its first page."""
         self._look(keep=False)
 
     def _look(self, *, keep: bool) -> None:
-        if self._typing is not None:
-            self._typing.stop()
-            self._typing = None
+        self.not_quiet(self.look)
         wanted = Wanted(self.box.value.strip(), self.newest, self.cockpit.clock(), self.cockpit.project)
         self.wanted, self._reading, self._stale = wanted, False, False
         self.reads.forget("further")
@@ -294,12 +287,9 @@ class Search(SearchActions):
     @on(Lines.Moved, "#hits")
     def other_hit(self) -> None:
         """Another hit is under the cursor: what it is in full follows once the cursor rests."""
-        if self._rest is not None:
-            self._rest.stop()
-        self._rest = self.set_timer(_REST_S, self._rested)
+        self.once_quiet(_REST_S, self._rested)
 
     def _rested(self) -> None:
-        self._rest = None
         if self.one is None or self.known:
             self.check_keys()  # else that comes with what is read
         self.preview()
@@ -354,14 +344,6 @@ class Search(SearchActions):
     def id_here(self) -> str:
         """Its id, as commands take it."""
         return search.whole_id(self.one) if self.one else ""
-
-    def do_details_down(self) -> None:
-        """Scroll the preview."""
-        self.pane.move(5)
-
-    def do_details_up(self) -> None:
-        """Scroll it back."""
-        self.pane.move(-5)
 
     def gather(self) -> Gather:
         """All hits, as far as a list holds them."""

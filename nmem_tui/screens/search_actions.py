@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import SuspendNotSupported
+from textual.widgets import Input
 
 from capture.files import regular
 from nmem.errors import NmemError
@@ -18,10 +19,11 @@ from nmem_tui.model import actions, search
 from nmem_tui.model import search_queries as reading
 from nmem_tui.model.search_queries import Shown
 from nmem_tui.operations import commands
-from nmem_tui.screens.search_box import SearchBox
+from nmem_tui.screens.list_screen import ListScreen
 from nmem_tui.store.access import Change
 from nmem_tui.widgets.chips import Chips
 from nmem_tui.widgets.drawn import Frame
+from nmem_tui.widgets.inputs import Field
 from nmem_tui.widgets.item_lists import Hits, Items
 from nmem_tui.widgets.lines import Lines
 
@@ -78,10 +80,12 @@ def _open_copy(app: Host, path: str) -> None:
 
 
 _NOTHING = "no hit here"
+_LONGEST = 2_000
+"""Signs of a query."""
 
 
-class SearchActions(SearchBox):
-    """The part of the screen Search that moves, opens, pins and copies."""
+class SearchActions(ListScreen):
+    """The part of the screen Search that is typed into, moves, opens, pins and copies."""
 
     CONTEXT = "search"
     OPENS = "search"
@@ -90,12 +94,25 @@ class SearchActions(SearchBox):
 
     def __init__(self) -> None:
         super().__init__()
-        self.index, self.guide = Hits(id="hits"), Items(id="guide")
+        self.box = Field(id="box", placeholder='words, "a phrase", !not, type:test file:upload is:failed since:7d',
+                         compact=True, max_length=_LONGEST, select_on_focus=False)  # fmt: skip
+        self._back = -1
+        """Which of the last queries is in the box, the newest being 0; -1: none of them."""
+        self._dropped = ""
+        """What is in the box but not to be offered again: it was there when something was purged."""
+        self.chips = Chips(id="chips")
+        self.index: Hits = Hits(id="hits")
+        self.pane: Items = Items(id="hit")
+        self.guide = Items(id="guide")
         self.over = self.side = Frame(id="preview")
         self.hits: list[Hit] = []
         self.shown: Shown | None = None
         """The hit under the cursor in full, once it is read."""
         self.newest = False
+
+    def look(self) -> None:
+        """Look for what stands in the box, at once."""
+        raise NotImplementedError
 
     def further(self) -> None:
         """Read the page after the last hit, if there is one."""
@@ -119,6 +136,93 @@ class SearchActions(SearchBox):
         if self.pane.has_focus:
             return self.pane
         return self.index if self.asking else self.guide
+
+    @property
+    def home(self) -> None:
+        """The keyboard goes to the box, never by itself to the list."""
+        return None
+
+    @property
+    def clickable(self) -> tuple[Lines, ...]:
+        """Hits, and examples."""
+        return self.index, self.guide
+
+    # The box
+
+    @property
+    def asking(self) -> bool:
+        """Whether something stands in the box."""
+        return bool(self.box.value.strip())
+
+    def do_seek(self) -> None:
+        """Type what to look for."""
+        self.uncover()
+        self.set_focus(self.box)
+
+    def arrive(self) -> None:
+        """The box has the keyboard, its query is selected: what is typed replaces it."""
+        if self.is_mounted and self.recorded:
+            self.do_seek()
+            self.box.select_all()
+
+    def do_down(self) -> None:
+        """One hit down; out of the box into the list, or to a later one of the last queries."""
+        if self.box.has_focus:
+            if self._back >= 0:
+                self._recall(self._back - 1)
+            else:
+                self.set_focus(self.active)
+        elif self.chips.has_focus:
+            if not self.chips.change_row(1):
+                self.set_focus(self.active)
+        else:
+            super().do_down()
+
+    def do_up(self) -> None:
+        """One hit up; in the empty box the last queries, in the list's first row the box."""
+        if self.box.has_focus:
+            if not self.asking or self._back >= 0:
+                self._recall(self._back + 1)
+        elif self.chips.has_focus:
+            if not self.chips.change_row(-1):
+                self.set_focus(self.box)
+        elif self.active.cursor <= 0 and not self.pane.has_focus:
+            self.set_focus(self.box)
+        else:
+            super().do_up()
+
+    def _recall(self, place: int) -> None:
+        asked = self.cockpit.asked
+        if place < len(asked):
+            self.put(asked[place] if place >= 0 else "")
+            self._back = max(-1, place)
+
+    def put(self, text: str) -> None:
+        """Have this in the box, and look for it."""
+        self.box.value = text
+        self.box.cursor_position = len(text)
+        self.look()
+
+    @on(Input.Submitted, "#box")
+    def keep(self) -> None:
+        """What was typed is worth remembering; the hits get the keyboard."""
+        self.remember()
+        self.look()
+        self.set_focus(self.active)
+
+    def forget_asked(self) -> None:
+        """Offer no last query any more, nor what is in the box: any may have the words that were purged."""
+        self._dropped = self.box.value.strip()
+        self.cockpit.asked.clear()
+        if self.is_mounted and not self.asking:
+            self.look()
+
+    def remember(self) -> None:
+        """Keep the query among the last ones."""
+        self._back = -1
+        text, asked = self.box.value.strip(), self.cockpit.asked
+        if text and text != self._dropped:
+            asked[:] = [text, *(each for each in asked if each != text)][:50]
 
     # The chips
 
@@ -223,13 +327,6 @@ class SearchActions(SearchBox):
     def preview(self) -> None:
         """Read the hit under the cursor in full."""
         raise NotImplementedError
-
-    @on(Lines.Opened, "#hits")
-    @on(Lines.Opened, "#guide")
-    def open_clicked(self) -> None:
-        """A second click opens."""
-        if not self.may_open():
-            self.do_open()
 
     def may_go(self) -> str | None:
         """A hit that is still there."""
@@ -361,19 +458,6 @@ class SearchActions(SearchBox):
     def row_keys(self) -> list[str]:
         """All that are listed."""
         return [hit.id for hit in self.hits] if self.asking else []
-
-    def to_next(self) -> None:
-        """The next hit."""
-        self.index.move(1)
-
-    def marks_changed(self) -> None:
-        """The gutter and the title."""
-        self.index.redraw()
-        self.name_list()
-
-    def name_list(self) -> None:
-        """The list's title."""
-        raise NotImplementedError
 
     def spot(self) -> tuple[str, str]:
         """The query, and the hit under the cursor."""

@@ -17,7 +17,7 @@ from nmem_tui.model.line import Line
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.tasks_queries import Detail
 from nmem_tui.operations import processes
-from nmem_tui.screens.list_screen import FilterableList
+from nmem_tui.screens.list_screen import ListScreen
 
 if TYPE_CHECKING:
     from nmem_tui.model.task_form import Draft
@@ -27,7 +27,7 @@ _NAMED = 8
 """So many tasks are named in a question."""
 
 
-class TaskActions(FilterableList):
+class TaskActions(ListScreen):
     """The part of the screen Tasks that changes things."""
 
     CONTEXT = "tasks"

@@ -20,14 +20,14 @@ from capture.text import clean
 from nmem.dispatch.task import CLIENTS, LONGEST, NewTask
 from nmem.errors import NmemError
 from nmem.text import printable
-from nmem_tui.messages import Changed, Loaded, ReadFailed
+from nmem_tui.messages import Changed
 from nmem_tui.model import actions, symbols, task_form
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, cut, wrap
 from nmem_tui.model.task_form import Checked, Draft
 from nmem_tui.screens.modal import Modal
-from nmem_tui.store.access import Reads, Writes, beside
-from nmem_tui.widgets.drawn import COMPONENTS, Panel
+from nmem_tui.store.access import Writes, beside
+from nmem_tui.widgets.drawn import Panel
 from nmem_tui.widgets.inputs import Choice, Field
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ class Prompt(TextArea):
 class TaskForm(Modal[Draft | int | None]):
     """Gives back the number of the task that was queued or changed, else the draft as it was left."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("escape", "leave", show=False),
@@ -80,8 +79,7 @@ class TaskForm(Modal[Draft | int | None]):
         self.instead = ("", "")
         """The folder that stands for it, and what is said of that."""
         self.base: NewTask | None = None
-        self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
-        self.writes = Writes(self.post_message, read_only=self.app.read_only)  # type: ignore[attr-defined]
+        self.writes = Writes(self.post_message, read_only=self.cockpit.read_only)
         self.checked: Checked | None = None
         self.failed = ""
         """Why it could not be queued."""
@@ -144,7 +142,7 @@ class TaskForm(Modal[Draft | int | None]):
         self.set_focus(self.prompt)
         self.prompt.move_cursor(self.prompt.document.end)
         if self.begin is not None:
-            begin, now = self.begin, self.app.clock()  # type: ignore[attr-defined]
+            begin, now = self.begin, self.cockpit.clock()
             self.reads.ask("begun", lambda db: begin(db, now), self._begun)
         if gone := self.gone:
             here = self.first.folder
@@ -179,7 +177,7 @@ class TaskForm(Modal[Draft | int | None]):
         return self.first if self.edited else None
 
     def _meant(self) -> task_form.Meant:
-        return task_form.meant(self.draft, self.app.clock(), self._before)  # type: ignore[attr-defined]
+        return task_form.meant(self.draft, self.cockpit.clock(), self._before)
 
     def _wrong(self) -> dict[str, str]:
         if not self.is_mounted:
@@ -242,17 +240,10 @@ class TaskForm(Modal[Draft | int | None]):
         self.checked = found
         self.say()
 
-    @on(Loaded)
-    def hand_out(self, message: Loaded) -> None:
-        """It was read."""
-        if (then := self.reads.done(message)) and self.is_attached:
-            then(message.value)
-
-    @on(ReadFailed)
-    def tell(self, message: ReadFailed) -> None:
+    def refuse(self, reason: str) -> None:
         """It could not be read; without a database there is nothing to check against."""
-        if self.reads.done(message) and message.reason:
-            self.failed = printable(message.reason)
+        if reason:
+            self.failed = reason
             self.say()
 
     def say(self) -> None:
@@ -300,7 +291,7 @@ class TaskForm(Modal[Draft | int | None]):
         self.busy, self.failed = True, ""
         self.say()
         values, base, task = dict(meant.values), self.base, self.edited
-        path, now = self.app.db_path, self.app.clock()  # type: ignore[attr-defined]
+        path, now = self.cockpit.db_path, self.cockpit.clock()
 
         def change(db: Connection, at: int) -> str:
             from nmem.dispatch import act  # on use: start-up stays short
@@ -332,7 +323,7 @@ class TaskForm(Modal[Draft | int | None]):
             self.failed = printable(message.text)
             self.say()
             return
-        self.app.say(message.text)  # type: ignore[attr-defined]
+        self.cockpit.say(message.text)
         self.dismiss(self._made)
 
     def action_editor(self) -> None:
@@ -343,13 +334,13 @@ class TaskForm(Modal[Draft | int | None]):
                 return
             left = clean(text).rstrip("\n")
             if len(left) > LONGEST:
-                self.app.say(f"a prompt has at most {LONGEST:,} characters: the rest was cut", severity="warning")  # type: ignore[attr-defined]
+                self.cockpit.say(f"a prompt has at most {LONGEST:,} characters: the rest was cut", severity="warning")
             self.prompt.load_text(left[:LONGEST])
             self.prompt.move_cursor(self.prompt.document.end)
             self.set_focus(self.prompt)
             self.look()
 
-        self.app.edit_out(self.prompt.text, take)  # type: ignore[attr-defined]
+        self.cockpit.edit_out(self.prompt.text, take)
 
     def action_leave(self) -> None:
         """Queue nothing."""

@@ -6,7 +6,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.timer import Timer
 
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
@@ -15,33 +14,39 @@ from nmem_tui.model import tasks_queries as reading
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.tasks_queries import Detail, Listing
 from nmem_tui.operations.processes import take_up
-from nmem_tui.screens.list_screen import DebouncedReload
-from nmem_tui.screens.tasks_nav import TasksNav
+from nmem_tui.screens.base import Take
+from nmem_tui.screens.task_actions import TaskActions
 from nmem_tui.widgets.drawn import Frame, Panel
+from nmem_tui.widgets.item_lists import Items, Tail
 from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, nothing is read."""
+_EVERY_S = 0.3
+"""The queue is read again at most this often."""
 _TICK_S = 1.0
 """The output of one that runs is looked at this often."""
 _TAKE_UP, _AGES = 5, 10
 """Ticks after which ends are brought in, and after which ages have moved on."""
 
 
-class Tasks(DebouncedReload, TasksNav):
+class Tasks(TaskActions):
     """The queue of work for coding clients."""
 
-    EVERY_S = 0.3
     OPENS = "tasks"
+    HINT = "words of prompt, state, project, client; !word"
 
     def __init__(self) -> None:
         super().__init__()
+        self.index: Items = Items(id="tasks")
+        self.pane: Items = Items(id="task")
+        self.tail = Tail(id="tail")
+        self.over = self.side = Frame(id="side")
         self.queue = Frame(id="queue")
         self.listing: Listing | None = None
         self.listed: dict[int, tuple[Task, Place | None]] = {}
         self.detail: Detail | None = None
         self._ticks = 0
-        self._rest: Timer | None = None
 
     def body(self) -> ComposeResult:
         """The list; beside it the task under the cursor over what it says."""
@@ -70,9 +75,19 @@ class Tasks(DebouncedReload, TasksNav):
         if self.cockpit.wanted_task and self.listing is not None:
             self.read_list()
 
+    def refresh_data(self) -> None:
+        """At once where nothing is shown yet, else soon."""
+        if self.listing is None:
+            self.read_list()
+        else:
+            self.soon(_EVERY_S, self.read_list)
+
+    def look_again(self) -> None:
+        """Something was changed: show it at once."""
+        self.read_list()
+
     def read_list(self) -> None:
         """What is queued, at work and over, in one visit."""
-        super().read_list()
         at = self.cockpit.clock()
         self.reads.ask("tasks", lambda db: reading.listing(db, at), self._show)
 
@@ -160,7 +175,7 @@ class Tasks(DebouncedReload, TasksNav):
         self.name_output()
 
     def name_output(self) -> None:
-        """As the part that moves asks for."""
+        """Say of the output whether it follows, and which key makes it whole or closes it."""
         if self.detail is not None:
             title = tasks.output_title(self.detail.task, following=self.tail.following)
             self.tail.border_title = Content(title)
@@ -221,13 +236,7 @@ class Tasks(DebouncedReload, TasksNav):
     @on(Lines.Moved, "#tasks")
     def tell_about(self) -> None:
         """Another task is under the cursor: what is kept of it follows once the cursor rests."""
-        if self._rest is not None:
-            self._rest.stop()
-        self._rest = self.set_timer(_REST_S, self._rested)
-
-    def _rested(self) -> None:
-        self._rest = None
-        self._read_detail()
+        self.once_quiet(_REST_S, self._read_detail)
 
     @on(Lines.Moved, "#task")
     def other_line(self) -> None:
@@ -238,3 +247,127 @@ class Tasks(DebouncedReload, TasksNav):
     def moved_in_output(self) -> None:
         """Further up it is not followed."""
         self.name_output()
+
+    @property
+    def active(self) -> Lines:
+        """Where the keyboard is."""
+        return next((each for each in (self.tail, self.pane) if each.has_focus), self.index)
+
+    def do_details_down(self) -> None:
+        """Scroll what is told of it, or its output where that is whole."""
+        (self.tail if self.has_class("-output") else self.pane).move(5)
+
+    def do_details_up(self) -> None:
+        """Scroll it back."""
+        (self.tail if self.has_class("-output") else self.pane).move(-5)
+
+    def may_open(self) -> str | None:
+        """A task can be opened, and what it names."""
+        if self.one is None:
+            return tasks.none_here()
+        if self.tail.has_focus:
+            return "this is the output: esc closes it"
+        if not self.pane.has_focus:
+            return None
+        item = self.pane.item
+        return None if item and item.kind else "put the cursor on a session, a task or a learning"
+
+    def do_open(self) -> None:
+        """Into what is told of it; from there to its session, another task, its learning."""
+        item = self.pane.item
+        if not self.pane.has_focus:
+            self.into(self.pane)
+        elif item is None:
+            return
+        elif item.kind == tasks.SESSION:
+            self.cockpit.show_session(item.key)
+        elif item.kind == tasks.LEARNING:
+            self.cockpit.show_learning(int(item.key))
+        elif item.kind == tasks.TASK:
+            self.cockpit.leave()
+            self.uncover()
+            self.go_to(int(item.key))
+
+    def may_copy(self) -> str | None:
+        """Only of a task."""
+        return None if self.one else tasks.none_here()
+
+    def may_output(self) -> str | None:
+        """Only of one that has said something, or may at any moment."""
+        if self.one is None:
+            return tasks.none_here()
+        said = self.tail.count or self.one.live or self.has_class("-output")
+        return (
+            None
+            if said
+            else "it has no output" + ("" if self.one.over else f" yet: {actions.key_of('run_task')} starts it")
+        )
+
+    def do_output(self) -> None:
+        """Its output over the whole screen, or back."""
+        if self.has_class("-output"):
+            self.uncover()
+        else:
+            self.add_class("-output")
+            self.into(self.tail)
+            self.name_output()
+
+    def give_text(self, take: Take) -> None:
+        """The output where that has the keyboard, else the whole prompt."""
+        if self.tail.has_focus and self.known:
+            take(tasks.plain_text(self.known.output))
+        elif self.known:
+            take(tasks.plain_text(self.known.task.prompt))
+
+    def id_here(self) -> str:
+        """The task's."""
+        return f"task/{self.one.id}" if self.one else ""
+
+    def do_editor(self) -> None:
+        """A prompt that may be changed comes back into the form; anything else is a copy to read."""
+        if not self.tail.has_focus and self.cockpit.why_not("edit_task") is None:
+            self.edit_with(self.cockpit.edit_out)
+        else:
+            super().do_editor()
+
+    # The filter, the marks, the way back
+
+    @property
+    def row_key(self) -> int | None:
+        """The task under the list's cursor."""
+        return self.one.id if self.one and not self.pane.has_focus and not self.tail.has_focus else None
+
+    def row_keys(self) -> list[int]:
+        """All that are listed."""
+        return [int(item.key) for item in self.index.items if item.kind]
+
+    def spot(self) -> tuple[int, bool]:
+        """The task under the cursor, and whether one is in it."""
+        return (self.one.id if self.one else 0), self.pane.has_focus
+
+    def return_to(self, place: tuple[int, bool]) -> None:
+        """To the task of a place."""
+        task_id, inside = place
+        self.uncover()
+        self.go_to(task_id)
+        if inside:
+            self.into(self.pane)
+
+    @property
+    def clickable(self) -> tuple[Lines, ...]:
+        """Tasks, and what one names."""
+        return self.index, self.pane
+
+    def do_back(self) -> None:
+        """Close the innermost thing that is open; where nothing is, the place is kept."""
+        if self.has_class("-output"):
+            self.uncover()
+        else:
+            super().do_back()
+
+    def uncover(self) -> None:
+        """Close what lies over the queue."""
+        self.remove_class("-output")
+        super().uncover()
+        self.name_output()
+        self.check_keys()

@@ -50,7 +50,7 @@ class Retrain(ConfirmDialog):
 
     def look(self) -> None:
         """Fit, and compare on sessions that the fit has not seen."""
-        at, path = self.app.clock(), self.path  # type: ignore[attr-defined]
+        at, path = self.cockpit.clock(), self.path
 
         def work(db: Connection) -> Report:
             from nmem.training import personal  # on use: start-up stays short

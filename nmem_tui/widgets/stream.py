@@ -133,9 +133,14 @@ class Stream(ScrollView, Attended, can_focus=True, inherit_bindings=False):
         top = self.scroll_offset.y
         return top, min(len(self.window), top + self.scrollable_content_region.height)
 
-    def filled(self) -> None:
-        """Rows came into memory."""
+    def redraw(self) -> None:
+        """Rows came into memory, or are marked."""
         self.refresh()
+
+    @property
+    def count(self) -> int:
+        """Rows, as far as they are known."""
+        return len(self.window)
 
     def notify_style_update(self) -> None:
         """Another theme: resolve the tones again."""
