@@ -22,8 +22,7 @@ from nmem.errors import NmemError
 from nmem.text import printable
 from nmem_tui import idle
 from nmem_tui.appearance import themes
-from nmem_tui.appearance.stylesheets import StyledApp
-from nmem_tui.appearance.theming import ThemedApp
+from nmem_tui.appearance.theming import StyledApp, ThemedApp
 from nmem_tui.idle import collect
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
 from nmem_tui.model import actions, figures, screens
@@ -321,7 +320,7 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
 
     def do_upgrade(self) -> None:
         """Say what is done, then bring it up to date."""
-        from nmem_tui.screens.maintenance_dialogs import Upgrade  # on use: start-up stays short
+        from nmem_tui.screens.health_dialogs import Upgrade  # on use: start-up stays short
 
         path = self.db_path
         self.push_screen(Upgrade(path), lambda wanted: self.aside(lambda: _upgraded(path)) if wanted else None)

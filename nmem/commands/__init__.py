@@ -1,1 +1,0 @@
-"""The commands of `nmem`, one module each, imported only when called."""

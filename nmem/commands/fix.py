@@ -62,7 +62,7 @@ def _given(error: tuple[str, ...]) -> str:
 
 def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[Answer, bool]:
     """What is known of it here, else in all projects; whether each is to be named."""
-    from nmem.commands.learn_list import refreshed  # on use: start-up stays short
+    from nmem.commands.learn import refreshed  # on use: start-up stays short
     from nmem.context.choosing import project_of  # on use: start-up stays short
     from nmem.learn.fixes import Answer, fixes, nearest  # on use: start-up stays short
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nmem.commands import show_facts, task_list, terminal, themes, threads
+from capture.project import resolve
+from capture.text import whole as in_utf8
+from nmem.commands import task_list, terminal, themes, threads
 from nmem.commands.terminal import Section, clock, count, day, span
 from nmem.errors import NmemError
+from nmem.store.project import of_folder
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 
     from nmem.decisions.read import Decision
     from nmem.read.episodes import EpisodeRow
+    from nmem.read.file_history import History, Touch
     from nmem.read.listing import PromptStory
     from nmem.read.stories import Narrative, Story
     from nmem.read.views import SessionRow, StreamRow
@@ -113,11 +118,7 @@ def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
             raise NmemError(f"there is no prompt {number}: `nmem show episode/ID` gives their numbers")
         return _prompt(said, whole)
     if kind in ("obs", "file"):
-        return (
-            show_facts.observation(db, int(number), whole=whole)
-            if kind == "obs"
-            else show_facts.file(db, number, whole=whole)
-        )
+        return _observation(db, int(number), whole=whole) if kind == "obs" else _file(db, number, whole=whole)
     return _session(db, number)
 
 
@@ -359,3 +360,90 @@ def _lines(episodes: Iterable[EpisodeRow]) -> Iterable[tuple[str, str]]:
         outcome = each.outcome.words
         name = " ".join(each.name.split())[:160]
         yield f"{clock(each.started_at)}  episode/{each.id}", name + (f"  ({outcome})" if outcome else "")
+
+
+_MOST = 4_000
+_TOUCHES, _EVERY = 20, 10_000
+_NAMES = 6
+
+
+# a call, a file
+
+
+def _observation(db: Connection, number: int, *, whole: bool) -> Told:
+    """One observation: what was done, and what came of it. Raises NmemError."""
+    from nmem.read.listing import observation as read  # on use: start-up stays short
+
+    found = read(db, number)
+    if found is None:
+        raise NmemError(f"there is no obs/{number}: `nmem search` finds some")
+    again = f" and {count(found.repeats, 'time')} again" if found.repeats else ""
+    lines = f"+{found.added or 0} -{found.removed or 0}" if found.added or found.removed else ""
+    rows = [
+        ("what", f"{found.type.replace('_', ' ')}{f', a {found.mark}' if found.mark else ''}{again}"),
+        ("tool", found.tool), ("when", f"{day(found.at, terminal.now())}, {clock(found.at)}"), ("file", found.path),
+        ("lines", lines), ("outcome", found.outcome), ("pinned", "yes" if found.pinned else ""),
+        ("prompt", f"prompt/{found.prompt_id}" if found.prompt_id else ""),
+        ("episode", f"episode/{found.unit_id}" if found.unit_id else ""),
+        ("session", f"session/{found.session_id}"),
+    ]  # fmt: skip
+    sections: list[Section] = [("", [row for row in rows if row[1]]), ("Done", [("", _cut(found.text, whole))])]
+    if found.answer:
+        sections.append(("Answered", [("", _cut(found.answer, whole))]))
+    return f"obs/{number}", sections, {**asdict(found), "id": f"obs/{number}"}
+
+
+def _cut(text: str, whole: bool) -> str:
+    return text if whole or len(text) <= _MOST else f"{text[:_MOST]}\n({len(text) - _MOST} characters more: --all)"
+
+
+def _file(db: Connection, path: str, *, whole: bool) -> Told:
+    """Who touched a file, the newest first: in this folder's project where that knows it, else in all."""
+    from nmem.read import file_history  # on use: start-up stays short
+
+    cwd = in_utf8(str(Path.cwd()))
+    here = resolve(cwd)
+    project = of_folder(db, here.key, here.root)
+    name = file_history.beside(path, cwd, here.root)
+    limit = _EVERY if whole else _TOUCHES
+    found = file_history.history(db, name, project, limit) if project is not None else file_history.History(())
+    if not found.total:
+        found = file_history.history(db, name, None, limit)
+    if not found.total:
+        raise NmemError(f"nothing is recorded of {path}: `nmem search file:{Path(path).name}` finds a part of a name")
+    return f"file/{name}", _history(found), {"file": name, **asdict(found)}
+
+
+def _history(found: History) -> list[Section]:
+    changed = sum(one.edits for one in found.touches)
+    about = [("touched in", count(found.total, "episode")), ("changed", count(changed, "time"))]
+    if len(found.names) > 1:
+        more = f" and {len(found.names) - _NAMES} more" if len(found.names) > _NAMES else ""
+        about.append(("known as", "\n".join(found.names[:_NAMES]) + more))
+    if found.forgotten:
+        about.append(("forgotten", f"{count(found.forgotten, 'older call')} known by their trace only"))
+    many = len({one.project for one in found.touches}) > 1
+    rows = [row for one in found.touches for row in _rows(one, many)]
+    if found.more:
+        rows.append(("", f"({found.total - len(found.touches)} more: --all shows them)"))
+    return [("", about), ("History, the newest first", rows)]
+
+
+def _rows(one: Touch, many: bool) -> list[tuple[str, str]]:
+    what = f"episode/{one.unit_id}" if one.unit_id else f"session/{one.session_id}"
+    name = " ".join(one.episode.name.split())[:160] if one.episode else ""
+    parts = [_touched(one), one.episode.outcome.words if one.episode else "", one.client, one.project if many else ""]
+    at, said = f"{terminal.local(one.last_at):%Y-%m-%d %H:%M}", " · ".join(part for part in parts if part)
+    rows = [(at, f"{what}  {name}\n{said}")]
+    return rows + [("decided", f"{each.text}  (obs/{each.id})") for each in one.decisions]
+
+
+def _touched(one: Touch) -> str:
+    lines = f" (+{one.added} -{one.removed})" if one.added or one.removed else ""
+    parts = (
+        (one.edits, f"changed{lines}"),
+        (one.reads, "read"),
+        (one.others, "named by a call"),
+        (one.failures, "failed"),
+    )
+    return ", ".join(f"{number}x {word}" for number, word in parts if number)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nmem.commands import terminal
-from nmem.commands.learn import agreed, diff, project_of
+from nmem.commands.learn import agreed, diff, project_of, refreshed
 from nmem.commands.terminal import Default, number_of
 from nmem.errors import NmemError
 from nmem.learn.learning import ACCEPTED, SKILL
@@ -49,12 +49,11 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json: bool) -> None:
     """List skills of the current project, those with most recent sessions first."""
-    from nmem.commands import learn_list  # on use: start-up stays short
     from nmem.learn import read  # on use: start-up stays short
     from nmem.learn.skill_use import HELD  # on use: start-up stays short
 
     after, now = (terminal.when(since) if since else 0), terminal.now()
-    left = learn_list.refreshed()
+    left = refreshed()
     with terminal.reading("learnings") as db:
         project_id, about = project_of(db, project, everywhere)
         every = read.learnings(db, now, project_id, HELD, limit=_MOST, kinds=(SKILL,))

@@ -13,8 +13,7 @@ import click
 
 from capture import paths
 from nmem.commands import terminal
-from nmem.commands.task_list import shape
-from nmem.commands.task_options import TASK, changed, given, options
+from nmem.commands.task_list import TASK, changed, given, options, shape
 from nmem.commands.terminal import Default, number_of
 from nmem.dispatch import files, learned
 from nmem.dispatch.task import FILE, NewTask, stands

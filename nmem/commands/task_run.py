@@ -15,8 +15,7 @@ import click
 
 from capture import paths
 from nmem.commands import terminal
-from nmem.commands.task_list import by, fresh
-from nmem.commands.task_options import TASK
+from nmem.commands.task_list import TASK, by, fresh
 from nmem.dispatch import read
 from nmem.errors import NmemError
 from nmem.text import fit, lines, printable

@@ -1,1 +1,0 @@
-"""Appearance: themes, style sheets, symbols."""

@@ -1,1 +1,0 @@
-"""The contents of the screens as text and tones; knows nothing of the terminal library."""

@@ -1,1 +1,0 @@
-"""Operations a person starts in the cockpit: changes, tasks, long jobs."""

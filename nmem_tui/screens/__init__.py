@@ -1,1 +1,0 @@
-"""One module per screen: its reads, its layout, its keys."""

@@ -46,7 +46,7 @@ class HealthActions(ListScreen):
 
     def do_sweep(self) -> None:
         """See what would go, then let it go."""
-        from nmem_tui.screens.maintenance_dialogs import Sweep  # on use: start-up stays short
+        from nmem_tui.screens.health_dialogs import Sweep  # on use: start-up stays short
 
         self.app.push_screen(Sweep(), self._sweep)
 
@@ -66,7 +66,7 @@ class HealthActions(ListScreen):
 
     def do_model(self) -> None:
         """Say who is asked and what that costs, then ask a model from now on, or none."""
-        from nmem_tui.screens.tuning_dialogs import SwitchModel  # on use: start-up stays short
+        from nmem_tui.screens.health_dialogs import SwitchModel  # on use: start-up stays short
 
         dialog = SwitchModel()
 
@@ -78,7 +78,7 @@ class HealthActions(ListScreen):
 
     def do_retrain(self) -> None:
         """Show what the corrections would change about where episodes begin, then keep what is better."""
-        from nmem_tui.screens.tuning_dialogs import Retrain  # on use: start-up stays short
+        from nmem_tui.screens.health_dialogs import Retrain  # on use: start-up stays short
 
         self.app.push_screen(Retrain(self.cockpit.db_path), self._retrain)
 
@@ -94,7 +94,7 @@ class HealthActions(ListScreen):
 
     def do_mend(self) -> None:
         """See what would be mended, then mend it."""
-        from nmem_tui.screens.maintenance_dialogs import Fix  # on use: start-up stays short
+        from nmem_tui.screens.health_dialogs import Fix  # on use: start-up stays short
 
         self.app.push_screen(Fix(health.mendable(self.found)), self._mend)
 

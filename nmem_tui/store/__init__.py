@@ -1,1 +1,0 @@
-"""The cockpit's access to the database and to files: reads, writes, and notices of changes."""

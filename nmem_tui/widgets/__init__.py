@@ -1,1 +1,0 @@
-"""Widgets of which the screens are made."""

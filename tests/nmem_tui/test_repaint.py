@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from nmem.read import stream
 from nmem_tui import idle
-from nmem_tui.appearance.stylesheets import Sheet
+from nmem_tui.appearance.theming import Sheet
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.drawn import Card
 from nmem_tui.widgets.lines import Lines

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from nmem.commands import learn, learn_list, main, terminal
+from nmem.commands import learn, main, terminal
 from nmem.commands.main import nmem
 from nmem.learn import refresh
 from nmem.learn.find import VERSION
@@ -249,7 +249,7 @@ def test_a_new_user_who_has_only_imported_sees_learnings(shop: Shop, monkeypatch
             ),
         )
     assert "Python module yaml is not installed" in fine("learn")
-    monkeypatch.setattr(learn_list, "_PATIENCE", -1.0)
+    monkeypatch.setattr(learn, "_PATIENCE", -1.0)
     shop.db.execute("UPDATE sessions SET seq = 2 WHERE id = 'new1'")
     result = run("learn")
     assert "Python module yaml" in result.output
