@@ -13,6 +13,7 @@ from typing import Any
 from textual import on
 from textual.app import SuspendNotSupported
 
+from capture.text import clean
 from nmem import database
 from nmem.errors import NmemError
 from nmem_tui.dispatcher import Dispatcher
@@ -30,7 +31,6 @@ class Exporter(Dispatcher):
 
     def copy_out(self, text: str) -> None:
         """Put text on the person's clipboard, and say how it went there; nothing in it acts where it is pasted."""
-        from capture.text import clean  # on use: start-up stays short
         from nmem_tui import output  # on use: start-up stays short
 
         text = clean(text)
@@ -60,7 +60,6 @@ class Exporter(Dispatcher):
 
     def edit_out(self, text: str, take: Callable[[str], None] | None = None) -> None:
         """Open text in the person's editor; what is left there goes to `take`, else it was a copy to read."""
-        from capture.text import clean  # on use: start-up stays short
         from nmem_tui import output  # on use: start-up stays short
 
         text = clean(text)

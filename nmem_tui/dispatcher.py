@@ -21,6 +21,7 @@ from nmem_tui.model import actions
 from nmem_tui.model.actions import BY_ID, EVERYWHERE, handlers
 from nmem_tui.model.line import wrap
 from nmem_tui.model.screens import MODES
+from nmem_tui.operations.commands import undo
 from nmem_tui.screens.base import View
 from nmem_tui.screens.host import Host
 from nmem_tui.store.access import READ_ONLY, Change, Writes, beside
@@ -247,8 +248,6 @@ class Dispatcher(Host):
 
     def do_undo(self) -> None:
         """The newest correction did not happen."""
-        from nmem_tui.operations.commands import undo  # on use: start-up stays short
-
         self.change(undo)
 
     def do_review(self) -> None:

@@ -13,7 +13,8 @@ import click
 
 from capture import paths
 from nmem import database
-from nmem.backup import copying
+from nmem.backup import copying, places, take
+from nmem.backup.take import backup
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.sealing import BY_PASSPHRASE, Keys, form
@@ -55,7 +56,6 @@ def command(
         return
     if recipients and passphrase:
         raise click.UsageError("--encrypt and --passphrase do not go together")
-    from nmem.backup.take import backup  # on use: start-up stays short
 
     keys = Keys(recipients, asked(confirm=True) if passphrase else "")
     with progress("Copying") as told:
@@ -105,8 +105,6 @@ def progress(what: str) -> Iterator[copying.Progress]:
 
 
 def _list(*, as_json: bool) -> None:
-    from nmem.backup import places  # on use: start-up stays short
-
     place = places.folder(paths.database())
     found = places.kept(place)
     if as_json:
@@ -152,7 +150,6 @@ def _rescued(
     identities: tuple[str, ...], passphrase: bool, with_settings: bool, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     """Put what can be read of a damaged database in its place."""
-    from nmem.backup import take  # on use: start-up stays short
     from nmem.backup.rescue import rescue  # on use: start-up stays short
 
     path = paths.database()

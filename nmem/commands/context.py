@@ -17,6 +17,8 @@ from nmem.context.choosing import choose as chosen
 from nmem.context.choosing import project_of, promised, switched
 from nmem.context.config import load
 from nmem.context.past import FEW, MEASURES, Effect, Group, effect
+from nmem.context.preview import Asked, after_reset, preview
+from nmem.read import views
 from nmem.store.project import key_of, unknown
 from nmem.text import fit, printable, to_json
 
@@ -88,7 +90,6 @@ def command(
 def _made(
     session: str, project: str, branch: str, prompt: str, as_of: str | None, budget: int | None
 ) -> Preview:  # fmt: skip
-    from nmem.context.preview import Asked, preview  # on use: start-up stays short
 
     upgrade.ready(paths.database())
     if not project and not session:
@@ -104,9 +105,6 @@ def _made(
 
 def _recovered(session: str, project: str, budget: int | None) -> Preview:
     """After a reset of the session, else of the project's newest."""
-    from nmem.context.preview import after_reset  # on use: start-up stays short
-    from nmem.read import views  # on use: start-up stays short
-
     with terminal.reading("context") as db:
         row = None if session else next(iter(views.sessions(db, 1, key_of(db, project) or _here()[0])), None)
         if row is None and not session:

@@ -10,6 +10,8 @@ import click
 
 from nmem.commands import terminal
 from nmem.commands.terminal import EPISODE, PROMPT, THREAD, Default
+from nmem.episodes import corrections, units
+from nmem.read import listing
 from nmem.store.project import key_of
 from nmem.text import fit, pad, printable, to_json, width
 
@@ -36,8 +38,6 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, thread: int | None, since: str | None, limit: int, as_json: bool) -> None:
     """List episodes, the most recently active first."""
-    from nmem.read import listing  # on use: start-up stays short
-
     after = terminal.when(since) if since else 0
     with terminal.reading() as db:
         found = listing.listed(db, project=key_of(db, project), thread=thread, since=after, limit=limit)
@@ -143,7 +143,7 @@ def show(ctx: click.Context, episode: int, as_json: bool, whole: bool) -> None:
 )
 def split(episode: int, prompt: int) -> None:
     """Begin a new episode at a prompt, with all that follow it."""
-    from nmem.episodes import corrections, storytelling  # on use: start-up stays short
+    from nmem.episodes import storytelling  # on use: start-up stays short
 
     with terminal.writing() as db:
         made = corrections.split(db, episode, prompt, terminal.now())
@@ -156,7 +156,7 @@ def split(episode: int, prompt: int) -> None:
 @click.argument("into", type=EPISODE)
 def merge(episode: int, into: int) -> None:
     """Put the prompts of EPISODE into INTO."""
-    from nmem.episodes import corrections, storytelling  # on use: start-up stays short
+    from nmem.episodes import storytelling  # on use: start-up stays short
 
     with terminal.writing() as db:
         corrections.merge(db, episode, into, terminal.now())
@@ -172,8 +172,6 @@ def rename(episode: int, title: str) -> None:
 
     An empty one ("") gives it back its opening prompt.
     """
-    from nmem.episodes import corrections  # on use: start-up stays short
-
     with terminal.writing() as db:
         corrections.rename(db, episode, title, terminal.now())
     click.echo(f"episode {episode} is {'renamed' if title.strip() else 'named after its prompt again'} ({_UNDO})")
@@ -184,8 +182,6 @@ def rename(episode: int, title: str) -> None:
 @click.argument("earlier", type=EPISODE)
 def resume(episode: int, earlier: int) -> None:
     """Say that EPISODE goes on with the goal of EARLIER."""
-    from nmem.episodes import corrections  # on use: start-up stays short
-
     with terminal.writing() as db:
         corrections.resume(db, episode, earlier, terminal.now())
     click.echo(f"episode {episode} continues episode {earlier} ({_UNDO})")
@@ -195,8 +191,6 @@ def resume(episode: int, earlier: int) -> None:
 @click.argument("episode", type=EPISODE)
 def unresume(episode: int) -> None:
     """Say that EPISODE is a goal of its own."""
-    from nmem.episodes import corrections  # on use: start-up stays short
-
     with terminal.writing() as db:
         corrections.unresume(db, episode, terminal.now())
     click.echo(f"episode {episode} continues no other episode ({_UNDO})")
@@ -207,7 +201,7 @@ def unresume(episode: int) -> None:
 @click.argument("episode", type=EPISODE)
 def move(prompt: int, episode: int) -> None:
     """Put one PROMPT, with what was done after it, into EPISODE."""
-    from nmem.episodes import corrections, storytelling, units  # on use: start-up stays short
+    from nmem.episodes import storytelling  # on use: start-up stays short
 
     with terminal.writing() as db:
         left = units.of_prompt(db, prompt)
@@ -223,8 +217,6 @@ def keep(prompt: int) -> None:
 
     That a new task begins there, or that the same one goes on; a prompt marked ? is settled by it.
     """
-    from nmem.episodes import corrections  # on use: start-up stays short
-
     with terminal.writing() as db:
         corrections.keep(db, prompt, terminal.now())
     click.echo(f"prompt {prompt} keeps its place in all later detection ({_UNDO})")
@@ -245,8 +237,6 @@ def unpin(episode: int) -> None:
 
 
 def _pin(episode: int, *, pinned: bool) -> None:
-    from nmem.episodes import corrections  # on use: start-up stays short
-
     with terminal.writing() as db:
         corrections.pin(db, episode, pinned, terminal.now())
     click.echo(f"episode {episode} is {'pinned' if pinned else 'no longer pinned'} ({_UNDO})")

@@ -19,6 +19,7 @@ from nmem.errors import NmemError
 from nmem.store.project import key_of
 from nmem.store.trace import traces
 from nmem.text import printable, to_json
+from nmem.transfer import jsonl, records, tables_out
 
 FORMATS = ("jsonl", "sqlite")
 
@@ -63,8 +64,6 @@ def command(file: str, form: str | None, project: str, since: str | None, as_jso
 
 
 def _write(file: str, form: str, project: str, since: int | None, *, to_output: bool) -> dict[str, int]:
-    from nmem.transfer import jsonl, records, tables_out  # on use: start-up stays short
-
     path = paths.database()
     upgrade.reader(path).close()
     with held(path) as db:

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
+from nmem.commands.learn import refreshed
+from nmem.context.choosing import project_of
+from nmem.learn.fixes import Answer, fixes, nearest
 from nmem.store import project as projects
 from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:
-    from nmem.learn.fixes import Answer, Fixed
+    from nmem.learn.fixes import Fixed
 
 _MOST = 1_000_000
 """Characters of standard input that are read."""
@@ -62,10 +65,6 @@ def _given(error: tuple[str, ...]) -> str:
 
 def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[Answer, bool]:
     """What is known of it here, else in all projects; whether each is to be named."""
-    from nmem.commands.learn import refreshed  # on use: start-up stays short
-    from nmem.context.choosing import project_of  # on use: start-up stays short
-    from nmem.learn.fixes import Answer, fixes, nearest  # on use: start-up stays short
-
     refreshed()
     with terminal.reading("learnings") as db:
         here = None

@@ -21,9 +21,11 @@ from nmem import tables
 from nmem.commands.backup import progress
 from nmem.commands.terminal import LIMIT, day, now, when, wrapped, writing
 from nmem.database import worded
+from nmem.episodes import detect
 from nmem.errors import NmemError
 from nmem.importing.discover import CLIENTS, Transcript, find, folders
 from nmem.importing.importer import Importer, Report
+from nmem.purge import history, keys, run
 from nmem.retention import policy, sweep
 from nmem.settle_start import start
 from nmem.text import printable, to_json
@@ -128,8 +130,6 @@ def _spare(db: sqlite3.Connection) -> str:
 
 def _hollow(db: sqlite3.Connection) -> None:
     """Of a session that was purged nothing is taken in again: no empty one stays, either."""
-    from nmem.purge import keys  # on use: start-up stays short
-
     with store.transaction(db):
         keys.hollow(db)
 
@@ -194,8 +194,6 @@ def _nothing(where: tuple[Path, ...], client: str | None, since: str | None) -> 
 
 
 def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Report:
-    from nmem.purge import history, run  # on use: start-up stays short
-
     tables.ensure(db)
     history.begin(db, run.milliseconds())
     importer = Importer(db)
@@ -211,8 +209,6 @@ def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Repor
 
 def _episodes(db: sqlite3.Connection, changed: set[str]) -> None:
     """Divide what is new into episodes, and what an import that was stopped left undivided."""
-    from nmem.episodes import detect  # on use: start-up stays short
-
     detect.sessions(db, sorted(changed | set(detect.untold(db))), paths.database())
 
 

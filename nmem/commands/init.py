@@ -14,8 +14,11 @@ from capture.install import Plan, SettingsError, beside, installed, registered, 
 from capture.install.beside import Beside
 from nmem import settings_diff, setup
 from nmem.commands.model import change, costs
+from nmem.doctor import registrations
+from nmem.doctor.checks import switches
 from nmem.errors import NmemError
 from nmem.mcp import registration
+from nmem.settings import file
 
 EXPERIMENTAL = ", ".join(f"{name} ({targets.title(name)})" for name in targets.experimental())
 
@@ -104,8 +107,7 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
 
 def _offer_model(*, asked: bool) -> None:
     """Offer the person's own client as the model that tells stories; not again where a model was set or refused."""
-    from nmem.llm import chosen
-    from nmem.settings import file  # on use: start-up stays short
+    from nmem.llm import chosen  # on use: start-up stays short
 
     found = chosen.installed() if asked else []
     if not found or {"command", "base_url", "enabled"} & set(file.table("llm")):
@@ -175,8 +177,6 @@ def _write(wanted: list[Plan], db: str) -> list[str]:
 
 def notes(plan: Plan, folder: str) -> list[str]:
     """What the user should know about one client's hooks, one line each."""
-    from nmem.doctor import registrations  # on use: start-up stays short
-
     target = plan.target
     if isinstance(target, Beside):
         return registration.notes(target)
@@ -192,8 +192,6 @@ def notes(plan: Plan, folder: str) -> list[str]:
         out.append("Droid ignores hooks in settings.json while hooks.json exists: move one into the other.")
     out += _about_line(plan)
     if target.client in ("claude", "gemini"):
-        from nmem.doctor.checks import switches  # on use: start-up stays short
-
         check = switches.claude if target.client == "claude" else switches.gemini
         out += [f"warning: {found.evidence}; to mend it: {found.mend}" for found in check(folder)]
     out += [

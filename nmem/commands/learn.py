@@ -20,6 +20,7 @@ from nmem.commands import terminal
 from nmem.commands.terminal import Default, number_of
 from nmem.database import exists
 from nmem.errors import NmemError
+from nmem.learn import accept as accepting
 from nmem.learn import lifecycle, places, read, report, rules
 from nmem.learn.kinds import words
 from nmem.learn.learning import FIX, STATES, WEAK, Evidence, Learning
@@ -127,8 +128,6 @@ def project_of(db: Connection, project: str, everywhere: bool) -> tuple[int | No
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(learning: int, limit: int, as_json: bool) -> None:
     """Show one learning: its evidence by week, what helped, and its rule."""
-    from nmem.learn import accept as accepting  # on use: start-up stays short
-
     with terminal.reading("learnings") as db:
         one = read.learning(db, learning, terminal.now())
         if one is None:
@@ -152,8 +151,6 @@ def show(learning: int, limit: int, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Write without asking.")
 def accept(learning: int, file: str, text: str | None, dry_run: bool, yes: bool) -> None:
     """Put a learning's rule into the project's instructions: shown first, never twice, undone by `nmem undo`."""
-    from nmem.learn import accept as accepting  # on use: start-up stays short
-
     if text is not None and not text.strip():
         raise click.UsageError("--text is empty")
     here = os.getcwd()  # noqa: PTH109
@@ -178,8 +175,6 @@ def accept(learning: int, file: str, text: str | None, dry_run: bool, yes: bool)
 @click.argument("learning", type=LEARNING, metavar="ID")
 def dismiss(learning: int) -> None:
     """Dismiss a learning: it is not shown again."""
-    from nmem.learn import lifecycle  # on use: start-up stays short
-
     with terminal.writing() as db:
         lifecycle.dismiss(db, learning, terminal.now())
     click.echo(f"learning {learning} is dismissed ({_UNDO})")
@@ -190,8 +185,6 @@ def dismiss(learning: int) -> None:
 @click.option("--for", "span", required=True, metavar="SPAN", help="How long: 12h, 7d, 4w.")
 def snooze(learning: int, span: str) -> None:
     """Snooze a learning: it reopens after a while."""
-    from nmem.learn import lifecycle  # on use: start-up stays short
-
     now = terminal.now()
     until = now + _span(span)
     with terminal.writing() as db:
@@ -203,8 +196,6 @@ def snooze(learning: int, span: str) -> None:
 @click.argument("learning", type=LEARNING, metavar="ID")
 def resolve(learning: int) -> None:
     """Mark a learning as fixed; it reopens if it recurs. An accepted rule stays."""
-    from nmem.learn import lifecycle  # on use: start-up stays short
-
     with terminal.writing() as db:
         lifecycle.resolve(db, learning, terminal.now())
     click.echo(f"learning {learning} is resolved ({_UNDO})")
@@ -216,8 +207,6 @@ def resolve(learning: int) -> None:
 @click.option("--yes", is_flag=True, help="Remove the rule without asking.")
 def reopen(learning: int, dry_run: bool, yes: bool) -> None:
     """Reopen a learning; the rule of an accepted one is removed from the project's instructions."""
-    from nmem.learn import accept as accepting  # on use: start-up stays short
-
     with terminal.writing() as db:
         planned = accepting.withdrawal(db, learning, terminal.now())
         changes = planned.diff if planned else []

@@ -10,6 +10,8 @@ from sqlite3 import Connection
 import click
 
 from nmem.commands import terminal
+from nmem.llm import chosen
+from nmem.llm.chosen import installed, standing, switch
 from nmem.text import printable, to_json
 
 
@@ -20,7 +22,6 @@ def command(context: click.Context, *, as_json: bool) -> None:
     """Show who writes the stories, a model or none, and the cost."""
     if context.invoked_subcommand is not None:
         return
-    from nmem.llm.chosen import installed, standing  # on use: start-up stays short
 
     with terminal.reading("models") as db:
         found = standing(db)
@@ -54,8 +55,6 @@ def costs(tokens: int) -> str:
 @click.option("--model", default="", help="Use this model; default: the client's small one.")
 def use(client: str, model: str) -> None:
     """Ask your own client from now on, with a small model."""
-    from nmem.llm import chosen  # on use: start-up stays short
-
     one = chosen.offer(client)
     change(partial(chosen.use, one=one, model=model))
     name = " ".join((*one.command, model or one.model)).strip()
@@ -71,8 +70,6 @@ def change(made: Callable[[Connection | None, int], None]) -> None:
 @command.command()
 def off() -> None:
     """Ask no model, whatever is set up or found; its stories stay."""
-    from nmem.llm.chosen import switch  # on use: start-up stays short
-
     change(partial(switch, on=False))
     click.echo("no model is asked any more; `nmem model on` asks again")
 
@@ -80,7 +77,5 @@ def off() -> None:
 @command.command()
 def on() -> None:
     """Ask the configured model, or one found on this machine, again."""
-    from nmem.llm.chosen import switch  # on use: start-up stays short
-
     change(partial(switch, on=True))
     click.echo("a model may be asked again: `nmem model` shows which")

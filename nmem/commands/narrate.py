@@ -71,7 +71,8 @@ def _tell(db: sqlite3.Connection, unit_id: int, found: Connected, *, extractive:
     unit, known = units.get(db, unit_id), narrations.known(db, unit_id)
     if unit is None or known is None:
         raise NmemError(f"episode {unit_id} no longer exists")
-    lists = {name: list(texts(getattr(unit, name))) for name in _LISTS}
+    stored = (unit.learned, unit.completed, unit.next_steps, unit.notes, unit.files_edited)
+    lists = {name: list(texts(text)) for name, text in zip(_LISTS, stored, strict=True)}
     return {
         "id": unit_id, "session": unit.session_id, "summary": unit.summary, **lists, "outcome": known.outcome,
         "obstacle": known.obstacle, "marks": list(known.marks), "narrator": unit.narrator,

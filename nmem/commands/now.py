@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
+from nmem.commands.show import touched
 from nmem.errors import NmemError
+from nmem.llm.chosen import standing as models
+from nmem.read.listing import session_of
+from nmem.read.standing import row_id, standing
+from nmem.read.stream import Query
+from nmem.read.views import outcome_words
+from nmem.stance.words import stands
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -38,15 +45,9 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
 
     Of SESSION's id the beginning is enough. Without one: the newest of the project, else the newest of all.
     """
-    from nmem.read.standing import standing  # on use: start-up stays short
-    from nmem.read.stream import Query  # on use: start-up stays short
-
     if session and project:
         raise click.UsageError("give either SESSION or --project: a session belongs to one project")
     with terminal.reading("episodes") as db:
-        from nmem.llm.chosen import standing as models  # on use: start-up stays short
-        from nmem.read.listing import session_of  # on use: start-up stays short
-
         told_by = models(db).sentence()
         found = standing(db, session_of(db, session or "", project), terminal.now(), limit, Query(words), whole=as_json)
     if found is None:
@@ -59,8 +60,6 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
 
 def as_dict(found: Standing) -> dict[str, object]:
     """All of it, each row with its id."""
-    from nmem.read.standing import row_id  # on use: start-up stays short
-
     view = asdict(found.view)
     session = view.pop("session")
     return {
@@ -72,9 +71,6 @@ def as_dict(found: Standing) -> dict[str, object]:
 
 
 def _say(found: Standing, told_by: str) -> None:
-    from nmem.commands.show import touched  # on use: start-up stays short
-    from nmem.stance.words import stands  # on use: start-up stays short
-
     view, unit = found.view, found.unit
     row = view.session
     last = found.stance.points[-1] if found.stance and found.stance.points else None
@@ -112,9 +108,6 @@ def _failed(one: Failure) -> tuple[str, str]:
 
 
 def _row(row: StreamRow) -> tuple[str, str]:
-    from nmem.read.standing import row_id  # on use: start-up stays short
-    from nmem.read.views import outcome_words  # on use: start-up stays short
-
     what = row.path or " ".join(row.text.split())
     how = outcome_words(row.outcome, row.exit_code, row.meta) if row.outcome else ""
     return terminal.clock(row.at), f"{row_id(row)}  {row.word}  {what[:_TEXT]}{f'  {how}' if how else ''}"

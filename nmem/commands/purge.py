@@ -14,6 +14,7 @@ from nmem.commands import terminal
 from nmem.database import worded
 from nmem.errors import NmemError
 from nmem.purge import said
+from nmem.purge.preview import preview
 from nmem.purge.selection import Selection, parse
 from nmem.text import printable, to_json
 
@@ -83,8 +84,6 @@ def command(
 
 
 def _preview(chosen: Selection, limit: int) -> Preview:
-    from nmem.purge.preview import preview  # on use: start-up stays short
-
     with terminal.reading("sessions") as db:
         return preview(db, chosen, paths.database(), limit)
 

@@ -18,9 +18,12 @@ from nmem.commands import terminal
 from nmem.commands.terminal import number_of
 from nmem.decisions import read
 from nmem.errors import NmemError
+from nmem.recall import changes, config, corpus
 from nmem.recall import compress as compressing
-from nmem.recall import config, corpus
 from nmem.recall import folder as folders
+from nmem.recall import report as reporting
+from nmem.recall import store as entries
+from nmem.recall.changes import Change
 from nmem.recall.grammar import written
 from nmem.recall.index import EXTRAS, FILE, OPERATOR, TRIGGER
 from nmem.text import printable, to_json
@@ -82,8 +85,6 @@ def _writing() -> Iterator[sqlite3.Connection]:
 
 def _apply(change: Change, *, yes: bool, dry_run: bool, ask: str) -> bool:
     """Write a change when it is wanted; whether it was."""
-    from nmem.recall import changes  # on use: start-up stays short
-
     if dry_run:
         return False
     if not yes and not (sys.stdin.isatty() and click.confirm(ask, default=False)):
@@ -101,8 +102,7 @@ def _apply(change: Change, *, yes: bool, dry_run: bool, ask: str) -> bool:
 @_JSON
 def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_json: bool) -> int:
     """Check index against decisions: entries and headings both ways, names, order. Exit code 1 if they differ."""
-    from nmem.recall import mend, migrate
-    from nmem.recall.changes import Change  # on use: start-up stays short
+    from nmem.recall import mend, migrate  # on use: start-up stays short
 
     found = _corpus(folder, index, decisions)
     if migrate.is_passive(found):
@@ -117,8 +117,6 @@ def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_
             if not as_json:
                 click.echo(change.diff())
             if not dry_run:
-                from nmem.recall import changes  # on use: start-up stays short
-
                 with _writing() as db:
                     changes.apply(db, change, terminal.now())
                 found = _corpus(folder, index, decisions)
@@ -146,10 +144,8 @@ def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_
 @_JSON
 def compress(heading: tuple[str, ...], folder: str, index: str, decisions: str, as_json: bool) -> int:
     """Print the shortest name that finds HEADING, and its lead over the next. Exit code 1: only the whole one."""
-    from nmem.recall import store
-
     text = " ".join(heading)
-    recall = store.of(_place(folder, index, decisions))
+    recall = entries.of(_place(folder, index, decisions))
     found = compressing.candidates(recall.index, text)
     best = next((each for each in found if each.good), None)
     if as_json:
@@ -278,10 +274,9 @@ def _learned(episode: str) -> str:
 @_JSON
 def report(since: str, limit: int, folder: str, index: str, decisions: str, as_json: bool) -> None:
     """Report questions, offers and uses by entry; unneeded entries; unanswered questions."""
-    from nmem.recall import corpus, remember, store
-    from nmem.recall import report as reporting  # on use: start-up stays short
+    from nmem.recall import remember  # on use: start-up stays short
 
-    recall = store.of(_place(folder, index, decisions))
+    recall = entries.of(_place(folder, index, decisions))
     short = remember.promoted(corpus.read(recall.place))
     with terminal.reading("questions") as db:
         found = reporting.report(db, recall, terminal.when(since) if since else 0, limit)
@@ -312,9 +307,7 @@ def report(since: str, limit: int, folder: str, index: str, decisions: str, as_j
 @_JSON
 def listing(folder: str, index: str, decisions: str, as_json: bool) -> None:
     """List every entry, file by file."""
-    from nmem.recall import store
-
-    recall = store.of(_place(folder, index, decisions))
+    recall = entries.of(_place(folder, index, decisions))
     if as_json:
         each = [
             {"operator": doc[OPERATOR], "trigger": doc[TRIGGER], "extras": doc[EXTRAS], "file": doc[FILE]}

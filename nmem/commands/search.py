@@ -10,6 +10,8 @@ from nmem.commands import terminal
 from nmem.search import typed
 from nmem.search.page import NEWEST, RELEVANCE
 from nmem.search.query import MEANT
+from nmem.search.search import search
+from nmem.search.shapes import index
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -53,8 +55,6 @@ def command(
         raise click.UsageError('no query: nmem search "coupon rounding", or nmem search type:test is:failed')
     found = _found(text, now, NEWEST if newest else RELEVANCE, limit, cursor)
     if as_json:
-        from nmem.search.shapes import index  # on use: start-up stays short
-
         click.echo(to_json(index(found)))
     elif terminal.is_terminal():
         _print(found)
@@ -75,8 +75,6 @@ def _typed(query: tuple[str, ...], given: dict[str, tuple[str, ...]], now: int) 
 
 
 def _found(text: str, now: int, order: str, limit: int, cursor: str) -> Results:
-    from nmem.search.search import search  # on use: start-up stays short
-
     with terminal.reading("indexes") as db:
         try:
             return search(db, text, now, order=order, limit=limit, cursor=cursor, seconds=SECONDS)

@@ -11,9 +11,13 @@ import click
 
 from capture.project import resolve
 from capture.text import whole as in_utf8
-from nmem.commands import task_list, terminal, themes, threads
+from nmem.commands import terminal
 from nmem.commands.terminal import Section, clock, count, day, span
+from nmem.episodes.narrations import told_by
 from nmem.errors import NmemError
+from nmem.read import file_history, listing, views
+from nmem.read.listing import observation, prompt
+from nmem.read.stories import story
 from nmem.store.project import of_folder
 from nmem.text import printable, to_json
 
@@ -69,9 +73,13 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
         ctx.invoke(learn.show, learning=int(number), limit=0 if whole else 12, as_json=as_json)
         return
     if kind == "thread":
+        from nmem.commands import threads  # on use: start-up stays short
+
         ctx.invoke(threads.show, thread=int(number), as_json=as_json, limit=1000 if whole else 20)
         return
     if kind == "theme":
+        from nmem.commands import themes  # on use: start-up stays short
+
         ctx.invoke(
             themes.command, theme=int(number), project="", since=None, limit=1000 if whole else 20, as_json=as_json
         )
@@ -82,6 +90,8 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
         ctx.invoke(decisions.show, decision=int(number), as_json=as_json)
         return
     if kind == "task":
+        from nmem.commands import task_list  # on use: start-up stays short
+
         ctx.invoke(task_list.show_, task=int(number), as_json=as_json)
         return
     with terminal.reading() as db:
@@ -104,15 +114,11 @@ def _parsed(what: str) -> tuple[str, str]:
 
 def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
     if kind == "episode":
-        from nmem.read.stories import story  # on use: start-up stays short
-
         found = story(db, int(number))
         if found is None:
             raise NmemError(f"there is no episode {number}: `nmem episodes` lists them")
         return _episode(found, whole)
     if kind == "prompt":
-        from nmem.read.listing import prompt  # on use: start-up stays short
-
         said = prompt(db, int(number))
         if said is None:
             raise NmemError(f"there is no prompt {number}: `nmem show episode/ID` gives their numbers")
@@ -126,8 +132,6 @@ def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
 
 
 def _episode(found: Story, whole: bool) -> Told:
-    from nmem.episodes.narrations import told_by  # on use: start-up stays short
-
     row, told = found.row, found.narrative
     sections: list[Section] = [("", _facts(found))]
     if told is not None:
@@ -317,9 +321,6 @@ def _decided(found: PromptStory) -> str:
 
 
 def _session(db: Connection, beginning: str) -> Told:
-    from nmem.episodes.narrations import told_by  # on use: start-up stays short
-    from nmem.read import listing, views  # on use: start-up stays short
-
     ids = listing.sessions_like(db, beginning)
     if not ids:
         raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")
@@ -372,9 +373,7 @@ _NAMES = 6
 
 def _observation(db: Connection, number: int, *, whole: bool) -> Told:
     """One observation: what was done, and what came of it. Raises NmemError."""
-    from nmem.read.listing import observation as read  # on use: start-up stays short
-
-    found = read(db, number)
+    found = observation(db, number)
     if found is None:
         raise NmemError(f"there is no obs/{number}: `nmem search` finds some")
     again = f" and {count(found.repeats, 'time')} again" if found.repeats else ""
@@ -399,8 +398,6 @@ def _cut(text: str, whole: bool) -> str:
 
 def _file(db: Connection, path: str, *, whole: bool) -> Told:
     """Who touched a file, the newest first: in this folder's project where that knows it, else in all."""
-    from nmem.read import file_history  # on use: start-up stays short
-
     cwd = in_utf8(str(Path.cwd()))
     here = resolve(cwd)
     project = of_folder(db, here.key, here.root)

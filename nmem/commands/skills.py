@@ -13,7 +13,9 @@ from nmem.commands import terminal
 from nmem.commands.learn import agreed, diff, project_of, refreshed
 from nmem.commands.terminal import Default, number_of
 from nmem.errors import NmemError
+from nmem.learn import read, rules, skill_use
 from nmem.learn.learning import ACCEPTED, SKILL
+from nmem.learn.skill_use import HELD
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -49,9 +51,6 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json: bool) -> None:
     """List skills of the current project, those with most recent sessions first."""
-    from nmem.learn import read  # on use: start-up stays short
-    from nmem.learn.skill_use import HELD  # on use: start-up stays short
-
     after, now = (terminal.when(since) if since else 0), terminal.now()
     left = refreshed()
     with terminal.reading("learnings") as db:
@@ -77,8 +76,6 @@ def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(skill: int, as_json: bool) -> None:
     """Show one skill in full: its steps, its evidence, how often it was followed since it was told or promoted."""
-    from nmem.learn import read  # on use: start-up stays short
-
     now = terminal.now()
     with terminal.reading("learnings") as db:
         one = read.learning(db, skill, now)
@@ -151,8 +148,6 @@ def _write_down(skill: int, trigger: str, dry_run: bool, yes: bool) -> None:
 
 def _shape(db: Connection, one: Learning) -> dict[str, Any]:
     """A skill as JSON has it."""
-    from nmem.learn import rules, skill_use  # on use: start-up stays short
-
     short = skill_use.short(one)
     return {
         "id": one.id, "project": one.project, "name": short.name, "when": short.when, "steps": list(short.steps),

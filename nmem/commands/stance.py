@@ -12,6 +12,8 @@ from capture.project import resolve
 from nmem.commands import terminal
 from nmem.commands.terminal import EPISODE, Section, clock, count, day
 from nmem.errors import NmemError
+from nmem.read.listing import sessions_like
+from nmem.stance import history, read
 from nmem.stance.words import early, few_means, names, needs, percent, percents, plural, short, signed, span, stands
 from nmem.store.project import unknown
 from nmem.text import printable, to_json
@@ -68,8 +70,6 @@ def unlabelled(found: Stance) -> str:
 
 
 def _found(db: Connection, session: str | None, episode: int | None, project: str, now: int) -> Stance:
-    from nmem.stance import read  # on use: start-up stays short
-
     if episode is not None:
         found = read.of_unit(db, episode, now)
         if found is None:
@@ -82,8 +82,6 @@ def _found(db: Connection, session: str | None, episode: int | None, project: st
 
 
 def _session(db: Connection, beginning: str) -> str:
-    from nmem.read.listing import sessions_like  # on use: start-up stays short
-
     found = sessions_like(db, beginning)
     if not found:
         raise NmemError(f"there is no session {printable(beginning)}: {_LISTED}")
@@ -93,8 +91,6 @@ def _session(db: Connection, beginning: str) -> str:
 
 
 def _newest(db: Connection, project: str) -> str:
-    from nmem.stance import read  # on use: start-up stays short
-
     key = project or resolve(str(Path.cwd())).key
     found = read.newest(db, key)
     if found is None:
@@ -104,8 +100,6 @@ def _newest(db: Connection, project: str) -> str:
 
 def _others(db: Connection, found: Stance, limit: int) -> Sequence[SessionStance]:
     """The newest sessions of the project up to the one that is shown, itself included."""
-    from nmem.stance import history  # on use: start-up stays short
-
     if not limit or found.unit_id is not None:
         return ()
     return history.up_to(db, found.session_id, limit)
@@ -186,11 +180,12 @@ def _about(found: Stance) -> Iterator[tuple[str, str]]:
     if found.points:
         last = found.points[-1]
         yield "now", _now(found)
-        for axis, middle, mean5, mean20, lean in (
-            ("phase", 0.0, found.phase_5, found.phase_20, found.phase_direction),
-            ("scope", found.scope_base, found.scope_5, found.scope_20, found.scope_direction),
+        phases, scopes = [each.ema_phase for each in found.points], [each.ema_scope for each in found.points]
+        for axis, middle, smoothed, mean5, mean20, lean in (
+            ("phase", 0.0, phases, found.phase_5, found.phase_20, found.phase_direction),
+            ("scope", found.scope_base, scopes, found.scope_5, found.scope_20, found.scope_direction),
         ):
-            values = [value for point in found.points if (value := getattr(point, f"ema_{axis}")) is not None]
+            values = [value for value in smoothed if value is not None]
             if values and mean5 is not None and mean20 is not None:
                 means = f"last 5 {signed(mean5)}, last 20 {signed(mean20)}"
                 yield axis, f"{spark(values, middle)}  {signed(values[-1])} smoothed; {means}, {_lean(lean)}"

@@ -17,7 +17,7 @@ def main() -> None:
         code = _quick(sys.argv[1], asked)
         if code is not None:
             sys.exit(code)
-    from nmem.commands.main import main as whole
+    from nmem.commands.main import main as whole  # on use: start-up stays short
 
     whole()
 
@@ -27,18 +27,18 @@ def _quick(operator: str, asked: list[str]) -> int | None:
     if None in (sys.stdin, sys.stdout, sys.stderr) or not hasattr(sys.stdout, "reconfigure"):
         return None  # closed ones
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")
-    from nmem.errors import NmemError
-    from nmem.recall import asked as recall
+    from nmem.errors import NmemError  # on use: start-up stays short
+    from nmem.recall import asked as recall  # on use: start-up stays short
 
     try:
         return recall.run(operator, recall.queries(asked))
     except NmemError as error:
-        from nmem.text import printable
+        from nmem.text import printable  # on use: start-up stays short
 
         sys.stderr.write(f"nmem: {printable(str(error))}\n")
         return 1
     except OSError as error:
-        from nmem.commands.main import flushed, tell
+        from nmem.commands.main import flushed, tell  # on use: start-up stays short
 
         if isinstance(error, BrokenPipeError):
             flushed(quiet=True)

@@ -13,8 +13,10 @@ import click
 from capture import paths
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.retention import idle, policy
+from nmem.retention import idle, plan, policy, read
 from nmem.retention import journal as kept
+from nmem.retention.automatic import alone, within
+from nmem.retention.sweep import aged, sweep
 from nmem.store.project import key_of
 from nmem.text import printable, to_json
 
@@ -66,8 +68,6 @@ def command(
 
 def _ahead() -> int:
     """How far the clock is ahead of what nmem saw of it, in ms."""
-    from nmem.retention import plan  # on use: start-up stays short
-
     with terminal.reading() as db:
         return plan.ahead_by(db, terminal.now())
 
@@ -93,8 +93,6 @@ def _ask(done: Swept, as_json: bool) -> None:
 
 
 def _dry(wanted: Policy, project: str) -> Swept:
-    from nmem.retention.sweep import aged, sweep  # on use: start-up stays short
-
     with terminal.reading() as db:
         project = key_of(db, project)
         out = sweep(db, wanted, terminal.now(), project=project, dry=True)
@@ -106,9 +104,6 @@ def _dry(wanted: Policy, project: str) -> Swept:
 
 
 def _swept(wanted: Policy, project: str, seconds: float) -> Swept:
-    from nmem.retention.automatic import alone, within  # on use: start-up stays short
-    from nmem.retention.sweep import sweep  # on use: start-up stays short
-
     with terminal.writing() as db, alone(paths.database()) as mine:
         if not mine:
             raise NmemError("another sweep is running: see `nmem sweep --journal`")
@@ -176,8 +171,6 @@ def _life(one: Life) -> tuple[str, str]:
 
 
 def _show(project: str, as_json: bool, *, journal: bool) -> None:
-    from nmem.retention import read  # on use: start-up stays short
-
     with terminal.reading("sweeps") as db:
         project = key_of(db, project)
         if journal:
@@ -223,8 +216,6 @@ def maintain(vacuum: bool | None, seconds: float, as_json: bool) -> None:
     It happens by itself once a week when a session is over. Hooks go on meanwhile: what they cannot write at once they
     spool.
     """
-    from nmem.retention.automatic import within  # on use: start-up stays short
-
     with terminal.writing() as db:
         steps = idle.maintain(
             db, paths.database(), terminal.now(), stopped=within(seconds, lambda: False), vacuum=vacuum

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from dataclasses import replace
+from pkgutil import resolve_name
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,8 @@ from capture import paths
 from nmem.commands import terminal
 from nmem.commands.task_list import TASK, changed, given, options, shape
 from nmem.commands.terminal import Default, number_of
-from nmem.dispatch import files, learned
+from nmem.dispatch import accept, act, files, learned, queue, read, worktrees
+from nmem.dispatch.config import load
 from nmem.dispatch.task import FILE, NewTask, stands
 from nmem.errors import NmemError
 from nmem.text import fit, printable, to_json
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 _LEARNING = number_of("learning")
 _ELSEWHERE = {
-    "list": "task_list", "show": "task_list", "output": "task_list", "watch": "task_run",
-    "run": "task_run", "attach": "task_run", "schedule": "task_run",
+    "list": "nmem.commands.task_list:list_", "show": "nmem.commands.task_list:show_",
+    "output": "nmem.commands.task_list:output_", "watch": "nmem.commands.task_run:watch_",
+    "run": "nmem.commands.task_run:run_", "attach": "nmem.commands.task_run:attach_",
+    "schedule": "nmem.commands.task_run:schedule_",
 }  # fmt: skip
 
 
@@ -51,8 +54,7 @@ class Tasks(Default):
         """One of them."""
         if cmd_name not in _ELSEWHERE:
             return super().get_command(ctx, cmd_name)
-
-        found = getattr(importlib.import_module(f"nmem.commands.{_ELSEWHERE[cmd_name]}"), f"{cmd_name}_")
+        found = resolve_name(_ELSEWHERE[cmd_name])
         assert isinstance(found, click.Command)
         return found
 
@@ -75,9 +77,6 @@ def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json
 
     Nothing starts by itself: `nmem task run` does it, or the timer of `nmem task schedule`.
     """
-    from nmem.dispatch import accept, act, queue, read, worktrees  # on use: start-up stays short
-    from nmem.dispatch.config import load  # on use: start-up stays short
-
     if sum((bool(prompt), file is not None, learning is not None)) != 1:
         raise click.UsageError("give one of PROMPT, --file and --learning")
     with queue.writing(paths.database()) as db:
@@ -128,8 +127,6 @@ def _base(
 @options
 def edit(task: int, prompt: str | None, editor: bool, **said: object) -> None:
     """Change a task that is not running."""
-    from nmem.dispatch import act, queue, read  # on use: start-up stays short
-
     with queue.writing(paths.database()) as db:
         values = changed(db, said)
         if editor:
@@ -151,8 +148,6 @@ def edit(task: int, prompt: str | None, editor: bool, **said: object) -> None:
 @click.argument("tasks", type=TASK, nargs=-1, required=True, metavar="ID...")
 def cancel(tasks: tuple[int, ...]) -> None:
     """Cancel a task, also a running one: its client and all its processes are ended."""
-    from nmem.dispatch import act  # on use: start-up stays short
-
     for task in tasks:
         made = act.cancel(paths.database(), task, terminal.now())
         click.echo(f"task/{task} {stands(made.state)}")
@@ -162,8 +157,6 @@ def cancel(tasks: tuple[int, ...]) -> None:
 @click.argument("tasks", type=TASK, nargs=-1, required=True, metavar="ID...")
 def approve(tasks: tuple[int, ...]) -> None:
     """Let tasks run that an agent queued; `nmem task show` shows their prompts."""
-    from nmem.dispatch import act, queue  # on use: start-up stays short
-
     for task in tasks:
         with queue.writing(paths.database()) as db:
             made = act.approve(db, task, terminal.now())
@@ -174,8 +167,6 @@ def approve(tasks: tuple[int, ...]) -> None:
 @click.argument("task", type=TASK, metavar="ID")
 def retry(task: int) -> None:
     """Queue a finished task again, with the tasks cancelled because of it."""
-    from nmem.dispatch import act, queue  # on use: start-up stays short
-
     with queue.writing(paths.database()) as db:
         ids = act.retry(db, task, terminal.now())
     more = f", and with it {', '.join(f'task/{each}' for each in ids[1:])}" if ids[1:] else ""
@@ -188,8 +179,6 @@ def retry(task: int) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove(tasks: tuple[int, ...], worktree: bool, yes: bool) -> None:
     """Forget tasks that are not running. Work in a worktree stays, unless --worktree says otherwise."""
-    from nmem.dispatch import act, queue, read, worktrees  # on use: start-up stays short
-
     for task in tasks:
         with queue.writing(paths.database()) as db:
             one = read.task(db, task)

@@ -18,7 +18,8 @@ from nmem import hours
 from nmem.commands import terminal
 from nmem.commands.terminal import number_of
 from nmem.database import exists
-from nmem.dispatch import read
+from nmem.dispatch import act, read, runner
+from nmem.dispatch.config import load
 from nmem.dispatch.task import AGENT, QUEUED, stands
 from nmem.errors import NmemError
 from nmem.learn import places
@@ -104,15 +105,11 @@ _WIDEST = 12
 
 def shape(one: Task, standing: str) -> dict[str, Any]:
     """As JSON."""
-    from nmem.dispatch import act  # on use: start-up stays short
-
     return {**asdict(one), "title": one.title, "standing": standing, "can": list(act.able(one))}
 
 
 def fresh() -> None:
     """What ended meanwhile is brought in before something is listed."""
-    from nmem.dispatch import runner  # on use: start-up stays short
-
     if exists(paths.database()):
         runner.refresh(paths.database())
 
@@ -146,8 +143,6 @@ def list_(states: tuple[str, ...], project: str, limit: int, as_json: bool) -> N
 
 def standing(one: Task) -> str:
     """Why it stands so; a configuration that cannot be read says nothing here."""
-    from nmem.dispatch.config import load  # on use: start-up stays short
-
     try:
         quiet = load().quiet_hours
     except NmemError:
@@ -263,8 +258,6 @@ def _row(each: TaskEvent) -> tuple[str, str]:
 @click.option("--follow", "-f", is_flag=True, help="Follow the output until the task ends.")
 def output_(task: int, follow: bool) -> None:
     """Print a task's latest output; of a running one, what its pane shows."""
-    from nmem.dispatch import act, read  # on use: start-up stays short
-
     fresh()
     shown = ""
     while True:

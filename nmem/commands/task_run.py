@@ -16,7 +16,8 @@ import click
 from capture import paths
 from nmem.commands import terminal
 from nmem.commands.task_list import TASK, by, fresh
-from nmem.dispatch import read
+from nmem.dispatch import act, order, queue, read, runner
+from nmem.dispatch.config import load
 from nmem.errors import NmemError
 from nmem.text import fit, lines, printable
 
@@ -41,9 +42,6 @@ def run_(
     What it has started goes on when it is stopped, and the next runner knows of it. Exit code 0, or 1 when a task
     that it started did not succeed.
     """
-    from nmem.dispatch import runner  # on use: start-up stays short
-    from nmem.dispatch.config import load  # on use: start-up stays short
-
     if watch and no_wait:
         raise click.UsageError("--watch and --no-wait exclude each other")
     path = paths.database()
@@ -76,7 +74,6 @@ def _stop() -> threading.Event:
 
 
 def _changes(path: str, quiet: bool):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    from nmem.dispatch import queue  # on use: start-up stays short
 
     with queue.writing(path):
         pass  # the tables are there
@@ -101,8 +98,6 @@ def _say(left: Left, stopped: bool) -> None:
 
 
 def _unsuccessful(path: str, left: Left) -> bool:
-    from nmem.dispatch import queue, read  # on use: start-up stays short
-
     with queue.writing(path) as db:
         found = [read.task(db, task) for task in left.started]
     return any(
@@ -111,8 +106,6 @@ def _unsuccessful(path: str, left: Left) -> bool:
 
 
 def _say_next(path: str, quiet: str) -> None:
-    from nmem.dispatch import order, queue, read  # on use: start-up stays short
-
     with queue.writing(path) as db:
         live = read.tasks(db, ("running", "needs-input"))
         found = order.order(read.tasks(db, ("queued",)), live, terminal.now(), quiet)
@@ -128,8 +121,6 @@ def _say_next(path: str, quiet: str) -> None:
 @click.option("--print", "only_print", is_flag=True, help="Print the command without running it.")
 def attach_(task: int, only_print: bool) -> None:
     """Attach to a running task's pane; resume the session of a finished one."""
-    from nmem.dispatch import act, read  # on use: start-up stays short
-
     fresh()
     with terminal.reading("tasks") as db:
         one = read.task(db, task)
@@ -213,7 +204,6 @@ def watch_(tasks: tuple[int, ...]) -> None:
 def schedule_(every: int, way: str | None, remove: bool, dry_run: bool, yes: bool) -> None:
     """Run due tasks every few minutes, by a systemd timer or by cron."""
     from nmem.dispatch import schedule  # on use: start-up stays short
-    from nmem.dispatch.config import load  # on use: start-up stays short
 
     if remove:
         for gone in schedule.remove() or ["nothing: nmem has no timer"]:

@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 import click
 
 from capture import paths
-from nmem import database, upgrade
+from capture.storage import store
+from capture.storage.schema import NewerDatabase
+from nmem import database, tables, upgrade
 from nmem.errors import NmemError, NoDatabase
 from nmem.text import lines, printable, whole_minutes
 
@@ -78,10 +80,7 @@ def reading(what: str = "episodes") -> Iterator[sqlite3.Connection]:
 @contextmanager
 def writing() -> Iterator[sqlite3.Connection]:
     """The database for writing; what goes wrong is one line."""
-    from capture.storage import store
-    from capture.storage.schema import NewerDatabase
-    from nmem import tables
-    from nmem.purge import run
+    from nmem.purge import run  # on use: start-up stays short
 
     upgrade.reader(paths.database()).close()
     try:
@@ -166,8 +165,8 @@ def wrapped(line: str) -> str:
     """A line broken between words at the terminal's width; whole where no person reads it."""
     if not is_terminal():
         return line
-    from shutil import get_terminal_size
-    from textwrap import fill
+    from shutil import get_terminal_size  # on use: start-up stays short
+    from textwrap import fill  # on use: start-up stays short
 
     return fill(line, max(20, get_terminal_size().columns - 1), break_long_words=False, break_on_hyphens=False)
 
@@ -183,9 +182,9 @@ def say(heading: str, sections: Sequence[Section]) -> None:
             for label, text in rows:
                 click.echo(f"{printable(label)}\t{printable(text)}" if label else printable(text))
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from rich.console import Console  # on use: start-up stays short
+    from rich.table import Table  # on use: start-up stays short
+    from rich.text import Text  # on use: start-up stays short
 
     console = Console(highlight=False)
     console.print(Text(printable(heading), "bold"))

@@ -32,6 +32,7 @@ from nmem.commands.terminal import (
 from nmem.errors import NmemError
 from nmem.store.project import key_of, named
 from nmem.text import fit, printable, to_json
+from nmem.threads import read
 
 if TYPE_CHECKING:
     from nmem.learn.skill_use import Skill
@@ -57,8 +58,6 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool) -> None:
     """Threads of two or more sessions, the most recently active first."""
-    from nmem.threads import read  # on use: start-up stays short
-
     after = when(since) if since else 0
     with reading("threads") as db:
         project = key_of(db, project)
@@ -103,8 +102,6 @@ def _block(one: Thread) -> Section:
 @click.option("--turns", "limit", type=LIMIT_OR_NONE, default=20, show_default=True, help="How many raw turns to show.")
 def show(thread: int, as_json: bool, limit: int) -> None:
     """One thread: summaries, skills, sessions, links with the scores behind them, raw turns."""
-    from nmem.threads import read  # on use: start-up stays short
-
     with reading("threads") as db:
         found = read.view(db, thread, terminal.now())
         turns = read.turns(db, thread, limit=limit) if limit else []
@@ -206,7 +203,7 @@ def compact(thread: int, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def tuning(force: bool, limit: int, as_json: bool) -> None:
     """Show the history of the linking formula: refits on your answers, and whether each was better."""
-    from nmem.threads import link, read
+    from nmem.threads import link  # on use: start-up stays short
     from nmem.threads import tuning as fitting  # on use: start-up stays short
 
     if force:
@@ -255,8 +252,6 @@ def _number(thread: str) -> int | None:
 
 def _project(db: sqlite3.Connection, project: str, thread: int | None) -> int:
     """The project that a choice is about."""
-    from nmem.threads import read  # on use: start-up stays short
-
     if thread is not None:
         found = read.project_of(db, thread)
         missing = f"there is no thread {thread}: `nmem threads` lists them"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import click
 
 from capture import paths
+from nmem import undo
 from nmem.commands import terminal
+from nmem.context import keep
+from nmem.purge.past import for_good
 from nmem.text import to_json
 
 
@@ -15,9 +18,6 @@ from nmem.text import to_json
 @click.option("--json", "as_json", is_flag=True, help="With --list: one JSON object on standard output.")
 def command(listing: bool, limit: int, as_json: bool) -> None:
     """Take back your newest correction; again for the one before it."""
-    from nmem import undo  # on use: start-up stays short
-    from nmem.context import keep  # on use: start-up stays short
-    from nmem.purge.past import for_good  # on use: start-up stays short
     from nmem.settle import at_once  # on use: start-up stays short
 
     if as_json and not listing:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from datetime import tzinfo
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
+from nmem.errors import NmemError
+from nmem.read import episodes as views
 from nmem.text import printable, to_json
+from nmem_tui.model import now_cards, stream
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, plain
+from nmem_tui.model.lists import narrowed, text_of
 
 if TYPE_CHECKING:
     from nmem.dispatch.order import Place
@@ -58,10 +62,14 @@ Gather = Callable[[Connection], Exported]
 """Reads what the view shows, all of it up to MOST rows."""
 
 
+def _public(fields: Iterable[tuple[str, object]]) -> dict[str, object]:
+    return {name: value for name, value in fields if not name.startswith("_")}
+
+
 def data(value: object) -> object:
     """What JSON has a form for: records become objects with the names of their fields."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: data(getattr(value, each.name)) for each in fields(value) if not each.name.startswith("_")}
+        return data(asdict(value, dict_factory=_public))
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return data(value._asdict())
     if isinstance(value, Mapping):
@@ -99,9 +107,7 @@ def now(session_id: str, query: Query, at: int, zone: tzinfo | None) -> Gather:
     """The session at a glance, and its stream from the oldest row that is taken out."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.errors import NmemError  # on use: start-up stays short
-        from nmem.read.standing import row_id, standing
-        from nmem_tui.model import now_cards, stream
+        from nmem.read.standing import row_id, standing  # on use: start-up stays short
 
         found = standing(db, session_id, at, MOST, query, whole=True)
         if found is None:
@@ -130,8 +136,7 @@ def episodes(query: Filter, project: str, unit_id: int, at: int, zone: tzinfo | 
     """The list by day and thread, and the story of one."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.read import episodes as views  # on use: start-up stays short
-        from nmem.read import stories
+        from nmem.read import stories  # on use: start-up stays short
         from nmem_tui.model import episodes as drawn
         from nmem_tui.model.episodes import Shelf, day_of
         from nmem_tui.model.story import uncut
@@ -162,8 +167,6 @@ def episodes(query: Filter, project: str, unit_id: int, at: int, zone: tzinfo | 
 
 
 def _slots(db: Connection, query: Filter, project: str) -> tuple[list[Slot], bool]:
-    from nmem.read import episodes as views  # on use: start-up stays short
-
     out: list[Slot] = []
     while len(out) < MOST:
         page = views.page(db, out[-1] if out else None, query, project=project)
@@ -177,8 +180,7 @@ def stance(found: Reading | None, at: int, zone: tzinfo | None) -> Gather:
     """One session's stance in words, and the project's sessions."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.errors import NmemError  # on use: start-up stays short
-        from nmem_tui.model import stance_list
+        from nmem_tui.model import stance_list  # on use: start-up stays short
         from nmem_tui.model.stance import sessions
 
         if found is None:
@@ -225,8 +227,7 @@ def context(wanted: WantedContext, zone: tzinfo | None) -> Gather:
     """The exact text and each thing in it; or what was told before."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.errors import NmemError  # on use: start-up stays short
-        from nmem_tui.model import context as drawn
+        from nmem_tui.model import context as drawn  # on use: start-up stays short
         from nmem_tui.model import context_queries as reading
 
         if wanted.mode == reading.PAST:
@@ -282,7 +283,6 @@ def tasks(words: Words, task_id: int, place: Place | None, at: int, zone: tzinfo
     def gather(db: Connection) -> Exported:
         from nmem_tui.model import tasks as drawn  # on use: start-up stays short
         from nmem_tui.model import tasks_queries as reading
-        from nmem_tui.model.lists import narrowed, text_of
 
         found = reading.listing(db, at)
         told = reading.detail(db, task_id, place) if task_id else None

@@ -7,7 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from sqlite3 import Connection
 
+from nmem import database, tables
 from nmem.errors import NmemError
+from nmem.read import stream
 from nmem.text import printable
 from nmem_tui.model.screens import MODES
 
@@ -105,7 +107,6 @@ def parse(text: str, path: str) -> Link:
     kind, slash, rest = text.partition("/")
     if not slash or kind not in _KINDS:
         raise NmemError(f"{printable(text)} is not a place in the cockpit: {_FORMS}")
-    from nmem import database  # on use: start-up stays short
 
     with closing(database.reader(path)) as db:
         return _task(db, rest) if kind == "task" else _found(db, f"{_KINDS[kind]}/{rest}")
@@ -121,7 +122,6 @@ def _found(db: Connection, named: str) -> Link:
         return Link("episodes", episode=ref.number)
     if ref.kind == tool.LEARNING:
         return Link("learnings", learning=ref.number)
-    from nmem.read import stream  # on use: start-up stays short
 
     key = 2 * ref.number + (ref.kind == tool.OBS)
     place = stream.place(db, key)
@@ -131,8 +131,7 @@ def _found(db: Connection, named: str) -> Link:
 
 
 def _task(db: Connection, rest: str) -> Link:
-    from nmem import tables  # on use: start-up stays short
-    from nmem.dispatch import read
+    from nmem.dispatch import read  # on use: start-up stays short
 
     if not (rest.isascii() and rest.isdecimal() and len(rest) < 19):
         raise NmemError(f"task/{printable(rest)} is not an id: use task/ and a number")

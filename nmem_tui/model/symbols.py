@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import locale
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, replace
 
 from nmem.text import width
 
@@ -164,7 +164,6 @@ def twins() -> dict[int, str]:
     table = {code: twin * width(chr(code)) for first, end, twin in _REST for code in range(first, end)}
     table |= {ord(char): twin for char, twin in _ALSO.items()}
     for other in (_BRAILLE, _BLOCKS):
-        for each in reversed(fields(Symbols)[1:]):
-            glyphs, own = getattr(other, each.name), getattr(_ASCII, each.name)
+        for glyphs, own in reversed([*zip(astuple(other), astuple(_ASCII), strict=True)][1:]):
             table |= {ord(glyph): own[min(place, len(own) - 1)] for place, glyph in enumerate(glyphs)}
     return {code: twin for code, twin in table.items() if code > 0x7F}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from sqlite3 import Connection
@@ -13,6 +13,7 @@ from nmem import hours
 from nmem.dispatch import accept
 from nmem.dispatch.task import CLIENTS, LONGEST_LIMIT, MOST_RETRIES, NewTask, Task
 from nmem.errors import NmemError
+from nmem.learn import places
 from nmem.text import fit, fit_path, lines, printable
 
 _MOST_LINES = 20_000
@@ -35,7 +36,6 @@ class Draft:
     quiet: str = ""
 
 
-NAMES = tuple(each.name for each in fields(Draft))
 HINTS = {
     "client": "← → choose",
     "folder": "or a project's name",
@@ -116,9 +116,9 @@ def meant(draft: Draft, now: int, before: Draft | None = None) -> Meant:
     """What was typed, as far as it can be told without files and the database; `before`: what is edited."""
     values: dict[str, Any] = {}
     wrong: dict[str, str] = {}
-    for name in NAMES:
-        text = getattr(draft, name)
-        if before is not None and text == getattr(before, name):
+    known = asdict(before) if before is not None else {}
+    for name, text in asdict(draft).items():
+        if known.get(name) == text:
             continue
         try:
             own, value = _READ[name](text, now)
@@ -193,8 +193,6 @@ def new_task(base: NewTask | None, values: Mapping[str, Any]) -> NewTask:
 
 def folder(db: Connection, text: str) -> str:
     """The folder that is meant: a path, else the folder of a project of this name. Raises NmemError."""
-    from nmem.learn import places  # on use: start-up stays short
-
     path = Path(text).expanduser()
     if "/" in text or text.startswith(("~", ".")) or path.is_dir():
         return text
@@ -206,8 +204,6 @@ def folder(db: Connection, text: str) -> str:
 
 def instead(db: Connection, gone: str, here: str) -> tuple[str, str]:
     """What stands for a session's folder that is gone: another one of its project, else `here`; what to say of it."""
-    from nmem.learn import places  # on use: start-up stays short
-
     said = f"the session's folder, {fit_path(printable(gone), 40)}, is gone: "
     try:
         return places.root(db, places.named(db, gone)[0], here), said + "another one of its project stands here"

@@ -12,8 +12,10 @@ from typing import Any
 
 from textual.message import Message
 
+from nmem import database, tables
 from nmem.errors import NmemError
 from nmem_tui.messages import Progress
+from nmem_tui.model import training
 from nmem_tui.model.figures import duration, several, size
 
 _EVERY_S = 0.1
@@ -80,7 +82,6 @@ _BUSY_S = 5.0
 @contextmanager
 def _writer(path: str) -> Iterator[sqlite3.Connection]:
     from capture.storage import store  # on use: start-up stays short
-    from nmem import tables
 
     with closing(store.connect(path, timeout=_BUSY_S)) as db:
         tables.ensure(db)
@@ -89,8 +90,7 @@ def _writer(path: str) -> Iterator[sqlite3.Connection]:
 
 def audit(job: Job, path: str, now: int) -> tuple[str, object]:
     """Read everything; the findings."""
-    from nmem import database  # on use: start-up stays short
-    from nmem.audit import read
+    from nmem.audit import read  # on use: start-up stays short
 
     whole = len(read.SUBJECTS)
     with closing(database.leniently(database.reader(path))) as db:
@@ -108,8 +108,7 @@ def audit(job: Job, path: str, now: int) -> tuple[str, object]:
 
 def rescan(job: Job, path: str, now: int) -> tuple[str, object]:
     """Show a sample of texts to the second detector; what it sees goes into the deck."""
-    from nmem import database  # on use: start-up stays short
-    from nmem.audit import redaction as second
+    from nmem.audit import redaction as second  # on use: start-up stays short
 
     with closing(database.leniently(database.reader(path))) as db, _writer(path) as writer:
         job.holds(db)
@@ -171,7 +170,6 @@ def mend(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001 -
 def retrain(job: Job, path: str, now: int) -> tuple[str, object]:
     """Fit where episodes begin on the person's corrections, and keep what is better on sessions not seen."""
     from nmem.training import personal  # on use: start-up stays short
-    from nmem_tui.model import training
 
     with _writer(path) as db:
         job.tell(0, 0, "your corrections")

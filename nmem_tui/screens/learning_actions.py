@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nmem.learn import lifecycle
 from nmem.learn.learning import SKILL
 from nmem_tui.model import actions
 from nmem_tui.operations import commands
@@ -38,8 +39,6 @@ class LearningActions(ListScreen):
 
     def _able(self, verb: str) -> list[int]:
         """Those of the chosen that a verb applies to."""
-        from nmem.learn import lifecycle  # on use: start-up stays short
-
         return [one.id for one in self.chosen() if not one.members and verb in lifecycle.able(one.state, one.rule)]
 
     def _each(self, verb: str, make: Callable[[int], Change], done: str) -> None:
@@ -59,7 +58,6 @@ class LearningActions(ListScreen):
             return "no learning here"
         if one.members:
             return f"this covers several projects: {actions.key_of('projects')} lists each project's own"
-        from nmem.learn import lifecycle  # on use: start-up stays short
 
         return None if verb in lifecycle.able(one.state, one.rule) else f"it is {one.state}{_help(one.state)}"
 

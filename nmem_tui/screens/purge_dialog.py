@@ -17,6 +17,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from nmem.errors import NmemError
+from nmem.purge import selection
 from nmem.text import pad, printable
 from nmem_tui.model import previews
 from nmem_tui.model.line import Line
@@ -221,8 +222,6 @@ class Choose(Modal["Selection | None"]):
     @on(Input.Submitted)
     def take(self, event: Input.Submitted) -> None:
         """This shall go; what cannot be understood is said in place."""
-        from nmem.purge import selection  # on use: start-up stays short
-
         try:
             chosen = selection.read(event.value, self.cockpit.clock(), self.cockpit.zone)
         except NmemError as error:

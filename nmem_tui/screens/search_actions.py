@@ -15,6 +15,7 @@ from nmem.search import decisions, kinds, typed
 from nmem.search.decisions import Decision
 from nmem.search.search import Hit
 from nmem.text import printable
+from nmem_tui import output
 from nmem_tui.model import actions, search
 from nmem_tui.model import search_queries as reading
 from nmem_tui.model.search_queries import Shown
@@ -49,8 +50,6 @@ def words(editor: list[str], path: str, line: int) -> list[str]:
 
 def open_file(app: Host, path: str, line: int) -> None:
     """Open it, and come back when the editor ends; a cockpit that only reads opens a copy."""
-    from nmem_tui import output  # on use: start-up stays short
-
     if app.read_only:
         _open_copy(app, path)
         return

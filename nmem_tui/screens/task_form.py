@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,8 +18,10 @@ from textual.events import DescendantFocus, Paste
 from textual.widgets import Input, TextArea
 
 from capture.text import clean
+from nmem.dispatch import learned
 from nmem.dispatch.task import CLIENTS, LONGEST, NewTask
 from nmem.errors import NmemError
+from nmem.read import left
 from nmem.text import printable
 from nmem_tui.messages import Changed
 from nmem_tui.model import actions, symbols, task_form
@@ -108,7 +111,7 @@ class TaskForm(Modal[Draft | int | None]):
             yield Panel(id="told")
 
     def _field(self, name: str) -> Input | Choice:
-        value = getattr(self.first, name)
+        value: str = asdict(self.first)[name]
         if name in _CHOICES:
             return Choice(_CHOICES[name], value, id=name)
         field = Field(
@@ -357,8 +360,6 @@ def of_learning(app: Host, learning_id: int) -> None:
     """What keeps going wrong, with what was recorded of it."""
 
     def begin(db: Connection, now: int) -> NewTask:
-        from nmem.dispatch import learned  # on use: start-up stays short
-
         return learned.task(db, learning_id, now)
 
     _open(app, f"New task ─ about learning {learning_id}", Draft(client=_client()), begin)
@@ -368,7 +369,6 @@ def of_episode(app: Host, unit_id: int) -> None:
     """What an episode left to do."""
 
     def begin(db: Connection, now: int) -> NewTask:  # noqa: ARG001 -- nothing of it is dated
-        from nmem.read import left  # on use: start-up stays short
 
         return left.task(db, unit_id)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capture import paths
+from capture.storage import store
 from nmem import database
 from nmem.errors import NmemError
 from nmem.search import decisions
@@ -129,8 +130,7 @@ class Watch:
         self._transcript_was = _signature(session.transcript_path or "") if session else (0, 0)
         if session is None or self._read_only or not session.transcript_path or session.state == "ended":
             return
-        from capture.storage import store  # on use: start-up stays short
-        from capture.transcript import missed
+        from capture.transcript import missed  # on use: start-up stays short
 
         try:
             db = store.connect(self._db_path)
