@@ -453,10 +453,8 @@ class ContextView(ContextActions):
 
     def do_sessions(self) -> None:
         """Choose a session: its project's context is shown."""
-        from nmem_tui.screens.prompt_dialogs import Sessions  # on use: start-up stays short
-
         shown = self.shown or self.before
-        self.app.push_screen(Sessions(shown.session.id if shown else "", self.cockpit.project), self.cockpit.choose)
+        self.choose_session(shown.session.id if shown else "")
 
     def may_sessions(self) -> str | None:
         """Only where there are some."""

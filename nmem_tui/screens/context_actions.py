@@ -167,9 +167,7 @@ class ContextActions(ListScreen):
 
     def do_purge(self) -> None:
         """See what goes with what they stand for, then let it go."""
-        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
-
-        ask(self.cockpit, self._recorded(), then=self.unmark)
+        self.purge(self._recorded())
 
     # How long it may be
 

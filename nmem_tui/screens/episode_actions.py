@@ -108,9 +108,7 @@ class EpisodeActions(ListScreen):
 
     def do_purge(self) -> None:
         """See what goes with the episode, then let it go."""
-        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
-
-        ask(self.cockpit, [f"episode/{each}" for each in self._units()], then=self.unmark)
+        self.purge([f"episode/{each}" for each in self._units()])
 
     def do_rename(self) -> None:
         """Give the episode a name."""

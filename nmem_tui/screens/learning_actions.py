@@ -139,9 +139,7 @@ class LearningActions(ListScreen):
 
     def do_purge(self) -> None:
         """See what goes with the learning, or with all marked ones, then let it go."""
-        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
-
-        ask(self.cockpit, [f"learning/{one.id}" for one in self.chosen() if not one.members], then=self.unmark)
+        self.purge([f"learning/{one.id}" for one in self.chosen() if not one.members])
 
     def do_dismiss(self) -> None:
         """It is nothing to learn from."""

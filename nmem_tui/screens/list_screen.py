@@ -236,6 +236,18 @@ class ListScreen(View):
             return None
         return f"{len(self.marked)} rows are marked, this works on one: esc clears the marks"
 
+    def purge(self, ids: Sequence[str], note: str = "") -> None:
+        """See what goes with these, then let it go; see purge_dialog."""
+        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
+
+        ask(self.cockpit, ids, note, self.unmark)
+
+    def choose_session(self, current: str) -> None:
+        """Choose a session from the list."""
+        from nmem_tui.screens.prompt_dialogs import Sessions  # on use: start-up stays short
+
+        self.app.push_screen(Sessions(current, self.cockpit.project), self.cockpit.choose)
+
     # The filter
 
     @property

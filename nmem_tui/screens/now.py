@@ -316,9 +316,7 @@ class Now(NowStream):
 
     def do_sessions(self) -> None:
         """Choose a session from the list."""
-        from nmem_tui.screens.prompt_dialogs import Sessions  # on use: start-up stays short
-
-        self.app.push_screen(Sessions(self.session_id, self.cockpit.project), self.cockpit.choose)
+        self.choose_session(self.session_id)
 
     def may_sessions(self) -> str | None:
         """Only where there are some."""

@@ -287,9 +287,7 @@ class NowStream(ListScreen):
 
     def do_purge(self) -> None:
         """See what goes with the row, or with all marked ones, then let it go."""
-        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
-
-        ask(self.cockpit, [_id(key) for key in self._chosen()], then=self.unmark)
+        self.purge([_id(key) for key in self._chosen()])
 
     @on(Stream.Opened)
     def row_clicked(self) -> None:

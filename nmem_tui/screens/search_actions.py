@@ -412,12 +412,10 @@ class SearchActions(ListScreen):
 
     def do_purge(self) -> None:
         """See what goes with the hit, or with what it lies in, then let it go."""
-        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
-
         if ids := self._purgeable():
-            ask(self.cockpit, ids, then=self.unmark)
+            self.purge(ids)
         elif self.one and not self.marked:
-            ask(self.cockpit, [search.whole_id(self.one)])
+            self.purge([search.whole_id(self.one)])
 
     def _purgeable(self) -> list[str]:
         """The marked hits, but decisions."""

@@ -317,11 +317,7 @@ class StanceView(ListScreen):
 
     def do_sessions(self) -> None:
         """Choose a session from the list."""
-        from nmem_tui.screens.prompt_dialogs import Sessions  # on use: start-up stays short
-
-        self.app.push_screen(
-            Sessions(self.found.session.id if self.found else "", self.cockpit.project), self.cockpit.choose
-        )
+        self.choose_session(self.found.session.id if self.found else "")
 
     may_sessions = may_over
 

@@ -261,8 +261,6 @@ class TaskActions(ListScreen):
 
     def do_purge(self) -> None:
         """See what goes with it, then forget it with its history; u brings it back for a while."""
-        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
-
         those = self._those("remove") if self.marked else [self.one] if self.one else []
         found = self.known
         if not self.marked and found and found.waiting and found.task.state != "succeeded":
@@ -271,7 +269,7 @@ class TaskActions(ListScreen):
             return
         places = [one.worktree_path for one in those if one.worktree_path]
         stays = f"its worktree stays: {places[0]}" if len(places) == 1 else f"{len(places)} worktrees stay"
-        ask(self.cockpit, [f"task/{one.id}" for one in those], stays if places else "", self.unmark)
+        self.purge([f"task/{one.id}" for one in those], stays if places else "")
 
     # Being in its pane
 
