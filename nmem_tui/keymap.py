@@ -1,4 +1,4 @@
-"""Reads the person's own keys from `[tui.keys]`; lists all keys for `nmem tui --keys` and docs/keys.md.
+"""Reads the person's own keys from `[tui.keys]`; lists all keys for `nmem tui --keys`.
 
 What cannot be is said in one line each, and the default stands there. Dialogs and boxes have keys of their own, which
 are not in the registry: nothing here reaches them. Esc always goes back, and ctrl+q always leaves.
@@ -16,8 +16,7 @@ from textual.keys import Keys as Named
 from textual.keys import _character_to_key
 
 from nmem.text import to_json
-from nmem_tui.model.actions import ACTIONS, BY_ID, EVERYWHERE, NUMBERED, Action, Keys, bindings, key_name
-from nmem_tui.model.screens import MODES
+from nmem_tui.model.actions import ACTIONS, BY_ID, EVERYWHERE, Action, Keys, bindings, key_name
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
@@ -160,10 +159,6 @@ def _all(known: BindingsMap) -> Iterable[Binding]:
     return (binding for found in known.key_to_bindings.values() for binding in found)
 
 
-BEGIN, END = "<!-- keys -->", "<!-- end of keys -->"
-_PLACES = (EVERYWHERE, *MODES, "review")
-
-
 def say(own: Keys, faults: Iterable[str], *, as_json: bool) -> None:
     """Print all actions with the keys that they have; errors of the config file go to standard error."""
     from nmem.commands import terminal  # on use: start-up stays short
@@ -192,32 +187,3 @@ def _listed_keys(one: Action) -> str:
 
 def _places(one: Action) -> str:
     return ", ".join(one.context.split())
-
-
-def markdown() -> str:
-    """A table of all actions: first those of every screen, then by the screens that have them."""
-    ranks = {place: rank for rank, place in enumerate(_PLACES)}
-    found = sorted(ACTIONS, key=lambda one: ranks[_first(one)])
-    out = ["| keys | id | where | what it does |", "|---|---|---|---|"]
-    for one in found:
-        where = EVERYWHERE if one.context in (EVERYWHERE, NUMBERED) else _places(one)
-        out.append(f"| {_cells(one)} | `{one.id}` | {where} | {one.help}{' *(writes)*' if one.writes else ''} |")
-    return "\n".join(out)
-
-
-def _first(one: Action) -> str:
-    return EVERYWHERE if one.context == NUMBERED else one.context.split()[0]
-
-
-def _cells(one: Action) -> str:
-    named = (f"`` {key_name(key)} ``" if "`" in key_name(key) else f"`{key_name(key)}`" for key in one.keys)
-    return " ".join(named).replace("|", "\\|")
-
-
-def renewed(text: str) -> str:
-    """A document with the tables as they are now. Raises ValueError where it has no place for them."""
-    before, mark, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not mark or not end:
-        raise ValueError("the markers around the list of keys are missing")
-    return f"{before}{BEGIN}\n{markdown()}\n{END}{after}"

@@ -9,10 +9,12 @@ import click
 from nmem.commands.main import COMMANDS, imported
 from nmem.settings import listing
 from nmem.store.registry import ALWAYS, BORN, TABLES, Table
-from nmem_tui import keymap
+from nmem_tui.model.actions import ACTIONS, EVERYWHERE, NUMBERED, Action, key_name
+from nmem_tui.model.screens import MODES
 from tests.house import ROOT, written
 
 DOCS = ROOT / "docs"
+KEYS = "<!-- keys -->", "<!-- end of keys -->"
 BEGIN, END = "<!-- generated: python -m tests.reference -->", "<!-- end -->"
 
 
@@ -47,13 +49,32 @@ def tables() -> str:
     return "\n".join(lines)
 
 
+def keys() -> str:
+    """A row for each action: first those of every screen, then by the screens that have them."""
+    ranks = {place: rank for rank, place in enumerate((EVERYWHERE, *MODES, "review"))}
+    lines = ["| keys | id | where | what it does |", "|---|---|---|---|"]
+    for one in sorted(ACTIONS, key=lambda one: ranks[first_place(one)]):
+        where = first_place(one) if first_place(one) == EVERYWHERE else ", ".join(one.context.split())
+        lines.append(f"| {cells(one)} | `{one.id}` | {where} | {one.help}{' *(writes)*' if one.writes else ''} |")
+    return "\n".join(lines)
+
+
+def first_place(one: Action) -> str:
+    return EVERYWHERE if one.context == NUMBERED else one.context.split()[0]
+
+
+def cells(one: Action) -> str:
+    named = (f"`` {key_name(key)} ``" if "`" in key_name(key) else f"`{key_name(key)}`" for key in one.keys)
+    return " ".join(named).replace("|", "\\|")
+
+
 def asof(table: Table) -> str:
     """Which rows a view as of a moment shows."""
     return {"": "", ALWAYS: "all rows", BORN: "rows that came before"}.get(table.asof, "rows known by then")
 
 
 GENERATED: dict[str, Callable[[str], str]] = {
-    "keys.md": keymap.renewed,
+    "keys.md": lambda page: written(page, keys(), *KEYS),
     "config.md": listing.renewed,
     "commands.md": lambda page: written(page, commands(), BEGIN, END),
     "tables.md": lambda page: written(page, tables(), BEGIN, END),

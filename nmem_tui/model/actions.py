@@ -7,7 +7,7 @@ of `may_<id>`, which gives the reason why not, or None; an action without such a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -306,16 +306,6 @@ def bar(context: str, keys: Keys = _BUILT_IN) -> list[Action]:
     rest = () if context == "review" else (each for each in shown if each != "quit")
     order = dict.fromkeys(("help", "upgrade", *_USE.get(context, "").split(), *rest, "quit"))
     return [shown[each] for each in order if each in shown]
-
-
-def matching(text: str, actions: Iterable[Action]) -> list[Action]:
-    """The actions whose key, label, help or group has every word of `text`."""
-    words = text.lower().split()
-    return [
-        action
-        for action in actions
-        if all(word in f"{action.shown_key} {action.label} {action.help} {action.group}".lower() for word in words)
-    ]
 
 
 _own: Keys = {}

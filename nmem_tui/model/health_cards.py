@@ -9,7 +9,7 @@ from nmem.read.health import HealthView, Latency
 from nmem.read.hook_cost import HOUR, WEEK, EventCost, Pace
 from nmem.text import fit, fit_path, pad, printable, width
 from nmem_tui.model import symbols
-from nmem_tui.model.figures import ago, count, day, filled, micro, plural, scaled, several, size, spark
+from nmem_tui.model.figures import ago, count, day, micro, plural, scaled, several, size, spark
 from nmem_tui.model.line import Line, cut, fitting, length, spread, wrap
 
 _LABEL = 8
@@ -109,7 +109,7 @@ def hooks(
     lines += _said(f"why: {view.cost.why}", "text", cells) if view.cost.why else []
     newest = f"the newest {count(view.runs)} {plural(view.runs, 'run')} in sessions"
     lines += _said(f"{newest}; inside: first line to commit; cpu: of the whole process, its start too", "quiet", cells)
-    return [_cut(line, cells) for line in lines]
+    return [cut(line, cells) for line in lines]
 
 
 _EVENTS_SHOWN = 6
@@ -127,10 +127,6 @@ def _event(one: EventCost) -> Line:
         (pad(f"  {fit(printable(one.event), _NAME - 3)}", _NAME), "text"), (pad(micro(one.p50), 9, right=True), "text"),
         (pad(micro(one.p95), 9, right=True), "text"), (f"  {several(one.runs, 'run')}", "quiet"),
     ]  # fmt: skip
-
-
-def _cut(line: Line, cells: int) -> Line:
-    return cut(line, cells)
 
 
 def _percentiles(name: str, what: Latency) -> Line:
@@ -196,23 +192,6 @@ def storage(view: HealthView, cells: int) -> list[Line]:
             ]
         )
     return lines
-
-
-def redactions(view: HealthView, cells: int) -> list[Line]:
-    """Secrets that were taken out before anything was stored."""
-    if not view.redactions:
-        return [[("✓ no secret found so far; each is replaced before storing", "quiet")]]
-    top = max(view.redactions.values())
-    room = max(4, min(20, cells - 34))
-    return [
-        [
-            (pad(printable(kind), 22) + " ", "text"),
-            (pad(count(number), 7, right=True), "strong"),
-            ("  ", "text"),
-            (symbols.now().bar * filled(number, top, room), "bar"),
-        ]
-        for kind, number in view.redactions.items()
-    ]
 
 
 def clients(view: HealthView, at: int, cells: int) -> list[Line]:

@@ -368,16 +368,6 @@ def _rule(one: Learning) -> str:
     return one.rule or rules.rule(one)
 
 
-def warned(db: Connection, unit_id: int, at: int) -> tuple[Warned, ...]:
-    """The open learnings that an episode runs into again, the hottest first."""
-    return read.warned(db, unit_id, at)
-
-
-def find(db: Connection, learning_id: int, at: int) -> Learning | None:
-    """One learning, whatever its state."""
-    return read.learning(db, learning_id, at)
-
-
 def offer(db: Connection, learning_id: int, now: int, file: str, text: str, here: str) -> Offer:
     """What would be written where; where that cannot be, why, and which files could be named instead."""
     from nmem.learn import accept, files, promote  # on use: start-up stays short

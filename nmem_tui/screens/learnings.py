@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
+from nmem.learn import read
 from nmem.learn.learning import FIX, OPEN, SKILL, Evidence, Learning
 from nmem.text import printable
 from nmem_tui.model import actions, exports, learning_detail, learnings
@@ -121,7 +122,7 @@ class Learnings(LearningActions):
         wanted, at = self.cockpit.wanted_learning, self.cockpit.clock()
         if wanted:
             self.cockpit.wanted_learning = 0
-            self.reads.ask("wanted", lambda db: reading.find(db, wanted, at), self._go_to)
+            self.reads.ask("wanted", lambda db: read.learning(db, wanted, at), self._go_to)
 
     def _go_to(self, one: Learning | None) -> None:
         if one is None:

@@ -237,7 +237,6 @@ def test_vitals_keep_to_their_cells(view: HealthView, cells: int) -> None:
         health_cards.hooks,
         health_cards.events,
         health_cards.storage,
-        health_cards.redactions,
         health_cards.drift,
         health_cards.log,
     ):

@@ -16,6 +16,7 @@ from nmem.commands.main import nmem
 from nmem_tui import config, keymap
 from nmem_tui.messages import FileChanged
 from nmem_tui.model.actions import ACTIONS, of
+from tests.reference import GENERATED
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "keys.md"
 
@@ -115,8 +116,8 @@ def test_the_document_of_keys_is_current() -> None:
     """NMEM_UPDATE_DOCS=1 writes it anew."""
     text = DOCUMENT.read_text("utf-8")
     if os.environ.get("NMEM_UPDATE_DOCS"):
-        DOCUMENT.write_text(keymap.renewed(text), "utf-8")
-    assert DOCUMENT.read_text("utf-8") == keymap.renewed(text)
+        DOCUMENT.write_text(GENERATED["keys.md"](text), "utf-8")
+    assert DOCUMENT.read_text("utf-8") == GENERATED["keys.md"](text)
 
 
 async def test_own_keys_act_and_stand_in_bar_help_and_palette(
