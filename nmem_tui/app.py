@@ -319,7 +319,6 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
         return None if self.feed.older else "this database is already up to date"
 
     def do_upgrade(self) -> None:
-        """Say what is done, then bring it up to date."""
         from nmem_tui.screens.health_dialogs import Upgrade  # on use: start-up stays short
 
         path = self.db_path

@@ -165,7 +165,6 @@ class Dispatcher(Host):
             handlers(type(owner), "do_")[action_id](owner)
 
     def do_help(self) -> None:
-        """Every key."""
         from nmem_tui.screens.palette import Help  # on use: start-up stays short
 
         self.push_screen(Help(self.context), self._run_later)
@@ -175,7 +174,6 @@ class Dispatcher(Host):
             self.call_later(self.action_act, action_id)
 
     def do_palette(self) -> None:
-        """Any action by its name."""
         from nmem_tui.screens.palette import Palette  # on use: start-up stays short
 
         if not isinstance(self.screen, Palette):
@@ -184,11 +182,9 @@ class Dispatcher(Host):
     action_command_palette = do_palette
 
     def do_theme(self) -> None:
-        """Dark or light."""
         self.theme = themes.other(self.theme)
 
     def do_quit(self) -> None:
-        """Leave."""
         self.exit()
 
     def leave(self) -> None:
@@ -203,11 +199,9 @@ class Dispatcher(Host):
             screen.arrive()
 
     def do_next_screen(self) -> None:
-        """The next numbered screen."""
         self._step(1)
 
     def do_previous_screen(self) -> None:
-        """The numbered screen before."""
         self._step(-1)
 
     def _step(self, by: int) -> None:
@@ -247,11 +241,9 @@ class Dispatcher(Host):
         return self._nothing_yet()
 
     def do_undo(self) -> None:
-        """The newest correction did not happen."""
         self.change(undo)
 
     def do_review(self) -> None:
-        """The open questions."""
         from nmem_tui.screens.review import Review  # on use: start-up stays short
 
         self.push_screen(Review())

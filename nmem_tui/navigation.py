@@ -41,7 +41,6 @@ class Navigator(JobRunner):
         return None if self.places.leads(self.here()) else "no earlier place to go back to"
 
     def do_previous(self) -> None:
-        """Back to where one was."""
         place = self.places.back(self.here())
         if place is None:
             return
@@ -151,7 +150,6 @@ class Navigator(JobRunner):
             screen.open_wanted()
 
     def do_search_here(self) -> None:
-        """The screen Search, for the project of the session that is shown."""
         name = self.session.project if self.session else self.project
         quoted = f'"{name}"' if any(sign.isspace() or sign == "," for sign in name) else name
         self.show_search(f"project:{quoted} " if name and '"' not in name else "")

@@ -403,7 +403,6 @@ class View(Screen[Any], inherit_bindings=False):
         raise NotImplementedError
 
     def do_copy(self) -> None:
-        """The text to the clipboard."""
         self.give_text(self.cockpit.copy_out)
 
     def may_copy(self) -> str | None:
@@ -415,7 +414,6 @@ class View(Screen[Any], inherit_bindings=False):
         return self.may_copy()
 
     def do_editor(self) -> None:
-        """The text in the person's editor, as a copy."""
         self.give_text(self.cockpit.edit_out)
 
     def may_copy_id(self) -> str | None:
@@ -423,11 +421,9 @@ class View(Screen[Any], inherit_bindings=False):
         return None if self.id_here() else "nothing with an id is under the cursor"
 
     def do_copy_id(self) -> None:
-        """The id to the clipboard."""
         self.cockpit.copy_out(self.id_here())
 
     def do_export(self) -> None:
-        """Ask what it shall become, then read it whole."""
         from nmem_tui.screens.prompt_dialogs import Export  # on use: start-up stays short
 
         def take(how: str | None) -> None:

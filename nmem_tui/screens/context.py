@@ -102,19 +102,16 @@ class ContextView(ContextActions):
     # What is read
 
     def refresh_data(self) -> None:
-        """At once where nothing is shown yet, else soon."""
         if self.shown is None:
             self._read()
         else:
             self.soon(_EVERY_S, self._read)
 
     def look_again(self) -> None:
-        """The person changed something: show at once what came of it."""
         self.person = True
         self._read()
 
     def session_changed(self) -> None:
-        """Another session, perhaps of another project."""
         self.reads.forget("context", "told", "telling", "worth")
         self.before = self.told = self.worth = None
         self._about = ""
@@ -142,7 +139,6 @@ class ContextView(ContextActions):
             self.read_shown()
 
     def read_shown(self) -> None:
-        """What would be told."""
         wanted = self._wanted()
         self.reads.ask("context", lambda db: reading.shown(db, wanted), self._show)
 
@@ -314,7 +310,6 @@ class ContextView(ContextActions):
         self.query_one("#worth", Panel).show(lambda cells, _rows: [context.effect(found, cells)])
 
     def nothing_yet(self) -> None:
-        """Nothing is recorded at all."""
         self.shown = self.before = None
         self.remove_class("-blank")
         super().nothing_yet()
@@ -349,7 +344,6 @@ class ContextView(ContextActions):
 
     @property
     def one(self) -> Thing | None:
-        """The thing under the list's cursor."""
         item = self.index.item
         if item is None or item.kind != context.THING or self.shown is None:
             return None
@@ -366,19 +360,15 @@ class ContextView(ContextActions):
     # What is shown
 
     def do_next_view(self) -> None:
-        """What is told next, then after a reset, then before."""
         self._turn(MODES[(MODES.index(self.mode) + 1) % len(MODES)])
 
     def do_last_view(self) -> None:
-        """The other way round."""
         self._turn(MODES[(MODES.index(self.mode) - 1) % len(MODES)])
 
     def do_past(self) -> None:
-        """What was told before, or back to what will be."""
         self._turn(START if self.mode == PAST else PAST)
 
     def do_ask(self) -> None:
-        """Type what would be asked."""
         self._turn(PROMPT)
         self.set_focus(self.asked)
 
@@ -411,7 +401,6 @@ class ContextView(ContextActions):
         return self.may_story() if self.pane.has_focus else None
 
     def do_open(self) -> None:
-        """Into the text; from there to what the thing stands for."""
         if self.pane.has_focus:
             self.do_story()
         else:
@@ -429,7 +418,6 @@ class ContextView(ContextActions):
         return (kind, int(number)) if kind in _LEADS and number.isdecimal() else None
 
     def do_story(self) -> None:
-        """The episode's story, the learning, or the session that was told."""
         if told := self.telling:
             self.cockpit.show_session(told.session_id)
         elif leads := self._leads():
@@ -452,7 +440,6 @@ class ContextView(ContextActions):
         return None if self.shown and self.shown.found and self.shown.found.text else "nothing is told"
 
     def do_sessions(self) -> None:
-        """Choose a session: its project's context is shown."""
         shown = self.shown or self.before
         self.choose_session(shown.session.id if shown else "")
 
@@ -472,11 +459,9 @@ class ContextView(ContextActions):
 
     @property
     def row_key(self) -> str | None:
-        """The thing under the list's cursor."""
         return subject(self.one.id) if self.one and not self.pane.has_focus else None
 
     def row_keys(self) -> list[str]:
-        """All that are listed."""
         return [item.key for item in self.index.items if item.kind == context.THING]
 
     def may_mark(self) -> str | None:
@@ -493,7 +478,6 @@ class ContextView(ContextActions):
         return self.mode, item.kind if item else "", item.key if item else ""
 
     def return_to(self, place: tuple[str, str, str]) -> None:
-        """To the thing of a place."""
         mode, kind, key = place
         self._turn(mode)
         self.uncover()

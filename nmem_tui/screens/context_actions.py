@@ -108,11 +108,9 @@ class ContextActions(ListScreen):
         return None if kind in _RECORDED else f"a {kind} belongs to one project"
 
     def do_exclude(self) -> None:
-        """Never tell it; or choose it by its score again."""
         self._choose(EXCLUDE, "never told from now on")
 
     def do_include(self) -> None:
-        """Always tell it; or choose it by its score again."""
         self._choose(INCLUDE, "always told from now on")
 
     def _choose(self, choice: str, done: str) -> None:
@@ -124,8 +122,6 @@ class ContextActions(ListScreen):
         self._each(choice, make, done, "chosen by their score again")
 
     def do_pin_item(self) -> None:
-        """Pin what it stands for, or unpin it."""
-
         def make(one: Thing, project_id: int, *, on: bool) -> Change:
             return commands.pin_item(project_id, one.id, on)
 
@@ -166,7 +162,6 @@ class ContextActions(ListScreen):
         return list(dict.fromkeys(found))
 
     def do_purge(self) -> None:
-        """See what goes with what they stand for, then let it go."""
         self.purge(self._recorded())
 
     # How long it may be
@@ -194,11 +189,9 @@ class ContextActions(ListScreen):
         )
 
     def do_more(self) -> None:
-        """A larger budget."""
         self._try(1)
 
     def do_less(self) -> None:
-        """A smaller one."""
         self._try(-1)
 
     def _try(self, by: int) -> None:
@@ -215,11 +208,9 @@ class ContextActions(ListScreen):
         self.check_keys()
 
     def do_configured(self) -> None:
-        """The configured budget again."""
         self.budgets.pop(self.mode, None)
         self.person = True
         self.read_shown()
 
     def do_keep(self) -> None:
-        """Write it into the configuration."""
         self.cockpit.change(commands.keep_budget(context.SETTINGS[self.mode], self.budgets[self.mode]))

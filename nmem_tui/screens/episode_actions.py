@@ -82,7 +82,6 @@ class EpisodeActions(ListScreen):
         return [each for each in self.meant if isinstance(each, int)] or here
 
     def do_dispatch(self) -> None:
-        """A task of what it left to do: the form, filled in."""
         from nmem_tui.screens import task_form  # on use: start-up stays short
 
         if self.unit_id is not None:
@@ -107,11 +106,9 @@ class EpisodeActions(ListScreen):
             self.unmark()
 
     def do_purge(self) -> None:
-        """See what goes with the episode, then let it go."""
         self.purge([f"episode/{each}" for each in self._units()])
 
     def do_rename(self) -> None:
-        """Give the episode a name."""
         if self.wait_for_story("rename"):
             return
         from nmem_tui.screens.prompt_dialogs import Name  # on use: start-up stays short
@@ -144,7 +141,6 @@ class EpisodeActions(ListScreen):
         return "the episode begins with this prompt already" if first and first.key // 2 == prompt else None
 
     def do_split(self) -> None:
-        """A new episode begins at the prompt under the cursor."""
         prompt = self._prompt()
         if self.story and prompt is not None:
             self.split_at = prompt
@@ -155,7 +151,6 @@ class EpisodeActions(ListScreen):
         return self.may_pin() or (None if self._prompt() is not None else _PROMPT)
 
     def do_move(self) -> None:
-        """Choose the episode that the prompt belongs to."""
         from nmem_tui.screens.prompt_dialogs import Pick  # on use: start-up stays short
 
         told, prompt = self.story, self._prompt()
@@ -176,7 +171,6 @@ class EpisodeActions(ListScreen):
         return None if not self.told or (self.story and self.story.previous) else "the first episode of its session"
 
     def do_merge(self) -> None:
-        """The episode becomes a part of the one before it."""
         if self.wait_for_story("merge"):
             return
         if self.story and self.story.previous:
@@ -195,12 +189,10 @@ class EpisodeActions(ListScreen):
         return next((one for one in self.story.decisions if one.id == number), None) if self.story else None
 
     def do_undecide(self) -> None:
-        """It was none."""
         if one := self._decision():
             self.cockpit.change(commands.undecide(one.id))
 
     def do_reword(self) -> None:
-        """Say what was decided."""
         from nmem_tui.screens.prompt_dialogs import Words  # on use: start-up stays short
 
         one = self._decision()
@@ -215,7 +207,6 @@ class EpisodeActions(ListScreen):
         self.app.push_screen(Words(f"decision/{number} in your words", current, "what was decided"), take)
 
     def do_promote(self) -> None:
-        """Name it, see what would be written, then write it."""
         from nmem.decisions import change  # on use: start-up stays short
         from nmem_tui.screens.diff_dialog import Promote, situation
         from nmem_tui.screens.prompt_dialogs import Words
@@ -260,7 +251,6 @@ class EpisodeActions(ListScreen):
         return self.may_pin() or ("a narrative is being written" if self.cockpit.narrating else None)
 
     def do_narrate(self) -> None:
-        """Write the narrative in the background."""
         if self.wait_for_story("narrate"):
             return
         if self.story:
@@ -276,7 +266,6 @@ class EpisodeActions(ListScreen):
         return None if not self.told or self._open_links() else "its thread has no link to confirm"
 
     def do_link(self) -> None:
-        """Answer the links of this thread, one card each."""
         if self.wait_for_story("link"):
             return
         from nmem_tui.screens.review import Review  # on use: start-up stays short
@@ -290,7 +279,6 @@ class EpisodeActions(ListScreen):
         return None if not self.told or (self.story and self.story.thread) else "the episode is in no thread yet"
 
     def do_continue(self) -> None:
-        """The next session continues this thread; again: it does not."""
         if self.wait_for_story("continue"):
             return
         thread = self.story.thread if self.story else None
@@ -306,16 +294,13 @@ class EpisodeActions(ListScreen):
         return None if self.warned else NO_WARNING
 
     def do_warning(self) -> None:
-        """The hottest of them, on the screen Learnings."""
         if self.warned:
             self.cockpit.show_learning(self.warned[0].learning.id)
 
     def do_next_prompt(self) -> None:
-        """The next prompt of the story."""
         self._to_prompt(1)
 
     def do_last_prompt(self) -> None:
-        """The prompt before."""
         self._to_prompt(-1)
 
     def _to_prompt(self, step: int) -> None:

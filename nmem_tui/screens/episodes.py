@@ -88,7 +88,6 @@ class Episodes(EpisodeActions):
         self.set_focus(self.index)
 
     def open_wanted(self) -> None:
-        """Another screen asks for the story of one episode."""
         wanted, self.cockpit.wanted_episode = self.cockpit.wanted_episode, 0
         if not wanted or not self.is_mounted:
             self.cockpit.wanted_episode = wanted
@@ -351,20 +350,17 @@ class Episodes(EpisodeActions):
         self.header.show(lambda cells: _header(total, waiting, self.cockpit.project, cells))
 
     def nothing_yet(self) -> None:
-        """Nothing is recorded at all."""
         self.shelf = Shelf(self.cockpit.zone)
         self._point_out()
         super().nothing_yet()
 
     @property
     def unit_id(self) -> int | None:
-        """The episode under the cursor."""
         return self.shelf.unit(self.index.cursor)
 
     # What the keys do
 
     def do_bottom(self) -> None:
-        """The last row, once all are known."""
         if self.active is self.index and not self.shelf.complete:
             self.to_end = True
             self.read_rest()
@@ -401,7 +397,6 @@ class Episodes(EpisodeActions):
             self.reads.ask("whole", lambda db: story_views.story(db, unit, whole=True), give)
 
     def id_here(self) -> str:
-        """The episode's."""
         return f"episode/{self.unit_id}" if self.unit_id is not None else ""
 
     def gather(self) -> Gather:
@@ -412,7 +407,6 @@ class Episodes(EpisodeActions):
     # The filter, the marks, the way back
 
     def do_browse_themes(self) -> None:
-        """Choose what the episodes are to be about."""
         from nmem_tui.screens.prompt_dialogs import Themes  # on use: start-up stays short
 
         def take(chosen: str | None) -> None:
@@ -441,15 +435,12 @@ class Episodes(EpisodeActions):
 
     @property
     def row_key(self) -> int | None:
-        """The episode under the list's cursor."""
         return None if self.pane.has_focus else self.unit_id
 
     def row_keys(self) -> list[int] | None:
-        """All that are listed."""
         return self.listed_keys() if self.shelf.complete else None
 
     def listed_keys(self) -> list[int]:
-        """Those that are read so far."""
         return [slot.id for slot in self.shelf.slots]
 
     def spot(self) -> tuple[int, bool]:

@@ -134,7 +134,6 @@ class Health(HealthActions):
         return (*registrations.unconnected(folder), *switches.every(folder))
 
     def look_again(self) -> None:
-        """The person changed something: show at once what came of it."""
         self._read_at.clear()
         self._read()
         self._read_view()
@@ -262,7 +261,6 @@ class Health(HealthActions):
         self._tell_one()
 
     def name_list(self) -> None:
-        """The list's title."""
         title = health.findings_title(self.found) if self.mode == FINDINGS else _TITLES.get(self.mode, "")
         name, _, rest = title.partition(" ─ ")
         self.query_one("#listed").border_title = self.titled(name, rest)
@@ -319,7 +317,6 @@ class Health(HealthActions):
             self.query_one("#listed").border_title = Content("Not known: the database cannot be read")
 
     def do_reload(self) -> None:
-        """Now, and quickly."""
         self._deep_at = 0
         self.look_again()
 
@@ -334,11 +331,9 @@ class Health(HealthActions):
     # The views
 
     def do_next_check(self) -> None:
-        """The next view."""
         self.turn(MODES[(MODES.index(self.mode) + 1) % len(MODES)])
 
     def do_last_check(self) -> None:
-        """The view before."""
         self.turn(MODES[(MODES.index(self.mode) - 1) % len(MODES)])
 
     def turn(self, mode: str) -> None:
@@ -354,7 +349,6 @@ class Health(HealthActions):
         return None if one and one.check in _ABOUT else "no other view has more on it"
 
     def do_open(self) -> None:
-        """The view with the figures of the finding."""
         if one := self.finding:
             self.cockpit.leave()
             self.turn(_ABOUT[one.check])
@@ -384,7 +378,6 @@ class Health(HealthActions):
         return self.mode, item.kind if item else "", item.key if item else ""
 
     def return_to(self, place: tuple[str, str, str]) -> None:
-        """To the row of a place."""
         mode, kind, key = place
         self.turn(mode)
         self.pane.seek(kind, key)
@@ -392,27 +385,21 @@ class Health(HealthActions):
     # Moving
 
     def do_down(self) -> None:
-        """One row down."""
         self._move(1) if self.mode == HOOKS else super().do_down()
 
     def do_up(self) -> None:
-        """One row up."""
         self._move(-1) if self.mode == HOOKS else super().do_up()
 
     def do_half_down(self) -> None:
-        """Half a page down."""
         self._move(self.size.height // 2) if self.mode == HOOKS else super().do_half_down()
 
     def do_half_up(self) -> None:
-        """Half a page up."""
         self._move(-self.size.height // 2) if self.mode == HOOKS else super().do_half_up()
 
     def do_top(self) -> None:
-        """To the top."""
         self.scroller.scroll_home(animate=False) if self.mode == HOOKS else super().do_top()
 
     def do_bottom(self) -> None:
-        """To the end."""
         self.scroller.scroll_end(animate=False) if self.mode == HOOKS else super().do_bottom()
 
     def _move(self, rows: int) -> None:

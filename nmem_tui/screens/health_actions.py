@@ -34,18 +34,15 @@ class HealthActions(ListScreen):
     may_audit = may_rescan = may_sweep = may_backup = may_retrain = _idle
 
     def do_audit(self) -> None:
-        """Read everything."""
         self.cockpit.work("audit", jobs.audit, self.read_everything)
 
     def do_rescan(self) -> None:
-        """A second detector looks at a sample."""
         self.cockpit.work("second detector", jobs.rescan, self._second)
 
     def _second(self, found: object) -> None:
         self.second = found  # type: ignore[assignment]
 
     def do_sweep(self) -> None:
-        """See what would go, then let it go."""
         from nmem_tui.screens.health_dialogs import Sweep  # on use: start-up stays short
 
         self.app.push_screen(Sweep(), self._sweep)
@@ -55,7 +52,6 @@ class HealthActions(ListScreen):
             self.cockpit.work("sweep", jobs.sweep)
 
     def do_backup(self) -> None:
-        """Copy everything into one file."""
         self.cockpit.work("backup", jobs.backup)
 
     def may_model(self) -> str | None:
@@ -93,7 +89,6 @@ class HealthActions(ListScreen):
         return self._idle()
 
     def do_mend(self) -> None:
-        """See what would be mended, then mend it."""
         from nmem_tui.screens.health_dialogs import Fix  # on use: start-up stays short
 
         self.app.push_screen(Fix(health.mendable(self.found)), self._mend)
@@ -113,7 +108,6 @@ class HealthActions(ListScreen):
         return None if self.cockpit.job else "no job is running"
 
     def do_stop(self) -> None:
-        """It ends at its next step."""
         if self.cockpit.job:
             self.cockpit.job.stop()
 
@@ -122,13 +116,11 @@ class HealthActions(ListScreen):
         return "nothing is recorded yet" if self.is_blank() else None
 
     def do_purge(self) -> None:
-        """Say what, see what goes, then let it go."""
         from nmem_tui.screens.purge_dialog import ask_words  # on use: start-up stays short
 
         ask_words(self.cockpit)
 
     def do_review(self) -> None:
-        """The deck, at the redactions; a sample is drawn where none waits."""
         from nmem.queues import REDACTIONS  # on use: start-up stays short
         from nmem_tui.screens.review import Review
 

@@ -88,7 +88,6 @@ class LearningActions(ListScreen):
         return None
 
     def do_dispatch(self) -> None:
-        """A task about it: the form, filled in."""
         from nmem_tui.screens import task_form  # on use: start-up stays short
 
         if self.one:
@@ -142,11 +141,9 @@ class LearningActions(ListScreen):
         self.purge([f"learning/{one.id}" for one in self.chosen() if not one.members])
 
     def do_dismiss(self) -> None:
-        """It is nothing to learn from."""
         self._each("dismiss", commands.dismiss, "dismissed")
 
     def do_snooze(self) -> None:
-        """Choose for how long."""
         from nmem_tui.screens.diff_dialog import Snooze  # on use: start-up stays short
 
         def take(words: str | None) -> None:
@@ -159,7 +156,6 @@ class LearningActions(ListScreen):
         self.app.push_screen(Snooze(), take)
 
     def do_resolved(self) -> None:
-        """It is fixed."""
         self._each("resolve", commands.resolve, "resolved")
 
     def do_reopen(self) -> None:

@@ -113,7 +113,6 @@ class Learnings(LearningActions):
             self._find_wanted()
 
     def return_to(self, place: tuple[int, bool]) -> None:
-        """To the learning of a place."""
         self.cockpit.wanted_learning, self._inside = place
         self.uncover()
         self.open_wanted()
@@ -142,18 +141,15 @@ class Learnings(LearningActions):
     # What is read
 
     def refresh_data(self) -> None:
-        """At once where nothing is shown yet, else soon."""
         if self.listing is None:
             self.read_list()
         else:
             self.soon(_EVERY_S, self.read_list)
 
     def look_again(self) -> None:
-        """The person changed something: show it at once."""
         self.read_list()
 
     def session_changed(self) -> None:
-        """Another session, perhaps of another project."""
         self.read_list()
 
     def read_list(self) -> None:
@@ -237,22 +233,18 @@ class Learnings(LearningActions):
         return len(self.shown), len(self.listing.found) if self.listing else 0, False
 
     def chosen(self) -> list[Learning]:
-        """The marked learnings that are listed, else the one under the cursor."""
         if not self.marked or self.listing is None:
             return [self.one] if self.one else []
         return [one for one in self.shown if one.id in self.marked]
 
     def row_keys(self) -> list[int]:
-        """All that are listed."""
         return [one.id for one in self.shown]
 
     def name_list(self) -> None:
-        """The list's title."""
         if self.listing:
             self._titles(self.listing)
 
     def narrow(self) -> None:
-        """List what the filter leaves."""
         self.draw_list()
 
     def _hint(self, found: Listing) -> str:
@@ -284,7 +276,6 @@ class Learnings(LearningActions):
         return exports.learnings(self._scope(), self.state, self.words, self.one, app.clock(), app.zone)
 
     def nothing_yet(self) -> None:
-        """Nothing is recorded at all."""
         self.listing, self.shown = None, []
         super().nothing_yet()
 
@@ -295,7 +286,6 @@ class Learnings(LearningActions):
 
     @property
     def one(self) -> Learning | None:
-        """The learning under the cursor."""
         return self.shown[self.index.cursor] if 0 <= self.index.cursor < len(self.shown) else None
 
     @on(Lines.Moved, "#learnings")
@@ -329,11 +319,9 @@ class Learnings(LearningActions):
     # What the keys do
 
     def do_next_evidence(self) -> None:
-        """The next place where it was met."""
         self._to_evidence(1)
 
     def do_last_evidence(self) -> None:
-        """The place before."""
         self._to_evidence(-1)
 
     def may_next_evidence(self) -> str | None:
@@ -390,7 +378,6 @@ class Learnings(LearningActions):
         return None if self.proof.unit_id else "it belongs to no episode"
 
     def do_story(self) -> None:
-        """The story of the episode that it was met in."""
         if self.proof and self.proof.unit_id:
             self.cockpit.show_episode(self.proof.unit_id)
 
@@ -399,15 +386,12 @@ class Learnings(LearningActions):
         take(self.pane.plain())
 
     def id_here(self) -> str:
-        """The learning's."""
         return f"learning/{self.one.id}" if self.one else ""
 
     def do_next_state(self) -> None:
-        """List the next state."""
         self._state(1)
 
     def do_last_state(self) -> None:
-        """List the state before."""
         self._state(-1)
 
     def _state(self, step: int) -> None:
@@ -418,14 +402,12 @@ class Learnings(LearningActions):
         self.read_list()
 
     def do_projects(self) -> None:
-        """Of this project, of all, or what several share."""
         self.kind = SCOPES[(SCOPES.index(self.kind) + 1) % len(SCOPES)]
         self.all_marked.clear()
         self.uncover()
         self.read_list()
 
     def do_map(self) -> None:
-        """Show the heat map, or hide it."""
         self.map = not self.query_one("#weeks").display
         self.fit()
 
@@ -433,7 +415,6 @@ class Learnings(LearningActions):
 
     @property
     def row_key(self) -> int | None:
-        """The learning under the list's cursor."""
         return self.one.id if self.one and not self.pane.has_focus else None
 
     def spot(self) -> tuple[int, bool]:

@@ -90,11 +90,9 @@ class ListScreen(View):
         self.check_keys()
 
     def do_details_down(self) -> None:
-        """Scroll what is told."""
         self.pane.move(_SCROLLED)
 
     def do_details_up(self) -> None:
-        """Scroll it back."""
         self.pane.move(-_SCROLLED)
 
     def may_open(self) -> str | None:
@@ -102,7 +100,6 @@ class ListScreen(View):
         return None
 
     def do_open(self) -> None:
-        """Open what is under the cursor."""
         raise NotImplementedError
 
     @property
@@ -119,28 +116,22 @@ class ListScreen(View):
     # The cursor, in whichever list has the keyboard
 
     def do_down(self) -> None:
-        """One row down."""
         self.active.move(1)
 
     def do_up(self) -> None:
-        """One row up."""
         self.active.move(-1)
 
     def do_half_down(self) -> None:
-        """Half a page down."""
         self.active.move(self.active.page())
 
     def do_half_up(self) -> None:
-        """Half a page up."""
         self.active.move(-self.active.page())
 
     def do_top(self) -> None:
-        """The first row."""
         self.active.scroll_to(y=0, animate=False, immediate=True, force=True)
         self.active.go(0)
 
     def do_bottom(self) -> None:
-        """The last row."""
         self.active.move(self.active.count)
 
     # The marks
@@ -191,7 +182,6 @@ class ListScreen(View):
         return None if self.row_key is not None else "put the cursor on a row first"
 
     def do_mark(self) -> None:
-        """Mark the row, or take its mark off, and go on."""
         key = self.row_key
         if key not in self.all_marked and len(self.all_marked) >= MOST:
             self.cockpit.say(f"{MOST:,} rows are marked: that is the limit", severity="warning")
@@ -212,7 +202,6 @@ class ListScreen(View):
         return None if keys else "nothing is listed"
 
     def do_mark_all(self) -> None:
-        """Mark all that are listed, or none."""
         self.all_marked.every(self.row_keys() or ())
         self._changed()
 
@@ -277,7 +266,6 @@ class ListScreen(View):
         return None if whole or more or self.filtered else "no list here to filter"
 
     def do_filter(self) -> None:
-        """Type a filter."""
         self.uncover()
         self.search.open()
         self.tell_count()

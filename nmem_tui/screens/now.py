@@ -270,11 +270,9 @@ class Now(NowStream):
     # What the keys do
 
     def do_details_down(self) -> None:
-        """Scroll the details."""
         self.details.scroll_relative(y=5, animate=False)
 
     def do_details_up(self) -> None:
-        """Scroll the details back."""
         self.details.scroll_relative(y=-5, animate=False)
 
     def gather(self) -> Gather:
@@ -295,12 +293,10 @@ class Now(NowStream):
         return None if self.warned else NO_WARNING
 
     def do_warning(self) -> None:
-        """The hottest of them, on the screen Learnings."""
         if self.warned:
             self.cockpit.show_learning(self.warned[0].learning.id)
 
     def do_pin(self) -> None:
-        """Pin the work unit, or unpin it."""
         if self.unit:
             self.cockpit.change(commands.pin(self.unit.id, not self.unit.pinned))
 
@@ -310,12 +306,10 @@ class Now(NowStream):
             self.cockpit.change(commands.pin_everywhere("episode", self.unit.id))
 
     def do_story(self) -> None:
-        """The story of the work unit, on the screen Episodes."""
         if self.unit:
             self.cockpit.show_episode(self.unit.id)
 
     def do_sessions(self) -> None:
-        """Choose a session from the list."""
         self.choose_session(self.session_id)
 
     def may_sessions(self) -> str | None:
@@ -323,7 +317,6 @@ class Now(NowStream):
         return "no session is recorded yet" if self.has_class("-empty") else None
 
     def session_changed(self) -> None:
-        """The person chose another session."""
         self.reads.forget("cards")
         self._read_cards()
 

@@ -208,7 +208,6 @@ class NowStream(ListScreen):
 
     @property
     def row_key(self) -> int | None:
-        """The row under the cursor."""
         return self.stream.window.key(self.stream.cursor)
 
     @property
@@ -231,7 +230,6 @@ class NowStream(ListScreen):
     may_last_failure = may_open
 
     def do_open(self) -> None:
-        """Open the details, or close them."""
         if self.opened:
             self.close_details()
         else:
@@ -259,7 +257,6 @@ class NowStream(ListScreen):
         return None if row is not None and row.outcome and row.word not in UNLABELLED else "only calls have labels"
 
     def do_relabel(self) -> None:
-        """Its labels, and why; one key each says them better."""
         from nmem_tui.screens.relabel import Relabel  # on use: start-up stays short
 
         if (key := self.row_key) is not None:
@@ -282,7 +279,6 @@ class NowStream(ListScreen):
         return [each for each in self.meant if isinstance(each, int)] or here
 
     def id_here(self) -> str:
-        """The row's own."""
         return "" if self.row_key is None else _id(self.row_key)
 
     def do_purge(self) -> None:
@@ -302,7 +298,6 @@ class NowStream(ListScreen):
         return self.stream
 
     def do_top(self) -> None:
-        """The oldest row, once all slots are known."""
         if self.stream.window.complete:
             self.stream.go(0)
         else:
@@ -310,7 +305,6 @@ class NowStream(ListScreen):
             self._read_older()
 
     def do_follow(self) -> None:
-        """The newest row."""
         self.do_bottom()
 
     def may_follow(self) -> str | None:
@@ -319,11 +313,9 @@ class NowStream(ListScreen):
         return "already following: new rows appear at the bottom" if here else None
 
     def do_next_failure(self) -> None:
-        """The next failure towards older rows."""
         self._to_failure(-1)
 
     def do_last_failure(self) -> None:
-        """The next failure towards newer rows."""
         self._to_failure(1)
 
     def _to_failure(self, step: int) -> None:
@@ -357,7 +349,6 @@ class NowStream(ListScreen):
         return self.listed_keys() if self.stream.window.complete else None
 
     def listed_keys(self) -> list[int]:
-        """The rows that are read so far."""
         return list(self.stream.window.slots.key)
 
     def spot(self) -> tuple[int, int]:

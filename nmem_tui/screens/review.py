@@ -163,7 +163,6 @@ class Review(View):
         self.check_keys()
 
     def nothing_yet(self) -> None:
-        """Nothing is recorded at all."""
         self.cards = {name: [] for name in QUEUES}
         self._draw()
 
@@ -245,7 +244,6 @@ class Review(View):
         self.app.push_screen(Accept(one.id, self.cockpit.clock()), take)
 
     def do_snooze(self) -> None:
-        """Ask it again later: choose when."""
         from nmem_tui.screens.diff_dialog import Snooze  # on use: start-up stays short
 
         one = self.question
@@ -264,7 +262,6 @@ class Review(View):
         return False
 
     def do_resolved(self) -> None:
-        """What it tells of is fixed."""
         if isinstance(self.question, Learning):
             self._answer(commands.resolve(self.question.id))
 
@@ -295,39 +292,30 @@ class Review(View):
         self._draw()
 
     def do_next_queue(self) -> None:
-        """The next queue with something in it."""
         self._turn(self._next(1, waiting=False))
 
     def do_last_queue(self) -> None:
-        """The one before."""
         self._turn(self._next(-1, waiting=False))
 
     def do_queue_boundaries(self) -> None:
-        """Where an episode begins."""
         self._turn(BOUNDARIES)
 
     def do_queue_links(self) -> None:
-        """Which threads are one line of work."""
         self._turn(LINKS)
 
     def do_queue_learnings(self) -> None:
-        """What is worth a rule."""
         self._turn(LEARNINGS)
 
     def do_queue_labels(self) -> None:
-        """What a call was."""
         self._turn(LABELS)
 
     def do_queue_redactions(self) -> None:
-        """What was a secret."""
         self._turn(REDACTIONS)
 
     def do_later(self) -> None:
-        """The next question."""
         self._step(1)
 
     def do_before(self) -> None:
-        """The question before."""
         self._step(-1)
 
     def _step(self, by: int) -> None:
@@ -335,7 +323,6 @@ class Review(View):
         self._draw()
 
     def do_draw(self) -> None:
-        """More to judge."""
         if self.queue == LABELS:
             self.asked += reading.DRAWN
             self._read()
@@ -343,7 +330,6 @@ class Review(View):
             self.cockpit.change(commands.draw(_SAMPLE))
 
     def do_read(self) -> None:
-        """What the question is about, in full, on its own screen."""
         one, app = self.question, self.cockpit
         assert one is not None
         asked = Asked(self.queue, review.key(one))
@@ -357,5 +343,4 @@ class Review(View):
             app.call_later(app.read_for, asked, partial(app.show_moment, *row))
 
     def do_back(self) -> None:
-        """Leave the deck."""
         self.dismiss()

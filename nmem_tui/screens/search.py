@@ -106,7 +106,6 @@ class Search(SearchActions):
             self.index.go(TALL * place)
 
     def open_wanted(self) -> None:
-        """Another screen asks for a query."""
         if self.is_mounted:
             self._take_wanted()
 
@@ -351,6 +350,5 @@ class Search(SearchActions):
         return exports.search(Wanted(self.box.value.strip(), self.newest, app.clock(), app.project), app.zone)
 
     def nothing_yet(self) -> None:
-        """Nothing is recorded at all."""
         self.set_focus(None)
         super().nothing_yet()

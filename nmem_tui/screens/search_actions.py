@@ -154,7 +154,6 @@ class SearchActions(ListScreen):
         return bool(self.box.value.strip())
 
     def do_seek(self) -> None:
-        """Type what to look for."""
         self.uncover()
         self.set_focus(self.box)
 
@@ -226,7 +225,6 @@ class SearchActions(ListScreen):
     # The chips
 
     def do_chips(self) -> None:
-        """To the chips, or back to the list."""
         self.set_focus(self.active if self.chips.has_focus else self.chips)
         self.check_keys()
 
@@ -237,11 +235,9 @@ class SearchActions(ListScreen):
     may_right = may_left
 
     def do_left(self) -> None:
-        """The chip before."""
         self.chips.step(-1)
 
     def do_right(self) -> None:
-        """The next chip."""
         self.chips.step(1)
 
     def may_mark(self) -> str | None:
@@ -251,7 +247,6 @@ class SearchActions(ListScreen):
         return super().may_mark()
 
     def do_mark(self) -> None:
-        """Mark the hit; put the chip's filter in, or take it out."""
         if not self.chips.has_focus:
             super().do_mark()
         elif chip := self.chips.chip:
@@ -270,12 +265,10 @@ class SearchActions(ListScreen):
         return None if self.asking else "type a query first: only hits are sorted"
 
     def do_order(self) -> None:
-        """The newest first, or the best."""
         self.newest = not self.newest
         self.look()
 
     def do_again(self) -> None:
-        """Look once more."""
         self.look()
 
     def do_manual(self) -> None:
@@ -293,7 +286,6 @@ class SearchActions(ListScreen):
     # Where a hit leads
 
     def do_bottom(self) -> None:
-        """The last hit that is listed; there the next ones are read."""
         super().do_bottom()
         self.further()
 
@@ -334,7 +326,6 @@ class SearchActions(ListScreen):
         return "it no longer exists" if self.known and self.known.thing is None else None
 
     def do_go(self) -> None:
-        """To the thing itself."""
         one, app = self.one, self.cockpit
         if one is None:
             return
@@ -361,7 +352,6 @@ class SearchActions(ListScreen):
         return None if reading.episode_of(self.known) else "it belongs to no episode"
 
     def do_story(self) -> None:
-        """The story of the episode that it is in."""
         self.remember()
         self.cockpit.show_episode(reading.episode_of(self.known))
 
@@ -449,11 +439,9 @@ class SearchActions(ListScreen):
 
     @property
     def row_key(self) -> str | None:
-        """The hit under the list's cursor."""
         return self.one.id if self.one and self.index.has_focus else None
 
     def row_keys(self) -> list[str]:
-        """All that are listed."""
         return [hit.id for hit in self.hits] if self.asking else []
 
     def spot(self) -> tuple[str, str]:

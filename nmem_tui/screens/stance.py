@@ -93,13 +93,11 @@ class StanceView(ListScreen):
     # What is read
 
     def session_changed(self) -> None:
-        """The person chose another session."""
         self.mode, self.found, self.sought = ONE, None, ("", "")
         self.reads.forget("stance", OVER, MODELS)
         self._read()
 
     def refresh_data(self) -> None:
-        """At once where nothing is shown yet, else soon."""
         if self.found is None:
             self._read()
         else:
@@ -207,7 +205,6 @@ class StanceView(ListScreen):
         self.check_keys()
 
     def name_list(self) -> None:
-        """The list's title."""
         name, rest = self._called
         self.frame.border_title = self.titled(name, "" if self.filtered else rest)
 
@@ -221,7 +218,6 @@ class StanceView(ListScreen):
         self.check_keys()
 
     def nothing_yet(self) -> None:
-        """Nothing is recorded at all."""
         self.found, self.mode, self._shown = None, ONE, ""
         self.remove_class("-blank")
         super().nothing_yet()
@@ -251,7 +247,6 @@ class StanceView(ListScreen):
         return None if self._unit() else "put the cursor on a shift or an episode"
 
     def do_story(self) -> None:
-        """The story of the episode that the shift is in."""
         if unit_id := self._unit():
             self.cockpit.show_episode(unit_id)
 
@@ -267,13 +262,11 @@ class StanceView(ListScreen):
         return None if self.found else "no session is recorded yet"
 
     def do_over(self) -> None:
-        """The project's sessions, or back to the one."""
         self._turn(OVER, self.read_over)
 
     may_models = may_over
 
     def do_models(self) -> None:
-        """The model cards, or back to the session."""
         self._turn(MODELS, self.read_models)
 
     def _turn(self, mode: str, read: Callable[[], None]) -> None:
@@ -316,7 +309,6 @@ class StanceView(ListScreen):
         return exports.stance(self.found, self.cockpit.clock(), self.cockpit.zone)
 
     def do_sessions(self) -> None:
-        """Choose a session from the list."""
         self.choose_session(self.found.session.id if self.found else "")
 
     may_sessions = may_over
@@ -340,7 +332,6 @@ class StanceView(ListScreen):
         return self.mode, item.kind if item else "", item.key if item else ""
 
     def return_to(self, place: tuple[str, str, str]) -> None:
-        """To the item of a place."""
         mode, kind, key = place
         if mode == ONE and self.mode != ONE:
             self._back_to_one()

@@ -73,7 +73,6 @@ class TaskActions(ListScreen):
     # New and changed
 
     def do_new_task(self) -> None:
-        """The form, empty, or as it was left."""
         from nmem_tui.screens import task_form  # on use: start-up stays short
 
         task_form.new(self.cockpit)
@@ -85,7 +84,6 @@ class TaskActions(ListScreen):
         )
 
     def do_edit_task(self) -> None:
-        """The form with what it says."""
         self.edit_with(None)
 
     def edit_with(self, editor: Callable[[str, Callable[[str], None]], None] | None) -> None:
@@ -140,7 +138,6 @@ class TaskActions(ListScreen):
         )
 
     def do_run_task(self) -> None:
-        """Ask, then start it in a process of its own."""
         one, path = self.one, self.cockpit.db_path
         if one is None:
             return
@@ -214,7 +211,6 @@ class TaskActions(ListScreen):
         return self._able("cancel", lambda one: f"already over: the task {_was(one)}")
 
     def do_cancel_task(self) -> None:
-        """Ask, then end it and all that it started."""
         if self.marked:
             self._ask_all("cancel", "is cancelled", processes.cancel_many)
             return
@@ -237,7 +233,6 @@ class TaskActions(ListScreen):
         return self._able("retry", lambda one: f"the task is {one.state}: only finished tasks can be retried")
 
     def do_retry_task(self) -> None:
-        """Queue it once more, with what was cancelled because of it."""
         if self.marked:
             self.cockpit.change(processes.retry([one.id for one in self._those("retry")]))
             self.unmark()

@@ -76,14 +76,12 @@ class Tasks(TaskActions):
             self.read_list()
 
     def refresh_data(self) -> None:
-        """At once where nothing is shown yet, else soon."""
         if self.listing is None:
             self.read_list()
         else:
             self.soon(_EVERY_S, self.read_list)
 
     def look_again(self) -> None:
-        """Something was changed: show it at once."""
         self.read_list()
 
     def read_list(self) -> None:
@@ -148,7 +146,6 @@ class Tasks(TaskActions):
         self.check_keys()
 
     def name_list(self) -> None:
-        """The list's title."""
         total = tasks.total(self.listing) if self.listing and not self.filtered else ""
         self.queue.border_title = self.titled("Tasks", total)
 
@@ -184,7 +181,6 @@ class Tasks(TaskActions):
             )
 
     def nothing_yet(self) -> None:
-        """Nothing is recorded at all."""
         self.listing, self.listed = None, {}
         super().nothing_yet()
         self.header.show(lambda cells: tasks.header({}, cells))
@@ -195,7 +191,6 @@ class Tasks(TaskActions):
         return exports.tasks(self.words, self.one.id if self.one else 0, self.place, app.clock(), app.zone)
 
     def chosen(self) -> list[Task]:
-        """The marked tasks that are listed, in the order of the list, else the one under the cursor."""
         if not self.marked:
             return [self.one] if self.one else []
         meant = set(self.meant)
@@ -205,7 +200,6 @@ class Tasks(TaskActions):
 
     @property
     def one(self) -> Task | None:
-        """The task under the cursor."""
         return self._under()[0]
 
     @property
@@ -250,7 +244,6 @@ class Tasks(TaskActions):
 
     @property
     def active(self) -> Lines:
-        """Where the keyboard is."""
         return next((each for each in (self.tail, self.pane) if each.has_focus), self.index)
 
     def do_details_down(self) -> None:
@@ -258,7 +251,6 @@ class Tasks(TaskActions):
         (self.tail if self.has_class("-output") else self.pane).move(5)
 
     def do_details_up(self) -> None:
-        """Scroll it back."""
         (self.tail if self.has_class("-output") else self.pane).move(-5)
 
     def may_open(self) -> str | None:
@@ -304,7 +296,6 @@ class Tasks(TaskActions):
         )
 
     def do_output(self) -> None:
-        """Its output over the whole screen, or back."""
         if self.has_class("-output"):
             self.uncover()
         else:
@@ -320,7 +311,6 @@ class Tasks(TaskActions):
             take(tasks.plain_text(self.known.task.prompt))
 
     def id_here(self) -> str:
-        """The task's."""
         return f"task/{self.one.id}" if self.one else ""
 
     def do_editor(self) -> None:
@@ -334,11 +324,9 @@ class Tasks(TaskActions):
 
     @property
     def row_key(self) -> int | None:
-        """The task under the list's cursor."""
         return self.one.id if self.one and not self.pane.has_focus and not self.tail.has_focus else None
 
     def row_keys(self) -> list[int]:
-        """All that are listed."""
         return [int(item.key) for item in self.index.items if item.kind]
 
     def spot(self) -> tuple[int, bool]:
@@ -346,7 +334,6 @@ class Tasks(TaskActions):
         return (self.one.id if self.one else 0), self.pane.has_focus
 
     def return_to(self, place: tuple[int, bool]) -> None:
-        """To the task of a place."""
         task_id, inside = place
         self.uncover()
         self.go_to(task_id)
