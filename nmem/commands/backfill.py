@@ -88,16 +88,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[Report], None]]:
     if not sys.stderr.isatty():
         yield _lines()
         return
-    from rich.console import Console  # on use: start-up stays short
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # on use: start-up stays short
-
-    columns = (
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f}%"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with terminal.progress_bar("bar", "{task.percentage:3.0f}%", "left", "{task.description}") as bar:
         task, begun = bar.add_task("", total=None), time.perf_counter()
 
         def step(report: Report) -> None:

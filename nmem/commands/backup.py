@@ -96,10 +96,8 @@ def progress(what: str) -> Iterator[copying.Progress]:
     if not terminal.is_terminal():
         yield copying.nothing
         return
-    from rich.console import Console  # on use: start-up stays short
-    from rich.progress import Progress  # on use: start-up stays short
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    shown = "[progress.description]{task.description}", "bar", "[progress.percentage]{task.percentage:>3.0f}%", "left"
+    with terminal.progress_bar(*shown) as bar:
         task = bar.add_task(what, total=None, visible=False)
         yield lambda done, all_: bar.update(task, completed=done, total=all_, visible=all_ >= _LARGE)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,6 @@ from nmem.text import printable, to_json
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from nmem.episodes.detect import Judge
 
 SUBJECTS = {
     "boundaries": "whether episodes are cut where a person would cut them, on labelled sessions",
@@ -65,6 +64,14 @@ def _print(table: Table) -> None:
     click.echo("\n".join([f"# {table.title}", *("\t".join(map(printable, row)) for row in (heads, *rows))]))
 
 
+def _tell(figures: object, as_json: bool, table: Callable[[], Table]) -> None:
+    """The figures as JSON, or as a table."""
+    if as_json:
+        click.echo(to_json(figures))
+    else:
+        _print(table())
+
+
 @click.group(cls=Subjects)
 def command() -> None:
     """Measure nmem on labelled data or on your own history."""
@@ -92,20 +99,11 @@ def secrets(files: tuple[Path, ...], *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def boundaries(files: tuple[Path, ...], *, method: str, online: bool, as_json: bool) -> None:
     """Evaluate detection on JSONL records {prompts, labels} or {utterances, boundaries}."""
-    from nmem.evaluate.boundaries import evaluate, records, table  # on use: start-up stays short
+    from nmem.evaluate.boundaries import evaluate, model_judge, records, table  # on use: start-up stays short
 
     with _text(files):
-        figures = evaluate(records(files), method, online=online, judge=_judge() if method == "llm" else None)
-    if as_json:
-        click.echo(to_json(figures))
-        return
-    _print(table(figures, f"{method}, online" if online else method))
-
-
-def _judge() -> Judge | None:
-    from nmem.evaluate.boundaries import model_judge  # on use: start-up stays short
-
-    return model_judge()
+        figures = evaluate(records(files), method, online=online, judge=model_judge() if method == "llm" else None)
+    _tell(figures, as_json, lambda: table(figures, f"{method}, online" if online else method))
 
 
 @command.command(help=SUBJECTS["titles"])
@@ -117,10 +115,7 @@ def titles(files: tuple[Path, ...], *, as_json: bool) -> None:
 
     with _text(files):
         figures = evaluate(records(files))
-    if as_json:
-        click.echo(to_json(figures))
-        return
-    _print(table(figures))
+    _tell(figures, as_json, lambda: table(figures))
 
 
 @command.command(help=SUBJECTS["linking"])
@@ -136,10 +131,7 @@ def linking(files: tuple[Path, ...], *, method: str, folds: bool, as_json: bool)
 
     with _text(files):
         figures = evaluate(records(files), method, folds=folds)
-    if as_json:
-        click.echo(to_json(figures))
-        return
-    _print(table(figures))
+    _tell(figures, as_json, lambda: table(figures))
 
 
 @command.command(help=SUBJECTS["labels"])
@@ -152,10 +144,7 @@ def labels(files: tuple[Path, ...], *, by: str | None, as_json: bool) -> None:
 
     with _text(files):
         figures = evaluate(records(files))
-    if as_json:
-        click.echo(to_json(figures))
-        return
-    _print(table(figures, by or ""))
+    _tell(figures, as_json, lambda: table(figures, by or ""))
 
 
 @command.command(help=SUBJECTS["recall"])
@@ -170,10 +159,7 @@ def recall(queries: tuple[Path, ...], *, index: Path, decisions: Path, nonsense:
 
     with _text(queries):
         figures = evaluate(index, decisions, records(queries), records([nonsense] if nonsense else []))
-    if as_json:
-        click.echo(to_json(figures))
-        return
-    _print(table(figures))
+    _tell(figures, as_json, lambda: table(figures))
 
 
 @command.command(help=SUBJECTS["retrieval"])
@@ -186,10 +172,7 @@ def retrieval(database: Path, files: tuple[Path, ...], *, as_json: bool) -> None
 
     with _text(files):
         figures = evaluate(str(database), records(files), terminal.now())
-    if as_json:
-        click.echo(to_json(figures))
-        return
-    _print(table(figures))
+    _tell(figures, as_json, lambda: table(figures))
 
 
 @command.command(help=SUBJECTS["context"])
@@ -205,10 +188,7 @@ def context(project: str, budget: int | None, *, as_json: bool) -> None:
     with closing(upgrade.reader(paths.database())) as db:
         project = key_of(db, project)
     figures = evaluate(paths.database(), project, budget)
-    if as_json:
-        click.echo(to_json(figures))
-        return
-    _print(table(figures, budget))
+    _tell(figures, as_json, lambda: table(figures, budget))
 
 
 @command.command(help=SUBJECTS["told"])
@@ -231,10 +211,7 @@ def told(folder: Path | None, project: str, count: int, seed: int, *, as_json: b
     else:
         with imported(folder, partial(settle, models=False), _left_out) as path:
             figures = evaluate(path, project, count, seed)
-    if as_json:
-        click.echo(to_json(figures))
-        return
-    _print(table(figures))
+    _tell(figures, as_json, lambda: table(figures))
 
 
 def _left_out(what: str) -> None:

@@ -19,7 +19,7 @@ from capture.storage.schema import NewerDatabase, fold
 from capture.transcript.cursor import load
 from nmem import tables
 from nmem.commands.backup import progress
-from nmem.commands.terminal import LIMIT, day, now, when, wrapped, writing
+from nmem.commands.terminal import LIMIT, day, now, progress_bar, when, wrapped, writing
 from nmem.database import worded
 from nmem.episodes import detect
 from nmem.errors import NmemError
@@ -223,11 +223,7 @@ def _progress(importer: Importer, size: int, quiet: bool) -> Iterator[None]:
     if quiet or not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console  # on use: start-up stays short
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # on use: start-up stays short
-
-    words = (TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(BarColumn(), *words, console=Console(stderr=True), transient=True) as bar:
+    with progress_bar("bar", "{task.percentage:3.0f}%", "left", "{task.description}") as bar:
         task = bar.add_task("", total=size)
         begun = time.perf_counter()
 

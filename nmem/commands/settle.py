@@ -18,6 +18,7 @@ from capture import log, paths
 from capture.hook import SKIP
 from capture.storage.schema import NewerDatabase
 from nmem import packs
+from nmem.commands.terminal import progress_bar
 from nmem.database import exists, worded
 from nmem.errors import NmemError
 from nmem.llm import Cancel
@@ -81,22 +82,7 @@ def _progress(quiet: bool) -> Iterator[Step]:
     if not sys.stderr.isatty():
         yield _line
         return
-    from rich.console import Console  # on use: start-up stays short
-    from rich.progress import (  # on use: start-up stays short
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("Sessions {task.description}, the newest first"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with progress_bar("Sessions {task.description}, the newest first", "bar", "of", "left") as bar:
         task = bar.add_task("", total=None, visible=False)
         yield lambda done, waiting, what: bar.update(
             task, description=what, completed=done, total=waiting, visible=True

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from capture.storage.schema import NewerDatabase
 from nmem import database, tables, upgrade
 from nmem.errors import NmemError, NoDatabase
 from nmem.text import lines, printable, whole_minutes
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _WAIT = 10.0
 _DAY = 86_400_000
@@ -96,6 +100,18 @@ def writing() -> Iterator[sqlite3.Connection]:
         raise NmemError(f"{paths.database()}: {database.worded(error)}") from None
     finally:
         db.close()
+
+
+@contextmanager
+def progress_bar(*columns: str) -> Iterator[Progress]:
+    """A bar on standard error, gone at its end; columns: `bar`, `left` (time), `of` (steps), else a format of rich."""
+    from rich import progress as parts  # on use: start-up stays short
+    from rich.console import Console  # on use: start-up stays short
+
+    known = {"bar": parts.BarColumn, "left": parts.TimeRemainingColumn, "of": parts.MofNCompleteColumn}
+    shown = [known[each]() if each in known else parts.TextColumn(each) for each in columns]
+    with parts.Progress(*shown, console=Console(stderr=True), transient=True) as bar:
+        yield bar
 
 
 @contextmanager
