@@ -37,7 +37,6 @@ from nmem_tui.widgets.drawn import COMPONENTS
 
 if TYPE_CHECKING:
     from nmem.read.views import SessionRow
-    from nmem_tui.model.task_form import Draft
     from nmem_tui.store.watch import Watch
 
 
@@ -109,17 +108,9 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
         self.clock = clock
         self.zone = zone
         self.demo = demo
-        self.leaving = False
-        """Whether the person has left."""
-        self.posed = False
-        """Whether its picture is taken: this machine's settings are not looked at."""
         self.chosen = link.session
-        """The session that the person chose; empty: the cockpit follows the newest."""
         self.places = Places()
         """Where the person was before, to go back to."""
-        self.session: SessionRow | None = None
-        self.narrating = False
-        """Whether a narrative is being written."""
         self.wanted_episode = link.episode
         """The episode whose story the screen Episodes shall open; 0: none."""
         self.wanted_learning = link.learning
@@ -130,21 +121,8 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
         """What was looked for last, the newest first."""
         self.wanted_task = link.task
         """The task that the screen Tasks shall go to; 0: none."""
-        self.live = (0, 0)
-        """How many tasks run, and how many wait for the person."""
-        self.draft: Draft | None = None
-        """A task that was begun to be written, and left."""
-        self.hot = 0
-        """Open learnings that are hot, where the screen Learnings looks."""
-        self.listed = ""
-        """Whose learnings that screen lists, once somebody chose: see model.learnings_reading."""
         self.wanted_row: tuple[int, int] | None = link.row
         """Time and key of the row that the screen Now shall go to."""
-        self.generation = 0
-        self.connected = False
-        """Whether a coding client is known to report here; looked up only where nothing is recorded."""
-        self.gone: str | None = None
-        """Why the database cannot be read; empty: nothing is recorded; None: it can be."""
         self._watching = watch
         self._watch: Watch | None = None
         self._player: Any = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -14,38 +13,15 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
 
-from nmem.text import fit, printable, width
 from nmem_tui.appearance import themes
 from nmem_tui.messages import Changed
 from nmem_tui.model import actions
 from nmem_tui.model.actions import BY_ID, EVERYWHERE, handlers
-from nmem_tui.model.line import wrap
 from nmem_tui.model.screens import MODES
 from nmem_tui.operations.commands import undo
 from nmem_tui.screens.base import View
 from nmem_tui.screens.host import Host
-from nmem_tui.store.access import READ_ONLY, Change, Writes, beside
-
-_LINES = 2
-_FRAME = 3
-"""Cells of its edge and blanks."""
-_BACK = " · "
-"""What stands behind it says what can be done now."""
-
-
-def toast_lines(text: str, cells: int) -> str:
-    """So much of a text as stands in at most two lines of a screen of so many cells, without what a terminal obeys."""
-    room = max(8, cells - _FRAME)
-    whole = printable(text)
-    if len(wrap(whole, room, _LINES + 1)) <= _LINES:
-        return "\n".join(wrap(whole, room, _LINES))
-    head, sign, tail = whole.rpartition(_BACK)
-    if not sign or width(sign + tail) >= room:
-        return "\n".join(wrap(whole, room, _LINES))
-    first, *rest = wrap(head, room, _LINES)
-    last = fit(f"{rest[0]}…" if rest else "…", room - width(sign + tail))
-    return f"{first}\n{last}{sign}{tail}"
-
+from nmem_tui.store.access import READ_ONLY
 
 _SHOWS = {f"show_{mode}": mode for mode in MODES}
 _EMPTY_TOO = ("new_task", "later", "before", "again", "reload")
@@ -57,8 +33,6 @@ _PATIENCE_S = 1.0
 
 class Dispatcher(Host):
     """An app whose actions come from the registry."""
-
-    writes: Writes
 
     async def on_event(self, event: Event) -> None:
         """Keys are taken one after the other, each by the screen that the one before it opened."""
@@ -207,22 +181,6 @@ class Dispatcher(Host):
     def _step(self, by: int) -> None:
         self.visit(MODES[(MODES.index(self.current_mode) + by) % len(MODES)])
 
-    def say(self, text: str, *, severity: str = "information") -> None:
-        """A toast; its text is data. What was said before is over: two that contradict each other help nobody."""
-        self.clear_notifications()
-        for screen in self.screen_stack:
-            screen.query("ToastHolder").remove()  # else the place of the one before stays empty, and this goes below
-        told = toast_lines(text, self.size.width)
-        self.notify(told, severity=severity, timeout=4, markup=False)  # type: ignore[arg-type]
-
-    def change(self, change: Change) -> None:
-        """Change the database off the event loop, and say how it went."""
-        beside(self, self.writes.begin(self.db_path, change, self.clock()), "change")
-
-    def aside(self, work: Callable[[], Changed]) -> None:
-        """Do what takes a while in a thread of its own, and say how it went; other changes do not wait for it."""
-        self.run_worker(lambda: self.post_message(work()), group="aside", thread=True, exit_on_error=False)
-
     @on(Changed)
     def tell_change(self, message: Changed) -> None:
         """A change is done or could not be."""
@@ -230,6 +188,11 @@ class Dispatcher(Host):
         for screen in dict.fromkeys((self.standing, self.screen) if self.screen_stack else ()):
             if look := getattr(screen, "look_again", None):
                 look()
+
+    def show_job(self) -> None:
+        """How far the work in the background is."""
+        if screen := self.standing:
+            screen.show_job()
 
     def look_again(self) -> None:
         """The numbered screen on top reads its data again, if it can."""

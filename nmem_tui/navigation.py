@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from textual.widgets import Input
 
-from nmem_tui.app_services import JobRunner
+from nmem_tui.dispatcher import Dispatcher
 from nmem_tui.model.locations import Asked, Place, Places
 
-if TYPE_CHECKING:
-    pass
 
-
-class Navigator(JobRunner):
+class Navigator(Dispatcher):
     """An app whose screens lead to each other, and that knows the way back."""
 
     places: Places

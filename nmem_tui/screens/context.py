@@ -68,7 +68,6 @@ class ContextView(ContextActions):
 
     def body(self) -> ComposeResult:
         """The list; beside it the text over the thing under the cursor."""
-        self.asked.cursor_blink = False
         self.index.marked = lambda place: self.index.items[place].key in self.all_marked
         yield Panel(id="turned")
         with Horizontal(id="given"):

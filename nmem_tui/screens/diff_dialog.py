@@ -163,9 +163,7 @@ class Accept(DiffDialog):
 
     def fields(self) -> ComposeResult:
         """The rule."""
-        field = Field(id="rule", compact=True, placeholder="the rule, in one line", max_length=400)
-        field.cursor_blink = False
-        yield field
+        yield Field(id="rule", compact=True, placeholder="the rule, in one line", max_length=400)
 
     def look(self) -> None:
         """What the file would gain."""

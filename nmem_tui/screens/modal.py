@@ -153,9 +153,7 @@ class Dialog(Modal[str | None]):
         with Vertical(id="dialog") as box:
             box.border_title = Content(self.TITLE_TEXT)
             box.border_subtitle = Content(self.HINT)
-            field = Field(placeholder="type to filter", compact=True)
-            field.cursor_blink = False
-            yield field
+            yield Field(placeholder="type to filter", compact=True)
             options = Options(compact=True, markup=False)
             options.can_focus = False
             yield options

@@ -50,9 +50,7 @@ class Name(Modal[str | None]):
         with Vertical(id="dialog", classes="-small") as box:
             box.border_title = Content(self.title_text)
             box.border_subtitle = Content(self.HINT)
-            field = Field(value=self.current, placeholder=self.hint, compact=True, max_length=self.LONGEST)
-            field.cursor_blink = False
-            yield field
+            yield Field(value=self.current, placeholder=self.hint, compact=True, max_length=self.LONGEST)
 
     def on_mount(self) -> None:
         """The line has the keyboard."""

@@ -208,11 +208,9 @@ class Choose(Modal["Selection | None"]):
         with Vertical(id="dialog", classes="-small") as box:
             box.border_title = Content("Purge what?")
             box.border_subtitle = Content("enter shows what goes · esc leaves")
-            field = Field(
+            yield Field(
                 self.typed, placeholder="words, since:2d, file:src/a.py, project:shop ...", compact=True, max_length=400
             )
-            field.cursor_blink = False
-            yield field
             yield Panel(lambda _cells, _rows: list(_HELP), id="means")
 
     def on_mount(self) -> None:

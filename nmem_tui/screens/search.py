@@ -61,7 +61,6 @@ class Search(SearchActions):
 
     def body(self) -> ComposeResult:
         """The box over its chips, the hits, the preview beside them."""
-        self.box.cursor_blink = False
         self.index.marked = self._is_marked
         yield self.box
         yield self.chips

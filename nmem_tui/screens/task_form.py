@@ -114,11 +114,9 @@ class TaskForm(Modal[Draft | int | None]):
         value: str = asdict(self.first)[name]
         if name in _CHOICES:
             return Choice(_CHOICES[name], value, id=name)
-        field = Field(
+        return Field(
             value, compact=True, max_length=1000, id=name, select_on_focus=False, placeholder=task_form.EMPTY[name]
         )
-        field.cursor_blink = False
-        return field
 
     def _label(self, name: str) -> Callable[[int, int], list[Line]]:
         def draw(_cells: int, _rows: int) -> list[Line]:

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
-from textual.reactive import reactive
+from textual.reactive import reactive, var
 from textual.validation import ValidationResult
 from textual.widget import Widget
 from textual.widgets import Input
@@ -28,6 +28,7 @@ from nmem_tui.widgets.drawn import Drawn, Titled, content
 class Field(Input):
     """One line."""
 
+    cursor_blink: var[bool] = var(False, init=False)
     virtual_size: reactive[Size] = reactive(Size(), layout=False)
     """The library lays the whole screen out anew for each letter; the room for a line stays the same."""
 
@@ -136,7 +137,6 @@ class FilterBox(Horizontal, Titled):
     def __init__(self, hint: str) -> None:
         super().__init__(classes="filter-box")
         self.field = Field(id="filter", placeholder=hint, compact=True, max_length=_LONGEST)
-        self.field.cursor_blink = False
         self._told = _Count(id="filter-count")
         self.display = False
 

@@ -139,7 +139,7 @@ def own_desk(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME", "TMUX", "TMUX_PANE", "STY", "VISUAL", "EDITOR",
                  "TEXTUAL_THEME"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", PLAIN)
+    monkeypatch.setattr("nmem_tui.screens.host.Host.environ", PLAIN)
     monkeypatch.setattr("locale.getencoding", lambda: "utf-8")
 
 

@@ -95,7 +95,7 @@ async def test_copying_with_a_program_says_so_and_falls_back(
     bins = tmp_path / "bin"
     bins.mkdir()
     script(bins, "wl-copy", f"exec /bin/cat > '{tmp_path}/taken'")
-    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", {"WAYLAND_DISPLAY": "w", "PATH": str(bins)})
+    monkeypatch.setattr("nmem_tui.screens.host.Host.environ", {"WAYLAND_DISPLAY": "w", "PATH": str(bins)})
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("Y")
         shown = await until(pilot, "with wl-copy")
@@ -164,7 +164,7 @@ def test_the_file_is_for_the_owner_alone_and_gone_afterwards(tmp_path: Path) -> 
 async def test_without_a_terminal_or_an_editor_it_says_so(
     make_db: Any, cockpit: Any, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", {"EDITOR": "true", **PLAIN})
+    monkeypatch.setattr("nmem_tui.screens.host.Host.environ", {"EDITOR": "true", **PLAIN})
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("ctrl+e")
         await until(pilot, "an editor needs a terminal of its own")
@@ -209,7 +209,7 @@ async def test_a_story_is_read_in_the_editor_as_a_copy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     words = script(tmp_path, "ed", f'/bin/cp "$1" "{tmp_path}/seen"; echo more >> "$1"')
-    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", {"EDITOR": shlex.quote(words), "PATH": ""})
+    monkeypatch.setattr("nmem_tui.screens.host.Host.environ", {"EDITOR": shlex.quote(words), "PATH": ""})
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("2")
         await settled(pilot)
@@ -228,7 +228,7 @@ async def test_a_task_s_prompt_comes_back_into_the_form_and_is_stored(
     db.close()
     words = script(tmp_path, "ed", 'printf "Written elsewhere, in two\\nlines\\n" > "$1"')
     editors = {"VISUAL": shlex.quote(words), "EDITOR": "false", "PATH": ""}
-    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", editors)
+    monkeypatch.setattr("nmem_tui.screens.host.Host.environ", editors)
     async with cockpit(desk, (160, 45)) as pilot:
         await pilot.press("7")
         await settled(pilot)

@@ -30,7 +30,7 @@ show_now show_search show_stance show_tasks stop story theme top up warning
 def whole(here: Path, load: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database with something on every screen, nothing of it in a log; projects with files that could be changed."""
     monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
-    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", {"PATH": ""})
+    monkeypatch.setattr("nmem_tui.screens.host.Host.environ", {"PATH": ""})
     load("whole_seed").database(load, str(here / "aurora.db"))
     return here
 

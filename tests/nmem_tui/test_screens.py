@@ -166,7 +166,7 @@ async def test_a_session_is_called_by_what_it_was_begun_for(
 async def test_copy_says_how_it_travels(
     make_db: Any, cockpit: Any, text: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", {"TMUX": "/tmp/tmux,1,0", "PATH": ""})
+    monkeypatch.setattr("nmem_tui.screens.host.Host.environ", {"TMUX": "/tmp/tmux,1,0", "PATH": ""})
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("y")
         await settled(pilot)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmem.text import width
-from nmem_tui import dispatcher
+from nmem_tui.screens import host
 from tests.nmem_tui.gallery import screen_text
 
 LONG = "the folder of a project, /home/dev/src/some-project, no longer exists: run this in a checkout · u undoes"
@@ -41,7 +41,7 @@ async def test_one_at_a_time_and_nothing_under_it_but_tabs(
 
 @given(st.text(max_size=300), st.integers(1, 200))
 def test_at_most_two_lines_that_fit(text: str, cells: int) -> None:
-    lines = dispatcher.toast_lines(f"{text} · u undoes", cells).split("\n")
+    lines = host.toast_lines(f"{text} · u undoes", cells).split("\n")
     assert len(lines) <= 2
     assert all(width(line) <= max(8, cells - 3) for line in lines)
     assert cells < 20 or "".join(lines).replace(" ", "").endswith("·uundoes")
