@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -13,11 +15,10 @@ from nmem.context.items import subject
 from nmem.context.past import Effect, Telling, Told, telling
 from nmem.context.preview import Preview
 from nmem.text import printable
-from nmem_tui.model import context, context_text, exports
+from nmem_tui.model import context, context_text
 from nmem_tui.model import context_queries as reading
 from nmem_tui.model.context_queries import MODES, PAST, PROMPT, RESET, START, Shown, Wanted
 from nmem_tui.model.context_queries import Told as Before
-from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
 from nmem_tui.model.lists import Item
 from nmem_tui.screens.base import Take
@@ -26,6 +27,9 @@ from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.inputs import Field
 from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from nmem_tui.model.exports import Gather
 
 _LEADS = ("episode", "learning", "next")
 """What has a screen of its own to go to."""
@@ -339,6 +343,8 @@ class ContextView(ContextActions):
 
     def gather(self) -> Gather:
         """The text with each thing in it, or what was told before."""
+        from nmem_tui.model import exports  # on use: start-up stays short
+
         return exports.context(self._wanted(), self.cockpit.zone)
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -14,10 +16,9 @@ from nmem.read.episode_filter import Filter
 from nmem.read.episodes import EpisodeRow, Page, Slot, Stamp
 from nmem.read.stories import Story
 from nmem.text import printable
-from nmem_tui.model import actions, episodes, exports
+from nmem_tui.model import actions, episodes
 from nmem_tui.model import episodes as reading
 from nmem_tui.model.episodes import Look, Shelf, Told
-from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, fitting, plain
 from nmem_tui.model.lists import NO_MATCH
@@ -27,6 +28,9 @@ from nmem_tui.screens.episode_actions import EpisodeActions
 from nmem_tui.widgets.charts import Band
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from nmem_tui.model.exports import Gather
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, no story is read."""
@@ -401,6 +405,8 @@ class Episodes(EpisodeActions):
 
     def gather(self) -> Gather:
         """The list, and the story that is told."""
+        from nmem_tui.model import exports  # on use: start-up stays short
+
         app = self.cockpit
         return exports.episodes(self.filter, app.project, self.unit_id or 0, app.clock(), app.zone)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -19,9 +19,8 @@ from nmem.read.health import HealthView
 from nmem.read.health import health as vital_signs
 from nmem.read.hook_cost import Pace
 from nmem.read.hook_cost import pace as pace_of
-from nmem_tui.model import actions, exports, health, health_cards, health_storage
+from nmem_tui.model import actions, health, health_cards, health_storage
 from nmem_tui.model import health as reading
-from nmem_tui.model.exports import Gather
 from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets, Stored
 from nmem_tui.model.line import Line
 from nmem_tui.screens.base import Take
@@ -29,6 +28,9 @@ from nmem_tui.screens.health_actions import HealthActions
 from nmem_tui.widgets.drawn import Card, Frame, Panel
 from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from nmem_tui.model.exports import Gather
 
 _EVERY_S = 1.0
 """Figures over whole tables are read at most this often."""
@@ -435,6 +437,8 @@ class Health(HealthActions):
 
     def gather(self) -> Gather:
         """Every view of the screen."""
+        from nmem_tui.model import exports  # on use: start-up stays short
+
         app = self.cockpit
         return exports.health(app.db_path, app.clock(), app.zone, lambda: not self.is_attached)
 

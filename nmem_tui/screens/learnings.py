@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -10,9 +12,8 @@ from textual.content import Content
 from nmem.learn import read
 from nmem.learn.learning import FIX, OPEN, SKILL, Evidence, Learning
 from nmem.text import printable
-from nmem_tui.model import actions, exports, learning_detail, learnings
+from nmem_tui.model import actions, learning_detail, learnings
 from nmem_tui.model import learnings as reading
-from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
 from nmem_tui.model.learnings import CHOICES, PROJECT, SCOPES, SKILLS, Detail, Listing, Scope, moment
 from nmem_tui.model.line import Line
@@ -23,6 +24,9 @@ from nmem_tui.widgets.charts import HeatMap
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from nmem_tui.model.exports import Gather
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, no evidence is read."""
@@ -272,6 +276,8 @@ class Learnings(LearningActions):
 
     def gather(self) -> Gather:
         """The list, and the learning under the cursor with its evidence."""
+        from nmem_tui.model import exports  # on use: start-up stays short
+
         app = self.cockpit
         return exports.learnings(self._scope(), self.state, self.words, self.one, app.clock(), app.zone)
 

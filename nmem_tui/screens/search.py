@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -16,10 +18,9 @@ from nmem.search.decisions import Decision
 from nmem.search.examples import Example
 from nmem.search.search import Results
 from nmem.text import fit, printable
-from nmem_tui.model import exports, lists, search, search_preview, tasks_queries
+from nmem_tui.model import lists, search, search_preview, tasks_queries
 from nmem_tui.model import search_queries as reading
 from nmem_tui.model.actions import key_of
-from nmem_tui.model.exports import Gather
 from nmem_tui.model.line import Line, plain
 from nmem_tui.model.search_queries import Found, Moment, Shown, Wanted
 from nmem_tui.model.story import uncut
@@ -28,6 +29,9 @@ from nmem_tui.screens.search_actions import SearchActions
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.item_lists import TALL
 from nmem_tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from nmem_tui.model.exports import Gather
 
 _TYPING_S = 0.06
 """Keys that come faster than this are looked for together."""
@@ -345,6 +349,8 @@ class Search(SearchActions):
 
     def gather(self) -> Gather:
         """All hits, as far as a list holds them."""
+        from nmem_tui.model import exports  # on use: start-up stays short
+
         app = self.cockpit
         return exports.search(Wanted(self.box.value.strip(), self.newest, app.clock(), app.project), app.zone)
 

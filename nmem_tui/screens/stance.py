@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,10 +12,9 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from nmem.stance.model import SessionStance, Stance
-from nmem_tui.model import actions, exports, stance_list
+from nmem_tui.model import actions, stance_list
 from nmem_tui.model import stance as words
 from nmem_tui.model.empty import no_labels
-from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import plain
 from nmem_tui.model.lists import Item
@@ -26,6 +26,9 @@ from nmem_tui.widgets.charts import Chart, Plane
 from nmem_tui.widgets.drawn import Card, Frame, Panel
 from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from nmem_tui.model.exports import Gather
 
 ONE, OVER, MODELS = "one", "over", "models"
 _BROAD = 150
@@ -306,6 +309,8 @@ class StanceView(ListScreen):
 
     def gather(self) -> Gather:
         """The session's stance, and those of the project's others where they are listed."""
+        from nmem_tui.model import exports  # on use: start-up stays short
+
         return exports.stance(self.found, self.cockpit.clock(), self.cockpit.zone)
 
     def do_sessions(self) -> None:

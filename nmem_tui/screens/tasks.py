@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -9,9 +11,8 @@ from textual.content import Content
 
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
-from nmem_tui.model import actions, exports, tasks
+from nmem_tui.model import actions, tasks
 from nmem_tui.model import tasks_queries as reading
-from nmem_tui.model.exports import Gather
 from nmem_tui.model.tasks_queries import Detail, Listing
 from nmem_tui.operations.processes import take_up
 from nmem_tui.screens.base import Take
@@ -19,6 +20,9 @@ from nmem_tui.screens.task_actions import TaskActions
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.item_lists import Items, Tail
 from nmem_tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from nmem_tui.model.exports import Gather
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, nothing is read."""
@@ -187,6 +191,8 @@ class Tasks(TaskActions):
 
     def gather(self) -> Gather:
         """The queue, and the task under the cursor with all that it said last."""
+        from nmem_tui.model import exports  # on use: start-up stays short
+
         app = self.cockpit
         return exports.tasks(self.words, self.one.id if self.one else 0, self.place, app.clock(), app.zone)
 
