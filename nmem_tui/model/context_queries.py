@@ -11,7 +11,7 @@ from nmem.context.past import Effect, Past, effect
 from nmem.context.preview import Asked, Preview
 from nmem.read import views
 from nmem.read.views import SessionRow
-from nmem_tui.model.now_queries import Home, pick
+from nmem_tui.model.now_queries import Whose, pick
 
 START, PROMPT, RESET, PAST = "start", "prompt", "reset", "past"
 MODES = (START, PROMPT, RESET, PAST)
@@ -19,17 +19,10 @@ LIMIT = 200
 
 
 class Wanted(NamedTuple):
-    """Whose context: the chosen session, the one on screen, the project's; when, what is asked, and how long it may be.
-
-    `budget` 0: as configured.
-    """
+    """Whose context, what is asked, and how long it may be; `budget` 0: as configured."""
 
     mode: str
-    chosen: str
-    current: str
-    project: str
-    at: int
-    home: Home | None = None
+    whose: Whose
     prompt: str = ""
     budget: int = 0
 
@@ -55,7 +48,7 @@ class Told:
 
 def session(db: Connection, wanted: Wanted) -> SessionRow | None:
     """The session that the screen is about; None where nothing is recorded."""
-    number = pick(db, wanted.chosen, wanted.current, wanted.project, wanted.at, wanted.home)
+    number = pick(db, wanted.whose)
     return views.session(db, number) if number else None
 
 
@@ -69,9 +62,9 @@ def shown(db: Connection, wanted: Wanted) -> Shown | None:
     db.row_factory = None
     found: Preview | None = None
     if wanted.mode == RESET:
-        found = preview.after_reset(db, row.id, wanted.at, most)
+        found = preview.after_reset(db, row.id, wanted.whose.at, most)
     elif wanted.mode == START or wanted.prompt:
-        found = preview.of(db, Asked(prompt=wanted.prompt, now=wanted.at, like=row.id), most)
+        found = preview.of(db, Asked(prompt=wanted.prompt, now=wanted.whose.at, like=row.id), most)
     return Shown(wanted, row, found, configured)
 
 

@@ -235,9 +235,9 @@ def context(db: Connection, wanted: WantedContext, zone: tzinfo | None) -> Expor
         before = context_queries.told(db, wanted)
         if before is None:
             raise NmemError("nothing is recorded yet: nothing to export")
-        lines = all_lines(_drawn(context_drawn.past_items(before.past, CELLS, wanted.at, zone)))
+        lines = all_lines(_drawn(context_drawn.past_items(before.past, CELLS, wanted.whose.at, zone)))
         told = [with_id("told", each.id, each) for each in before.past.found]
-        return Exported("context", context_drawn.past_title(before.past, wanted.at), lines, {"told": told})
+        return Exported("context", context_drawn.past_title(before.past, wanted.whose.at), lines, {"told": told})
     shown = context_queries.shown(db, wanted)
     found = shown.found if shown else None
     if found is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from sqlite3 import Connection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmem.read import episodes as episode_views
 from nmem.read import stream, views
@@ -86,11 +86,22 @@ def glance(db: Connection, session_id: str, at: int) -> Glance | None:
     return Glance(view, episode_views.current(db, session_id)) if view else None
 
 
-def pick(db: Connection, chosen: str, current: str, project: str, at: int, home: Home | None = None) -> str:
+class Whose(NamedTuple):
+    """Which session a screen is about: the chosen one, the one on screen, the project's; and the time (ms)."""
+
+    chosen: str
+    current: str
+    project: str
+    at: int
+    home: Home | None = None
+
+
+def pick(db: Connection, whose: Whose) -> str:
     """Which session to show: the chosen one; else the current one while it lives; else the newest.
 
     Without a project: the newest of the folder's own where one is recorded, else the newest of all.
     """
+    chosen, current, project, at, home = whose
     if chosen:
         return chosen
     key = project or (home.key if home else "")

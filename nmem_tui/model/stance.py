@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from sqlite3 import Connection
-from typing import NamedTuple
 
 from nmem.read import views
 from nmem.read.views import SessionRow
@@ -19,20 +18,10 @@ from nmem_tui.model import figures, symbols
 from nmem_tui.model.figures import age, clock, filled, plural, several
 from nmem_tui.model.line import Line, cut, fitting, joined, length, spread, wrap
 from nmem_tui.model.now_cards import flat
-from nmem_tui.model.now_queries import Home, pick
+from nmem_tui.model.now_queries import Whose, pick
 from nmem_tui.model.stance_chart import Trace, fill, path, small, trace
 
 SESSIONS = 200
-
-
-class Wanted(NamedTuple):
-    """Which session to read: the chosen one, the one on screen, the project's; and the time (ms)."""
-
-    chosen: str
-    current: str
-    project: str
-    at: int
-    home: Home | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +34,13 @@ class Reading:
     following: Following
 
 
-def reading(db: Connection, wanted: Wanted, one: Following | None, cells: int) -> Reading | None:
+def reading(db: Connection, whose: Whose, one: Following | None, cells: int) -> Reading | None:
     """The stance of the session that the cockpit shows; None when there is no session.
 
     `one` is what an earlier reading left: only what is new is read. It belongs to one reading at a time.
     """
-    row = views.session(db, pick(db, wanted.chosen, wanted.current, wanted.project, wanted.at, wanted.home))
-    found = go_on(db, row.id, one, wanted.at) if row else None
+    row = views.session(db, pick(db, whose))
+    found = go_on(db, row.id, one, whose.at) if row else None
     return Reading(row, found[0], trace(found[0], cells), found[1]) if row and found else None
 
 

@@ -26,6 +26,7 @@ from nmem_tui.model import actions
 from nmem_tui.model.actions import bindings
 from nmem_tui.model.empty import told
 from nmem_tui.model.line import Line, wrap
+from nmem_tui.model.now_queries import Whose
 from nmem_tui.screens.host import Host
 from nmem_tui.screens.paint_scheduler import Painter
 from nmem_tui.store.access import Reads
@@ -101,6 +102,12 @@ class View(Screen[Any], inherit_bindings=False):
         app = self.app
         assert isinstance(app, Host)
         return app
+
+    def whose(self, current: str | None = None) -> Whose:
+        """Which session the screen is about; `current`: the one that it shows, else the one on screen."""
+        app = self.cockpit
+        shown = current if current is not None else app.session.id if app.session else ""
+        return Whose(app.chosen, shown, app.project, app.clock(), app.home)
 
     def compose(self) -> ComposeResult:
         """Bars around the body."""

@@ -129,10 +129,8 @@ class ContextView(ContextActions):
         self._read()
 
     def _wanted(self) -> Wanted:
-        app, mode = self.cockpit, self.mode
-        current = app.session.id if app.session else ""
-        prompt = self.asked.value.strip() if mode == PROMPT else ""
-        return Wanted(mode, app.chosen, current, app.project, app.clock(), app.home, prompt, self.budgets.get(mode, 0))
+        prompt = self.asked.value.strip() if self.mode == PROMPT else ""
+        return Wanted(self.mode, self.whose(), prompt, self.budgets.get(self.mode, 0))
 
     def _read(self) -> None:
         self.reads_now()

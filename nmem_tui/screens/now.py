@@ -94,11 +94,8 @@ class Now(NowStream):
             self._read_cards()
 
     def _read_cards(self) -> None:
-        app, current = self.cockpit, self.session_id
-        chosen, project, at, home = app.chosen, app.project, app.clock(), app.home
-        self.reads.ask(
-            "cards", lambda db: glance(db, pick(db, chosen, current, project, at, home), at), self._show_cards
-        )
+        whose = self.whose(self.session_id)
+        self.reads.ask("cards", lambda db: glance(db, pick(db, whose), whose.at), self._show_cards)
 
     @property
     def _roomy(self) -> bool:

@@ -18,7 +18,7 @@ from nmem_tui.model.empty import no_labels
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import plain
 from nmem_tui.model.lists import Item
-from nmem_tui.model.stance import Reading, Wanted, reading, sessions
+from nmem_tui.model.stance import Reading, reading, sessions
 from nmem_tui.model.stance_list import Models, models
 from nmem_tui.screens.base import Take
 from nmem_tui.screens.list_screen import ListScreen
@@ -110,10 +110,9 @@ class StanceView(ListScreen):
 
     def _read(self) -> None:
         self.reads_now()
-        app, cells = self.cockpit, self.chart.content_size.width
-        wanted = Wanted(app.chosen, app.session.id if app.session else "", app.project, app.clock(), app.home)
+        whose, cells = self.whose(), self.chart.content_size.width
         one = self.found.following if self.found else None
-        self.reads.ask("stance", lambda db: reading(db, wanted, one, cells), self._show)
+        self.reads.ask("stance", lambda db: reading(db, whose, one, cells), self._show)
 
     def read_over(self) -> None:
         """The newest sessions of the project that the shown one is of; once that is known."""
