@@ -49,7 +49,7 @@ class Episodes(EpisodeActions):
 
     def __init__(self) -> None:
         super().__init__()
-        self.listing = Frame(id="listing")
+        self.frame = Frame(id="listing")
         self.band = Band(id="band")
         self.shelf = Shelf()
         self.filter = Filter()
@@ -77,7 +77,7 @@ class Episodes(EpisodeActions):
         self.pane.zone, self.pane.clock = self.cockpit.zone, self.cockpit.clock
         yield self.band
         with Horizontal(id="history"):
-            with self.listing:
+            with self.frame:
                 yield self.search
                 yield self.index
             with self.telling:
@@ -346,10 +346,10 @@ class Episodes(EpisodeActions):
 
     def name_list(self) -> None:
         name = f"Episodes ─ {self.about}" if self.about else "Episodes"
-        self.listing.border_title = self.titled(name, "" if self.filter else several(self.total, "episode"))
+        self.frame.border_title = self.titled(name, "" if self.filter else several(self.total, "episode"))
         self.index.hint = NO_MATCH if self.filter and not self.total else ""
         asks = f"? {several(self.waiting, 'question')} · {actions.key_of('review')} answers" if self.waiting else ""
-        self.listing.border_subtitle = Content(asks)
+        self.frame.border_subtitle = Content(asks)
         total, waiting = self.total, self.waiting
         self.header.show(lambda cells: _header(total, waiting, self.cockpit.project, cells))
 

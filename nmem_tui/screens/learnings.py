@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, no evidence is read."""
-_EVERY_S = 0.5
-"""The list is read again at most this often."""
 _TALL = 36
 _NOTHING = "there is no learning here"
 _AROUND = 8
@@ -143,15 +141,6 @@ class Learnings(LearningActions):
         self.read_list()
 
     # What is read
-
-    def refresh_data(self) -> None:
-        if self.listing is None:
-            self.read_list()
-        else:
-            self.soon(_EVERY_S, self.read_list)
-
-    def look_again(self) -> None:
-        self.read_list()
 
     def session_changed(self) -> None:
         self.read_list()

@@ -35,6 +35,10 @@ class ListScreen(View):
     HINT: ClassVar[str] = "words that must all be there, !word that must not"
     TYPING_S: ClassVar[float] = 0.0
     """Keys that come faster than this narrow together: where each asks the database."""
+    EVERY_S: ClassVar[float] = 0.5
+    """A list that is read in one visit is read again at most this often."""
+    listing: object = None
+    """What was read in one visit; None: nothing yet."""
     index: Lines | Stream
     """The list."""
     pane: Lines
@@ -50,6 +54,24 @@ class ListScreen(View):
         self.search = FilterBox(self.HINT)
         self.filtered = ""
         """The filter in force."""
+
+    # What is read
+
+    def read_list(self) -> None:
+        """Read what is listed."""
+        raise NotImplementedError
+
+    def refresh_data(self) -> None:
+        """At once where nothing is shown yet, else soon."""
+        if self.listing is None:
+            self.read_list()
+        else:
+            self.soon(self.EVERY_S, self.read_list)
+
+    def look_again(self) -> None:
+        """The person changed something: show it at once."""
+        if self.listing is not None:
+            self.read_list()
 
     # What is told of one row
 

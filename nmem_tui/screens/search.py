@@ -48,7 +48,7 @@ class Search(SearchActions):
 
     def __init__(self) -> None:
         super().__init__()
-        self.listing = Frame(id="found")
+        self.frame = Frame(id="found")
         self.wanted: Wanted | None = None
         """What is looked for now."""
         self.results: Results | None = None
@@ -70,7 +70,7 @@ class Search(SearchActions):
         yield self.chips
         yield Panel(id="told")
         with Horizontal(id="searched"):
-            with self.listing:
+            with self.frame:
                 yield self.index
                 yield self.guide
             with self.side:
@@ -277,14 +277,14 @@ class Search(SearchActions):
     def name_list(self) -> None:
         results = self.results if self.asking else None
         if results is None:
-            self.listing.border_title = Content("Search")
-            self.listing.border_subtitle = Content("")
+            self.frame.border_title = Content("Search")
+            self.frame.border_subtitle = Content("")
             return
         about = fit(printable(results.query.text), 40)
-        self.listing.border_title = Content(lists.title("Hits", f"for “{about}”", "", "", self.marks_told)
+        self.frame.border_title = Content(lists.title("Hits", f"for “{about}”", "", "", self.marks_told)
                                             if self.all_marked else f"Hits for “{about}”")  # fmt: skip
         listed = f"{len(self.hits)} listed" if self._next or len(self.hits) < results.found else ""
-        self.listing.border_subtitle = Content(listed)
+        self.frame.border_subtitle = Content(listed)
 
     @on(Lines.Moved, "#hits")
     def other_hit(self) -> None:

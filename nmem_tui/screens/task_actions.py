@@ -118,10 +118,6 @@ class TaskActions(ListScreen):
             self.cockpit.say(f"task {one.id} is unchanged: your text was dropped")
         self.look_again()
 
-    def look_again(self) -> None:
-        """Something was changed."""
-        raise NotImplementedError
-
     # Run, cancel, retry, remove
 
     def may_run_task(self) -> str | None:

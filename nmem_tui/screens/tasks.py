@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, nothing is read."""
-_EVERY_S = 0.3
-"""The queue is read again at most this often."""
 _TICK_S = 1.0
 """The output of one that runs is looked at this often."""
 _TAKE_UP, _AGES = 5, 10
@@ -38,6 +36,7 @@ class Tasks(TaskActions):
     """The queue of work for coding clients."""
 
     OPENS = "tasks"
+    EVERY_S = 0.3
     HINT = "words of prompt, state, project, client; !word"
 
     def __init__(self) -> None:
@@ -78,15 +77,6 @@ class Tasks(TaskActions):
         """A task that another screen made may be waiting to be shown."""
         if self.cockpit.wanted_task and self.listing is not None:
             self.read_list()
-
-    def refresh_data(self) -> None:
-        if self.listing is None:
-            self.read_list()
-        else:
-            self.soon(_EVERY_S, self.read_list)
-
-    def look_again(self) -> None:
-        self.read_list()
 
     def read_list(self) -> None:
         """What is queued, at work and over, in one visit."""
