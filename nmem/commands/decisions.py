@@ -9,7 +9,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.commands.terminal import Default, number_of
-from nmem.decisions import change, read
+from nmem.decisions import read
 from nmem.errors import NmemError
 from nmem.store.project import key_of
 from nmem.text import printable, to_json
@@ -69,6 +69,8 @@ def show(decision: int, as_json: bool) -> None:
 @_ID
 def keep(decision: int) -> None:
     """Confirm a decision: it stays, whatever later rules find."""
+    from nmem.decisions import change  # on use: start-up stays short
+
     with terminal.writing() as db:
         change.keep(db, decision, terminal.now())
     click.echo(f"decision/{decision} is kept ({_UNDO})")
@@ -78,6 +80,8 @@ def keep(decision: int) -> None:
 @_ID
 def dismiss(decision: int) -> None:
     """Dismiss a false decision: it is never listed or told again, and supersedes nothing."""
+    from nmem.decisions import change  # on use: start-up stays short
+
     with terminal.writing() as db:
         change.dismiss(db, decision, terminal.now())
     click.echo(f"decision/{decision} is dismissed ({_UNDO})")
@@ -88,6 +92,8 @@ def dismiss(decision: int) -> None:
 @click.argument("text", nargs=-1, required=True)
 def word(decision: int, text: tuple[str, ...]) -> None:
     """Reword a decision as TEXT, if its original words say too little."""
+    from nmem.decisions import change  # on use: start-up stays short
+
     with terminal.writing() as db:
         change.word(db, decision, " ".join(text), terminal.now())
     click.echo(f"decision/{decision} is reworded ({_UNDO})")

@@ -10,7 +10,6 @@ import click
 
 from nmem.commands import terminal
 from nmem.commands.terminal import EPISODE, PROMPT, THREAD, Default
-from nmem.episodes import corrections, units
 from nmem.read import listing
 from nmem.store.project import key_of
 from nmem.text import fit, pad, printable, to_json, width
@@ -143,7 +142,7 @@ def show(ctx: click.Context, episode: int, as_json: bool, whole: bool) -> None:
 )
 def split(episode: int, prompt: int) -> None:
     """Begin a new episode at a prompt, with all that follow it."""
-    from nmem.episodes import storytelling  # on use: start-up stays short
+    from nmem.episodes import corrections, storytelling  # on use: start-up stays short
 
     with terminal.writing() as db:
         made = corrections.split(db, episode, prompt, terminal.now())
@@ -156,7 +155,7 @@ def split(episode: int, prompt: int) -> None:
 @click.argument("into", type=EPISODE)
 def merge(episode: int, into: int) -> None:
     """Put the prompts of EPISODE into INTO."""
-    from nmem.episodes import storytelling  # on use: start-up stays short
+    from nmem.episodes import corrections, storytelling  # on use: start-up stays short
 
     with terminal.writing() as db:
         corrections.merge(db, episode, into, terminal.now())
@@ -172,6 +171,8 @@ def rename(episode: int, title: str) -> None:
 
     An empty one ("") gives it back its opening prompt.
     """
+    from nmem.episodes import corrections  # on use: start-up stays short
+
     with terminal.writing() as db:
         corrections.rename(db, episode, title, terminal.now())
     click.echo(f"episode {episode} is {'renamed' if title.strip() else 'named after its prompt again'} ({_UNDO})")
@@ -182,6 +183,8 @@ def rename(episode: int, title: str) -> None:
 @click.argument("earlier", type=EPISODE)
 def resume(episode: int, earlier: int) -> None:
     """Say that EPISODE goes on with the goal of EARLIER."""
+    from nmem.episodes import corrections  # on use: start-up stays short
+
     with terminal.writing() as db:
         corrections.resume(db, episode, earlier, terminal.now())
     click.echo(f"episode {episode} continues episode {earlier} ({_UNDO})")
@@ -191,6 +194,8 @@ def resume(episode: int, earlier: int) -> None:
 @click.argument("episode", type=EPISODE)
 def unresume(episode: int) -> None:
     """Say that EPISODE is a goal of its own."""
+    from nmem.episodes import corrections  # on use: start-up stays short
+
     with terminal.writing() as db:
         corrections.unresume(db, episode, terminal.now())
     click.echo(f"episode {episode} continues no other episode ({_UNDO})")
@@ -201,7 +206,7 @@ def unresume(episode: int) -> None:
 @click.argument("episode", type=EPISODE)
 def move(prompt: int, episode: int) -> None:
     """Put one PROMPT, with what was done after it, into EPISODE."""
-    from nmem.episodes import storytelling  # on use: start-up stays short
+    from nmem.episodes import corrections, storytelling, units  # on use: start-up stays short
 
     with terminal.writing() as db:
         left = units.of_prompt(db, prompt)
@@ -217,6 +222,8 @@ def keep(prompt: int) -> None:
 
     That a new task begins there, or that the same one goes on; a prompt marked ? is settled by it.
     """
+    from nmem.episodes import corrections  # on use: start-up stays short
+
     with terminal.writing() as db:
         corrections.keep(db, prompt, terminal.now())
     click.echo(f"prompt {prompt} keeps its place in all later detection ({_UNDO})")
@@ -237,6 +244,8 @@ def unpin(episode: int) -> None:
 
 
 def _pin(episode: int, *, pinned: bool) -> None:
+    from nmem.episodes import corrections  # on use: start-up stays short
+
     with terminal.writing() as db:
         corrections.pin(db, episode, pinned, terminal.now())
     click.echo(f"episode {episode} is {'pinned' if pinned else 'no longer pinned'} ({_UNDO})")

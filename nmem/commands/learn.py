@@ -20,7 +20,6 @@ from nmem.commands import terminal
 from nmem.commands.terminal import Default, number_of
 from nmem.database import exists
 from nmem.errors import NmemError
-from nmem.learn import accept as accepting
 from nmem.learn import lifecycle, places, read, report, rules
 from nmem.learn.kinds import words
 from nmem.learn.learning import FIX, STATES, WEAK, Evidence, Learning
@@ -128,6 +127,8 @@ def project_of(db: Connection, project: str, everywhere: bool) -> tuple[int | No
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(learning: int, limit: int, as_json: bool) -> None:
     """Show one learning: its evidence by week, what helped, and its rule."""
+    from nmem.learn import accept as accepting  # on use: start-up stays short
+
     with terminal.reading("learnings") as db:
         one = read.learning(db, learning, terminal.now())
         if one is None:
@@ -151,6 +152,8 @@ def show(learning: int, limit: int, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Write without asking.")
 def accept(learning: int, file: str, text: str | None, dry_run: bool, yes: bool) -> None:
     """Put a learning's rule into the project's instructions: shown first, never twice, undone by `nmem undo`."""
+    from nmem.learn import accept as accepting  # on use: start-up stays short
+
     if text is not None and not text.strip():
         raise click.UsageError("--text is empty")
     here = os.getcwd()  # noqa: PTH109
@@ -207,6 +210,8 @@ def resolve(learning: int) -> None:
 @click.option("--yes", is_flag=True, help="Remove the rule without asking.")
 def reopen(learning: int, dry_run: bool, yes: bool) -> None:
     """Reopen a learning; the rule of an accepted one is removed from the project's instructions."""
+    from nmem.learn import accept as accepting  # on use: start-up stays short
+
     with terminal.writing() as db:
         planned = accepting.withdrawal(db, learning, terminal.now())
         changes = planned.diff if planned else []
