@@ -95,6 +95,8 @@ def _overrules(name: str, words: list[str]) -> bool:
 
 def _words(part: str) -> list[str]:
     """Its words in lower case, those of camel case as well."""
+    if part.isascii() and part == part.lower():
+        return "".join([char if char.isalpha() else " " for char in part]).split()
     out, before = "", ""
     for char in part:
         if char.isupper() and before.islower():

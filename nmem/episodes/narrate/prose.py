@@ -203,6 +203,7 @@ def _title(line: str, bare: str) -> str:
     return bare[:-1] if short else ""
 
 
+@lru_cache(maxsize=2_000)
 def short(path: str) -> str:
     """A path for reading: of one outside the project, the last three parts; one that reads as a sentence is marked."""
     if reads_as_sentence(path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from nmem.conversation.cues import Cue
 from nmem.episodes.narrate.prompts import Ask
@@ -65,6 +66,7 @@ def base(word: str) -> str:
     return next((one for one in stems if one in VERBS), "")
 
 
+@lru_cache(maxsize=2_000)
 def goal(sentence: str) -> tuple[str, str]:
     """(the verb, what follows) of a sentence; no verb where it states something."""
     text = whole = " ".join(_ASIDE.sub(" ", sentence).split()).strip(" -*•>\"'")

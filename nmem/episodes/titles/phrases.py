@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from heapq import nsmallest
+from itertools import islice
 from math import fsum
 
 from nmem.episodes.titles.goal import base
@@ -38,7 +38,8 @@ def phrases(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         for piece in _PIECES.split(text[:_READ]):
             for phrase in _in(list(_tokens(piece))):
-                out.setdefault(phrase.lower(), phrase)
+                if (low := phrase.lower()) not in out:
+                    out[low] = phrase
     return out
 
 
@@ -85,19 +86,19 @@ def file(word: str) -> str:
 
 def _in(tokens: list[tuple[str, str]]) -> Iterator[str]:
     """The phrases of one piece."""
-    at = 0
-    while at < len(tokens):
-        end = _run(tokens, at, len(tokens))
-        if end == at:
+    at, count = 0, len(tokens)
+    while at < count:
+        if tokens[at][0] != _NAME:
             at += 1
             continue
+        end = _run(tokens, at + 1, count)
         run = [word for _, word in tokens[at:end]]
         for start, phrase in enumerate(run):
             yield phrase
             for word in run[start + 1 : start + 4]:
                 phrase = f"{phrase} {word}"  # noqa: PLW2901
                 yield phrase
-        if end < len(tokens) and tokens[end][0] == _JOIN:
+        if end < count and tokens[end][0] == _JOIN:
             yield from _joined(run, tokens, end)
         at = end
 
@@ -114,7 +115,8 @@ def _joined(run: list[str], tokens: list[tuple[str, str]], end: int) -> Iterator
 
 
 def _run(tokens: list[tuple[str, str]], at: int, most: int) -> int:
-    while at < min(most, len(tokens)) and tokens[at][0] == _NAME:
+    most = min(most, len(tokens))
+    while at < most and tokens[at][0] == _NAME:
         at += 1
     return at
 
@@ -125,39 +127,59 @@ def together(told: Sequence[str], room: int) -> str:
     return text if len(text) <= room else ", ".join(told)
 
 
-Weighed = tuple[str, set[str], float]
-"""A phrase, its content words, and how many words of a person's title it may have."""
+Weighed = tuple[float, str, float, set[str]]
+"""What a phrase tells for its length, negated; the phrase; how many words of a person's title it may have; its content
+words."""
+_LENGTHS = tuple((length + 4) ** 0.8 for length in range(4 * _LONGEST_NAME))
 
 
 def weighed(found: dict[str, str], known: dict[str, float]) -> list[Weighed]:
-    """Phrases with what they tell; those without a content word are left out."""
+    """Phrases with what they tell, the most telling for their length first; without those that tell next to nothing.
+
+    Most phrases add one word to an earlier one: the content words of each beginning are kept, with what they tell.
+    """
     out: list[Weighed] = []
-    bags: dict[str, set[str]] = {"": set()}
-    """The words of each beginning of a phrase; most phrases add one word to an earlier one."""
+    bags: dict[str, tuple[set[str], list[float]]] = {}
+    get = known.get
     for phrase in found.values():
         begins, _, last = phrase.rpartition(" ")
-        for part in (begins, last):
-            if part not in bags:
-                bags[part] = bag(part)
-        words = bags[phrase] = bags[begins] | bags[last]
+        words, tells = bags.get(last) or _kept(bags, last, known)
+        if begins:
+            before, told_before = bags.get(begins) or _kept(bags, begins, known)
+            apart = words.isdisjoint(before)
+            words = before | words
+            tells = told_before + tells if apart else [get(word, 0.0) for word in words]
+            bags[phrase] = words, tells
         if words:
-            out.append((phrase, words, fsum([known.get(word, 0.0) for word in words])))
+            less = fsum(tells) if len(tells) > _PAIR else sum(tells)  # the same in any order: two have but one sum
+            if less / len(tells) < _LEAST:
+                continue
+            if not begins and "_" not in phrase:
+                less -= 0.05
+            length = len(phrase)
+            room = _LENGTHS[length] if length < len(_LENGTHS) else (length + 4) ** 0.8
+            out.append((-less / room, phrase, less, words))
+    out.sort()
     return out
+
+
+def _kept(
+    bags: dict[str, tuple[set[str], list[float]]], part: str, known: dict[str, float]
+) -> tuple[set[str], list[float]]:
+    words = bag(part)
+    bags[part] = found = words, [known.get(word, 0.0) for word in words]
+    return found
+
+
+_PAIR = 2
 
 
 def choose(found: Sequence[Weighed], without: str, room: int) -> list[str]:
     """The phrases, at most `MOST`, that tell most in so many characters; no word twice, none of `without`."""
     used = set(keys(without))
-    fits: list[tuple[float, str, float, set[str]]] = []
-    for phrase, words, tells in found:
-        if len(phrase) <= room and tells / len(words) >= _LEAST and words.isdisjoint(used):
-            less = tells - 0.05 * (" " not in phrase and "_" not in phrase)
-            fits.append((-less / (len(phrase) + 4) ** 0.8, phrase, less, words))
-    pool = nsmallest(_POOL, fits)
-    most = [0.0] * (len(pool) + 1)
-    """What a phrase from here on adds at most."""
-    for at in range(len(pool) - 1, -1, -1):
-        most[at] = max(most[at + 1], pool[at][2] - _COST)
+    fits = (one for one in found if len(one[1]) <= room and one[3].isdisjoint(used))
+    pool = list(islice(fits, _POOL))
+    most = _most([one[2] - _COST for one in pool])
     best: tuple[float, list[str]] = (0.0, [])
 
     def go(start: int, got: list[str], words: set[str], tells: float, left: int) -> None:
@@ -165,9 +187,10 @@ def choose(found: Sequence[Weighed], without: str, room: int) -> list[str]:
         if tells > best[0]:
             best = tells, got
         further = MOST - len(got)
+        adds = most[further]
         for at in range(start, len(pool) if further else 0):
-            if tells + further * most[at] < best[0] - _ROUNDING:
-                return  # no phrase that follows makes more of it
+            if tells + adds[at] < best[0] - _ROUNDING:
+                return  # no phrases that follow make more of it
             _, phrase, more, theirs = pool[at]
             needed = len(phrase) + 2 * bool(got)
             if needed <= left and words.isdisjoint(theirs):
@@ -175,6 +198,17 @@ def choose(found: Sequence[Weighed], without: str, room: int) -> list[str]:
 
     go(0, [], set(), 0.0, room)
     return best[1]
+
+
+def _most(values: list[float]) -> list[list[float]]:
+    """What none, one, two ... up to `MOST` of the values from each place on add at most."""
+    out = [[0.0] * (len(values) + 1) for _ in range(MOST + 1)]
+    best: list[float] = []
+    for at in range(len(values) - 1, -1, -1):
+        best = sorted([*best, max(values[at], 0.0)], reverse=True)[:MOST]
+        for count in range(1, MOST + 1):
+            out[count][at] = sum(best[:count])
+    return out
 
 
 _LINKS = listed(

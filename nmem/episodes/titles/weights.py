@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from nmem.episodes.titles.lists import EVERYDAY, STOP
 
@@ -56,15 +57,15 @@ def weights(asked: Sequence[str], said: Sequence[str], files: Sequence[str]) -> 
     place: dict[str, int] = {}
     for at, word in enumerate(opening):
         place.setdefault(word, at)
-    in_prompts, in_answers = Counter(w for one in prompts for w in one), Counter(w for one in answers for w in one)
+    in_prompts, in_answers = Counter(chain.from_iterable(prompts)), Counter(chain.from_iterable(answers))
     prompts_with, answers_with = (
-        Counter(w for one in prompts for w in set(one)),
-        Counter(w for one in answers for w in set(one)),
+        Counter(chain.from_iterable(map(set, prompts))),
+        Counter(chain.from_iterable(map(set, answers))),
     )
     first_answer, named = set(answers[0] if answers else ()), set(keys(" ".join(files)))
     often = Counter(opening)
     out: dict[str, float] = {}
-    for word in in_prompts | in_answers:
+    for word in dict.fromkeys((*in_prompts, *in_answers)):
         at, first = place.get(word, _FAR), word in place
         score = (
             _BIAS
