@@ -55,6 +55,8 @@ _NEWEST, _PROMPTS, _CLOSINGS, _FILES = 6, 12, 2, 40
 """What is read of a line of work: sessions, prompts, closing words of the agent, files; the newest of each."""
 _SESSIONS, _SAID, _SPAN = 20, 8, 90 * 86_400_000
 """Sessions of the project that say what is usual there, and prompts of each; how far back the oldest may have ended."""
+_LONG = 100
+"""Sessions from which on a line of work is long: all of them are not gone through to find its newest."""
 _RECENT, _OFTEN, _USUAL = 60, 12, 0.4
 """A branch is a trunk when so many of the newest sessions, and this part of them, were on it."""
 _FEW = 12
@@ -209,8 +211,8 @@ def shared(db: Connection, project_id: int, branch: str, at: int) -> bool:
     if not branch or branch in TRUNKS:
         return True
     all_of, on_it = db.execute(
-        "SELECT count(*), total(branch = ?) FROM (SELECT branch FROM sessions WHERE project_id = ? AND started_at < ?"
-        " AND last_at BETWEEN ? AND ? ORDER BY started_at DESC LIMIT ?)",
+        "SELECT count(*), total(branch = ?) FROM (SELECT branch FROM sessions WHERE +project_id = ? AND started_at < ?"
+        " AND +last_at BETWEEN ? AND ? ORDER BY started_at DESC LIMIT ?)",
         (branch, project_id, at, at - _SPAN, at + _SPAN, _RECENT),
     ).fetchone()
     return bool(on_it >= _OFTEN and on_it >= _USUAL * all_of)
@@ -218,14 +220,7 @@ def shared(db: Connection, project_id: int, branch: str, at: int) -> bool:
 
 def _about(db: Connection, thread_id: int, at: int) -> tuple[About, set[str]]:
     """What a line of work was about before a time, and its sessions."""
-    sessions = [
-        row[0]
-        for row in db.execute(
-            "SELECT s.id FROM session_threads x JOIN sessions s ON s.id = x.session_id WHERE x.thread_id = ?"
-            " AND s.started_at <= ? ORDER BY s.started_at DESC, s.id LIMIT ?",
-            (thread_id, at, _SESSIONS),
-        )
-    ]
+    sessions = _newest(db, thread_id, at)
     said: list[tuple[int, str]] = []
     closed: list[tuple[int, str]] = []
     files: dict[str, None] = {}
@@ -244,10 +239,31 @@ def _about(db: Connection, thread_id: int, at: int) -> tuple[About, set[str]]:
     return About(texts, list(files)[:_FILES]), set(sessions)
 
 
+def _newest(db: Connection, thread_id: int, at: int) -> list[str]:
+    """The newest sessions of a line of work that began by a time; of a long one first those among the newest of all."""
+    of = "WHERE x.thread_id = ? AND s.started_at <= ? ORDER BY s.started_at DESC, s.id LIMIT ?"
+    long = db.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM session_threads WHERE thread_id = ? LIMIT ?)", (thread_id, _LONG)
+    ).fetchone()[0] == _LONG  # fmt: skip
+    if long:
+        rows = db.execute(
+            "SELECT s.id FROM (SELECT id, started_at FROM sessions WHERE started_at <= ?"  # noqa: S608 - our words
+            " ORDER BY started_at DESC, id LIMIT ?) s CROSS JOIN session_threads x ON x.session_id = s.id " + of,
+            (at, _LONG, thread_id, at, _SESSIONS),
+        ).fetchall()
+        if len(rows) == _SESSIONS:
+            return [row[0] for row in rows]
+    rows = db.execute(
+        "SELECT s.id FROM session_threads x JOIN sessions s ON s.id = x.session_id " + of,  # noqa: S608 - our words
+        (thread_id, at, _SESSIONS),
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
 def _usual(db: Connection, project_id: int, session_id: str, at: int) -> list[tuple[str, str]]:
     """The newest sessions of a project before a time, each as one lower-case text: what is usual there."""
     rows = db.execute(
-        "SELECT id FROM sessions WHERE project_id = ? AND started_at < ? AND last_at BETWEEN ? AND ? AND id != ?"
+        "SELECT id FROM sessions WHERE +project_id = ? AND started_at < ? AND +last_at BETWEEN ? AND ? AND id != ?"
         " ORDER BY started_at DESC, id LIMIT ?",
         (project_id, at, at - _SPAN, at + _SPAN, session_id, _SESSIONS),
     ).fetchall()

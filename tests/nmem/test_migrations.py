@@ -32,8 +32,8 @@ LEARNED = (
     """INSERT INTO learnings (id, project_id, kind, key, title, first_at, last_at, sessions, occurrences)
        VALUES (1, 1, 'failed_command', 'go vet', 'go vet fails', 2, 9, 1, 1)""",
 )
-GONE = "skills"
-"""A table that a later version drops: its rows were derived, `learnings` holds what replaced them."""
+GONE, DROPPED = "skills", 26
+"""A table that a later version drops, and that version: its rows were derived, `learnings` holds what replaced them."""
 BY_VERSION = ((), MEANING, LEARNED)
 
 
@@ -50,7 +50,8 @@ def at_version(path: str, version: int) -> sqlite3.Connection:
             db.execute(statement)
     for rows in BY_VERSION[: version + 1]:
         for row in rows:
-            db.execute(row)
+            if version < DROPPED or f"INTO {GONE} " not in row:
+                db.execute(row)
     return db
 
 

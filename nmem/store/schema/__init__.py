@@ -341,6 +341,11 @@ CREATE VIEW user_intent_stream AS
 """
 """Words by the white space between them, however much of it; control characters are cleaned away before storing."""
 
+_STARTED = """
+CREATE INDEX sessions_started ON sessions(started_at, project_id, last_at);
+"""
+"""The newest sessions before a moment, of which a few are asked for again and again (nmem.threads.subject)."""
+
 MIGRATIONS: tuple[str, ...] = (
     _MEANING,
     _LABELS_AND_LEARNINGS,
@@ -368,4 +373,5 @@ MIGRATIONS: tuple[str, ...] = (
     THEMES,
     _WORDS,
     SKILLS_ARE_LEARNED,
+    _STARTED,
 )
