@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from capture import cache
 from capture.redaction import rules_cache
@@ -17,7 +18,7 @@ class Cue:
     """Patterns of words in any case, written in lower case and compiled when they are first looked for.
 
     A text of ASCII is looked through in lower case, which takes half as long as ignoring its case, and only for
-    patterns that ASCII can match.
+    patterns that ASCII can match; not at all where it holds none of the words that each of them needs.
     """
 
     def __init__(self, *patterns: str) -> None:
@@ -26,31 +27,50 @@ class Cue:
 
     def search(self, text: str) -> bool:
         """Whether one of them is in the text."""
-        found = self._low.search(text.lower()) if text.isascii() else self._any_case.search(text)
-        return found is not None
+        if not text.isascii():
+            return self._any_case.search(text) is not None
+        low = text.lower()
+        begins, within, signs = self._low
+        if begins is not None and begins.match(low):
+            return True
+        if within is None or (signs and not any(map(low.__contains__, signs))):
+            return False
+        return within.search(low) is not None
 
     @cached_property
-    def _low(self) -> re.Pattern[str]:
-        return _compiled("cues", self._lower(), (one._lower() for one in _every))
+    def _low(self) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None, tuple[str, ...]]:
+        """What finds those that begin a text, and the others; the signs without one of which none of these is there."""
+        parts = self._lower()
+        begins, within = (_compiled("cues", part, _all_parts()) if part else None for part in parts)
+        signs = _read_once("cues-signs", parts[1], needed, _all_parts()) if within else None
+        return begins, within, signs or ()
 
     @cached_property
     def _any_case(self) -> re.Pattern[str]:
         return _compiled("cues-any-case", self._ignoring_case(), (one._ignoring_case() for one in _every))
 
-    def _lower(self) -> str:
-        return _at_words([one for one in _alternatives(self.source) if _may_be_ascii(one)])
+    def _lower(self) -> tuple[str, str]:
+        some = [one for one in _alternatives(self.source) if _may_be_ascii(one)]
+        begin = [one.removeprefix("^") for one in some if one.startswith("^")]
+        return "|".join(begin), _at_words([one for one in some if not one.startswith("^")])
 
     def _ignoring_case(self) -> str:
         return f"(?i){_at_words(_alternatives(self.source))}"
 
 
-_kept: dict[str, dict[str, rules_cache.Code | None]] = {}
+def _all_parts() -> Iterator[str]:
+    return (part for one in _every for part in one._lower() if part)
 
 
-def _compiled(name: str, source: str, every: Iterable[str]) -> re.Pattern[str]:
-    """A pattern from a cache file: to compile them takes each run of settling longer than to tell a turn.
+T = TypeVar("T")
+_kept: dict[str, dict[str, Any]] = {}
 
-    What the file lacks is compiled for every cue at once, and kept.
+
+def _read_once(name: str, source: str, make: Callable[[str], T | None], every: Iterable[str]) -> T | None:
+    """What is made of a pattern, from a cache file: to compile them takes each run of settling longer than to tell a
+    turn.
+
+    What the file lacks is made for every cue at once, and kept.
     """
     rules = Path(rules_cache.path())
     file = str(rules.with_name(rules.name.replace("rules", name, 1)))
@@ -59,10 +79,54 @@ def _compiled(name: str, source: str, every: Iterable[str]) -> re.Pattern[str]:
         _kept[file] = found if isinstance(found, dict) else {}
     known = _kept[file]
     if source not in known:
-        known = _kept[file] = {one: known[one] if one in known else rules_cache.code(one) for one in every}
+        known = _kept[file] = {one: known[one] if one in known else make(one) for one in every}
         cache.write(file, known)
-    entry = known[source]
+    return cast("T | None", known[source])
+
+
+def _compiled(name: str, source: str, every: Iterable[str]) -> re.Pattern[str]:
+    entry = _read_once(name, source, rules_cache.code, every)
     return (entry and rules_cache.made(source, entry)) or re.compile(source)
+
+
+_LEAST = 2
+"""Characters of a word that tells texts apart."""
+
+
+def needed(source: str) -> tuple[str, ...]:
+    """Words of which each text of ASCII that a pattern is found in holds one; none where nothing like that is known."""
+    try:
+        from re import _parser  # type: ignore[attr-defined]
+
+        found = _needed(_parser.parse(source))
+    except (ImportError, AttributeError, re.error, RecursionError):
+        return ()
+    if min(map(len, found), default=0) < _LEAST:
+        return ()
+    return tuple(sorted(one for one in found if one.isascii() and not any(less in one for less in found - {one})))
+
+
+def _needed(parsed: Iterable[tuple[object, Any]]) -> set[str]:
+    """Of a row of parts, the words of that one which tells most; what is looked ahead for, or may be missing, counts
+    for nothing.
+    """
+    candidates: list[set[str]] = []
+    run = ""
+    for part, of in parsed:
+        if str(part) == "LITERAL":
+            run += chr(of)
+            continue
+        candidates.append({run} if run else set())
+        run = ""
+        if str(part) == "SUBPATTERN":
+            candidates.append(set() if of[1] else _needed(of[3]))
+        elif str(part) == "BRANCH":
+            each = [_needed(one) for one in of[1]]
+            candidates.append(set().union(*each) if all(each) else set())
+        elif str(part) in ("MAX_REPEAT", "MIN_REPEAT") and of[0]:
+            candidates.append(_needed(of[2]))
+    candidates.append({run} if run else set())
+    return max(candidates, key=lambda words: (min(map(len, words), default=0), -len(words)))
 
 
 def _alternatives(source: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 from capture import paths
 from capture.redaction import rules_cache
 from nmem.conversation import cues
-from nmem.conversation.cues import Cue
+from nmem.conversation.cues import Cue, needed
+from nmem.episodes.narrate import cues as told
 
 ALL = {name: one for name, one in vars(cues).items() if isinstance(one, Cue)}
 _ESCAPED = re.compile(r"\\.")
@@ -36,6 +38,22 @@ def test_ascii_is_found_as_any_text_is(name: str) -> None:
         assert ALL[name].search(line) == bool(whole.search(line)), line
 
 
+def test_a_text_is_passed_over_only_where_nothing_is_found() -> None:
+    """Texts of the words that cues look for, in any order: most hold a sign, and many hold what it stands for."""
+    every = {**ALL, **{f"told {name}": one for name, one in vars(told).items() if isinstance(one, Cue)}}
+    signs = sorted({sign for one in every.values() for sign in needed(one._lower()[1])})
+    assert len(signs) > 300, "nearly every cue has words that it needs"
+    words = [*signs, *re.findall(r"\w+[.,:?]?", SAID), "the", "to", "I", "we", "?", ",", "is", "not"]
+    dice, found = random.Random(3), 0
+    texts = [" ".join(dice.choices(words, k=dice.randint(1, 9))) for _ in range(600)]
+    for one in every.values():
+        whole = re.compile(one.source, re.IGNORECASE)
+        for text in texts:
+            assert one.search(text) == bool(whole.search(text)), (one.source[:40], text)
+            found += one.search(text)
+    assert found > 2000
+
+
 def test_other_scripts_are_found() -> None:
     assert cues.RULE.search("앞으로는 이렇게 하자")
     assert cues.RULE.search("À PARTIR DE MAINTENANT, on arrondit")
@@ -55,7 +73,7 @@ def test_what_one_process_compiled_serves_the_next_one(own_home: Path, monkeypat
         changed.setattr(rules_cache, "code", lambda source: pytest.fail(f"compiled again: {source[:40]}"))
         assert found() == [True, True, False]
     kept = sorted(Path(paths.cache(paths.database())).glob("cues*"))
-    assert len(kept) == 2
+    assert len(kept) == 3
     for file in kept:
         file.write_bytes(file.read_bytes()[:1000])
     assert found() == [True, True, False], "a damaged file is made anew"
