@@ -89,13 +89,21 @@ def _unknown(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
+_encoders: list[Callable[[object, int], tuple[str, ...]]] = []
+"""The encoder, once it was made: that takes as long as to encode a short value."""
+
+
 def dumps(value: object) -> str:
     """Compact JSON of plain values, letters left as they are. Raises TypeError or ValueError on others."""
-    try:
-        from _json import encode_basestring, make_encoder  # on use: start-up stays short
-    except ImportError:
-        from json import dumps as slow  # on use: start-up stays short
+    if not _encoders:
+        try:
+            from _json import encode_basestring, make_encoder  # on use: start-up stays short
+        except ImportError:
+            from json import dumps as slow  # on use: start-up stays short
 
-        return slow(value, ensure_ascii=False, separators=(",", ":"))
-    encode = make_encoder({}, _unknown, encode_basestring, None, ":", ",", False, False, True)
-    return "".join(encode(value, 0))
+            return slow(value, ensure_ascii=False, separators=(",", ":"))
+        _encoders.append(make_encoder(None, _unknown, encode_basestring, None, ":", ",", False, False, True))
+    try:
+        return "".join(_encoders[0](value, 0))
+    except RecursionError as error:
+        raise ValueError("too deep for JSON") from error

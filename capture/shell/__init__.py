@@ -96,7 +96,7 @@ def _steps(simples: list[Simple], powershell: bool) -> list[Step]:
     for simple in _unfold(simples, powershell, 0):
         while len(folders) > 1 and folders[-1][0] > simple.level:
             folders.pop()
-        argv = unwrap(simple.argv) if simple.argv else []
+        argv = simple.unwrapped
         found = families(argv) if argv and argv[0] else ()
         if argv and program(argv[0]) in ("cd", "pushd", "Set-Location") and not simple.nested:
             folders.append((simple.level, _moved(folders[-1][1], argv)))
@@ -128,7 +128,8 @@ def _unfold(simples: list[Simple], powershell: bool, depth: int) -> list[Simple]
     """Put the commands of `bash -c '...'` in the place of the call."""
     out: list[Simple] = []
     for simple in simples:
-        script = _script(simple.argv) if simple.argv and depth < 3 else None
+        simple.unwrapped = unwrap(simple.argv) if simple.argv else []
+        script = _script(simple.unwrapped) if depth < 3 else None
         if script is None:
             out.append(simple)
             continue
@@ -142,9 +143,8 @@ def _unfold(simples: list[Simple], powershell: bool, depth: int) -> list[Simple]
     return out
 
 
-def _script(argv: list[str]) -> str | None:
+def _script(plain: list[str]) -> str | None:
     """The text that a shell is told to run."""
-    plain = unwrap(argv)
     if not plain or program(plain[0]) not in _SHELLS:
         return None
     name = program(plain[0])

@@ -19,10 +19,12 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "", "e": "", "0": ""}
 class Simple:
     """One simple command: words after quoting, and what stands around it."""
 
-    __slots__ = ("after", "argv", "body", "level", "nested", "reads", "writes")
+    __slots__ = ("after", "argv", "body", "level", "nested", "reads", "unwrapped", "writes")
 
     def __init__(self, level: int, nested: bool) -> None:
         self.argv: list[str] = []
+        self.unwrapped: list[str] = []
+        """The words of what runs in the end, once they are looked for."""
         self.after = ""
         """The operator that joins it to the next command: | && || ; & or nothing."""
         self.body = ""

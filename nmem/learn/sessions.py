@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from capture.jsonio import dumps
 from capture.storage import store as base
 from nmem.episodes.passages import IDLE
 from nmem.learn import config
@@ -37,7 +37,6 @@ AND (? IS NULL OR s.project_id = ?) ORDER BY s.last_at DESC, s.id
 Reading is about all of a session and its project, and would cost each turn as much as all turns before it: a session
 that goes on is read again after a while, a long one once a tenth more was done in it, and each when it is over.
 """
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _LONG = 150
 """Observations of a session from which on it is long."""
 _NEVER = 1 << 62
@@ -237,7 +236,7 @@ def summed(db: Connection, project_id: int, of: tuple[int, str]) -> None:
 
 def _data(one: Finding) -> str:
     kept = {key: value for key, value in vars(one).items() if value and key not in ("kind", "key")}
-    return _JSON(kept)
+    return dumps(kept)
 
 
 def forget(db: Connection, project_id: int | None = None) -> None:
