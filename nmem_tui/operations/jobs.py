@@ -15,7 +15,6 @@ from textual.message import Message
 from nmem import database, tables
 from nmem.errors import NmemError
 from nmem_tui.messages import Progress
-from nmem_tui.model import training
 from nmem_tui.model.figures import duration, several, size
 
 _EVERY_S = 0.1
@@ -170,6 +169,7 @@ def mend(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001 -
 def retrain(job: Job, path: str, now: int) -> tuple[str, object]:
     """Fit where episodes begin on the person's corrections, and keep what is better on sessions not seen."""
     from nmem.training import personal  # on use: start-up stays short
+    from nmem_tui.model import training
 
     with _writer(path) as db:
         job.tell(0, 0, "your corrections")
