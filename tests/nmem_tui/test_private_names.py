@@ -39,7 +39,7 @@ NAMES: dict[type, str] = {
 }
 """What is called, read, set or overridden, by the class that has it."""
 PLUMBING = {"_inherit_bindings", "_merged_bindings", "_css_type_name", "_css_type_names", "_computes", "_reactives",
-            "_decorated_handlers", "_inherit_css", "_inherit_component_classes"}  # fmt: skip
+            "_decorated_handlers", "_inherit_css", "_inherit_component_classes", "_default_cursor_blink"}  # fmt: skip
 """What Textual itself writes into a class that is made of one of its own."""
 
 
