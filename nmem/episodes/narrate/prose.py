@@ -241,7 +241,21 @@ def words(text: str) -> set[str]:
 @lru_cache(maxsize=32)
 def codes(text: str) -> set[str]:
     """Names in a text that look like code: paths, identifiers, options, what stands in backticks; not to be changed."""
-    return {one.strip("`").rstrip(".,:;").removesuffix("()").lower() for one in _CODE.findall(_ENDLESS.sub(" ", text))}
+    if "`" in text:
+        found = _CODE.findall(_ENDLESS.sub(" ", text))
+    else:
+        found = [one for run in text.split() if _shows_code(run) for one in _CODE.findall(run)]
+    return {one.strip("`").rstrip(".,:;").removesuffix("()").lower() for one in found}
+
+
+def _shows_code(run: str) -> bool:
+    """Whether what stands between blanks may look like code: most is a word, which takes the pattern long to see."""
+    word = run.rstrip(".,;:!?)").lstrip("(\"'“*")
+    plain_word = word.isalpha() and (word[1:].islower() or word.isupper() or len(word) == 1)
+    return not plain_word and len(run) < _TOO_LONG
+
+
+_TOO_LONG = 200
 
 
 def alike(one: set[str], other: set[str]) -> float:

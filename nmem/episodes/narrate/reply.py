@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
+from nmem.conversation.cues import Cue
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.prose import Sentence, clip, codes, plain, sentences, size, some, split, within, words
 from nmem.episodes.narrate.turns import Superseded, Turn
@@ -259,11 +260,10 @@ def _passing(one: Sentence, *, titled: bool) -> bool:
 
 
 _BRIEF, _FEW = 5, 3
-PROGRESS = re.compile(
-    r"(?:minutes?|seconds?|hours?|min|%|[KMG]B|done|complete|running)\W+so far\b|\balmost (?:there|done)\b"
+PROGRESS = Cue(
+    r"(?:minutes?|seconds?|hours?|min|%|[kmg]b|done|complete|running)\W+so far\b|\balmost (?:there|done)\b"
     r"|\bstill (?:running|waiting|going|in progress|downloading|building)\b"
     r"|\bwhile we wait\b",
-    re.IGNORECASE,
 )
 """Something goes on: how far it is, is out of date when it is read."""
 _IF = re.compile(r"(?:if|when|once|unless|otherwise|then|so|but|and|plus|also)\b", re.IGNORECASE)
