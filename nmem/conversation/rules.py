@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from nmem.conversation import cues
 from nmem.conversation.talk import (
@@ -95,27 +96,38 @@ def _opens(turns: Sequence[Turn], place: int) -> bool:
     return not any(turn.person for turn in turns[:place])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Case:
-    """A person's turn with what surrounds it."""
+    """A person's turn with what surrounds it; that is read when somebody asks for it: most turns decide nothing."""
 
     marks: Marks
     before: Turn | None
     """What the agent said last."""
-    question: tuple[int, int] | None
-    """What it asked there."""
-    told: Span | None
-    """How it took up what the person said."""
+    after: Sequence[Turn]
+    """What it answered."""
 
-    @property
+    @cached_property
+    def question(self) -> tuple[int, int] | None:
+        """What the agent asked before."""
+        return question(self.before.text) if self.before else None
+
+    @cached_property
+    def told(self) -> Span | None:
+        """How it took up what the person said."""
+        return restatement(self.after, self.marks.text)
+
+    @cached_property
     def asked(self) -> str:
         """The words of the question."""
         return self.before.text[slice(*self.question)] if self.before and self.question else ""
 
     def settled(self, chosen: Iterable[int]) -> list[int]:
         """Of some sentences those that do not only tell how something is or seems, or are of a list of work."""
+        numbers = list(chosen)
+        if not numbers:
+            return numbers
         end = len(self.marks.text) if cues.POLICY_QUESTION.search(self.asked) else _work_list(self.marks.text)
-        return [n for n in chosen if not _NARRATED.search(self.marks.parts[n]) and self.marks.spots[n][0] < end]
+        return [n for n in numbers if not _NARRATED.search(self.marks.parts[n]) and self.marks.spots[n][0] < end]
 
 
 def _work_list(text: str) -> int:
@@ -133,13 +145,13 @@ def _weighed(turn: Turn, before: Turn | None, after: Sequence[Turn], opens: bool
     marks = Marks(turn.text)
     if marks.pasted:
         return None
-    told = restatement(after, turn.text)
-    case = _Case(marks, before, question(before.text) if before else None, told)
+    case = _Case(marks, before, after)
     verdicts = (judge(case) for judge in (_confirmation, _choice, _correction, _rule, _answer, _taken_up))
     kind, confidence = next((one for one in verdicts if one[0]), _NO)
     if not kind:
         return None
     begin, end = marks.spot(sorted({*marks.rule, *marks.contrast, *marks.norm, *([0] if kind != RULE else [])}))
+    told = case.told
     asked, restated = _asked(case, kind), told
     if kind == CONFIRMATION and before is not None and not (told and told.recap):
         restated = recap(before)
@@ -227,7 +239,7 @@ def _rule(case: _Case) -> Verdict:
     chosen = case.settled(marks.rule)
     if chosen:
         return (RULE, 0.55 + 0.1 * (len(chosen) > 1) - 0.1 * any(marks.asks))
-    amends = case.told and case.settled(marks.amends) and not any(marks.asks) and not marks.task
+    amends = case.settled(marks.amends) and not any(marks.asks) and not marks.task and case.told
     return (RULE, 0.45) if amends else _NO
 
 
@@ -256,10 +268,11 @@ def _names_one(asked: str, answer: str) -> bool:
 
 def _taken_up(case: _Case) -> Verdict:
     """The agent sums up what holds from now on, right after the person has said how it is to be."""
-    marks, told, before = case.marks, case.told, case.before
-    if before is None or told is None or not marks.norm or marks.task or any(marks.asks):
+    marks, before = case.marks, case.before
+    if before is None or not marks.norm or marks.task or any(marks.asks):
         return _NO
-    return (ANSWER, 0.4) if told.recap and told.number <= before.number + 2 else _NO
+    told = case.told
+    return (ANSWER, 0.4) if told and told.recap and told.number <= before.number + 2 else _NO
 
 
 _NO_NAMES = frozenset(("yes", "the", "that", "this", "and", "not", "you"))
