@@ -275,8 +275,25 @@ def _usual(db: Connection, project_id: int, session_id: str, at: int) -> list[tu
     return out
 
 
+_told: dict[str, tuple[list[tuple[int, str]], list[tuple[int, str]]]] | None = None
+"""What was said in sessions, prompts and closing words, the newest first; None: nothing is kept."""
+_TOLD = 60
+"""Sessions of which it is kept."""
+
+
+def remember(*, on: bool) -> None:
+    """Whether what sessions say is kept from one question to the next, as a caller may who decides about many of them.
+
+    In one transaction: nobody else writes meanwhile.
+    """
+    global _told  # noqa: PLW0603 - of one run
+    _told = {} if on else None
+
+
 def _texts(db: Connection, session_id: str, at: int, most: int) -> list[tuple[int, int, str]]:
     """The newest prompts of a session before a time (0, time, text), then the agent's newest closing words (1, ...)."""
+    if _told is not None:
+        return _kept_texts(_told, db, session_id, at, most)
     newest = " AND at < ? ORDER BY at DESC, id DESC LIMIT ?"
     return db.execute(
         f"SELECT * FROM (SELECT 0, at, substr(content, 1, {_EACH}) FROM prompts WHERE session_id = ?"  # noqa: S608
@@ -284,6 +301,27 @@ def _texts(db: Connection, session_id: str, at: int, most: int) -> list[tuple[in
         f" WHERE session_id = ? AND {_CLOSED}{newest})",
         (session_id, at, most, session_id, at, _CLOSINGS),
     ).fetchall()
+
+
+def _kept_texts(
+    told: dict[str, tuple[list[tuple[int, str]], list[tuple[int, str]]]], db: Connection, session_id: str, at: int,
+    most: int,
+) -> list[tuple[int, int, str]]:  # fmt: skip
+    found = told.get(session_id)
+    if found is None:
+        if len(told) >= _TOLD:
+            told.clear()
+        prompts, closings = (
+            db.execute(
+                f"SELECT at, substr(content, 1, {_EACH}) FROM prompts WHERE session_id = ? AND {which}"  # noqa: S608
+                " ORDER BY at DESC, id DESC",
+                (session_id,),
+            ).fetchall()
+            for which in (SPOKEN, _CLOSED)
+        )
+        found = told[session_id] = prompts, closings
+    said = [(0, when, text) for when, text in found[0] if when < at][:most]
+    return said + [(1, when, text) for when, text in found[1] if when < at][:_CLOSINGS]
 
 
 def _plain(text: str, *, numbers: bool = False) -> str:
