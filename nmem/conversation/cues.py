@@ -96,10 +96,8 @@ _LEAST = 2
 def needed(source: str) -> tuple[str, ...]:
     """Words of which each text of ASCII that a pattern is found in holds one; none where nothing like that is known."""
     try:
-        from re import _parser  # type: ignore[attr-defined]
-
-        found = _needed(_parser.parse(source))
-    except (ImportError, AttributeError, re.error, RecursionError):
+        found = _needed(re._parser.parse(source))  # type: ignore[attr-defined]
+    except (AttributeError, re.error, RecursionError):
         return ()
     if min(map(len, found), default=0) < _LEAST:
         return ()

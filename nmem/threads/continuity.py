@@ -44,18 +44,17 @@ def assign_all(db: Connection, stopped: Callable[[], bool] = lambda: False) -> i
     Run it after an import: sessions of different clients fall into the same threads as they would have live.
     """
     from capture.storage.store import transaction  # on use: start-up stays short
-    from nmem.threads import subject
 
     waiting = storage.unassigned(db)
     for start in range(0, len(waiting), _AT_ONCE):
         if stopped():
             return start
         with transaction(db):
-            subject.remember(on=True)
+            storage.remember(on=True)
             try:
                 joined = {_join(db, session_id) for session_id in waiting[start : start + _AT_ONCE]}
             finally:
-                subject.remember(on=False)
+                storage.remember(on=False)
             for thread_id in joined:
                 if thread_id is not None:
                     storage.refresh(db, thread_id)

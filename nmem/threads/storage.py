@@ -9,12 +9,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    Said = dict[str, tuple[list[tuple[int, str]], list[tuple[int, str]]]]
+    """What was said in sessions: prompts and closing words, each with its time, the newest first."""
+
 MINUTE = 60_000
 DAY = 24 * 60 * MINUTE
 TITLE = 80
 CHOICE_MS = DAY // 2
 """How long a choice waits for its session."""
 SPOKEN = "source = 'user' AND agent_id IS NULL AND kind IN ('prompt', 'late')"
+
+
+said: Said | None = None
+"""Kept from one question to the next where many are decided about in one transaction, in which nobody else writes."""
+
+
+def remember(*, on: bool) -> None:
+    """Keep what is read of what sessions say, or forget it."""
+    global said  # noqa: PLW0603 - of one run
+    said = {} if on else None
 
 
 class Session:

@@ -14,6 +14,7 @@ from math import log
 
 from nmem.episodes.text import file_mentions, path_key, tokens, words
 from nmem.retrieval.naming import GENERAL, JOINING, SAYS, issue_refs, symbols
+from nmem.threads import storage
 from nmem.threads.storage import SPOKEN
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from sqlite3 import Connection
 
-    from nmem.threads.storage import Before
+    from nmem.threads.storage import Before, Said
 
 THRESHOLD = 0.5
 """From it on a prompt is about a line of work."""
@@ -275,25 +276,14 @@ def _usual(db: Connection, project_id: int, session_id: str, at: int) -> list[tu
     return out
 
 
-_told: dict[str, tuple[list[tuple[int, str]], list[tuple[int, str]]]] | None = None
-"""What was said in sessions, prompts and closing words, the newest first; None: nothing is kept."""
 _TOLD = 60
-"""Sessions of which it is kept."""
-
-
-def remember(*, on: bool) -> None:
-    """Whether what sessions say is kept from one question to the next, as a caller may who decides about many of them.
-
-    In one transaction: nobody else writes meanwhile.
-    """
-    global _told  # noqa: PLW0603 - of one run
-    _told = {} if on else None
+"""Sessions of which is kept what was said."""
 
 
 def _texts(db: Connection, session_id: str, at: int, most: int) -> list[tuple[int, int, str]]:
     """The newest prompts of a session before a time (0, time, text), then the agent's newest closing words (1, ...)."""
-    if _told is not None:
-        return _kept_texts(_told, db, session_id, at, most)
+    if storage.said is not None:
+        return _kept_texts(storage.said, db, session_id, at, most)
     newest = " AND at < ? ORDER BY at DESC, id DESC LIMIT ?"
     return db.execute(
         f"SELECT * FROM (SELECT 0, at, substr(content, 1, {_EACH}) FROM prompts WHERE session_id = ?"  # noqa: S608
@@ -303,10 +293,7 @@ def _texts(db: Connection, session_id: str, at: int, most: int) -> list[tuple[in
     ).fetchall()
 
 
-def _kept_texts(
-    told: dict[str, tuple[list[tuple[int, str]], list[tuple[int, str]]]], db: Connection, session_id: str, at: int,
-    most: int,
-) -> list[tuple[int, int, str]]:  # fmt: skip
+def _kept_texts(told: Said, db: Connection, session_id: str, at: int, most: int) -> list[tuple[int, int, str]]:
     found = told.get(session_id)
     if found is None:
         if len(told) >= _TOLD:

@@ -214,6 +214,7 @@ def short(path: str) -> str:
 
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]{2,}|[À-ÿ]+|[가-힣]+|[ァ-ヶー]+|[一-龯]+|\d+(?:\.\d+)+")
+_ENDLESS_FROM = 200
 _ENDLESS = re.compile(r"\S{200,}")
 """What no name is as long as; _CODE would take its length squared, or worse, to find that out."""
 _CODE = re.compile(r"[\w./~-]*[A-Za-z]\w*(?:[._/\\-]\w+)+|\w*[a-z][A-Z]\w*|--?[a-z][\w-]+|\w+\(\)|`[^`\n]{2,60}`")
@@ -243,19 +244,13 @@ def codes(text: str) -> set[str]:
     """Names in a text that look like code: paths, identifiers, options, what stands in backticks; not to be changed."""
     if "`" in text:
         found = _CODE.findall(_ENDLESS.sub(" ", text))
-    else:
-        found = [one for run in text.split() if _shows_code(run) for one in _CODE.findall(run)]
+    else:  # most of what stands between blanks is a plain word, which takes the pattern long to see
+        found = []
+        for run in text.split():
+            word = run.rstrip(".,;:!?)").lstrip("(\"'“*")
+            if not (word.isalpha() and (word[1:].islower() or word.isupper())) and len(run) < _ENDLESS_FROM:
+                found += _CODE.findall(run)
     return {one.strip("`").rstrip(".,:;").removesuffix("()").lower() for one in found}
-
-
-def _shows_code(run: str) -> bool:
-    """Whether what stands between blanks may look like code: most is a word, which takes the pattern long to see."""
-    word = run.rstrip(".,;:!?)").lstrip("(\"'“*")
-    plain_word = word.isalpha() and (word[1:].islower() or word.isupper() or len(word) == 1)
-    return not plain_word and len(run) < _TOO_LONG
-
-
-_TOO_LONG = 200
 
 
 def alike(one: set[str], other: set[str]) -> float:
