@@ -42,7 +42,7 @@ class Cue:
         """What finds those that begin a text, and the others; the signs without one of which none of these is there."""
         parts = self._lower()
         begins, within = (_compiled("cues", part, _all_parts()) if part else None for part in parts)
-        signs = _read_once("cues-signs", parts[1], needed, _all_parts()) if within else None
+        signs = _read_once("cues-signs", parts[1], needed, _within_parts()) if within else None
         return begins, within, signs or ()
 
     @cached_property
@@ -60,6 +60,10 @@ class Cue:
 
 def _all_parts() -> Iterator[str]:
     return (part for one in _every for part in one._lower() if part)
+
+
+def _within_parts() -> Iterator[str]:
+    return (part for one in _every if (part := one._lower()[1]))
 
 
 T = TypeVar("T")
