@@ -212,7 +212,7 @@ def shared(db: Connection, project_id: int, branch: str, at: int) -> bool:
     if not branch or branch in TRUNKS:
         return True
     all_of, on_it = db.execute(
-        "SELECT count(*), total(branch = ?) FROM (SELECT branch FROM sessions WHERE +project_id = ? AND started_at < ?"
+        "SELECT count(*), total(branch = ?) FROM (SELECT branch FROM sessions WHERE project_id = ? AND started_at < ?"
         " AND +last_at BETWEEN ? AND ? ORDER BY started_at DESC LIMIT ?)",
         (branch, project_id, at, at - _SPAN, at + _SPAN, _RECENT),
     ).fetchone()
@@ -264,7 +264,7 @@ def _newest(db: Connection, thread_id: int, at: int) -> list[str]:
 def _usual(db: Connection, project_id: int, session_id: str, at: int) -> list[tuple[str, str]]:
     """The newest sessions of a project before a time, each as one lower-case text: what is usual there."""
     rows = db.execute(
-        "SELECT id FROM sessions WHERE +project_id = ? AND started_at < ? AND +last_at BETWEEN ? AND ? AND id != ?"
+        "SELECT id FROM sessions WHERE project_id = ? AND started_at < ? AND +last_at BETWEEN ? AND ? AND id != ?"
         " ORDER BY started_at DESC, id LIMIT ?",
         (project_id, at, at - _SPAN, at + _SPAN, session_id, _SESSIONS),
     ).fetchall()

@@ -342,9 +342,11 @@ CREATE VIEW user_intent_stream AS
 """Words by the white space between them, however much of it; control characters are cleaned away before storing."""
 
 _STARTED = """
-CREATE INDEX sessions_started ON sessions(started_at, project_id, last_at);
+CREATE INDEX sessions_started ON sessions(started_at);
+CREATE INDEX sessions_of_project_started ON sessions(project_id, started_at);
 """
-"""The newest sessions before a moment, of which a few are asked for again and again (nmem.threads.subject)."""
+"""The newest sessions before a moment, of all and of a project, a few of which are asked for again and again
+(nmem.threads.subject). Without `last_at`, which each hook moves."""
 
 MIGRATIONS: tuple[str, ...] = (
     _MEANING,
