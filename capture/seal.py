@@ -237,16 +237,3 @@ def _cut(value: object) -> object:
     if isinstance(value, list):
         return [_cut(item) for item in value]
     return value
-
-
-def window(text: str, size: int = 65_536) -> str:
-    """At most about `size` characters of a text of any length, safe to seal: its head and its tail, cut at line ends.
-
-    A half line at a border could hold half a secret that no detector knows, so none is kept.
-    """
-    if len(text) <= size:
-        return text
-    head, tail = text[: size * 3 // 4], text[-(size // 4) :]
-    head = head[: head.rfind("\n") + 1] or head
-    first = tail.find("\n") + 1
-    return f"{head}\n…\n{tail[first:] if first else ''}"

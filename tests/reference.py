@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 import click
 
 from nmem.commands.main import COMMANDS, imported
-from nmem.settings import listing
+from nmem.settings.declared import TABLES as SETTINGS
+from nmem.settings.listing import allowed
 from nmem.store.registry import ALWAYS, BORN, TABLES, Table
 from nmem_tui.model.actions import ACTIONS, EVERYWHERE, NUMBERED, Action, key_name
 from nmem_tui.model.screens import MODES
@@ -15,6 +17,7 @@ from tests.house import ROOT, written
 
 DOCS = ROOT / "docs"
 KEYS = "<!-- keys -->", "<!-- end of keys -->"
+MARKS = "<!-- settings -->", "<!-- end of settings -->"
 BEGIN, END = "<!-- generated: python -m tests.reference -->", "<!-- end -->"
 
 
@@ -49,6 +52,19 @@ def tables() -> str:
     return "\n".join(lines)
 
 
+def settings() -> str:
+    """A section for each table of config.toml."""
+    out = [""]
+    for table in SETTINGS:
+        out += [f"### [{table[0].parts[0]}]", "", "| setting | default | may be | meaning |", "|---|---|---|---|"]
+        for one in table:
+            default = "none" if one.default is None else f"`{json.dumps(one.default)}`"
+            parts = f" (`*`: {', '.join(one.choices)})" if "*" in one.parts and one.choices else ""
+            out.append(f"| `{one.name}` | {default} | {allowed(one)} | {one.meaning}{parts} |")
+        out.append("")
+    return "\n".join(out)
+
+
 def keys() -> str:
     """A row for each action: first those of every screen, then by the screens that have them."""
     ranks = {place: rank for rank, place in enumerate((EVERYWHERE, *MODES, "review"))}
@@ -75,7 +91,7 @@ def asof(table: Table) -> str:
 
 GENERATED: dict[str, Callable[[str], str]] = {
     "keys.md": lambda page: written(page, keys(), *KEYS),
-    "config.md": listing.renewed,
+    "config.md": lambda page: written(page, settings(), *MARKS),
     "commands.md": lambda page: written(page, commands(), BEGIN, END),
     "tables.md": lambda page: written(page, tables(), BEGIN, END),
 }

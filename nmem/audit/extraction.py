@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.audit import NOTE, OK, WRONG, Finding, drift
-from nmem.audit.shift import FEWEST, Share, interval, share, shifted
+from nmem.audit.shift import FEWEST, interval, share, shifted
 
 WINDOW = 20_000
 """Newest observations that are looked at; all of them when asked to look deep."""
@@ -53,18 +53,6 @@ MEASURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
-    """One measure of one client's version: what the Health screen shows as a row."""
-
-    client: str
-    version: str
-    measure: str
-    words: str
-    share: Share
-    first_at: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Session:
     client: str
     version: str
@@ -96,18 +84,6 @@ def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
         said = f"{calls:,} calls of {read} are read as before; no share has shifted"
         out.append(Finding("extraction", OK, said))
     return out
-
-
-def quality(db: Connection, deep: bool = False) -> tuple[Quality, ...]:
-    """Every measure by client and version, versions in their order. Raises sqlite3.Error."""
-    groups: dict[tuple[str, str], list[_Session]] = {}
-    for one in sorted(_sessions(db, deep), key=_order):
-        groups.setdefault((one.client, one.version), []).append(one)
-    return tuple(
-        Quality(client, version, measure.name, measure.words, share(o.counts[at] for o in mine), mine[0].at)
-        for (client, version), mine in groups.items()
-        for at, measure in enumerate(MEASURES)
-    )
 
 
 def _order(one: _Session) -> tuple[tuple[int, ...], int]:

@@ -3,8 +3,6 @@
     findings(db, path, now, deep=False, step=...) -> list[Finding]
         every subject; a subject that fails is a finding of its own. `db` is nmem.database.reader's connection.
         About a second at a million observations; `deep` reads everything: some ten seconds.
-    overview(db, path, now) -> Overview
-        the figures behind them, for tables and plots; as quick
     SUBJECTS: tuple[str, ...]
         the names of the checks, in the order in which findings come
 Beside them: review.queue(db), review.draw(db, now), review.judge(db, id, verdict, now) (writing connections for the
@@ -16,7 +14,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.storage import store
@@ -33,14 +30,7 @@ from nmem.audit import (
     losses,
     redaction,
     retrieval,
-    review,
 )
-from nmem.audit.drift import Change
-from nmem.audit.extraction import Quality
-from nmem.audit.labels import Dimension
-from nmem.audit.latency import Latency
-from nmem.audit.redaction import Judged, Rate
-from nmem.audit.retrieval import Retrieval
 
 Subject = Callable[[Connection, str, int, bool], list[Finding]]
 
@@ -80,24 +70,6 @@ _SUBJECTS: tuple[tuple[str, Subject], ...] = (
 SUBJECTS = tuple(name for name, _ in _SUBJECTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """The figures behind the findings."""
-
-    quality: tuple[Quality, ...]
-    """Shares of extraction by client, version and measure."""
-    drift: tuple[Change, ...]
-    """Every change of payloads, versions in their order."""
-    rates: tuple[Rate, ...]
-    """Redactions by kind."""
-    judged: tuple[Judged, ...]
-    waiting: int
-    """Redactions drawn and not judged yet."""
-    retrieval: Retrieval
-    labels: tuple[Dimension, ...]
-    latencies: tuple[Latency, ...]
-
-
 def findings(
     db: Connection, path: str, now: int, deep: bool = False, step: Callable[[str], None] = lambda _subject: None
 ) -> list[Finding]:
@@ -110,21 +82,6 @@ def findings(
         except sqlite3.Error as error:  # one broken table must not hide what the others have to say
             out.append(Finding(name, WRONG, f"cannot be examined: {error}", "nmem doctor --deep"))
     return out
-
-
-def overview(db: Connection, path: str, now: int) -> Overview:
-    """The figures now. Raises sqlite3.Error."""
-    waiting = review.waiting(db)
-    return Overview(
-        quality=extraction.quality(db),
-        drift=tuple(drift.changes(db)),
-        rates=redaction.rates(db, now),
-        judged=redaction.judged(db),
-        waiting=waiting,
-        retrieval=retrieval.retrieval(db, now),
-        labels=labels.dimensions(db, path, now),
-        latencies=latency.latencies(db),
-    )
 
 
 def fix(path: str) -> list[str]:

@@ -8,7 +8,7 @@ that is asked for. Every text is given as a span of the turn in which it was sai
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -399,9 +399,3 @@ def _offers(case: _Case, said: str) -> bool:
     if cues.GO_AHEAD.search(case.asked):
         return False
     return bool(case.asked) or bool(_WAYS.search(case.before.text))
-
-
-def spans(said: Said) -> Iterator[Span]:
-    """Every text of a decision."""
-    yield said.words
-    yield from (span for span in (said.question, said.restated) if span is not None)

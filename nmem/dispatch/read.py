@@ -122,14 +122,6 @@ def dependants(db: Connection, task_id: int) -> tuple[int, ...]:
     return tuple(row[0] for row in db.execute(query, (task_id,)))
 
 
-def of_session(db: Connection, session_id: str) -> int | None:
-    """The task that became this session."""
-    if not present(db):
-        return None
-    row = db.execute("SELECT id FROM tasks WHERE session_id = ? ORDER BY id DESC LIMIT 1", (session_id,)).fetchone()
-    return row[0] if row else None
-
-
 def standing(one: Task, now: int, quiet: str = "") -> str:
     """Why a task is not running, or what became of it, in words; `quiet`: the hours of the configuration."""
     if one.state != QUEUED:

@@ -96,13 +96,6 @@ def write(made: Plan) -> None:
     _systemctl("enable", "--now", f"{UNIT}.timer")
 
 
-def present() -> str:
-    """Which way is in force: systemd, cron, or nothing."""
-    if (_units() / f"{UNIT}.timer").exists():
-        return SYSTEMD
-    return CRON if any(line.endswith(_MARK) for line in _crontab()) else ""
-
-
 def remove() -> list[str]:
     """Take out whatever was written; what went, in words."""
     gone = []

@@ -230,11 +230,6 @@ def pin(db: Connection, unit_id: int, pinned: bool, now: int) -> None:
         correction.note(f"episode/{unit_id}")
 
 
-def unpin(db: Connection, unit_id: int, now: int) -> None:
-    """Take an episode's pin away."""
-    pin(db, unit_id, False, now)
-
-
 def _unit(db: Connection, unit_id: int) -> Unit:
     unit = units.get(db, unit_id)
     if unit is None:

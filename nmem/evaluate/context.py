@@ -30,7 +30,6 @@ from nmem.text import printable
 if TYPE_CHECKING:
     from rich.table import Table
 
-KEYS = ("hit_rate", "precision", "tokens", "sessions")
 BASELINE = "newest five sessions"
 NEWEST = 5
 TOLD = 3

@@ -242,11 +242,6 @@ def doubts(db: Connection, db_path: str, limit: int) -> tuple[Doubt, ...]:
     return tuple(out)
 
 
-def waiting(db: Connection, limit: int) -> int:
-    """How many there are; counted up to a limit."""
-    return len(_numbers(db, limit))
-
-
 def _nearness(word: Word) -> tuple[float, int]:
     """How near to telling the model is; of equals the dimension that comes first."""
     return abs(word.leaning) / (word.threshold or 1.0), -DIMENSIONS.index(word.dimension)

@@ -100,13 +100,6 @@ def project(db: Connection, project_id: int, now: int) -> int | None:
     return None
 
 
-def rebuild(db: Connection, now: int, project_id: int | None = None) -> Refreshed:
-    """Read every session again. Ids and what a person said stay."""
-    with base.transaction(db):
-        sessions.forget(db, project_id)
-    return refresh(db, now, project_id)
-
-
 def fresh(
     db_path: str, now: int, project_id: int | None = None, stopped: Callable[[], bool] = never
 ) -> Refreshed:  # fmt: skip

@@ -237,16 +237,3 @@ def summed(db: Connection, project_id: int, of: tuple[int, str]) -> None:
 def _data(one: Finding) -> str:
     kept = {key: value for key, value in vars(one).items() if value and key not in ("kind", "key")}
     return dumps(kept)
-
-
-def forget(db: Connection, project_id: int | None = None) -> None:
-    """Take all that was read of sessions back, so that all is read again; learnings stay, and so does what was read of
-    sessions that are known by their traces. Inside a transaction."""
-    ours = (
-        "SELECT id FROM sessions WHERE (? IS NULL OR project_id = ?)"
-        " AND NOT EXISTS (SELECT 1 FROM swept_sessions g WHERE g.session_id = sessions.id AND g.observations)"
-    )
-    db.execute(f"DELETE FROM learning_findings WHERE session_id IN ({ours})", (project_id, project_id))  # noqa: S608
-    db.execute(f"DELETE FROM learned_sessions WHERE session_id IN ({ours})", (project_id, project_id))  # noqa: S608
-    db.execute("UPDATE learned_projects SET reading = reading + 1 WHERE ? IS NULL OR project_id = ?",
-               (project_id, project_id))  # fmt: skip

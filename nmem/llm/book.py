@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from sqlite3 import Connection
 from typing import Protocol
@@ -53,26 +53,6 @@ class Book:
 def spent(db: Connection, day: str) -> int:
     """Tokens of a day."""
     return int(db.execute("SELECT coalesce(sum(tokens), 0) FROM llm_ledger WHERE day = ?", (day,)).fetchone()[0])
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One line of the ledger. `result`: ok, or the kind of failure."""
-
-    at: int
-    backend: str
-    purpose: str
-    tokens: int
-    ms: int
-    result: str
-
-
-def calls(db: Connection, limit: int = 50) -> list[Call]:
-    """The newest calls."""
-    found = db.execute(
-        "SELECT at, backend, purpose, tokens, ms, result FROM llm_ledger ORDER BY id DESC LIMIT ?", (limit,)
-    )
-    return [Call(*row) for row in found]
 
 
 LEAST_REPLY = 64

@@ -115,21 +115,6 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """One of a few words."""
-
-    options: tuple[str, ...]
-
-    def schema(self) -> dict[str, object]:
-        return {"type": "string", "enum": list(self.options)}
-
-    def read(self, value: object, where: str) -> str:
-        if not isinstance(value, str) or value.strip().lower() not in self.options:
-            raise BadShape(f"{where} must be one of {', '.join(self.options)}")
-        return value.strip().lower()
-
-
-@dataclass(frozen=True, slots=True)
 class Record:
     """An object with named fields."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -436,15 +435,3 @@ def _offer(db: Connection, row: Row) -> Offer:
         agent["content"] if agent and (user is None or agent["at"] >= user["at"]) else "",
         user["content"] if user else "", row["at"] - quiet_since,
     )  # fmt: skip
-
-
-def prompt_places(told: tuple[StreamRow, ...]) -> list[int]:
-    """Where the user's prompts are among the rows of a story."""
-    return [place for place, row in enumerate(told) if row.word.startswith("user/")]
-
-
-def prompt_at(told: tuple[StreamRow, ...], place: int) -> int | None:
-    """The id of the prompt that a row of a story belongs to."""
-    places = prompt_places(told)
-    before = bisect_right(places, place) - 1
-    return told[places[before]].key // 2 if before >= 0 else None

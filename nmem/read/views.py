@@ -26,7 +26,6 @@ EXECUTE = (
     "file_write", "file_edit", "command", "test", "build", "lint", "install",
     "git_commit", "git_push", "git_other", "github",
 )  # fmt: skip
-EDITS = ("file_write", "file_edit")
 PROMPT_KINDS = ("prompt", "late", "command")
 
 

@@ -48,16 +48,6 @@ def unchanged(recall: Recall) -> bool:
     return _stamp(recall.place, folder.files(recall.place)[0]) == recall.stamp
 
 
-def kept(cwd: str) -> Recall | None:
-    """What is kept of a folder's decisions, if they are still so: for who must not wait. Never raises."""
-    try:
-        place = folder.find(cwd, *config.load())
-    except NmemError:
-        return None
-    seen, _ = folder.files(place)
-    return _kept(place, seen)
-
-
 def of(place: Place, *, keep: bool = True) -> Recall:
     """The decisions of a place; `keep` false neither reads nor writes a kept index."""
     seen, warnings = folder.files(place)

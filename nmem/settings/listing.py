@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from nmem.settings import kinds
 from nmem.settings.check import dotted
-from nmem.settings.declared import SETTINGS, TABLES
+from nmem.settings.declared import SETTINGS
 from nmem.settings.file import Config, value
 from nmem.settings.kinds import ANY, CHOICE, NUMBER, WHOLE, Setting
 
@@ -67,28 +66,3 @@ def allowed(setting: Setting) -> str:
     if setting.kind in (NUMBER, WHOLE):
         return kinds.span(setting)
     return " or ".join(setting.choices) if setting.kind == CHOICE else setting.kind
-
-
-BEGIN, END = "<!-- settings -->", "<!-- end of settings -->"
-
-
-def markdown() -> str:
-    """A section for each table of config.toml."""
-    out = []
-    for table in TABLES:
-        out += [f"### [{table[0].parts[0]}]", "", "| setting | default | may be | meaning |", "|---|---|---|---|"]
-        for one in table:
-            default = "none" if one.default is None else f"`{json.dumps(one.default)}`"
-            parts = f" (`*`: {', '.join(one.choices)})" if "*" in one.parts and one.choices else ""
-            out.append(f"| `{one.name}` | {default} | {allowed(one)} | {one.meaning}{parts} |")
-        out.append("")
-    return "\n".join(out)
-
-
-def renewed(text: str) -> str:
-    """A document with the table as it is now. Raises ValueError where the document has no place for it."""
-    before, mark, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not mark or not end:
-        raise ValueError("the markers around the table of settings are missing")
-    return f"{before}{BEGIN}\n\n{markdown()}\n{END}{after}"

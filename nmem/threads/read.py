@@ -13,7 +13,6 @@ from typing import Any
 
 from nmem.learn import skill_use
 from nmem.learn.skill_use import Skill
-from nmem.store.project import meant
 from nmem.tables import NOW
 from nmem.text import texts
 from nmem.threads import config, decisions
@@ -171,12 +170,6 @@ def thread(db: Connection, thread_id: int) -> Thread | None:
     return _thread(db, row, config.load()) if row else None
 
 
-def thread_of(db: Connection, session_id: str) -> Thread | None:
-    """The thread of a session, once somebody has spoken in it."""
-    row = db.execute("SELECT thread_id FROM session_threads WHERE session_id = ?", (session_id,)).fetchone()
-    return thread(db, row[0]) if row else None
-
-
 def view(db: Connection, thread_id: int, now: int) -> ThreadView | None:
     """All about one thread."""
     found = thread(db, thread_id)
@@ -244,29 +237,10 @@ def cross(db: Connection, thread_id: int) -> CrossThread | None:
     return CrossThread(tuple(row[0] for row in rows), decided, summary[:2000])
 
 
-def asked(db: Connection, project: str = "", limit: int = 50) -> list[Decision]:
-    """Decisions that are uncertain and that nobody has answered: the review deck's questions, newest first."""
-    where = " AND (p.name = ? OR p.key = ? OR p.root = ?)" if project else ""
-    rows = db.execute(
-        "SELECT l.id FROM episode_links l JOIN threads t ON t.id = l.later_thread_id"  # noqa: S608 - our words
-        " JOIN projects p ON p.id = t.project_id"
-        f" WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person'{where}"
-        " ORDER BY l.at DESC, l.id DESC LIMIT ?",
-        (*([project] * 3 if project else []), limit),
-    ).fetchall()
-    return [found for row in rows if (found := decisions.get(db, row[0])) is not None]
-
-
 def project_of(db: Connection, thread_id: int) -> int | None:
     """The project that a thread belongs to."""
     row = db.execute("SELECT project_id FROM threads WHERE id = ?", (thread_id,)).fetchone()
     return int(row[0]) if row else None
-
-
-def project_id(db: Connection, project: str) -> int | None:
-    """A project by its key, root folder or name. Raises NmemError when several have the name."""
-    found = meant(db, project)
-    return found.id if found else None
 
 
 def tunings(db: Connection, limit: int = 50) -> list[Tuning]:

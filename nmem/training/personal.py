@@ -176,12 +176,6 @@ def reset(db: Connection, db_path: str, now: int) -> bool:
     return True
 
 
-def outdated(db_path: str) -> bool:
-    """Whether the person's weights were drawn towards others than the package has now."""
-    about = in_force(db_path).get("about", {})
-    return "prior" in about and about["prior"] != _mark(shipped())
-
-
 def _mark(spec: Spec) -> str:
     return blake2b(json.dumps([spec[kind] for kind in KINDS]).encode(), digest_size=8).hexdigest()
 

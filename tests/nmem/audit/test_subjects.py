@@ -96,16 +96,6 @@ class TestExtraction:
         history(record, "2.1.10", 1, 3, content="")
         assert [one.severity for one in extraction.findings(record.db, record.at)] == [OK]
 
-    def test_figures_for_a_table(self, record: Recorded) -> None:
-        history(record, "2.1.9", 2, 5)
-        history(record, "2.1.10", 1, 4, content="")
-        found = {(one.version, one.measure): one.share.value for one in extraction.quality(record.db)}
-        assert (found["2.1.9", "empty shell"], found["2.1.10", "empty shell"]) == (0.0, 1.0)
-        assert [one.version for one in extraction.quality(record.db)][:: len(extraction.MEASURES)] == [
-            "2.1.9",
-            "2.1.10",
-        ]
-
 
 class TestIntegrity:
     @pytest.mark.parametrize("index", [one.name for one in integrity.INDEXES])
@@ -310,7 +300,6 @@ def test_everything_at_once_is_data_and_never_fails(record: Recorded, db_path: s
     db = database.reader(db_path)
     found = read.findings(db, db_path, record.at)
     assert {one.severity for one in found} <= {OK, NOTE}
-    assert read.overview(db, db_path, record.at).quality
     record.db.execute("DROP TABLE redactions")
     broken = read.findings(db, db_path, record.at)
     assert [one.check for one in broken if one.severity == WRONG] == ["redaction"]

@@ -310,7 +310,6 @@ def test_a_timer_of_systemd_is_shown_written_and_removed(place: Place, own_home:
     assert "no terminal to ask on" in place.command("schedule", check=False).stderr
     place.command("schedule", "--every", "9", "--yes")
     assert "OnUnitActiveSec=9min" in (units / "nmem-tasks.timer").read_text()
-    assert schedule.present() == "systemd"
     place.command("schedule", "--remove")
     assert list(units.iterdir()) == []
     log = (place.folder / "systemctl.log").read_text()
@@ -346,8 +345,6 @@ def test_a_crontab_that_cannot_be_read_or_is_changed_meanwhile_is_not_overwritte
     program(place.folder, "crontab", 'if [ "$1" = -l ]; then echo I/O error >&2; exit 1; fi; cat > /dev/null')
     with pytest.raises(NmemError, match="crontab -l: I/O error"):
         schedule.write(made)
-    program(place.folder, "crontab", 'echo "no crontab for me" >&2; exit 1')
-    assert schedule.present() == ""
 
 
 @pytest.mark.parametrize(("minutes", "said"), [(45, "such as 30"), (90, "such as 60"), (7, "such as 6")])
@@ -399,7 +396,6 @@ def test_a_session_is_linked_by_its_first_hook_and_a_nested_one_is_not(
     assert begins("first") == "first"
     assert begins("nested") == "first"
     assert begins("cleared", "clear") == "cleared"
-    assert read.of_session(db, "cleared") == number
     monkeypatch.setenv("NMEM_TASK", "1; DROP TABLE tasks")
     assert begins("first") == "cleared"
     with queue.writing(place.db_path) as other:

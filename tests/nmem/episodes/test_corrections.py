@@ -254,7 +254,7 @@ def test_what_cannot_be_done_is_said_in_one_line_and_changes_nothing(db: Connect
         ("does not continue", lambda: corrections.unresume(db, two, 0)),
         ("in episode 1 already", lambda: corrections.move(db, prompt(db, 0), one, 0)),
         ("different sessions", lambda: corrections.move(db, prompt(db, 0), five, 0)),
-        ("not pinned", lambda: corrections.unpin(db, one, 0)),
+        ("not pinned", lambda: corrections.pin(db, one, False, 0)),
         ("nothing to undo", lambda: undo(db, 0)),
     ]
     before = everything(db)
@@ -322,7 +322,7 @@ def attempt(db: Connection, step: tuple[str, int, int]) -> bool:
         "move": lambda: corrections.move(db, at, unit, START),
         "keep": lambda: corrections.keep(db, at, START),
         "pin": lambda: corrections.pin(db, unit, True, START),
-        "unpin": lambda: corrections.unpin(db, unit, START),
+        "unpin": lambda: corrections.pin(db, unit, False, START),
         "undo": lambda: undo(db, START),
     }
     try:

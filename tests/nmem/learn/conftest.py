@@ -165,6 +165,11 @@ class History:
             self.begin(f"quiet{next(self.numbers)}", project).runs(command)
         return self
 
+    def anew(self) -> refresh.Refreshed:
+        """Reads every session as if none had been read before."""
+        self.db.executescript("DELETE FROM learning_findings; DELETE FROM learned_sessions")
+        return refresh.refresh(self.db, self.at)
+
     def learn(self) -> list[Learning]:
         """What is learned by now, whatever its state, in a stable order."""
         refresh.refresh(self.db, self.at)

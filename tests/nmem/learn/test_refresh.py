@@ -44,7 +44,7 @@ def _months(history: History, after_each: bool) -> None:
 def test_bit_by_bit_or_all_at_once_is_the_same(history: History, tmp_path: Path) -> None:
     _months(history, after_each=True)
     step_by_step = history.rows()
-    refresh.rebuild(history.db, history.at)
+    history.anew()
     assert history.rows() == step_by_step
     db = base.connect(str(tmp_path / "other.db"))
     tables.ensure(db)
@@ -62,7 +62,7 @@ def test_twice_changes_nothing_and_costs_nothing(history: History) -> None:
     ids, changes = history.db.execute("SELECT id FROM learnings ORDER BY id").fetchall(), history.db.total_changes
     again = refresh.refresh(history.db, history.at)
     assert (again.sessions, again.learnings, history.db.total_changes) == (0, 0, changes)
-    assert refresh.rebuild(history.db, history.at).learnings == 0
+    assert history.anew().learnings == 0
     assert history.db.execute("SELECT id FROM learnings ORDER BY id").fetchall() == ids
 
 
@@ -148,7 +148,7 @@ def test_what_a_person_resolved_opens_when_it_occurs_again(history: History) -> 
     for _ in range(2):
         (one,) = history.learn()
         assert (one.state, one.state_by, one.reopened) == (OPEN, "evidence", 1)
-        refresh.rebuild(history.db, history.at)
+        history.anew()
 
 
 def test_what_a_person_said_something_of_stays_when_its_sessions_go(history: History) -> None:
@@ -168,7 +168,7 @@ def test_what_is_no_longer_borne_out_goes(history: History) -> None:
     assert history.learn()
     history.db.execute("DELETE FROM learning_evidence WHERE session_id = 'a'")
     history.db.execute("DELETE FROM observations WHERE session_id = 'a'")
-    refresh.rebuild(history.db, history.at)
+    history.anew()
     assert history.learn() == []
 
 

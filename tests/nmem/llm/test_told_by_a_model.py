@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nmem.llm.book import calls
 from nmem.settle import Report, settle
 from tests.nmem.command_line import BY_THIS
 
@@ -107,8 +106,8 @@ def test_the_model_words_it_and_the_facts_overrule_it(
     assert episode["dropped"] >= 3
     session = record.db.execute("SELECT narrator, intent, at FROM session_summaries").fetchone()
     assert session == ("scripted-1", "Fix the doubled invoice total", episode["at"])
-    ledger = calls(record.db)
-    assert [(call.purpose, call.tokens, call.result) for call in ledger] == [("session_judgement", 70, "ok")]
+    ledger = record.db.execute("SELECT purpose, tokens, result FROM llm_ledger").fetchall()
+    assert ledger == [("session_judgement", 70, "ok")]
     assert run(db_path).idle, "nothing is left to do, nobody is asked again"
 
 

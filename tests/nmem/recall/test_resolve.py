@@ -119,7 +119,6 @@ def test_a_changed_file_is_read_anew(project: Path) -> None:
 def test_a_kept_index_is_the_same(project: Path) -> None:
     first, again = store.here(), store.here()
     assert first.index.form == again.index.form
-    assert store.kept(str(project)) is not None and store.kept("/") is None
 
 
 def test_what_a_prompt_names_is_offered_and_mostly_nothing(project: Path) -> None:

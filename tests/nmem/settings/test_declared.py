@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from nmem.context import config as context
 from nmem.episodes import weigh
 from nmem.errors import NmemError
 from nmem.llm import config as llm
-from nmem.settings import check, kinds, listing
+from nmem.settings import check, kinds
 from nmem.settings.declared import SETTINGS, TABLES, find, tables
 from nmem.settings.kinds import ANY, KINDS, Setting
 from nmem.threads import config as threads
@@ -98,12 +97,3 @@ def test_names_are_distinct_and_tables_together() -> None:
     assert len({setting.name for setting in SETTINGS}) == len(SETTINGS)
     assert [len({setting.parts[0] for setting in table}) for table in TABLES] == [1] * len(TABLES)
     assert len(tables()) == len(TABLES)
-
-
-def test_the_document_lists_every_setting_as_it_is() -> None:
-    """NMEM_UPDATE_DOCS=1 writes it anew."""
-    file = ROOT / "docs" / "config.md"
-    text = file.read_text("utf-8")
-    if os.environ.get("NMEM_UPDATE_DOCS"):
-        file.write_text(listing.renewed(text), "utf-8")
-    assert file.read_text("utf-8") == listing.renewed(text)

@@ -35,8 +35,7 @@ def test_within_the_timeout_the_thread_goes_on_in_another_client(world: World, m
     world.session("b", minutes, "Now the banners", client="codex")
     assert world.assign("a") == world.assign("b")
     assert world.how("b") == "timeout"
-    thread = read.thread_of(world.db, "b")
-    assert thread is not None
+    thread = read.thread(world.db, world.assign("b"))
     assert (thread.clients, thread.turn_count, thread.explicit) == (("claude", "codex"), 2, False)
 
 

@@ -302,10 +302,10 @@ def test_files_do_not_change_what_is_linked(world: World) -> None:
 def test_uncertain_decisions_wait_for_an_answer(world: World) -> None:
     first, _, third = avatar_story(world)
     Linker(world.db, says(False, 0.9)).link_all(world.at(400))
-    waiting = read.asked(world.db, "aurora")
-    assert [(each.earlier_thread_id, each.later_thread_id) for each in waiting] == [(first, third)]
-    outcomes.confirm(world.db, waiting[0].id, True, world.at(401))
-    assert read.asked(world.db) == []
+    waiting = decisions.between(world.db, first, third)
+    assert (waiting.certainty, waiting.outcome_by) == ("uncertain", "")
+    outcomes.confirm(world.db, waiting.id, True, world.at(401))
+    assert decisions.get(world.db, waiting.id).outcome_by == "person"
 
 
 def test_threads_of_other_projects_and_of_long_ago_are_no_candidates(world: World) -> None:
