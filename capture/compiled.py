@@ -72,7 +72,7 @@ def _load() -> None:
     stand_in.__dict__.update(Mapping=_Mapping, MutableMapping=_Mapping, _check_methods=_Mapping)
     sys.modules["_collections_abc"] = stand_in
     try:
-        import os  # noqa: F401
+        import os  # noqa: F401  # on use: the stand-in serves this import alone
     except ImportError:
         return  # another interpreter: the ordinary way
     finally:

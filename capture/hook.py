@@ -52,7 +52,7 @@ def main(argv: list[str], started: int, listener: Listener | None = None) -> Non
             words, path = arguments(argv)
             os.environ["NMEM_DB"] = path  # caches and settings beside the database are found by it
             if words[:1] == ["settle"]:
-                from capture.settle import settle
+                from capture.settle import settle  # on use: few runs settle
 
                 settle(path)
             else:
@@ -76,7 +76,7 @@ def arguments(argv: list[str]) -> tuple[list[str], str]:
 def _fault(path: str, error: BaseException) -> None:
     """Note what went wrong; where even that fails, there is nothing else to try."""
     try:
-        from capture import log
+        from capture import log  # on use: a fault is rare, and importing may be at fault
 
         path = path or paths.database()
         log.note(path, log.reason(error))
@@ -87,7 +87,7 @@ def _fault(path: str, error: BaseException) -> None:
 
 def _hook(words: list[str], path: str, started: int, listener: Listener | None) -> None:
     """Read the event, make it rows and store them."""
-    from capture.clients import known
+    from capture.clients import known  # on use: start-up stays short
     from capture.stdin import read
 
     client, native = [*words, "", ""][:2]
@@ -102,7 +102,7 @@ def _hook(words: list[str], path: str, started: int, listener: Listener | None) 
 
 def _odd(path: str, client: str, native: str, message: str) -> None:
     """Note an input that could not be understood, and count it: what is not recorded must show somewhere."""
-    from capture.log import name, note
+    from capture.log import name, note  # on use: an odd input is rare
 
     note(path, f"{name(client)} {name(native)}: {message}")
     _count_error(path)
@@ -110,7 +110,7 @@ def _odd(path: str, client: str, native: str, message: str) -> None:
 
 def _count_error(path: str) -> None:
     """One more error in the database, or beside it while it cannot be written."""
-    from capture.storage import spool, store
+    from capture.storage import spool, store  # on use: an error is rare
 
     try:
         if not os.path.exists(path):
@@ -126,12 +126,12 @@ def _count_error(path: str) -> None:
 
 def _event(path: str, client: str, native: str, given: Input, started: int, listener: Listener | None) -> None:
     """Make rows of one client's event, and keep them."""
-    from capture.storage.store import Run
+    from capture.storage.store import Run  # on use: start-up stays short
 
     now = time_ns() // 1_000_000
     payload: object = given.payload
     if given.size > LARGE:
-        from capture.salvage import shorten
+        from capture.salvage import shorten  # on use: few payloads are large
 
         payload = shorten(payload)
     given.payload = None
@@ -155,7 +155,7 @@ def _before(path: str, event: Event | None, listener: Listener | None) -> None:
     """Say what is known of a call that is about to be made: nothing of it is stored, so no lock is waited for."""
     if event is None or listener is None or not os.path.exists(path):
         return
-    from capture.storage import store
+    from capture.storage import store  # on use: start-up stays short
 
     _, told = listener(store.connect(path), event, path)
     if told:
@@ -166,14 +166,14 @@ def _event_name(native: str) -> str:
     """The event's name as it may be stored: what is no plain name could be anything."""
     if native.isalpha() and native.isascii() and len(native) <= _NAME:
         return native
-    from capture.log import name
+    from capture.log import name  # on use: a name that is not plain is rare
 
     return name(native)
 
 
 def _parsed(registered: str, native: str, payload: object, now: int) -> Event | None:
     """The event in nmem's words, by the adapter of the client that sent it, whoever's settings it came through."""
-    from capture.clients import detect
+    from capture.clients import detect  # on use: start-up stays short
 
     client = detect.detect(registered, payload, os.environ)
     adapter = __import__(f"capture.clients.{client}", fromlist=["parse"])
@@ -187,7 +187,7 @@ def _parsed(registered: str, native: str, payload: object, now: int) -> Event | 
 
 def _explain(path: str, registered: str, native: str, payload: object) -> None:
     """Say why nothing could be made of an event, unless nothing of it is kept on purpose."""
-    from capture.clients import detect
+    from capture.clients import detect  # on use: an event without rows is rare
 
     client = detect.detect(registered, payload, os.environ)
     known = __import__(f"capture.clients.{client}", fromlist=["EVENTS"]).EVENTS
@@ -201,13 +201,13 @@ def _explain(path: str, registered: str, native: str, payload: object) -> None:
 
 def _shape(registered: str, payload: dict[str, object], event: Event | None, sealed: Sealed | None) -> Shape:
     """Who sent the payload, of which tool, and its fields with their types; of unknown ones what sealing left."""
-    from capture.clients.fields import shape
+    from capture.clients.fields import shape  # on use: start-up stays short
 
     client = event.client if event else registered
     adapter = __import__(f"capture.clients.{client}", fromlist=["KNOWN"])
     tool, said = shape(adapter, payload)
     if sealed is None:
-        from capture.seal import names
+        from capture.seal import names  # on use: a payload that is not kept is rare
 
         new: tuple[str, ...] = names(adapter.drift("", payload)[:_NEW])
     else:
@@ -219,7 +219,7 @@ def sealed_event(event: Event | None) -> Sealed | None:
     """The rows of an event, redacted; None when nothing of it is kept."""
     if event is None:
         return None
-    from capture.extract import batch
+    from capture.extract import batch  # on use: start-up stays short
     from capture.project import resolve
     from capture.seal import seal
 
@@ -231,7 +231,7 @@ def sealed_event(event: Event | None) -> Sealed | None:
 
 def _keep(path: str, sealed: Sealed | None, run: Run) -> Connection | None:
     """Store the rows, or leave them for the next process that can; the connection, if it works."""
-    from capture.storage import store
+    from capture.storage import store  # on use: start-up stays short
 
     new = not os.path.exists(path)
     try:
@@ -250,14 +250,14 @@ def _keep(path: str, sealed: Sealed | None, run: Run) -> Connection | None:
 
 def _reserve(path: str) -> None:
     """Make the files by which losses are counted on a disk without inodes: later there may be none left."""
-    from capture.storage import spool
+    from capture.storage import spool  # on use: a new database only
 
     spool.reserve(path)
 
 
 def _failures() -> tuple[type[BaseException], ...]:
     """What may go wrong with a database: SQLite's errors, the file system's, and a file of a newer nmem."""
-    from capture.storage.schema import NewerDatabase
+    from capture.storage.schema import NewerDatabase  # on use: an error is rare
     from capture.storage.sqlite import Error
 
     return Error, OSError, NewerDatabase
@@ -265,7 +265,7 @@ def _failures() -> tuple[type[BaseException], ...]:
 
 def _save(path: str, sealed: Sealed | None, error: BaseException) -> None:
     """Spool what could not be stored, and say so."""
-    from capture import log
+    from capture import log  # on use: an error is rare
     from capture.storage import spool
 
     if sealed is None:
@@ -277,7 +277,7 @@ def _save(path: str, sealed: Sealed | None, error: BaseException) -> None:
         spool.tally(path, "lost")
     log.note(path, f"{kept}: {log.reason(error)}")
     if kept == "spooled" and "locked" in str(error):
-        from capture.settle import start
+        from capture.settle import start  # on use: an error is rare
 
         start(path, pause=0.0)  # no other hook may follow for long
 
@@ -301,7 +301,7 @@ def _afterwards(db: Connection, path: str, event: Event | None, listener: Listen
 
 def _drain(db: Connection, path: str) -> None:
     """Store what waits; where others hold the lock it stays, for the next hook to take."""
-    from capture.storage import spool, sqlite
+    from capture.storage import spool, sqlite  # on use: the spool is mostly empty
 
     try:
         spool.drain(db, path, DRAIN_FILES, DRAIN_SECONDS)
@@ -312,7 +312,7 @@ def _drain(db: Connection, path: str) -> None:
 
 def _tell(event: Event, text: str) -> None:
     """Print in the client's own form; all of it or, where the client is gone, as much as it took."""
-    from capture.clients import form
+    from capture.clients import form  # on use: most events tell nothing
 
     data = form(event, text)
     while data:
@@ -322,7 +322,7 @@ def _tell(event: Event, text: str) -> None:
 def _settle(path: str, event: Event | None) -> None:
     """Start settling when a session ends, or when the write-ahead log has grown."""
     if (event is not None and event.kind == "session_end") or _size(path + "-wal") > WAL_LIMIT:
-        from capture.settle import start
+        from capture.settle import start  # on use: few events settle
 
         start(path)
 
@@ -336,9 +336,9 @@ def _size(path: str) -> int:
 
 def _transcript(db: Connection, path: str, event: Event) -> None:
     """Store what the transcript has that no hook said: thinking, late prompts, usage."""
-    from capture.transcript.missed import catch_up
+    from capture.transcript.missed import catch_up  # on use: the end of a turn only
 
     if catch_up(db, event.client, event.transcript_path, event.session_id):
-        from capture.settle import start
+        from capture.settle import start  # on use: a transcript is mostly read to its end
 
         start(path, pause=0.0)  # the rest, which nobody waits for

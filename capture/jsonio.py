@@ -38,7 +38,7 @@ def _scanner(context: type[_Context]) -> Callable[[str, int], tuple[object, int]
     try:
         import _json as scanner  # on use: start-up stays short
     except ImportError:
-        import json.scanner as scanner  # type: ignore[no-redef]
+        import json.scanner as scanner  # type: ignore[no-redef]  # on use: an interpreter without _json
     scan: Callable[[str, int], tuple[object, int]] = getattr(scanner, "make_scanner")(context)  # noqa: B009 - untyped
     return scan
 

@@ -11,7 +11,7 @@ _HEAD = 2_000
 
 def digest(text: str) -> str:
     """16 hexadecimal digits for a text of any length."""
-    from _blake2 import blake2b  # a shared library: most tool calls bring an id of their own
+    from _blake2 import blake2b  # on use: a shared library, and most calls bring an id of their own
 
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 

@@ -120,8 +120,11 @@ def seal(batch: Batch) -> Sealed:
 
 def _seal_project(project: Project, counts: dict[str, int]) -> None:
     root, called = project.root, project.name
-    for name in _PROJECT:
-        setattr(project, name, _text(getattr(project, name), "path", counts))
+    project.key = _text(project.key, "path", counts)
+    project.name = _text(project.name, "path", counts)
+    project.root = _text(project.root, "path", counts)
+    project.remote = _text(project.remote, "path", counts)
+    project.branch = _text(project.branch, "path", counts)
     if project.root != root and root.endswith(called):
         # alone, the end of a path does not say what its beginning gave away
         project.name = project.root.replace("\\", "/").rstrip("/").rpartition("/")[2]
@@ -143,8 +146,10 @@ def _seal_observation(seen: Observation, counts: dict[str, int]) -> None:
     seen.tool_name = _text(seen.tool_name, "name", counts)
     if seen.file_path is not None:
         seen.file_path = _text(seen.file_path, "path", counts)
-    for name in ("dedup_key", "tool_use_id", "agent_id", "turn_id"):
-        setattr(seen, name, identity(getattr(seen, name)))
+    seen.dedup_key = identity(seen.dedup_key)
+    seen.tool_use_id = identity(seen.tool_use_id)
+    seen.agent_id = identity(seen.agent_id)
+    seen.turn_id = identity(seen.turn_id)
     seen.metadata = {_text(name, "name", counts): _tree(value, counts, name) for name, value in seen.metadata.items()}
 
 

@@ -200,7 +200,7 @@ def settle_lock(db_path: str) -> Iterator[bool]:
 def taken(lock: int) -> bool:
     """Whether the lock on an open file is this process's now: nobody else had it."""
     try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
+        from fcntl import LOCK_EX, LOCK_NB, flock  # on use: not every system has it
     except ImportError:
         return True  # sqlite's own locks remain: what is stored is checked again inside each transaction
     try:

@@ -11,7 +11,7 @@ STARTED = perf_counter_ns()
 
 def listen(db, event, path):  # type: ignore[no-untyped-def]
     """What nmem makes of an event that capture has stored."""
-    from nmem.live import heard
+    from nmem.live import heard  # on use: an event is stored first
 
     return heard(db, event, path)
 
@@ -27,17 +27,17 @@ def main() -> None:
             package.__path__ = [above + "/" + name]
             sys.modules[name] = package
         try:
-            from capture.compiled import install
+            from capture.compiled import install  # on use: sys.modules must hold the packages first
         except EOFError:  # its own bytecode was cut short by a full disk
-            from os import unlink
+            from os import unlink  # on use: after a full disk only
 
             unlink(f"{above}/capture/__pycache__/compiled.{sys.implementation.cache_tag}.pyc")  # noqa: PTH108 -- a hook
-            from capture.compiled import install
+            from capture.compiled import install  # on use: start-up stays short
         install()
-        from nmem.preload import begin
+        from nmem.preload import begin  # on use: the finder must be installed first
 
         begin(above, "".join(sys.argv[2:3]))
-    from capture.hook import main as run
+    from capture.hook import main as run  # on use: the finder must be installed first
 
     run(sys.argv[1:], STARTED, listen)
 

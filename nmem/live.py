@@ -33,7 +33,7 @@ def heard(db: Connection, event: Event, path: str) -> tuple[bool, str]:
         return _named(db, event, path)
     if event.ok or event.tool not in _WORK:
         return False, ""  # the tool waits: nothing else of nmem is loaded
-    from nmem.context.action import answer
+    from nmem.context.action import answer  # on use: a failed call only
 
     return False, answer(db, event)
 
@@ -66,10 +66,10 @@ def after(db: Connection, event: Event, path: str) -> tuple[bool, str]:
 
 def _named(db: Connection, event: Event, path: str) -> tuple[bool, str]:
     """Put the newest prompts into the episode that the agent just named; no other server's call is read."""
-    from capture.event import names_episode
+    from capture.event import names_episode  # on use: a call of an MCP tool only
 
     if names_episode(event) and not event.agent_id:
-        from nmem.episodes.announced import arrived
+        from nmem.episodes.announced import arrived  # on use: a call that names an episode only
 
         _ensure(db)
         arrived(db, event.session_id, path)
@@ -77,26 +77,26 @@ def _named(db: Connection, event: Event, path: str) -> tuple[bool, str]:
 
 
 def _task(db: Connection, event: Event) -> None:
-    from nmem.dispatch import link
+    from nmem.dispatch import link  # on use: the session of a task only
 
     _ensure(db)
     link(db, event)
 
 
 def _settle(path: str, kind: str) -> bool:
-    from nmem.settle_start import rested, start
+    from nmem.settle_start import rested, start  # on use: the end of a turn or session only
 
     return (kind != "turn_end" or rested(path)) and start(path)
 
 
 def _ensure(db: Connection) -> None:
-    from nmem.tables import ensure
+    from nmem.tables import ensure  # on use: start-up stays short
 
     ensure(db)
 
 
 def _start(db: Connection, event: Event) -> str:
-    from nmem.context.inject import at_start
+    from nmem.context.inject import at_start  # on use: a session's start only
 
     _ensure(db)
     if event.source == "compact":
@@ -105,24 +105,24 @@ def _start(db: Connection, event: Event) -> str:
 
 
 def _prompt(db: Connection, event: Event, path: str) -> str:
-    from nmem.episodes.online import arrived
+    from nmem.episodes.online import arrived  # on use: a prompt only
 
     _ensure(db)
     if db.execute("SELECT 1 FROM session_threads WHERE session_id = ?", (event.session_id,)).fetchone() is None:
-        from nmem.preload import TELLING, more
+        from nmem.preload import TELLING, more  # on use: a session's first prompt only
 
         more(TELLING)
-        from nmem.threads.continuity import assign
+        from nmem.threads.continuity import assign  # on use: a session's first prompt only
 
         assign(db, event.session_id, event.at)
     arrived(db, event.session_id, path)
-    from nmem.context.inject import at_prompt
+    from nmem.context.inject import at_prompt  # on use: the pack that holds it is loaded by now
 
     return at_prompt(db, event)
 
 
 def _turn_end(db: Connection, session_id: str, path: str) -> None:
-    from nmem.episodes.annotate import update_newest
+    from nmem.episodes.annotate import update_newest  # on use: the end of a turn only
     from nmem.episodes.revise import ended
 
     _ensure(db)
@@ -131,7 +131,7 @@ def _turn_end(db: Connection, session_id: str, path: str) -> None:
 
 
 def _passage(db: Connection, event: Event) -> None:
-    from nmem.episodes import passages
+    from nmem.episodes import passages  # on use: a compaction or a session's end only
 
     _ensure(db)
     if event.kind == "session_end":

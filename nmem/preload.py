@@ -43,7 +43,7 @@ def pack(above: str, kind: str) -> str:
 
 def head() -> bytes:
     """Bytes that a pack of this interpreter begins with."""
-    from _frozen_importlib_external import MAGIC_NUMBER
+    from _frozen_importlib_external import MAGIC_NUMBER  # on use: start-up stays short
 
     return MAGIC_NUMBER + b"nmem"
 
@@ -65,7 +65,7 @@ def preload(above: str, kind: str) -> None:
 
 def begin(above: str, event: str) -> None:
     """Load what a hook of this event needs: the entry of a hook's own process calls it before anything else."""
-    import gc
+    import gc  # on use: start-up stays short
 
     gc.disable()  # the code of all these modules would be searched for garbage a dozen times
     kind = KINDS.get(event)

@@ -38,7 +38,7 @@ def rested(db_path: str) -> bool:
 
 def start(db_path: str) -> bool:
     """Start settling; False when it is about to begin anyway, or cannot be started. Costs a stat, a write, a spawn."""
-    from capture.files import opened  # a turn that ends mostly asks `rested` alone
+    from capture.files import opened  # on use: a turn that ends mostly asks `rested` alone
     from capture.settle import OFF
 
     if os.environ.get(OFF) or os.environ.get(SKIP):
@@ -60,7 +60,7 @@ def start(db_path: str) -> bool:
 
 
 def _spawn(db_path: str) -> bool:
-    from capture.settle import spawn
+    from capture.settle import spawn  # on use: start-up stays short
     from nmem.own_process import words
 
     env = {**os.environ, SKIP: "1", "NMEM_DB": db_path}

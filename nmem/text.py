@@ -81,7 +81,7 @@ def to_json(
     default: Callable[[object], object] | None = None,
 ) -> str:  # fmt: skip
     """A value as JSON with its letters as they are; controls, bidi and hidden characters are escaped, and so kept."""
-    from json import dumps  # not at the top: `nmem when` starts without
+    from json import dumps  # on use: `nmem when` starts without
 
     text = dumps(value, ensure_ascii=False, indent=indent, sort_keys=sort_keys, default=default,
                       separators=(",", ":") if compact else None)  # fmt: skip
@@ -90,7 +90,7 @@ def to_json(
 
 def from_json(stored: object) -> object:
     """A stored JSON value; None of one that is damaged."""
-    from json import loads  # not at the top: as in `to_json`
+    from json import loads  # on use: `nmem when` starts without
 
     try:
         return loads(stored) if isinstance(stored, str) else None

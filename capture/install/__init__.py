@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from capture.clients import PLUGIN
-from capture.install import atomic, hook_entries, installed, opencode_plugin, servers, status_line
+from capture.install import atomic, hook_entries, installed, registered, servers, status_line
 from capture.install.installed import Record
 from capture.install.jsonc import BadJson
 from capture.install.settings_file import remove, value_at
@@ -132,10 +132,10 @@ def _nothing_but(text: str, target: Target) -> bool:
 
 
 def _plan_plugin(target: Target, before: bytes | None, record: Record, pinned: str) -> Plan:
-    if before is not None and not opencode_plugin.is_ours(before):
+    if before is not None and not registered.is_plugin(before):
         raise SettingsError(f"{target.path} exists and is not nmem's; it was left as it is")
     record.original = None
-    return Plan(target, before, opencode_plugin.source(pinned), record)
+    return Plan(target, before, registered.plugin_source(pinned), record)
 
 
 def plan_uninstall(target: Target, db: str) -> Plan:
@@ -150,7 +150,7 @@ def plan_uninstall(target: Target, db: str) -> Plan:
     if record.written and installed.digest(before) == record.written:
         return Plan(target, before, record.original, record)
     if target.shape == PLUGIN:
-        return Plan(target, before, None if opencode_plugin.is_ours(before) else before, record)
+        return Plan(target, before, None if registered.is_plugin(before) else before, record)
     try:
         text = text_of(before)
         after = _bare(text, target, record.left)

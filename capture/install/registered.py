@@ -6,20 +6,26 @@ PYTHON and ENTRY are absolute. The tests are the shell's own and cost it nothing
 would make each tool call of the client fail. On Windows, where nobody knows which shell will read it, the command
 stands alone.
 It carries no version: a client that trusts commands by their hash keeps trusting it after an upgrade.
+
+OpenCode has no commands in its settings: a plugin of nmem's holds the words of the command, and runs it on each event.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
 
 from capture import paths
 from capture.clients import CLIENTS
+from capture.clients.opencode import EVENTS, plugin
 from capture.files import regular
 
 _ENTRIES = ("nmem/entry.py", "capture/entry.py")
 """How the entry file of a command of ours ends; the second is that of an older nmem."""
+_MARK = b"// nmem: "
+_COMMAND = b"const COMMAND = "
 
 
 class Command:
@@ -130,3 +136,29 @@ def recognise(command: object) -> Command | None:
             last = found.index("||", at) if "||" in found[at:] else len(found)
             return Command(command, found[first:last], at - first)
     return None
+
+
+def is_plugin(data: bytes) -> bool:
+    """Whether a plugin file was written by nmem."""
+    return data.startswith(_MARK)
+
+
+def plugin_source(db: str = "") -> bytes:
+    """The text of OpenCode's plugin, with this machine's command in it."""
+    parts = words("opencode", "", db)
+    return plugin([*parts[:4], *parts[6:]]).encode()
+
+
+def plugin_commands(data: bytes) -> list[Command]:
+    """The commands that a plugin file runs, one an event; none when it is not nmem's."""
+    start = data.find(_COMMAND) if is_plugin(data) else -1
+    if start < 0:
+        return []
+    try:
+        parts = json.loads(data[start + len(_COMMAND) :].split(b"\n", 1)[0])
+    except ValueError:
+        return []
+    if not isinstance(parts, list) or len(parts) < 4:
+        return []
+    lines = [[*parts[:4], "opencode", event, *parts[4:]] for event in EVENTS]
+    return [Command(line(each), each, 3) for each in lines]

@@ -20,7 +20,7 @@ def title(name: str) -> str:
 
 def experimental() -> tuple[str, ...]:
     """Clients that were written after their documentation, not tried on the program itself."""
-    from capture.clients import CLIENTS
+    from capture.clients import CLIENTS  # on use: start-up stays short
 
     return tuple(name for name in CLIENTS if client(name).experimental)
 

@@ -116,7 +116,7 @@ def code(source: str) -> Code | None:
     import re  # on use: start-up stays short
 
     try:
-        from re import _compiler, _parser  # type: ignore[attr-defined]
+        from re import _compiler, _parser  # type: ignore[attr-defined]  # on use: not every interpreter has them
 
         parsed = _parser.parse(source, 0)
         words = _compiler._code(parsed, 0)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def _cached(size: int) -> Callable[[Callable[[str], object]], object]:
     """`functools.lru_cache(size)`, as far as SQLite uses it."""
-    from _functools import _lru_cache_wrapper  # type: ignore[import-not-found]
+    from _functools import _lru_cache_wrapper  # type: ignore[import-not-found]  # on use: not every interpreter has it
 
     return lambda call: _lru_cache_wrapper(call, size, False, tuple)
 
@@ -40,7 +40,7 @@ def _load() -> None:
     stand_in.__dict__["lru_cache"] = _cached
     sys.modules["functools"] = stand_in
     try:
-        import _sqlite3  # noqa: F401
+        import _sqlite3  # noqa: F401  # on use: the stand-in serves this import alone
     except ImportError:
         return  # the public module is tried next
     finally:

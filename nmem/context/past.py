@@ -156,19 +156,18 @@ MEASURES = ("turns", "failures", "rereads")
 
 @dataclass(frozen=True)
 class Group:
-    """Sessions of one kind, and each one's figures."""
+    """Sessions of one kind."""
 
     sessions: int
-    turns: tuple[int, ...]
-    failures: tuple[int, ...]
-    rereads: tuple[int, ...]
+    figures: dict[str, tuple[int, ...]]
+    """Each session's, by measure."""
     items: int
     """Of which it is known whether they were of use."""
     used: int
 
     def mean(self, measure: str) -> float | None:
         """The mean of a measure, if there is anything to take it of."""
-        found = getattr(self, measure)
+        found = self.figures[measure]
         return statistics.fmean(found) if found else None
 
     @property
@@ -218,7 +217,7 @@ def effect(db: Connection, project_id: int | None = None) -> Effect:
     without = [session_id for session_id, withheld, _ in rows if withheld]
     groups = _group(db, told, 0), _group(db, without, 1)
     late = db.execute("SELECT value FROM counters WHERE name = 'context_late'").fetchone()
-    ranges = {name: _range(getattr(groups[0], name), getattr(groups[1], name)) for name in MEASURES}
+    ranges = {name: _range(groups[0].figures[name], groups[1].figures[name]) for name in MEASURES}
     before = sum(1 for _, withheld, since in rows if not since and not withheld)
     return Effect(groups[0], groups[1], before, late[0] if late else 0, ranges)
 
@@ -233,8 +232,8 @@ def _group(db: Connection, sessions: Sequence[str], withheld: int) -> Group:
             (each, withheld),
         ).fetchone()
         items, used = items + known, used + int(good)
-    turns, failures, rereads = (tuple(one[at] for one in found) for at in range(3))
-    return Group(len(sessions), turns, failures, rereads, items, used)
+    figures = {name: tuple(one[at] for one in found) for at, name in enumerate(MEASURES)}
+    return Group(len(sessions), figures, items, used)
 
 
 def _figures(db: Connection, session_id: str) -> tuple[int, int, int]:

@@ -44,7 +44,7 @@ def link(db: Connection, event: Event) -> None:
     row = db.execute(f"SELECT session_id FROM tasks WHERE id = ? AND state IN {_LIVE}", (int(number),)).fetchone()  # noqa: S608 - our words
     if row is None or row[0] == event.session_id or (row[0] and not cleared):
         return
-    from capture.storage.store import transaction
+    from capture.storage.store import transaction  # on use: a hook of a task's first session only
 
     with transaction(db):
         db.execute(

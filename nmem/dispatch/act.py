@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from sqlite3 import Connection
 from typing import Any
 
@@ -43,17 +43,18 @@ def edit(db: Connection, task_id: int, changes: Mapping[str, Any], now: int) -> 
         raise NmemError(f"task/{task_id} {stands(one.state)}: cancel it first")
     if strange := sorted(set(changes) - set(_EDITABLE)):
         raise NmemError(f"a task has no {', '.join(strange)} to change")
-    before = NewTask(**{name: getattr(one, name) for name in _EDITABLE})
+    stood = asdict(one)
+    before = NewTask(**{name: stood[name] for name in _EDITABLE})
     given = replace(before, **changes)
     gone = () if "needs" in changes else tuple(need for need in one.needs if read.task(db, need) is None)
     given = replace(given, needs=tuple(need for need in given.needs if need not in gone))
     accept.needs(db, task_id, given.needs)
     wanted = accept.accepted(db, given)
-    names = [
-        name for name in (*_EDITABLE, "project") if name != "needs" and getattr(wanted, name) != getattr(one, name)
-    ]
+    changed = asdict(wanted)
     needs = tuple(sorted({*wanted.needs, *gone}))
-    values = {name: getattr(wanted, name) for name in names}
+    values = {
+        name: changed[name] for name in (*_EDITABLE, "project") if name != "needs" and changed[name] != stood[name]
+    }
     if values or needs != one.needs:
         queue.change(db, task_id, values, needs if needs != one.needs else None, now)
     return _found(db, task_id)

@@ -72,7 +72,7 @@ def end(root: int, grace: float, itself: bool = True) -> None:
 
 def adopt() -> None:
     """What the children of this process leave behind becomes its own child, where the system knows that: Linux."""
-    import ctypes
+    import ctypes  # on use: few commands run a client
 
     with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)

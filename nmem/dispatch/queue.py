@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import asdict
 from sqlite3 import Connection
 from typing import Any
 
@@ -91,12 +91,13 @@ def event(db: Connection, task_id: int, now: int, what: str, text: str = "") -> 
 
 def add(db: Connection, new: NewTask, now: int) -> int:
     """Queue a task that nmem.dispatch.accept has let through; its id."""
-    names = [each.name for each in fields(NewTask) if each.name != "needs"]
+    row = {**asdict(new), "worktree": bool(new.worktree)}
+    del row["needs"]
     with transaction(db):
         made = db.execute(
-            f"INSERT INTO tasks (created_at, changed_at, {', '.join(names)})"  # noqa: S608 - our names
-            f" VALUES (?, ?, {', '.join('?' * len(names))}) RETURNING id",
-            (now, now, *(getattr(replace(new, worktree=bool(new.worktree)), name) for name in names)),
+            f"INSERT INTO tasks (created_at, changed_at, {', '.join(row)})"  # noqa: S608 - our names
+            f" VALUES (?, ?, {', '.join('?' * len(row))}) RETURNING id",
+            (now, now, *row.values()),
         ).fetchone()[0]
         needs = sorted(set(new.needs))
         db.executemany("INSERT INTO task_needs VALUES (?, ?)", [(made, need) for need in needs])

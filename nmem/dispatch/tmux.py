@@ -57,7 +57,7 @@ def installed() -> bool:
 
 def server(socket: str) -> Server:
     """The server of a socket: by its name, or by its path where it holds a slash; empty: tmux's own."""
-    from libtmux import Server
+    from libtmux import Server  # on use: start-up stays short
 
     if not installed():
         raise NmemError("tmux is not installed: install it, or run tasks with --headless")
@@ -172,7 +172,7 @@ def attach(socket: str, pane_id: str, inside: bool) -> list[str]:
 
 def _command(tmux: Server, *words: str) -> tuple[list[str], list[str]]:
     """What tmux answers, and what it complains of."""
-    from libtmux.exc import LibTmuxException
+    from libtmux.exc import LibTmuxException  # on use: start-up stays short
 
     try:
         done = tmux.cmd(*words)

@@ -8,7 +8,7 @@ from pathlib import Path
 from capture import install, paths
 from capture.clients import CLIENTS, PLUGIN
 from capture.files import read
-from capture.install import atomic, hook_entries, opencode_plugin, targets
+from capture.install import atomic, hook_entries, registered, targets
 from capture.install.hook_entries import Entry
 from capture.install.targets import Target
 from nmem.audit import WRONG, Finding
@@ -26,7 +26,7 @@ def entries(target: Target) -> list[Entry]:
     if data is None:
         return []
     if target.shape == PLUGIN:
-        return [Entry((command.event,), command.event, command, {}) for command in opencode_plugin.commands(data)]
+        return [Entry((command.event,), command.event, command, {}) for command in registered.plugin_commands(data)]
     return hook_entries.entries(install.text_of(data), target)
 
 

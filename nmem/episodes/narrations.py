@@ -150,6 +150,13 @@ def prompts(db: Connection, unit_id: int) -> frozenset[int]:
     return frozenset(row[0] for row in db.execute("SELECT prompt_id FROM unit_prompts WHERE unit_id = ?", (unit_id,)))
 
 
+def _lists(told: Narrative) -> dict[str, str]:
+    """The lists of a story as they are stored, in the order of `_LISTS`."""
+    return dict(zip(_LISTS, map(_json, (
+        told.learned, told.completed, told.next_steps, told.notes, told.files_read, told.files_edited,
+    )), strict=True))  # fmt: skip
+
+
 def says(db: Connection, unit_id: int, story: Story) -> bool:
     """Whether a story is stored word for word."""
     told = story.narrative
@@ -158,14 +165,13 @@ def says(db: Connection, unit_id: int, story: Story) -> bool:
         f" {', '.join(_LISTS)} FROM work_units u JOIN narrations n ON n.unit_id = u.id WHERE u.id = ?",
         (unit_id,),
     ).fetchone()
-    lists = (_json(getattr(told, name)) for name in _LISTS)
     return row is not None and tuple(row) == (
         story.summary,
         told.title,
         told.outcome,
         told.obstacle,
         _json(told.marks),
-        *lists,
+        *_lists(told).values(),
     )
 
 
@@ -188,7 +194,7 @@ def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, forc
     units.annotated(
         db, unit_id,
         {"summary": story.summary, "heading": told.title or None, "narrator": told.narrator, "narrated_at": at[0],
-         **{name: _json(getattr(told, name)) for name in _LISTS}},
+         **_lists(told)},
     )  # fmt: skip
     db.execute(
         "INSERT OR REPLACE INTO narrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -50,7 +50,7 @@ def _placed(db: Connection, turns: list[Turn], at: int, number: int, path: str) 
     from nmem.preload import LATER, more  # on use: start-up stays short
 
     more(LATER)
-    from nmem.episodes.weigh import decide, load, verdict  # weighing is half of the cost: a first prompt has none
+    from nmem.episodes.weigh import decide, load, verdict  # on use: half of the cost, and a first prompt has none
 
     decision = decide(db, turns, at, load(path), "online" if at == len(turns) - 1 else "revised")
     return number, verdict(decision, units.ONLINE), decision.resumes

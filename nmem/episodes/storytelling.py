@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container, Iterable
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from sqlite3 import Connection
@@ -222,13 +222,12 @@ def summary(told: Narrative) -> str:
 
 
 def _safe(told: Narrative) -> Narrative:
-    values: Mapping[str, object] = {name: getattr(told, name) for name in told.__slots__}
     _remember_by(settings.load())
     return replace(
         told,
         **{
             name: [line for one in value if (line := _line(one))] if isinstance(value, list) else _line(str(value))
-            for name, value in values.items()
+            for name, value in asdict(told).items()
         },  # type: ignore[arg-type]
     )
 

@@ -94,7 +94,10 @@ class Verdict:
 
     def same(self, other: Verdict) -> bool:
         """Whether both say the same."""
-        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+        return self._said() == other._said()
+
+    def _said(self) -> tuple[object, ...]:
+        return self.label, self.by, self.score, self.reason, self.offered
 
 
 class UnitPrompt:

@@ -329,6 +329,8 @@ def _closed(db: Connection, unit: int, end: str, moment: Moment) -> bool:
 
 # -- figures
 
+Count = Callable[[Scored], int]
+
 
 def _both(rows: Sequence[tuple[str, bool, Scored, Scored]]) -> dict[str, Any]:
     """The figures of ours, and of the baseline beside them."""
@@ -348,20 +350,20 @@ def _figures(rows: Sequence[Scored], follows: Sequence[bool]) -> dict[str, Any]:
         "told_work_rate": _share(sum(one.episodes > 0 for one in rows), len(rows)),
         "tokens": round(sum(one.tokens for one in rows) / len(rows), 1) if rows else 0.0,
         "names": sum(one.names for one in rows),
-        "names_edited": _of(rows, "edited", "names"),
-        "names_touched": _of(rows, "touched", "names"),
+        "names_edited": _of(rows, lambda one: one.edited, lambda one: one.names),
+        "names_touched": _of(rows, lambda one: one.touched, lambda one: one.names),
         "episodes": sum(one.episodes for one in rows),
-        "episodes_shared": _of(rows, "shared", "episodes"),
-        "repeats": _of(rows, "repeated", "sentences"),
+        "episodes_shared": _of(rows, lambda one: one.shared, lambda one: one.episodes),
+        "repeats": _of(rows, lambda one: one.repeated, lambda one: one.sentences),
         "open_ends": sum(one.open_ends for one in rows),
-        "stale": _of(rows, "stale", "open_ends"),
+        "stale": _of(rows, lambda one: one.stale, lambda one: one.open_ends),
         "silences": len(silent),
         "silences_missed": sum(silent),
     }
 
 
-def _of(rows: Sequence[Scored], part: str, whole: str) -> float | None:
-    return _share(sum(getattr(one, part) for one in rows), sum(getattr(one, whole) for one in rows))
+def _of(rows: Sequence[Scored], part: Count, whole: Count) -> float | None:
+    return _share(sum(map(part, rows)), sum(map(whole, rows)))
 
 
 def _share(part: int, whole: int) -> float | None:

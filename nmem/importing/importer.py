@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 
 from capture.seal import Sealed
@@ -52,7 +52,7 @@ class Report:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for --json."""
-        out: dict[str, object] = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        out: dict[str, object] = asdict(self)
         out["seconds"] = round(self.seconds, 3)
         out["records_per_second"] = round(self.records / self.seconds) if self.seconds else 0
         return out

@@ -127,7 +127,7 @@ def _items(db: Connection, found: Reach, most: int, *, each: bool) -> tuple[Item
         out += [_item(kind, tuple(row)) for row in rows]
     of = json.dumps(sorted(found.sessions))
     for kind, table, sql in _ITEMS:
-        ids = json.dumps(sorted(getattr(found, table), reverse=True))
+        ids = json.dumps(sorted(found.facts(table), reverse=True))
         rows = db.execute(
             f"{sql} id IN (SELECT value FROM json_each(?)) OR session_id IN"  # noqa: S608
             " (SELECT value FROM json_each(?)) ORDER BY at DESC, id DESC LIMIT ?",

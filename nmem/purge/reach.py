@@ -44,6 +44,10 @@ class Reach:
     upto: dict[str, int] = field(default_factory=dict)
     """Up to which id facts were looked through for words."""
 
+    def facts(self, table: str) -> set[int]:
+        """The ids of one of the tables of facts."""
+        return {"observations": self.observations, "prompts": self.prompts}[table]
+
     @property
     def empty(self) -> bool:
         """Whether no fact is reached."""
@@ -203,7 +207,7 @@ def _wholes(
                 number for number in ids
                 if db.execute(f"SELECT session_id FROM {table} WHERE id = ?", (number,)).fetchone()[0] in allowed  # noqa: S608
             }  # fmt: skip
-            getattr(reach, table).update(kept)
+            reach.facts(table).update(kept)
         reach.traced = {one for one in reach.traced if allowed is None or one[0] in allowed}
         return
     found = _allowed(db, projects, sessions)
@@ -258,7 +262,7 @@ def _rows(
             _search(db, chosen, reach, table, (where, values), 0, stopped)
         else:
             found = db.execute(f"SELECT x.id FROM {table} x WHERE {where}", values)  # noqa: S608
-            getattr(reach, table).update(row[0] for row in found)
+            reach.facts(table).update(row[0] for row in found)
     reach.traced = set(_traced(db, chosen, reach, whole, _allowed(db, *scope)))
     if chosen.ids:
         reach.learnings.clear()
@@ -296,7 +300,7 @@ def _search(
 ) -> None:  # fmt: skip
     """Rows of a table that say the chosen words, page by page: no reader holds the database's log up."""
     said, values = where
-    says, hits = chosen.matcher, getattr(reach, table)
+    says, hits = chosen.matcher, reach.facts(table)
     sweep.watch(db, chosen)
     own = sweep.own_words(db)
     columns = list(sweep.says(db, table))
@@ -328,7 +332,7 @@ def _settled(db: Connection, chosen: Selection, reach: Reach) -> Reach:
         found = db.execute(f"SELECT id FROM sessions WHERE {sweep.test(chosen, 'sessions', 'id')}")  # noqa: S608
         reach.sessions |= {row[0] for row in found}
     for table in sweep.FACTS:
-        ids = getattr(reach, table)
+        ids = reach.facts(table)
         found = db.execute(f"SELECT DISTINCT session_id FROM {table} WHERE id {IN}", (_ids(ids),))  # noqa: S608
         of |= {row[0] for row in found}
     of |= {session_id for session_id, _ in reach.traced}
@@ -341,7 +345,7 @@ def _settled(db: Connection, chosen: Selection, reach: Reach) -> Reach:
         )
         reach.sessions |= {row[0] for row in left}
     for table in sweep.FACTS:
-        ids = getattr(reach, table)
+        ids = reach.facts(table)
         if reach.sessions and ids:
             gone = db.execute(
                 f"SELECT id FROM {table} WHERE id {IN} AND session_id {IN}",  # noqa: S608

@@ -95,7 +95,8 @@ def _merged(there: list[Touch], gone: list[Touch]) -> list[Touch]:
         before = by.get(key)
         by[key] = one if before is None else replace(
             before, last_at=max(before.last_at, one.last_at), newest=max(before.newest, one.newest),
-            **{name: getattr(before, name) + getattr(one, name) for name in ("reads", "edits", "failures", "others")},
+            reads=before.reads + one.reads, edits=before.edits + one.edits,
+            failures=before.failures + one.failures, others=before.others + one.others,
         )  # fmt: skip
     return sorted(by.values(), key=lambda one: (one.last_at, one.newest), reverse=True)
 

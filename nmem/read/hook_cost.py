@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
+from capture.storage.store import transaction
 from nmem import tables
 
 RUNS = 1000
@@ -160,8 +161,6 @@ def measured(db: Connection) -> Measured | None:
 
 def keep(db: Connection, whole: float, bare: float, now: int | None = None) -> None:
     """Keep what was timed, in milliseconds. On a writing connection, outside a transaction."""
-    from capture.storage.store import transaction
-
     if not tables.version(db) or not bare:
         return
     said = f"{whole:.1f} ms as the client waits, a bare interpreter {bare:.1f} ms"

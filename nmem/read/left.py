@@ -9,7 +9,9 @@ from sqlite3 import Connection
 
 from nmem.dispatch.task import NewTask
 from nmem.errors import NmemError
+from nmem.learn import places
 from nmem.names import told as told_name
+from nmem.read import stories, views
 from nmem.text import fit, printable
 
 _SHOWN, _LINE = 5, 300
@@ -17,8 +19,6 @@ _SHOWN, _LINE = 5, 300
 
 def task(db: Connection, unit_id: int, cwd: str = "") -> NewTask:
     """A task that goes on with an episode, in its project's folder. Raises NmemError."""
-    from nmem.read import stories
-
     found = stories.story(db, unit_id)
     if found is None:
         raise NmemError(f"there is no episode {unit_id}: `nmem episodes` lists them")
@@ -41,9 +41,6 @@ def task(db: Connection, unit_id: int, cwd: str = "") -> NewTask:
 
 def _folder(db: Connection, session_id: str) -> str:
     """Where its session worked, else another checkout of its project."""
-    from nmem.learn import places
-    from nmem.read import views
-
     ran = views.session(db, session_id)
     if ran is None:
         raise NmemError("its session was forgotten: name a folder")

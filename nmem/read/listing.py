@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
+from capture.project import resolve
 from nmem import tables
 from nmem.episodes import open_ends
 from nmem.errors import NmemError
@@ -208,8 +209,6 @@ def session_of(db: Connection, beginning: str = "", project: str = "") -> str:
     """The whole id. Without a beginning the newest of the project, or of the folder's, or of all. Raises NmemError."""
     if beginning:
         return _named(db, beginning)
-    from capture.project import resolve
-
     key = named(db, project).key if project else resolve(str(Path.cwd())).key
     found = views.sessions(db, 1, key) or ([] if project else views.sessions(db, 1))
     if not found:
@@ -218,8 +217,6 @@ def session_of(db: Connection, beginning: str = "", project: str = "") -> str:
 
 
 def _named(db: Connection, beginning: str) -> str:
-    from nmem.read.listing import sessions_like
-
     found = sessions_like(db, beginning)
     if not found:
         raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")

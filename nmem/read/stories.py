@@ -9,7 +9,7 @@ from sqlite3 import Connection, Row
 
 from nmem.decisions import read as decided
 from nmem.decisions.read import Decision
-from nmem.episodes import open_ends
+from nmem.episodes import narrations, open_ends
 from nmem.episodes.narrate.prose import LATER, NEXT, clip, plain, within, without_last_words, words
 from nmem.episodes.narrate.records import SILENT
 from nmem.read import stream
@@ -175,8 +175,6 @@ def _texts(stored: object) -> tuple[str, ...]:
 def _narrative(db: Connection, unit: Row, row: EpisodeRow) -> Narrative | None:
     if not unit["narrator"]:
         return None
-    from nmem.episodes import narrations
-
     how = narrations.known(db, unit["id"])
     stale = how is not None and how.told_of != narrations.holds(db, unit["id"])
     told = how.outcome if how else ""

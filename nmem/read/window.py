@@ -93,7 +93,7 @@ def forecast(readings: Sequence[tuple[int, int]], tokens: int | None, compacts_a
     growths = [two[1] - one[1] for one, two in steps]
     if len(growths) < FEWEST:
         return None
-    from statistics import median  # with what it needs it takes longer to import than the screen that asks for this
+    from statistics import median  # on use: it takes longer to import than the screen that asks
 
     if (growth := median(growths)) <= 0:
         return None

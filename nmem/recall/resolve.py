@@ -67,7 +67,7 @@ class Resolver:
             return out
         if found:
             return self._entry(query, found[0], 1.0)
-        from nmem.recall.rank import FLOOR, rank  # mostly the name itself is asked for
+        from nmem.recall.rank import FLOOR, rank  # on use: mostly the name itself is asked for
 
         ranked, sure = rank(index, text, operator, limit)
         if ranked and sure >= FLOOR and index.docs[ranked[0].doc][LINE] >= 0:

@@ -72,7 +72,7 @@ def alone(db_path: str) -> Iterator[bool]:
 
 def _mine(handle: int) -> bool:
     try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
+        from fcntl import LOCK_EX, LOCK_NB, flock  # on use: not every system has it
     except ImportError:
         return True  # each transaction asks again whether its rows are still to go
     try:

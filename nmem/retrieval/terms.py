@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from capture.jsonio import BadJson, loads
 from nmem.episodes.text import tokens
 
 _EDGE = ".,;:!?()[]{}<>\"`*#-~'|"
@@ -96,8 +97,6 @@ def texts(stored: str | None) -> list[str]:
     """The lines of a stored JSON list; none when it is no list."""
     if not stored or stored == "[]":
         return []
-    from capture.jsonio import BadJson, loads
-
     try:
         found = loads(stored)
     except BadJson:

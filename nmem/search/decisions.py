@@ -95,7 +95,7 @@ class Decisions:
 
     def shown(self, hit: Hit) -> Decision | None:
         """An entry in full; None when it is gone."""
-        from nmem.recall.asked import told
+        from nmem.recall.asked import told  # on use: start-up stays short
         from nmem.recall.resolve import Resolver
 
         with self._lock:

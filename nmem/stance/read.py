@@ -321,10 +321,9 @@ def compared(session: SessionStance, earlier: Sequence[SessionStance]) -> tuple[
 
 def figure(session: SessionStance, name: str) -> float | None:
     """A share of a session's observations, or None where it is known of none."""
-    if name == "failed":
-        return session.failed / session.observations if session.observations else None
-    value: float | None = getattr(session, name)
-    return value
+    failed = session.failed / session.observations if session.observations else None
+    return {"think": session.think, "diverge": session.diverge, "friction": session.friction, "novel": session.novel,
+            "failed": failed}[name]  # fmt: skip
 
 
 def _compared(name: str, value: float, before: Sequence[float]) -> Compared:

@@ -141,7 +141,7 @@ def _decide(db: Connection, session: Session, at: int, text: str | None) -> tupl
         return None, NEW
     if text is None:
         return before[0].thread_id, TIMEOUT
-    from nmem.threads.subject import continued  # few sessions come so soon after another one
+    from nmem.threads.subject import continued  # on use: few sessions come so soon after another one
 
     found = continued(db, session.project_id, session.id, session.branch, at, text, before)
     return found, NEW if found is None else TIMEOUT

@@ -186,6 +186,7 @@ def _trust(seen: Sequence[Case], before: Formula) -> dict[str, float]:
 def _hints(seen: Sequence[Case]) -> tuple[str, ...]:
     """What spoke for a link that the model did not see, most often first."""
     missed = [case for case in seen if case.related and case.assessment is not None and not case.assessment.related]
-    counts = {name: sum(getattr(case.like, name) >= 0.5 for case in missed) for name in NAMES}
+    likes = [dict(zip(NAMES, case.like.values(), strict=True)) for case in missed]
+    counts = {name: sum(like[name] >= 0.5 for like in likes) for name in NAMES}
     often = sorted((name for name in NAMES if counts[name] >= max(2, len(missed) / 3)), key=lambda name: -counts[name])
     return tuple(_OVERLOOKED[name] for name in often)

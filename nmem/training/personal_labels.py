@@ -214,10 +214,11 @@ def _verdict(right: tuple[int, int], decided: int, before: Figures, after: Figur
     """Why a dimension is not adopted; empty when it is."""
     if right[1] <= right[0]:
         return f"no more of your words come out right in sessions not seen: {right[1]} of {decided}, before {right[0]}"
-    for what in ("macro_f1", "accuracy"):
-        old, new = getattr(before, what), getattr(after, what)
+    for what, old, new in (
+        ("macro-f1", before.macro_f1, after.macro_f1), ("accuracy", before.accuracy, after.accuracy),
+    ):  # fmt: skip
         if new < old - HAIR:
-            return f"the corpus suffers: {what.replace('_', '-')} {new:.3f}, before {old:.3f}"
+            return f"the corpus suffers: {what} {new:.3f}, before {old:.3f}"
     return ""
 
 

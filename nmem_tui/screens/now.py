@@ -320,7 +320,7 @@ class Now(NowStream):
 
 def _go_on(db: Connection, session_id: str, one: Following | None, at: int) -> tuple[Stance, Following] | None:
     """Read the stance; what that and its card need is imported in the worker, after the first frame."""
-    from nmem_tui.model import stance as stance_words  # noqa: F401 -- on use: start-up stays short
+    from nmem_tui.model import stance as stance_words  # noqa: F401  # on use: start-up stays short
     from nmem_tui.model.stance import go_on
 
     return go_on(db, session_id, one, at)

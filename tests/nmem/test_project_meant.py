@@ -18,7 +18,6 @@ from nmem.context import choosing
 from nmem.errors import NmemError
 from nmem.stance import read as stances
 from nmem.store import project
-from nmem.threads import read as threads
 from tests.nmem.conftest import Recorded
 
 
@@ -35,13 +34,12 @@ def db(db_path: str) -> Iterator[Connection]:
 def test_key_before_root_before_name(db: Connection, named: str, number: int | None) -> None:
     found = project.meant(db, named)
     assert (found.id if found else None) == number
-    assert threads.project_id(db, named) == number
     if number:
         assert choosing.project_of(db, named) == number
 
 
 def test_a_name_that_several_have_is_asked_back(db: Connection) -> None:
-    for ask in (project.meant, threads.project_id, choosing.project_of, stances.newest):
+    for ask in (project.meant, choosing.project_of, stances.newest):
         with pytest.raises(
             NmemError, match=r"several projects are called api: name one by its folder, /two/api, /one/api"
         ):

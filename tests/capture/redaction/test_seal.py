@@ -8,7 +8,7 @@ import pytest
 
 from capture.event import TOOL_RESULT, Batch, Event, Observation, Project, Prompt
 from capture.extract.tools import _mcp
-from capture.seal import LIMITS, Sealed, seal, window
+from capture.seal import LIMITS, Sealed, seal
 
 AT = 1_760_000_000_000
 
@@ -108,11 +108,3 @@ def test_a_bottomless_tree_is_cut() -> None:
     made = batch("plain")
     made.observations[0].metadata = {"deep": deep}
     assert "…" in json.dumps(seal(made).to_dict(), ensure_ascii=False)
-
-
-def test_a_window_ends_at_lines() -> None:
-    text = "\n".join(f"line {number} of many" for number in range(20_000))
-    part = window(text, 10_000)
-    assert len(part) < 10_100
-    assert set(part.split("\n")) <= {*text.split("\n"), "…", ""}
-    assert window("short") == "short"

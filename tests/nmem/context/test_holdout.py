@@ -95,8 +95,8 @@ def test_the_two_groups_are_counted_side_by_side(played: Played) -> None:
     found = effect(db)
     db.close()
     assert (found.told.sessions, found.without.sessions, found.told_before) == (2, 1, 1)
-    assert (found.told.turns, found.told.failures, found.told.rereads) == ((2, 3), (2, 3), (1, 1))
-    assert found.without.turns == (4,)
+    assert found.told.figures == {"turns": (2, 3), "failures": (2, 3), "rereads": (1, 1)}
+    assert found.without.figures["turns"] == (4,)
     assert found.told.use == 1.0
     assert found.without.use == 1.0
     assert not found.enough
