@@ -83,7 +83,7 @@ def instead(db: Connection, named: str = "") -> str:
     shown = [fit(printable(one), _LONGEST) for one in every[:_SAID]]
     names = ", ".join(f"'{one}'" if " " in one else one for one in shown)
     more = "; `nmem status` lists more" if len(every) > _SAID else ""
-    return f"add --project and one that has records ({names}{more}), or run this in its folder"
+    return f"name one that has records with --project ({names}{more}), or run this in its folder"
 
 
 def named(db: Connection, project: str) -> Known:

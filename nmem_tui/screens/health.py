@@ -218,7 +218,7 @@ class Health(HealthActions):
     def read_everything(self, found: tuple[Finding, ...]) -> None:
         """The deep audit is over."""
         self._deep_at = self.cockpit.clock()
-        ours = (registrations.CHECK, *switches.CHECKS)
+        ours = (registrations.CHECK, switches.SETTINGS, *switches.CHECKS)
         self.found = reading.worst_first((*(one for one in self.found if one.check in ours), *found))
         if self.mode == FINDINGS:
             self._list(keep=False)

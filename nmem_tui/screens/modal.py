@@ -43,7 +43,7 @@ class CloseOnce:
         return leaving
 
 
-class Modal(CloseOnce, ModalScreen[ScreenResultType]):
+class Modal(CloseOnce, ModalScreen[ScreenResultType], inherit_bindings=False):
     """A dialog: it reads of the database, says in place what cannot be read, and is left with escape."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)

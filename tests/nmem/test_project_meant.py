@@ -75,7 +75,7 @@ def test_every_command_asks_back_alike(twice: Recorded, command: str) -> None:
     assert told.startswith("several projects are called api: name one by its folder, ")
     assert "/src/shop" in told and "/src/two" in told
     assert said(*command.split(), "--project", "nosuch") == (
-        "nothing is recorded of project nosuch: add --project and one that has records (api), or run this in its folder"
+        "nothing is recorded of project nosuch: name one that has records with --project (api), or run this in its folder"
     )
 
 
@@ -86,7 +86,7 @@ def test_a_folder_without_history_is_said_alike(
     folder = tmp_path / "empty"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    assert said(*command.split()).startswith(f"nothing is recorded of project {folder}: add --project and one")
+    assert said(*command.split()).startswith(f"nothing is recorded of project {folder}: name one that has records")
 
 
 def test_where_nothing_is_recorded_at_all_it_says_how_to_begin(db_path: str) -> None:
@@ -107,7 +107,7 @@ def test_a_mistyped_project_is_named_first(db: Connection) -> None:
             (name, number, number, number),
         )
     assert str(project.unknown(db, "webshpo")) == (
-        "nothing is recorded of project webshpo: add --project and one that has records (webshop, 'my blog', gamma,"
+        "nothing is recorded of project webshpo: name one that has records with --project (webshop, 'my blog', gamma,"
         " beta; `nmem status` lists more), or run this in its folder"
     )
 

@@ -12,6 +12,7 @@ from nmem_tui.app import Cockpit
 from nmem_tui.keymap import meet
 from nmem_tui.model.actions import ACTIONS, BY_ID, EVERYWHERE, NUMBERED, bar, bindings, of
 from nmem_tui.screens.base import View
+from nmem_tui.screens.modal import Modal
 
 HERE = Path(__file__).parent
 IDS = [action.id for action in ACTIONS]
@@ -206,3 +207,9 @@ def test_the_tests_that_drive_them_are_there(test: tuple[str, str]) -> None:
     for action in DRIVEN[test].split():
         known = (action, *BY_ID[action].keys)
         assert any(word in source for word in known), f"{action} does not occur in {file}"
+
+
+def test_a_dialog_has_its_own_keys_alone() -> None:
+    for dialog in (Modal, *Modal.__subclasses__()):
+        keys = set(dialog._merged_bindings.key_to_bindings if dialog._merged_bindings else ())
+        assert not keys & {"tab", "shift+tab", "ctrl+c", "super+c"}, dialog.__name__

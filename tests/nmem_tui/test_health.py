@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -268,6 +269,20 @@ async def test_the_deep_audit_reads_everything_on_a_key_only(make: Any, cockpit:
         await settled(pilot)
         await pilot.press("ctrl+r")
         await until(pilot, "seen quickly", gone="text indexes")
+
+
+async def test_the_deep_audit_keeps_a_settings_file_that_cannot_be_read(
+    make: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    file = Path(os.environ["HOME"]) / ".codex" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"\xff\xfe")
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await pilot.press("8")
+        await until(pilot, "1 wrong", "cannot be read")
+        await settled(pilot)
+        await pilot.press("A")
+        await until(pilot, "everything was read", "1 wrong", "cannot be read")
 
 
 async def test_work_is_stopped_and_only_one_goes_on(make: Any, cockpit: Any, until: Any, settled: Any) -> None:

@@ -18,7 +18,7 @@ from capture.install.targets import Target
 from nmem.audit import NOTE, OK, WRONG, Finding
 from nmem.doctor import registrations
 
-CHECKS = ("switch", "trust", "double")
+CHECKS, SETTINGS = ("switch", "trust", "double"), "settings"
 """The names of what is found here, but for a file that cannot be read."""
 
 
@@ -121,7 +121,7 @@ def codex(folder: str) -> list[Finding]:
     except FileNotFoundError:
         config = {}
     except (OSError, ValueError) as error:
-        return [Finding("settings", WRONG, f"{path} cannot be read: {error}", "fix the file by hand", "codex")]
+        return [Finding(SETTINGS, WRONG, f"{path} cannot be read: {error}", "fix the file by hand", "codex")]
     out = []
     features = config.get("features")
     if isinstance(features, dict) and features.get("hooks") is False:
