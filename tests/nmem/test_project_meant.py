@@ -75,7 +75,8 @@ def test_every_command_asks_back_alike(twice: Recorded, command: str) -> None:
     assert told.startswith("several projects are called api: name one by its folder, ")
     assert "/src/shop" in told and "/src/two" in told
     assert said(*command.split(), "--project", "nosuch") == (
-        "nothing is recorded of project nosuch: name one that has records with --project (api), or run this in its folder"
+        "nothing is recorded of project nosuch: name one that has records with --project (api),"
+        " or run this in its folder"
     )
 
 

@@ -210,6 +210,7 @@ def test_the_tests_that_drive_them_are_there(test: tuple[str, str]) -> None:
 
 
 def test_a_dialog_has_its_own_keys_alone() -> None:
-    for dialog in (Modal, *Modal.__subclasses__()):
+    dialogs: list[type[Modal[Any]]] = [Modal, *Modal.__subclasses__()]
+    for dialog in dialogs:
         keys = set(dialog._merged_bindings.key_to_bindings if dialog._merged_bindings else ())
-        assert not keys & {"tab", "shift+tab", "ctrl+c", "super+c"}, dialog.__name__
+        assert not keys & {"tab", "shift+tab", "ctrl+c", "super+c"}, dialog
