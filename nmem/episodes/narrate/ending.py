@@ -464,7 +464,9 @@ def call(action: Action) -> str:
     first = whole.split("\n", 1)[0].strip("# ")
     if action.obs_type == "plan":
         return clip(f"the plan {first.removeprefix('ExitPlanMode')}".strip(), 80)
-    if "\n" in whole or (len(whole) > _LINE and any(mark in whole for mark in ";|&")):
+    if "\n" in whole or (
+        len(whole) > _LINE and any(mark in whole for mark in ";|&") and not action.obs_type.startswith("web_")
+    ):
         first = naming.name(whole, action.obs_type)
     if not verb and naming.inline(action.content):
         said = action.metadata.get("description")

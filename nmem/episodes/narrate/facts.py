@@ -8,6 +8,8 @@ from bisect import bisect_right
 from datetime import datetime
 from itertools import pairwise
 
+from capture.shell import parse
+from capture.shell.families import git
 from nmem.episodes.narrate import cues, shell
 from nmem.episodes.narrate.ledger import REPLACED, Commit, Ledger
 from nmem.episodes.narrate.prose import clip, plain, uncut
@@ -28,7 +30,7 @@ _NOUNS = {"pr": "pull request", "issue": "issue", "release": "release", "repo": 
 
 def ledger(episode: Episode) -> Ledger:
     """Follow all actions that succeeded."""
-    out = Ledger()
+    out = Ledger(episode.root)
     seen: set[str] = set()
     asked = [one.at for one in episode.prompts]
     for action in episode.actions:
@@ -74,7 +76,8 @@ def said_commits(episode: Episode) -> int:
 
 def said_pushed(episode: Episode) -> bool:
     """Whether the agent's last words tell of a push."""
-    return bool(_PUSH_MADE.search(_said_last(episode)))
+    said = re.split(r"[.!?;] ", _said_last(episode))
+    return any((made := _PUSH_MADE.search(one)) and not _UNPUSHED.search(one[: made.start()]) for one in said)
 
 
 def _said_last(episode: Episode) -> str:
@@ -85,18 +88,16 @@ def _said_last(episode: Episode) -> str:
 _OPENS = 400
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _COMMITS_IN_ALL = re.compile(
-    rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS)}) (?:\w+ )?commits (?:in total|in all|total|overall|across|on)\b", re.IGNORECASE
+    rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS)}) (?:\w+ )?commits (?:in total|in all|total|overall|across)\b", re.IGNORECASE
 )
 _COMMIT_MADE = re.compile(
     r"(?:^|[.!:] )(?:(?:the |your )?commit (?:succeeded|successful|created|is in|went through|landed)"
-    r"|(?:all |everything )?committed\b(?! (?:files|changes|code|state|history|version|work)\b))"
+    r"|(?:all |everything )?committed\b(?=[.:!,;]|$| (?:as|in|and|to|on|with|all|the)\b))"
     r"|\bcommitted (?:as|in) (?=[a-f]*\d)[0-9a-f]{7,}",
     re.IGNORECASE,
 )
-_PUSH_MADE = re.compile(
-    r"(?<!not )(?<!n't )(?<!been )(?<!nothing )\bpushed\b(?! (?:yet|until|manually|back))|푸시했|プッシュしました",
-    re.IGNORECASE,
-)
+_PUSH_MADE = re.compile(r"\bpushed\b(?! (?:yet|until|manually|back))|푸시했|プッシュしました", re.IGNORECASE)
+_UNPUSHED = re.compile(r"n[’']t\b|\b(?:not|never|nothing|yet|be|been|will|waiting|ready)\b", re.IGNORECASE)
 
 
 def makes(command: str) -> bool:
@@ -185,9 +186,9 @@ def _commit(out: Ledger, action: Action) -> None:
         return
     if not made.hash and (action.outcome != OK or "--dry-run" in action.content):
         return
-    if out.kept_commits() and (again := _INTO_LAST.search(action.content)):
+    if out.kept_commits() and (again := _into_last(action.content)):
         last = out.kept_commits()[-1]
-        if again[1] == "amend":
+        if again == "amend":
             last.hash, last.subject = made.hash or last.hash, made.subject or last.subject
         out.commits.append(out.commits.pop())
         for change in out.standing():
@@ -197,8 +198,18 @@ def _commit(out: Ledger, action: Action) -> None:
     out.commit(made)
 
 
-_INTO_LAST = re.compile(r"\s--(amend|fixup|squash)\b")
-"""How git is told that what is committed belongs to a commit that is there."""
+def _into_last(command: str) -> str:
+    """How git is told that what is committed belongs to a commit that is there: amend, fixup or squash; else ""."""
+    if "--" not in command:
+        return ""
+    for step in parse(command).steps:
+        verb, at = git(step.argv) if step.argv[:1] == ["git"] else ("", 0)
+        if verb == "commit" and (how := next(filter(None, map(_INTO_LAST.match, step.argv[at + 1 :])), None)):
+            return how[1]
+    return ""
+
+
+_INTO_LAST = re.compile(r"--(amend|fixup|squash)(?:=|$)")
 
 
 def subject(action: Action) -> str:

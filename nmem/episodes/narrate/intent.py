@@ -72,9 +72,13 @@ def _opening(episode: Episode, read_prompts: list[Ask]) -> tuple[str, int]:
 
 def _typed_anew(episode: Episode, number: int) -> bool:
     """Whether the next prompt is this one with more to it: it was sent too early."""
-    texts = [one.text.strip() for one in episode.prompts[number : number + 2]]
-    texts = [_CALLED.sub("", text) for text in texts]
-    return len(texts) > 1 and len(texts[1]) > len(texts[0]) >= _EARLY and texts[1].startswith(texts[0][:_TYPED][:-2])
+    both = episode.prompts[number : number + 2]
+    texts = [_CALLED.sub("", one.text.strip()) for one in both]
+    if len(texts) < 2 or not len(texts[1]) > len(texts[0]) >= _EARLY:
+        return False
+    times = [*(one.at for one in episode.closings()), *(one.at for one in episode.actions)]
+    answered = any(both[0].at < at < both[1].at for at in times)
+    return texts[1].startswith(texts[0] if answered else texts[0][:_TYPED][:-2])
 
 
 _EARLY, _TYPED = 8, 50

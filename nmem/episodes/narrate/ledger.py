@@ -56,13 +56,30 @@ class Ledger:
     """The working tree as far as the episode touched it."""
 
     __slots__ = (
-        "by_user", "changes", "commits", "plans", "published", "pushes", "said_commits", "said_pushed", "scratch",
-        "staged", "stashed", "tried", "turn", "worded",
+        "by_user",
+        "changes",
+        "commits",
+        "named",
+        "plans",
+        "published",
+        "pushes",
+        "root",
+        "said_commits",
+        "said_pushed",
+        "scratch",
+        "staged",
+        "stashed",
+        "tried",
+        "turn",
+        "worded",
     )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, root: str = "") -> None:
         self.changes: dict[str, Change] = {}
         self.commits: list[Commit] = []
+        self.root = root
+        self.named: dict[str, list[str]] = {}
+        """Base name -> the paths with it."""
         self.by_user = False
         """The user commits too: what no commit is seen to hold may be in one of theirs."""
         self.plans: dict[str, None] = {}
@@ -90,9 +107,10 @@ class Ledger:
         """Note an edit, a new file or a deletion."""
         known = path in self.changes
         if not known:  # one tool names it from the project's folder, another from the root
-            ends = (one for one in self.changes if f"/{one}".endswith(f"/{path}") or f"/{path}".endswith(f"/{one}"))
-            path = next((one for one in ends if one.startswith("/") != path.startswith("/")), path)
+            named = self.named.setdefault(path.rpartition("/")[2], [])
+            path = next((one for one in named if one in self.changes and _one_file(one, path, self.root)), path)
             known = path in self.changes
+            named.append(path)
         change = self.changes.setdefault(path, Change(path, created=created, turn=self.turn))
         if deleted:
             self.remove(change, "deleted")
@@ -245,11 +263,22 @@ class Ledger:
         return [one for one in self.commits if not one.undone]
 
 
+def _one_file(one: str, other: str, root: str) -> bool:
+    """Whether a path from the disk's root and one from a folder are one file's; a bare name stands in the project."""
+    whole, part = (one, other) if one.startswith("/") else (other, one)
+    if part.startswith("/") or not whole.startswith("/"):
+        return False
+    if "/" in part:
+        return whole.endswith(f"/{part}")
+    return bool(root) and whole == f"{root.rstrip('/')}/{part}"
+
+
 def _same(older: Commit, made: Commit) -> bool:
     """Whether a commit was tried before: a check refused the first try, or a copied record tells of both."""
     known = bool(older.hash and made.hash and older.hash != made.hash)
-    one, other = (text.removesuffix("…") for text in (older.subject, made.subject))
-    return bool(one and other) and (one.startswith(other) or other.startswith(one)) and not known
+    longer, text = sorted((older.subject, made.subject), key=len, reverse=True)
+    cut = text.endswith("…") and len(text) > 1 and longer.startswith(text[:-1])
+    return bool(text) and (longer == text or cut) and not known
 
 
 _TAKEN_AWAY = ("removed", "deleted", "git clean", SCRATCH)

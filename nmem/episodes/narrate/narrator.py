@@ -63,7 +63,8 @@ def narrate(episode: Episode) -> Narrative:
     did = answers(found_turns, gone)
     open_end = unanswered(episode, read_prompts)
     ledger.by_user = facts.committed_by_user(episode)
-    ledger.said_commits, ledger.said_pushed = facts.said_commits(episode), facts.said_pushed(episode)
+    ledger.said_commits = facts.said_commits(episode) if ledger.changes or ledger.commits or ledger.tried else 0
+    ledger.said_pushed = facts.said_pushed(episode)
     ledger.worded = "" if ledger.kept_commits() else facts.worded_commit(episode)
     refused = refusals(episode)
     spoken, against = objection(episode, refused)

@@ -25,7 +25,9 @@ def apply(ledger: Ledger, command: str) -> None:
         name = argv[0].rsplit("/", 1)[-1]
         if name == "git":
             kept |= keeps(argv)
-            if not (kept and "--hard" in argv):
+            if kept and "--hard" in argv:
+                _reset(ledger, ["--hard"])
+            else:
                 _git(ledger, step)
         elif name in ("rm", "unlink", "trash", "Remove-Item"):
             _removed(ledger, _plain(argv[1:]), "removed")

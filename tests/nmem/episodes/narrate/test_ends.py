@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nmem.episodes.narrate import naming
 from nmem.episodes.narrate.narrator import narrate
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def test_a_call_of_what_is_not_there_fails_no_check(begin: type[Story]) -> None:
 
 
 def test_a_file_that_two_tools_name_otherwise_is_one_file(begin: type[Story]) -> None:
-    story = begin().user("Add the lid").write("/home/dev/pot/src/lid.go").edit("src/lid.go").edit("lid.go")
+    story = begin().user("Add the lid").write("/home/dev/pot/src/lid.go").edit("src/lid.go")
     assert narrate(story.agent("Added.").episode()).files_edited == ["/home/dev/pot/src/lid.go"]
 
 
@@ -210,3 +211,58 @@ def test_a_question_that_was_answered_and_acted_upon_is_not_open(begin: type[Sto
     story = begin().user("Simplify it").act("task_spawn", "Simplify the lid", "failed", description="Simplify the lid")
     story.act("task_spawn", "Simplify the lid", description="Simplify the lid")
     assert "what 1 subagent changed" in narrate(story.agent("Simplified all of it.").episode()).outcome.lower()
+
+
+def test_a_commit_beside_a_squash_of_another_command_is_one_of_its_own(begin: type[Story]) -> None:
+    for line in (
+        'git merge --squash pot && git commit -m "Pot"',
+        'git commit -am "Pot" && git push && gh pr merge 3 --squash',
+        'git commit -m "support --fixup in the pot"',
+    ):
+        story = begin().user("Seal the lid").edit("lid.go").commit("1a2b3c4", "Seal the lid").edit("pot.go")
+        story.shell(line, "git_commit", commit={"hash": "5d6e7f8", "subject": "Pot"})
+        assert "2 commits (1a2b3c4, 5d6e7f8)" in narrate(story.episode()).outcome, line
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Sealed. It is ready to be pushed.", "Nothing was committed or pushed.", "It will be pushed by the pipeline.",
+     "The branch has 3 commits on top of main.", "Committed nothing.", "Note: committed credentials were found in .env",
+     "Everything committed so far was reviewed."],
+)  # fmt: skip
+def test_what_was_not_committed_or_pushed_is_not_the_agent_s_word(begin: type[Story], said: str) -> None:
+    story = begin().user("Seal the lid").edit("lid.go").commit("1a2b3c4", "Seal the lid").agent(said)
+    assert "word" not in narrate(story.episode()).outcome
+    assert "word" not in narrate(begin().user("Look at the lid").agent(said).episode()).outcome
+
+
+def test_not_yet_pushed_is_not_pushed(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid").edit("lid.go").agent("Committed as abc1234, but not yet pushed.")
+    assert "word pushed" not in narrate(story.episode()).outcome
+
+
+def test_files_of_one_name_in_two_places_are_two(begin: type[Story]) -> None:
+    story = begin().user("Say it in both").edit("CLAUDE.md").edit("/home/u/.claude/CLAUDE.md").agent("Said.")
+    assert "2 files changed" in narrate(story.episode()).outcome
+
+
+def test_two_subjects_of_which_one_begins_the_other_are_two_commits(begin: type[Story]) -> None:
+    story = begin().user("Test it").edit("a.go").commit("", "Add tests").edit("b.go")
+    assert "2 commits" in narrate(story.commit("", "Add tests for the lid").episode()).outcome
+
+
+def test_requests_that_begin_alike_are_two(begin: type[Story]) -> None:
+    first = "In the module kitchen/pots/lids.py of this repository, rename lid to cover"
+    story = begin().user(first).edit("lids.py").agent("Renamed.")
+    story.user("In the module kitchen/pots/lids.py of this repository, delete the function seal").edit("lids.py")
+    assert "rename lid" in narrate(story.agent("Deleted.").episode()).intent
+
+
+def test_a_branch_keeps_commits_and_no_edits(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid").edit("lid.go").shell("git branch kept && git reset --hard HEAD", "git_other")
+    assert "not committed" not in narrate(story.episode()).outcome
+
+
+def test_a_write_to_the_forge_is_more_than_a_look() -> None:
+    assert not naming.looks("gh api", "gh api -XPOST repos/a/b/issues")
+    assert not naming.looks("gh api", "gh api repos/a/b -fbody=no") and naming.looks("gh api", "gh api repos/a/b")
