@@ -427,15 +427,17 @@ REASON = Cue(
 )
 
 _TO_CHOOSE = (
-    r"^\W*(?:(?:(?:let'?s|i(?:'d| would|'ll| think)?|we|yes|ok(?:ay)?|yeah|please|just)\b\W*)*(?:do|"
+    r"^\W*(?:(?:(?:let'?s|i(?:'d| would|'ll| think)?|we|yes|ok(?:ay)?|yeah|please|just)\b(?!['’])\W*)*(?P<verb>do|"
     r"go(?: (?:with|for))?|try|take|pick|use|choose|prefer|like|want)?\W*)?"
 )
 CHOICE = re.compile(
-    _TO_CHOOSE + r"(?:the )?(?:option |variant |approach |choice |number |nr\.? ?|#|opção |variante |옵션 ?|案)?"
-    r"(?P<which>[1-9]|[a-e])\b(?![.,]?\d)(?P<rest>.{0,200})$",
+    _TO_CHOOSE
+    + r"(?:the )?(?P<called>option |variant |approach |choice |number |nr\.? ?|#|opção |variante |옵션 ?|案)?"
+    r"(?P<which>[1-9]|[b-e]|a(?(called)|(?! +(?!(?:please|because|and|but|is)\b)\w)))\b(?![.,]?\d|['’]\w)"
+    r"(?P<rest>.{0,200})$",
     re.IGNORECASE | re.DOTALL,
 )
-"""One of the options that an agent listed."""
+"""One of the options that an agent listed; a bare "a" before a word is the article."""
 CHOICE_OF = re.compile(
     _TO_CHOOSE + r"the (?P<words>\w[\w-]*(?: [\w-]+){0,2}?) (?:one|option|variant|approach|choice|way)\b"
     r"(?P<rest>.{0,200})$",

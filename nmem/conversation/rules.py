@@ -300,10 +300,18 @@ _LIST, _CHOSEN = 2, 240
 """Options of a list at least; characters of a choice at most."""
 _BELOW = re.compile(r"[ \t]*\n[ \t]*\n?[ \t]*(?P<line>[^\s|#].*[^\s?？])[ \t]*$", re.MULTILINE)
 _FAVOURS = re.compile(
-    r"\b(?:best|better|prefer\w*|like|fine|good|great|makes sense|works|winner|yes|let'?s|choose|pick|take|"
-    r"go with|agree)\b",
+    r"\b(?:(?:best|better)(?! \w+ed\b)|prefer\w*|i(?:'d| would)? (?:\w+ )?like|fine|good|great|makes sense|"
+    r"works(?=\W*$| for (?:me|us)\b)|winner|yes|let'?s|(?:i|i'd|i'll|we|we'll|please|to) (?:choose|pick|take|go with)|"
+    r"agree)\b",
     re.IGNORECASE,
 )
+_PLAIN = re.compile(r"\s*(?:$|because\b|please\b|(?P<more>[^\w\s](?!\W*(?:it|that|this|which)\b)))", re.IGNORECASE)
+"""How a text goes on that does no more than name an option; `more`: or that says something else behind a sign."""
+_STATES = re.compile(
+    r"\s+(?:is|was|has|had|would|will|could|might|may|can|sounds|looks|seems|feels|needs|loses|breaks|fails|crashes|\w+ed)\b",
+    re.IGNORECASE,
+)
+_REFUSES = re.compile(r"\b(?:hm+|nope|nah|no(?=\W*$|[,.;!])|(?:what|how) about)\b", re.IGNORECASE)
 
 
 def _option(case: _Case) -> tuple[int, int] | None:
@@ -315,18 +323,36 @@ def _option(case: _Case) -> tuple[int, int] | None:
     if found is None:
         return _described(case, said) or _favoured(case)
     rest = found["rest"].lstrip()
-    if (rest[:1] in _SEVERAL and rest.strip(" .")) or cues.REFUSED.match(rest) or not _offers(case, found.group()):
+    several, states = rest[:1] in _SEVERAL and rest.strip(" ."), _STATES.match(found["rest"])
+    if several or _refused(found) or (states and not _FAVOURS.search(rest)):
         return None
-    return _listed(before.text, found["which"])
+    return _listed(before.text, found["which"]) if _offers(case, said[: found.end("which")]) else None
+
+
+def _refused(found: re.Match[str]) -> bool:
+    """Whether what follows the name of an option speaks against it."""
+    rest = found["rest"]
+    fails = not found["verb"] and not _PLAIN.match(rest) and cues.ORDINARY.search(rest)
+    return bool(cues.REFUSED.match(rest) or _REFUSES.search(rest) or fails)
+
+
+def _names_only(found: re.Match[str]) -> bool:
+    """Whether the words choose: by a verb, with nothing behind, or with praise. "The second one crashes" does not."""
+    rest = found["rest"]
+    plain = _PLAIN.match(rest)
+    if plain and plain["more"]:
+        said = rest.lstrip(" ,.;:!-–—")
+        return not cues.ORDINARY.search(said) and (said.startswith("not the ") or not cues.REFUSED.match(said))
+    return bool(plain or (found["verb"] and not _STATES.match(rest)) or _FAVOURS.search(rest))
 
 
 def _described(case: _Case, said: str) -> tuple[int, int] | None:
     """The option that a person chooses by its place, or by words of it: "the second one", "the cached approach"."""
     found = cues.CHOICE_OF.match(said)
-    if found is None or case.before is None or cues.REFUSED.match(found["rest"]) or not _offers(case, "option"):
+    if found is None or case.before is None or _refused(found) or not _names_only(found):
         return None
     options, words = _options(case.before.text), found["words"].lower()
-    if len(options) < _LIST:
+    if len(options) < _LIST or not _offers(case, case.before.text if found["verb"] else ""):
         return None
     place = len(options) - 1 if words == "last" else cues.PLACES.get(words)
     if place is not None:
@@ -339,7 +365,7 @@ def _favoured(case: _Case) -> tuple[int, int] | None:
     """The option that a sentence calls the best: "I think option C is best"."""
     for part, asks in zip(case.marks.parts, case.marks.asks, strict=True):
         found = cues.OPTION_NAMED.search(part)
-        if found and not asks and _FAVOURS.search(part) and not cues.REFUSED.match(part):
+        if found and not asks and _FAVOURS.search(part) and not (cues.REFUSED.match(part) or _REFUSES.search(part)):
             return _listed(case.before.text, found["which"]) if case.before else None
     return None
 
@@ -391,7 +417,7 @@ def _of_list(text: str, asked: tuple[int, int] | None) -> tuple[int, int] | None
 
 
 def _offers(case: _Case, said: str) -> bool:
-    """Whether an agent's turn lists ways to go, of which one is to be chosen; `said`: the words of the choice."""
+    """Whether an agent's turn lists ways to go, of which one is to be chosen; `said`: words that say they are ways."""
     if case.before is None:
         return False
     if _WAYS.search(said) and len(_options(case.before.text)) >= _LIST:

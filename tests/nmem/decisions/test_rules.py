@@ -176,6 +176,38 @@ def test_an_option_is_chosen_by_a_word_that_it_alone_has() -> None:
     assert parts(*lines)[1].startswith("Option B: Write-through")
 
 
+_FINDINGS = "Here is what I found:\n1. The new cache drops keys\n2. A lock is held too long\n3. The current way copies"
+_OFFER = "Ways:\nA. lock the file\nB. write to a new file\nC. retry\nD. nothing\nWhich one do you prefer?"
+
+
+@pytest.mark.parametrize("said", [
+    "The first one fails on CI with a timeout", "The first one is fixed already", "The new one crashes",
+    "the current way is slow, look at the profile", "The last one surprised me", "The lock one is a known bug",
+])  # fmt: skip
+def test_talk_about_something_in_a_list_is_no_choice(said: str) -> None:
+    assert found("Why is it slow?", f"> {_FINDINGS}", said) == []
+
+
+@pytest.mark.parametrize("said", [
+    "The first one loses data", "The second one sounds risky", "The second one would break Windows", "B is slow",
+    "The second option has been tried", "The second one, hmm, no", "The second one, it crashes on CI",
+    "I think option A is the best documented, what about B", "just a quick question before we go on",
+    "I think a third approach could work", "I'd like a different approach", "Let's take a step back",
+    "A quick question", "The first one works on Linux", "option A fails on Windows", "B, no, wait", "I'd rename it",
+])  # fmt: skip
+def test_a_remark_on_an_option_is_no_choice(said: str) -> None:
+    assert found("How is it saved?", f"> {_OFFER}", said) == []
+
+
+@pytest.mark.parametrize("said", [
+    "A", "a", "A, with a lock file", "A please", "a because it is simple", "let's go with A", "option a with a timeout",
+    "The first one", "the first one, please", "the first one because it is simple", "I'd take the first one for now",
+    "The first one is fine", "the first one, not the second", "A is better",
+])  # fmt: skip
+def test_few_words_choose_an_option(said: str) -> None:
+    assert parts("How is it saved?", f"> {_OFFER}", said)[1] == "A. lock the file"
+
+
 def test_steps_of_an_option_are_no_options() -> None:
     agent = "Your ways:\n\n## Option 1: a bridge\n1. Connects to it\n2. Forwards\n\n## Option 2: a proxy\nRuns beside."
     assert parts("How?", f"> {agent}", "option 2")[1] == "Option 2: a proxy\nRuns beside."
