@@ -5,6 +5,8 @@ CROSS JOIN: from the few rows that are marked to their sessions. The other way r
 
 from __future__ import annotations
 
+import re
+
 from nmem.context import known
 from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item, subject
 from nmem.names import told
@@ -29,12 +31,18 @@ FRESH = 14 * 86_400_000
 DECISIONS = 3
 """Marked decisions that are told at once: the newest that hold."""
 _KIND = "CASE WHEN json_valid(o.metadata) THEN json_extract(o.metadata, '$.kind') END"
-_ALIKE, _SHORT = 0.66, 3
+_ALIKE, _SHORT = 2 / 3, 3
 """The share of the words of two decisions that makes them one matter; of a decision of so many words a prompt that has
 one speaks of it."""
-_REVISES = (" no longer ", " instead ", " rather than ", "supersed", "replac", " from now on ", " any more", " anymore",
-            " nicht mehr", " ab jetzt", " ya no ", " não mais", " désormais", "더 이상", "不再")  # fmt: skip
-"""By which a marked decision says that something else held before it."""
+_ENDS = re.compile(
+    r"\b(?:no longer|instead|rather than|supersed\w+|replac(?:es|ed|ing)|replace (?:the |our )?\w+ (?:by|with)|"
+    r"any ?more|nicht mehr|ya no|não mais)\b|더 이상|不再"
+)
+"""By which a decision says that something else held before it."""
+_BEGINS = re.compile(r"\b(?:from now on|ab jetzt|désormais)\b")
+"""By which it may say that; or that it holds still."""
+_NOT = re.compile(r"\b(?:not|never|no|nicht|nie|kein\w*|não|nunca|pas)\b|n['’]t\b")
+_WORD = re.compile(r"\w+")
 _TEXT = 240
 _ABROAD = 0.9
 """The score of a pin of another project: a project's own come first."""
@@ -208,10 +216,14 @@ def decisions(db: Connection, present: Present) -> list[Item]:
     if not rows:
         return []
     own, asked, out = _by_hand(db), terms(present.prompt) if present.prompt else {}, []
-    for number, at, content in _holding(rows, _said_since(db, present.project_id, rows[-1][1])):
+    held = _holding(rows, _said_since(db, present.project_id, rows[-1][1]), own)
+    theirs = {content.lower() for number, _, content in held if f"obs/{number}" in own}
+    for number, at, content in held:
         words = terms(content)
         shared = [word for word in words if word in asked]
         person = f"obs/{number}" in own
+        if not person and content.lower() in theirs:
+            continue
         if asked and (len(shared) >= 2 or (shared and _SHORT * len(shared) >= len(words))):
             reason, score = f"a decision was marked, and {_spoken_of(shared)}", 0.9
         elif not present.prompt and person and present.at - at < FRESH:
@@ -246,27 +258,42 @@ def _said_since(db: Connection, project_id: int, since: int) -> list[tuple[int, 
 
 
 def _holding(
-    rows: list[tuple[int, int, str]], said: list[tuple[int, str, bool]]
+    rows: list[tuple[int, int, str]], said: list[tuple[int, str, bool]], own: set[str]
 ) -> list[tuple[int, int, str]]:  # fmt: skip
-    """Of marked decisions, the newest first, those that no later decision replaces."""
-    later = [(at, frozenset(terms(text)), bool(revises)) for at, text, revises in said]
-    out = []
+    """Of marked decisions, the newest first, those that no later decision replaces; an agent's (none of `own`) replaces
+    only an agent's. One that is said again holds: only where it is marked again the newer stands for both."""
+    later = [(at, text, bool(revises), True) for at, text, revises in said if text]
+    marked, out = len(later), []
     for number, at, content in rows:
-        words = frozenset(terms(content))
-        if not any(when >= at and _replaces(other, words, revises) for when, other, revises in later):
+        person = f"obs/{number}" in own
+        if not any(
+            when >= at and by_person >= person and _replaces(text, content, revises, n >= marked)
+            for n, (when, text, revises, by_person) in enumerate(later)
+        ):
             out.append((number, at, content))
-        low = f" {content.lower()} "
-        later.append((at, words, any(cue in low for cue in _REVISES)))
+        low = content.lower()
+        later.append((at, content, bool(_ENDS.search(low) or _BEGINS.search(low)), person))
     return out
 
 
-def _replaces(later: frozenset[str], earlier: frozenset[str], revises: bool) -> bool:
-    """Whether a later decision is about the matter of an earlier one: nearly its words, or half of them and a word
-    that says that something held before."""
-    shared = len(later & earlier)
-    if shared < min(2, len(earlier)) or not shared:
+def _replaces(later: str, earlier: str, revises: bool, marked: bool) -> bool:
+    """Whether a later decision is about the matter of an earlier one: nearly its words, or most of them and a word
+    that says that something held before, plainly where these are few. Said again, and not `marked`, it replaces none.
+    """
+    new, old = frozenset(terms(later)), frozenset(terms(earlier))
+    shared = len(new & old)
+    if shared < min(2, len(old)) or not shared or (not marked and _repeats(later.lower(), earlier.lower())):
         return False
-    return shared >= _ALIKE * max(len(later), len(earlier)) or (revises and 2 * shared >= len(earlier))
+    plain = len(old) >= _SHORT or _ENDS.search(later.lower()) or _NOT.search(later.lower())
+    most = shared > _SHORT or (shared > _ALIKE * len(old) and plain)
+    return shared >= _ALIKE * max(len(new), len(old)) or bool(revises and most)
+
+
+def _repeats(later: str, earlier: str) -> bool:
+    """Whether a text has all words of another in their order, and does not deny it."""
+    left = iter(_WORD.findall(later))
+    denies = _ENDS.search(later) or len(_NOT.findall(later)) > len(_NOT.findall(earlier))
+    return not denies and all(word in left for word in _WORD.findall(earlier))
 
 
 def chosen(db: Connection, present: Present) -> list[Item]:

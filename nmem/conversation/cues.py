@@ -328,7 +328,7 @@ REVISES = Cue(
     r"\b(?:amend(?:s|ed|ing|ment)?|supersed\w+|overrul\w+|overrid(?:es?|ing) (?:the|our|what)|revis(?:e|ed|ing|it)|"
     r"no longer|used to|instead of the|we (?:settled|agreed|decided)|previously (?:settled|agreed|decided)|"
     r"chang(?:e|ed|ing) (?:our|my) minds?|old (?:rule|policy|cap|limit|behaviou?r|convention)|going forward|"
-    r"from now on|replaces? the|changes shape|as (?:we|i) (?:decided|agreed) (?:before|earlier|last)|anymore|"
+    r"from now on|replaces the|changes shape|as (?:we|i) (?:decided|agreed) (?:before|earlier|last)|anymore|"
     r"after all)\b",
     r"\b(?:nicht mehr|ab jetzt|ab sofort|künftig|doch lieber|bisherige\w*|alte (?:regel|grenze)|ersetzt)\b",
     r"\b(?:não (?:vale )?mais|a partir de agora|mudamos|mudei de ideia|de agora em diante|substitui|antiga regra)\b",

@@ -26,6 +26,17 @@ def decide(played: Played, text: str = RULE, *, by_hand: bool = True, gap: int =
     return made.id
 
 
+def say(played: Played, text: str) -> None:
+    """What a session finds in the person's words."""
+    played.begin("talk")
+    played.ask(text)
+    played.say("Understood.")
+    played.end()
+    played.settle()
+    with closing(played.database()) as db:
+        assert db.execute("SELECT 1 FROM said_decisions").fetchone()
+
+
 def start(played: Played, gap: int = 60_000) -> str:
     told = played.begin(f"s{next(played.numbers)}", gap=gap)
     played.end()
@@ -103,6 +114,70 @@ def test_what_was_said_in_conversation_since_replaces_it(shop: Played) -> None:
     shop.end()
     shop.settle()
     assert RULE not in start(shop)
+
+
+@pytest.mark.parametrize("later", [RULE, "prices are rounded half even, to the cent", f"no longer: {RULE}"])
+def test_what_an_agent_marks_replaces_only_what_an_agent_marked(shop: Played, later: str) -> None:
+    decide(shop)
+    decide(shop, "logs have their timestamps in UTC", by_hand=False)
+    decide(shop, "logs no longer have their timestamps in UTC", by_hand=False)
+    decide(shop, later, by_hand=False)
+    assert f"The person decided, 4 minutes ago: “{RULE}”" in start(shop)
+    shop.begin("logs")
+    told = shop.ask("which timestamps do the logs have, those in UTC?")
+    assert "“logs no longer have" in told
+    assert "“logs have" not in told
+
+
+def test_what_an_agent_repeats_is_told_once_as_the_persons(shop: Played) -> None:
+    decide(shop, gap=FRESH)
+    decide(shop, by_hand=False)
+    shop.begin("q", gap=FRESH + 1)
+    told = shop.ask("how are the prices of vouchers rounded, to the cent?")
+    assert told.count(RULE) == 1
+    assert "The person decided" in told
+
+
+@pytest.mark.parametrize(("first", "again"), [
+    (RULE, "From now on prices are always rounded half up, to the cent."),
+    ("use httpx for the client", "Always use httpx for the client."),
+    ("use httpx, not requests", "From now on always use httpx, not requests."),
+])  # fmt: skip
+def test_one_that_is_said_again_still_holds(shop: Played, first: str, again: str) -> None:
+    decide(shop, first)
+    say(shop, again)
+    assert first in start(shop)
+
+
+@pytest.mark.parametrize(("first", "other"), [
+    ("use httpx, not requests", "From now on always use requests, not httpx."),
+    ("use httpx for the client", "From now on never use httpx for the client."),
+    ("try httpx 3 times for the client", "From now on always try httpx 4 times for the client."),
+])  # fmt: skip
+def test_one_whose_words_are_said_the_other_way_does_not_hold(shop: Played, first: str, other: str) -> None:
+    decide(shop, first)
+    say(shop, other)
+    assert first not in start(shop)
+
+
+@pytest.mark.parametrize("by", [decide, "said"])
+@pytest.mark.parametrize(("first", "other"), [
+    ("Use postgres", "Replace the postgres driver by asyncpg"),
+    ("Sort by name", "Replaceable parts are sorted by name and price, then by the day they came"),
+    ("tests run in docker", "lint no longer runs in docker"),
+    ("migrations are appended, never edited", "migrations are named by date instead of numbered, and appended"),
+])  # fmt: skip
+def test_a_later_one_on_something_else_silences_none(shop: Played, first: str, other: str, by: object) -> None:
+    decide(shop, first)
+    say(shop, f"We decided that from now on: {other}.") if by == "said" else decide(shop, other)
+    assert first in start(shop)
+
+
+@pytest.mark.parametrize("later", ["Replace postgres by sqlite", "Postgres is replaced: use sqlite"])
+def test_one_that_is_replaced_in_so_many_words_is_not_told(shop: Played, later: str) -> None:
+    decide(shop, "Use postgres")
+    decide(shop, later)
+    assert "Use postgres" not in start(shop)
 
 
 def test_notes_leave_room_for_decisions(shop: Played) -> None:
