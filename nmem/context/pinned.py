@@ -5,8 +5,6 @@ CROSS JOIN: from the few rows that are marked to their sessions. The other way r
 
 from __future__ import annotations
 
-import re
-
 from nmem.context import known
 from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item, subject
 from nmem.names import told
@@ -34,15 +32,13 @@ _KIND = "CASE WHEN json_valid(o.metadata) THEN json_extract(o.metadata, '$.kind'
 _ALIKE, _SHORT = 2 / 3, 3
 """The share of the words of two decisions that makes them one matter; of a decision of so many words a prompt that has
 one speaks of it."""
-_ENDS = re.compile(
-    r"\b(?:no longer|instead|rather than|supersed\w+|replac(?:es|ed|ing)|replace (?:the |our )?\w+ (?:by|with)|"
-    r"any ?more|nicht mehr|ya no|não mais)\b|더 이상|不再"
-)
+_ENDS = (" no longer ", " instead ", " rather than ", " superseded ", " supersedes ", " replaces ",
+         " replaced ", " replacing ", " any more ", " anymore ", " nicht mehr ", " ya no ", " não mais ",
+         "더 이상", "不再")  # fmt: skip
 """By which a decision says that something else held before it."""
-_BEGINS = re.compile(r"\b(?:from now on|ab jetzt|désormais)\b")
+_BEGINS = (" from now on ", " ab jetzt ", " désormais ")
 """By which it may say that; or that it holds still."""
-_NOT = re.compile(r"\b(?:not|never|no|nicht|nie|kein\w*|não|nunca|pas)\b|n['’]t\b")
-_WORD = re.compile(r"\w+")
+_NOT = frozenset(("not", "never", "no", "nicht", "nie", "kein", "keine", "não", "nunca", "pas"))
 _TEXT = 240
 _ABROAD = 0.9
 """The score of a pin of another project: a project's own come first."""
@@ -271,8 +267,8 @@ def _holding(
             for n, (when, text, revises, by_person) in enumerate(later)
         ):
             out.append((number, at, content))
-        low = content.lower()
-        later.append((at, content, bool(_ENDS.search(low) or _BEGINS.search(low)), person))
+        words = _words(content)
+        later.append((at, content, _ends(words) or any(cue in f" {' '.join(words)} " for cue in _BEGINS), person))
     return out
 
 
@@ -282,18 +278,34 @@ def _replaces(later: str, earlier: str, revises: bool, marked: bool) -> bool:
     """
     new, old = frozenset(terms(later)), frozenset(terms(earlier))
     shared = len(new & old)
-    if shared < min(2, len(old)) or not shared or (not marked and _repeats(later.lower(), earlier.lower())):
+    if shared < min(2, len(old)) or not shared or (not marked and _repeats(_words(later), _words(earlier))):
         return False
-    plain = len(old) >= _SHORT or _ENDS.search(later.lower()) or _NOT.search(later.lower())
+    plain = len(old) >= _SHORT or _ends(_words(later)) or _denials(_words(later))
     most = shared > _SHORT or (shared > _ALIKE * len(old) and plain)
     return shared >= _ALIKE * max(len(new), len(old)) or bool(revises and most)
 
 
-def _repeats(later: str, earlier: str) -> bool:
+def _repeats(later: list[str], earlier: list[str]) -> bool:
     """Whether a text has all words of another in their order, and does not deny it."""
-    left = iter(_WORD.findall(later))
-    denies = _ENDS.search(later) or len(_NOT.findall(later)) > len(_NOT.findall(earlier))
-    return not denies and all(word in left for word in _WORD.findall(earlier))
+    left = iter(later)
+    return not _ends(later) and _denials(later) <= _denials(earlier) and all(word in left for word in earlier)
+
+
+def _words(text: str) -> list[str]:
+    low = text.lower().replace("’", "'")
+    return "".join([char if char.isalnum() or char == "'" else " " for char in low]).split()
+
+
+def _ends(words: list[str]) -> bool:
+    """Whether a text says that something else held, also by "replace that by this"."""
+    low = f" {' '.join(words)} "
+    bare = [word for word in words if word not in ("the", "our")]
+    swaps = any(verb == "replace" and by in ("by", "with") for verb, by in zip(bare, bare[2:], strict=False))
+    return swaps or any(cue in low for cue in _ENDS)
+
+
+def _denials(words: list[str]) -> int:
+    return sum(word in _NOT or word.endswith("n't") for word in words)
 
 
 def chosen(db: Connection, present: Present) -> list[Item]:
