@@ -88,7 +88,8 @@ def _said_last(episode: Episode) -> str:
 _OPENS = 400
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _COMMITS_IN_ALL = re.compile(
-    rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS)}) (?:\w+ )?commits (?:in total|in all|total|overall|across)\b", re.IGNORECASE
+    rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS)}) (?:\w+ )?commits (?:in total|in all|total|overall|across|on(?! top))\b",
+    re.IGNORECASE,
 )
 _COMMIT_MADE = re.compile(
     r"(?:^|[.!:] )(?:(?:the |your )?commit (?:succeeded|successful|created|is in|went through|landed)"

@@ -139,7 +139,7 @@ class Ledger:
             and not any(mark in old + new for mark in "*$")
         ):
             path = _moved(old, old, new)
-            self.changes[path] = Change(path, moved=old)
+            self._keep(Change(path, moved=old))
             return
         for change in self.matching(old):
             del self.changes[change.path]
@@ -148,7 +148,11 @@ class Ledger:
             if change.path == change.moved:
                 change.moved = ""
                 change.live = change.edits > 0
-            self.changes[change.path] = change
+            self._keep(change)
+
+    def _keep(self, change: Change) -> None:
+        self.changes[change.path] = change
+        self.named.setdefault(change.path.rpartition("/")[2], []).append(change.path)
 
     def matching(self, pattern: str) -> list[Change]:
         """The changes that a path, a folder or a glob of a command means."""
