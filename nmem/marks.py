@@ -20,6 +20,7 @@ from capture.storage.schema import NewerDatabase
 from nmem.database import worded
 from nmem.errors import NmemError
 from nmem.store.project import recorded
+from nmem.text import fit, printable
 
 NOTE, DECISION, ROLLBACK = "note", "decision", "rollback"
 KINDS = (NOTE, DECISION, ROLLBACK)
@@ -29,6 +30,8 @@ LONGEST = 4_000
 _WAIT = 10.0
 _SAME = 10_000
 """Milliseconds in which the same words are one marker."""
+_NAMED = 80
+"""Cells of a project's name in an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,8 @@ def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str]:
             (here.key, here.root),
         ).fetchone()
     if row is None:
-        some = next((one.name for one in recorded(db) if one.sessions), "")
+        some = next((fit(printable(one.name), _NAMED) for one in recorded(db) if one.sessions), "")
+        name = fit(printable(here.name), _NAMED)
         then = f"run this in the folder of {some}, or add --session ID" if some else "run a session here first"
-        raise NmemError(f"no session of {here.name} is recorded yet, and a marker needs one: {then}")
+        raise NmemError(f"no session of {name} is recorded yet, and a marker needs one: {then}")
     return row[0], row[1], row[2]

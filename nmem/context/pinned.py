@@ -14,6 +14,7 @@ from nmem.sanitize import quoted
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from sqlite3 import Connection
 
     from nmem.context.present import Present
@@ -198,8 +199,18 @@ def markers(db: Connection, present: Present, thread_id: int | None = None) -> l
     return [*decisions(db, present), *out[:MARKERS]]
 
 
-def decisions(db: Connection, present: Present) -> list[Item]:
-    """Marked decisions: those that the prompt speaks of; at a start the newest fresh ones that the person marked.
+def decided_in(db: Connection, session_id: str) -> set[int]:
+    """The observations of the decisions that were marked in a session."""
+    rows = db.execute(
+        f"SELECT o.id FROM observations o WHERE o.session_id = ? AND o.obs_type = 'marker' AND {_KIND} = 'decision'",  # noqa: S608
+        (session_id,),
+    ).fetchall()
+    return {row[0] for row in rows}
+
+
+def decisions(db: Connection, present: Present, also: Collection[int] = ()) -> list[Item]:
+    """Marked decisions: those that the prompt speaks of; at a start the newest fresh ones that the person marked, or
+    that are of `also`, whoever did.
 
     None that a later decision replaces. Raises sqlite3.Error.
     """
@@ -222,8 +233,8 @@ def decisions(db: Connection, present: Present) -> list[Item]:
             continue
         if asked and (len(shared) >= 2 or (shared and _SHORT * len(shared) >= len(words))):
             reason, score = f"a decision was marked, and {_spoken_of(shared)}", 0.9
-        elif not present.prompt and person and present.at - at < FRESH:
-            reason, score = "a decision that you marked lately", 0.9
+        elif not present.prompt and (person or number in also) and present.at - at < FRESH:
+            reason, score = f"a decision that {'you' if person else 'the agent'} marked lately", 0.9
         else:
             continue
         who = "The person decided" if person else "Marked as decided"

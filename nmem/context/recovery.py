@@ -9,6 +9,7 @@ from __future__ import annotations
 from capture.clients.said import BEGIN, END
 from nmem.context import places
 from nmem.context.items import Item, subject
+from nmem.context.pinned import decided_in
 from nmem.episodes import open_ends, units
 from nmem.names import told
 from nmem.sanitize import quoted, whole
@@ -58,7 +59,7 @@ def recover(
     """What a session was at, the goal first, within `budget` tokens; nothing when it has no episode.
 
     It is not chosen by what it is worth; what a person excluded is left out all the same. `decided`: what the person
-    marked as decided in the project, in whichever session.
+    marked as decided in the project, in whichever session, and the agent in this one: those that hold.
     """
     unit = units.latest(db, session_id)
     if unit is None:
@@ -69,13 +70,9 @@ def recover(
         (session_id, session_id, _LOOKED_AT),
     ).fetchall()
     ids, rows = [row[0] for row in found_rows], [row[1:] for row in found_rows]
-    found = [*_goal(db, unit), *_open(db, unit, ids, rows, unsaid), *_files(db, unit, rows),
+    marked = [Item(subject(one.id), DECISION, one.text, score=one.score, reason=one.reason) for one in decided]
+    found = [*_goal(db, unit), *_open(db, unit, ids, rows, unsaid), *_files(db, unit, rows), *marked,
              *_decided(db, unit, ids, rows)]  # fmt: skip
-    over = {item.id for item in found}
-    found += [
-        Item(subject(one.id), DECISION, one.text, score=one.score, reason=one.reason)
-        for one in decided if subject(one.id) not in over
-    ]  # fmt: skip
     if unsaid:
         found = unsaid.told(found)
     kept: list[Item] = []
@@ -132,11 +129,15 @@ def _quoted(text: str, limit: int) -> str:
 
 
 def _decided(db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row]) -> list[Item]:
-    """Questions answered, plans and decisions noted; and the person's own words since the goal was set."""
+    """Questions answered, plans and notes; and the person's own words since the goal was set. Marked decisions are told
+    by whether they hold."""
     out: list[Item] = []
+    marked = decided_in(db, unit.session_id)
     for number, (at, kind, _, content, _, _) in zip(reversed(ids), reversed(rows), strict=True):
         if at < unit.started_at or len(out) >= _DECIDED:
             break
+        if number in marked:
+            continue
         if kind in ("plan", "marker") or (kind == "question" and " -> " in content):
             text = f"{kind.capitalize()}: {_quoted(content, _LONG)}"
             out.append(Item(f"obs/{number}", DECISION, text, score=0.8, reason=f"a {kind} of the interrupted goal"))

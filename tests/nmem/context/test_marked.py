@@ -221,3 +221,19 @@ def test_a_conversation_that_begins_anew_is_told_again(shop: Played, source: str
     else:
         told = shop.hook("SessionStart", source="compact")
     assert RULE in told
+
+
+def test_after_a_compaction_only_what_holds_is_told(shop: Played) -> None:
+    shop.begin("b")
+    shop.ask("add a receipt for vouchers in shop/receipt.py")
+    decide(shop)
+    decide(shop, "prices are rounded half even, to the cent")
+    decide(shop, "vouchers have a receipt of their own", by_hand=False)
+    mark(shop.path, "the printer is slow", cwd=shop.folder, at=shop.at)
+    shop.edit("shop/receipt.py")
+    shop.say("Added.")
+    told = shop.hook("SessionStart", source="compact")
+    assert "half up" not in told
+    assert told.count("half even") == told.count("receipt of their own") == told.count("printer is slow") == 1
+    assert "The person decided" in told
+    assert "Marked as decided" in told

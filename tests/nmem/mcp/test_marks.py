@@ -87,6 +87,8 @@ def test_a_mark_changes_nothing_of_an_open_session(shop: Recorded, db_path: str,
         ("x", "poem", "/src/shop", "a marker must be a note, a decision, a rollback"),
         ("x" * 4_001, "note", "/src/shop", "at most 4000 characters"),
         ("x", "note", "/src/nothing", "no session of nothing is recorded yet"),
+        ("x", "note", "/src/a\x1b[2J\nb", "no session of a␛\\[2J↵b is recorded yet"),
+        ("x", "note", f"/src/{'n' * 200}", "no session of n{79}… is recorded yet"),
     ],
 )
 def test_what_cannot_be_kept_is_said(shop: Recorded, db_path: str, text: str, kind: str, cwd: str, says: str) -> None:
