@@ -57,7 +57,7 @@ def undone(command: str) -> tuple[str, list[str]]:
         words = part.split()
         kept |= keeps(words)
         what, paths = _step(words)
-        if what and not (kept and "--hard" in words):
+        if what and not (kept and what == "commits" and "--hard" in words):
             found = what, [path for path in paths if path not in (".", ":/", "*")] if "." not in paths else []
     return found
 

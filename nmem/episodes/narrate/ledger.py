@@ -56,30 +56,16 @@ class Ledger:
     """The working tree as far as the episode touched it."""
 
     __slots__ = (
-        "by_user",
-        "changes",
-        "commits",
-        "named",
-        "plans",
-        "published",
-        "pushes",
-        "root",
-        "said_commits",
-        "said_pushed",
-        "scratch",
-        "staged",
-        "stashed",
-        "tried",
-        "turn",
-        "worded",
+        "by_user", "changes", "commits", "named", "plans", "published", "pushes", "root", "said_commits", "said_pushed",
+        "scratch", "staged", "stashed", "tried", "turn", "worded",
     )  # fmt: skip
 
     def __init__(self, root: str = "") -> None:
         self.changes: dict[str, Change] = {}
         self.commits: list[Commit] = []
-        self.root = root
+        self.root = root.rstrip("/")
         self.named: dict[str, list[str]] = {}
-        """Base name -> the paths with it."""
+        """A file's name with its folder's -> the paths that end so."""
         self.by_user = False
         """The user commits too: what no commit is seen to hold may be in one of theirs."""
         self.plans: dict[str, None] = {}
@@ -107,7 +93,7 @@ class Ledger:
         """Note an edit, a new file or a deletion."""
         known = path in self.changes
         if not known:  # one tool names it from the project's folder, another from the root
-            named = self.named.setdefault(path.rpartition("/")[2], [])
+            named = self.named.setdefault(self._ending(path), [])
             path = next((one for one in named if one in self.changes and _one_file(one, path, self.root)), path)
             known = path in self.changes
             named.append(path)
@@ -152,7 +138,10 @@ class Ledger:
 
     def _keep(self, change: Change) -> None:
         self.changes[change.path] = change
-        self.named.setdefault(change.path.rpartition("/")[2], []).append(change.path)
+        self.named.setdefault(self._ending(change.path), []).append(change.path)
+
+    def _ending(self, path: str) -> str:
+        return "/".join((path if "/" in path else f"{self.root}/{path}").rsplit("/", 2)[-2:])
 
     def matching(self, pattern: str) -> list[Change]:
         """The changes that a path, a folder or a glob of a command means."""
@@ -272,9 +261,8 @@ def _one_file(one: str, other: str, root: str) -> bool:
     whole, part = (one, other) if one.startswith("/") else (other, one)
     if part.startswith("/") or not whole.startswith("/"):
         return False
-    if "/" in part:
-        return whole.endswith(f"/{part}")
-    return bool(root) and whole == f"{root.rstrip('/')}/{part}"
+    inside = whole.startswith(f"{root}/")
+    return inside and whole.endswith(f"/{part}") if "/" in part else bool(root) and whole == f"{root}/{part}"
 
 
 def _same(older: Commit, made: Commit) -> bool:

@@ -67,7 +67,7 @@ _PROBES = frozenset((
 _STEPWISE = ("rebase", "merge", "cherry-pick")
 _NETWORK = ("curl", "wget")
 _SENDS = re.compile(r"\s(?:-X\s*(?!GET|HEAD)[A-Z]|--request|-d\b|--data|-F\b|--form|-T\b|--upload|--post)")
-_CHANGES = re.compile(r"\s(?:-X\s*(?!GET)|-[fF]|--(?:method|field|raw-field|input)\b)|\bgraphql\b.*\bmutation\b")
+_CHANGES = re.compile(r"\s(?:-X(?!\s*GET)|-[fF]|--(?:method|field|raw-field|input)\b)|\bgraphql\b.*\bmutation\b")
 """Options by which `gh api` does more than ask."""
 _VAGUE = frozenset((
     "ssh", "curl", "wget", "python", "python3", "node", "docker", "bash", "sh", "ping", "scp", "sqlite3", "psql",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nmem.episodes.narrate import naming
+from nmem.episodes.narrate.ledger import Ledger
 from nmem.episodes.narrate.narrator import narrate
 
 if TYPE_CHECKING:
@@ -244,6 +245,10 @@ def test_not_yet_pushed_is_not_pushed(begin: type[Story]) -> None:
 def test_files_of_one_name_in_two_places_are_two(begin: type[Story]) -> None:
     story = begin().user("Say it in both").edit("CLAUDE.md").edit("/home/u/.claude/CLAUDE.md").agent("Said.")
     assert "2 files changed" in narrate(story.episode()).outcome
+    tree = Ledger("/home/u/pots")
+    for path in ("src/lid.go", "/home/u/pans/src/lid.go", "/home/u/pots/src/lid.go", "lid.go", "/home/u/pots/lid.go"):
+        tree.edit(path, "", 0)
+    assert list(tree.changes) == ["src/lid.go", "/home/u/pans/src/lid.go", "lid.go"]
 
 
 def test_two_subjects_of_which_one_begins_the_other_are_two_commits(begin: type[Story]) -> None:
@@ -265,4 +270,4 @@ def test_a_branch_keeps_commits_and_no_edits(begin: type[Story]) -> None:
 
 def test_a_write_to_the_forge_is_more_than_a_look() -> None:
     assert not naming.looks("gh api", "gh api -XPOST repos/a/b/issues")
-    assert not naming.looks("gh api", "gh api repos/a/b -fbody=no") and naming.looks("gh api", "gh api repos/a/b")
+    assert not naming.looks("gh api", "gh api a/b -fbody=no") and naming.looks("gh api", "gh api -X GET a/b")

@@ -62,6 +62,7 @@ def test_commits_that_another_branch_keeps_are_not_undone_by_a_reset(begin: type
     move = "git branch feat/draw && git reset --hard HEAD~1 && git checkout feat/draw"
     assert narrate(story.shell(move, "git_other").episode()).outcome.startswith("Committed (1a2b3c4)")
     assert not undone.undoes(move) and undone.undoes("git branch -d old && git reset --hard HEAD~1")
+    assert undone.undoes("git branch kept && git reset --hard HEAD")
 
 
 def test_a_failed_or_refused_checkout_undoes_nothing(begin: type[Story]) -> None:
