@@ -16,7 +16,7 @@ from nmem.text import whole
 _CHECKS = frozenset(("test", "build", "lint"))
 _BY_CALL = frozenset(("install", "git_push"))
 """What passes or fails by how it is called."""
-_FOLLOWED = _CHECKS | {"git_commit", "git_push", "install", "command", "github", "git_other"}
+FOLLOWED = _CHECKS | {"git_commit", "git_push", "install", "command", "github", "git_other"}
 _STAMP = re.compile(r"^\s*(?:\[[^\]]{0,40}\]|\d{4}[-/]\d\d[-/]\d\dT?\S*|\d\d:\d\d:\d\d\S*|\W)+\s*")
 _LOGGED = re.compile(r"(?:level=)?(?:INFO|DEBUG|TRACE|NOTICE)\b|.{0,80} (?:INFO|DEBUG|TRACE) ")
 _PLACE = re.compile(r"^[\w./\\@-]+\.\w{1,5}[:(]\d+(?:[:,]\d+)?\)?: \S")
@@ -115,7 +115,7 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
                 if not one.passed and one.failures:
                     one.edited.append(action.file_path)
             continue
-        if action.obs_type not in _FOLLOWED or _compares(action):
+        if action.obs_type not in FOLLOWED or _compares(action):
             continue
         _note(found, action, judged(action))
     failed_ones = [one for one in found.values() if one.failures]

@@ -7,7 +7,7 @@ from collections import Counter
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
-from nmem.episodes.narrate.checks import Struggle, judged, once, told, vouched
+from nmem.episodes.narrate.checks import FOLLOWED, Struggle, judged, once, told, vouched
 from nmem.episodes.narrate.ledger import ELSEWHERE, REPLACED, Ledger, outside
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import AT_THE_END, clip, short
@@ -464,9 +464,8 @@ def call(action: Action) -> str:
     first = whole.split("\n", 1)[0].strip("# ")
     if action.obs_type == "plan":
         return clip(f"the plan {first.removeprefix('ExitPlanMode')}".strip(), 80)
-    if "\n" in whole or (
-        len(whole) > _LINE and any(mark in whole for mark in ";|&") and not action.obs_type.startswith("web_")
-    ):
+    line = action.obs_type in FOLLOWED and len(whole) > _LINE and any(mark in whole for mark in ";|&")
+    if "\n" in whole or line:
         first = naming.name(whole, action.obs_type)
     if not verb and naming.inline(action.content):
         said = action.metadata.get("description")

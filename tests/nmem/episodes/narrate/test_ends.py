@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nmem.episodes.narrate import naming
+from nmem.episodes.narrate import ending, naming
 from nmem.episodes.narrate.ledger import Ledger
 from nmem.episodes.narrate.narrator import narrate
 
@@ -271,3 +271,8 @@ def test_a_branch_keeps_commits_and_no_edits(begin: type[Story]) -> None:
 def test_a_write_to_the_forge_is_more_than_a_look() -> None:
     assert not naming.looks("gh api", "gh api -XPOST repos/a/b/issues")
     assert not naming.looks("gh api", "gh api a/b -fbody=no") and naming.looks("gh api", "gh api -X GET a/b")
+
+
+def test_a_mark_of_the_shell_cuts_no_address_and_no_search(begin: type[Story]) -> None:
+    for kind, text in (("web_fetch", f"https://a.example/{'lids' * 12}?pot=1&lid=2"), ("search", "lid|pot|pan|" * 6)):
+        assert ending.call(begin().user("Seal it").act(kind, text).episode().actions[0]) == text
