@@ -30,8 +30,6 @@ LONGEST = 4_000
 _WAIT = 10.0
 _SAME = 10_000
 """Milliseconds in which the same words are one marker."""
-_NAMED = 80
-"""Cells of a project's name in an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +94,8 @@ def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str]:
             (here.key, here.root),
         ).fetchone()
     if row is None:
-        some = next((fit(printable(one.name), _NAMED) for one in recorded(db) if one.sessions), "")
-        name = fit(printable(here.name), _NAMED)
+        some = next((fit(printable(one.name), 80) for one in recorded(db) if one.sessions), "")
         then = f"run this in the folder of {some}, or add --session ID" if some else "run a session here first"
+        name = fit(printable(here.name), 80)
         raise NmemError(f"no session of {name} is recorded yet, and a marker needs one: {then}")
     return row[0], row[1], row[2]

@@ -201,11 +201,8 @@ def markers(db: Connection, present: Present, thread_id: int | None = None) -> l
 
 def decided_in(db: Connection, session_id: str) -> set[int]:
     """The observations of the decisions that were marked in a session."""
-    rows = db.execute(
-        f"SELECT o.id FROM observations o WHERE o.session_id = ? AND o.obs_type = 'marker' AND {_KIND} = 'decision'",  # noqa: S608
-        (session_id,),
-    ).fetchall()
-    return {row[0] for row in rows}
+    only = f"o.session_id = ? AND o.obs_type = 'marker' AND {_KIND} = 'decision'"
+    return {row[0] for row in db.execute(f"SELECT o.id FROM observations o WHERE {only}", (session_id,))}  # noqa: S608
 
 
 def decisions(db: Connection, present: Present, also: Collection[int] = ()) -> list[Item]:

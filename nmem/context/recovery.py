@@ -136,9 +136,7 @@ def _decided(db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row]
     for number, (at, kind, _, content, _, _) in zip(reversed(ids), reversed(rows), strict=True):
         if at < unit.started_at or len(out) >= _DECIDED:
             break
-        if number in marked:
-            continue
-        if kind in ("plan", "marker") or (kind == "question" and " -> " in content):
+        if (kind in ("plan", "marker") and number not in marked) or (kind == "question" and " -> " in content):
             text = f"{kind.capitalize()}: {_quoted(content, _LONG)}"
             out.append(Item(f"obs/{number}", DECISION, text, score=0.8, reason=f"a {kind} of the interrupted goal"))
     spoken = db.execute(
