@@ -257,12 +257,13 @@ class Ledger:
 
 
 def _one_file(one: str, other: str, root: str) -> bool:
-    """Whether a path from the disk's root and one from a folder are one file's; a bare name stands in the project."""
+    """Whether a path from the disk's root and one from a folder are one file's: of a short one only in the project."""
     whole, part = (one, other) if one.startswith("/") else (other, one)
     if part.startswith("/") or not whole.startswith("/"):
         return False
-    inside = whole.startswith(f"{root}/")
-    return inside and whole.endswith(f"/{part}") if "/" in part else bool(root) and whole == f"{root}/{part}"
+    if "/" not in part:
+        return bool(root) and whole == f"{root}/{part}"
+    return whole.endswith(f"/{part}") and (part.count("/") > 1 or whole.startswith(f"{root}/"))
 
 
 def _same(older: Commit, made: Commit) -> bool:
