@@ -38,7 +38,7 @@ FROZEN = {
         "c5c4c91dd18529d1",
         "136fc0f480d7b2c6",
         "e47ee00c6de54c21",
-        "5cd506576ba5da31",
+        "597acaed3eea14db",
     ],
 }
 
