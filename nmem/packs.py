@@ -186,7 +186,7 @@ def _traced(above: str) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
         for number, (event, payload) in enumerate((*_TURN, *_TURN, *_TURN)):
             said = {"prompt": f"{_PROMPT} And again: {number}."} if event == "UserPromptSubmit" else {}
             names, functions = _run(above, folder, event, {**payload, **said})  # the same prompt again would be none
-            if number == 0:
+            if event == "SessionStart":
                 _fold(f"{folder}/data/nmem.db")
             if number >= len(_TURN):  # the first turn makes what later ones find
                 kept = found.setdefault(KINDS[event], names)
@@ -203,7 +203,8 @@ def _traced(above: str) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
 
 
 def _fold(db_path: str) -> None:
-    """Fold the log back: after the tables were made it is so large that each hook would look after it."""
+    """Fold the log back after a session's start, also after the tables were made: of a large log each hook would load
+    what folds it."""
     with closing(sqlite3.connect(db_path)) as db:
         fold(db, 5000)
 

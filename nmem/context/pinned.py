@@ -30,17 +30,9 @@ FRESH = 14 * 86_400_000
 DECISIONS = 3
 """Marked decisions that are told at once: the newest that hold."""
 _KIND = "CASE WHEN json_valid(o.metadata) THEN json_extract(o.metadata, '$.kind') END"
-_ALIKE, _SHORT = 2 / 3, 3
-"""The share of the words of two decisions that makes them one matter; of a decision of so many words a prompt that has
-one speaks of it."""
-_ENDS = (" no longer ", " instead ", " rather than ", " superseded ", " supersedes ", " replaces ",
-         " replaced ", " replacing ", " any more ", " anymore ", " nicht mehr ", " ya no ", " não mais ",
-         "더 이상", "不再")  # fmt: skip
-"""By which a decision says that something else held before it."""
-_BEGINS = (" from now on ", " ab jetzt ", " désormais ")
-"""By which it may say that; or that it holds still."""
-_NOT = frozenset(("not", "never", "no", "nicht", "nie", "kein", "keine", "não", "nunca", "pas"))
-_TEXT = 240
+PART = 3
+"""A prompt that has one of at most so many words of a decision speaks of it."""
+TEXT = 240
 _ABROAD = 0.9
 """The score of a pin of another project: a project's own come first."""
 
@@ -153,7 +145,7 @@ def resolved(db: Connection, item: str, present: Present, reason: str) -> list[I
         return work.of_thread(db, number, present, reason, f"pin/{item}", PIN, 1.0)
     if kind == "learning":
         row = db.execute("SELECT coalesce(rule, title) FROM learnings WHERE id = ?", (number,)).fetchone()
-        return [Item(item, LEARNING, quoted(row[0], _TEXT), score=1.0, reason=reason)] if row else []
+        return [Item(item, LEARNING, quoted(row[0], TEXT), score=1.0, reason=reason)] if row else []
     return _said(db, kind, number, item, present, reason)
 
 
@@ -170,7 +162,7 @@ def _said(db: Connection, kind: str, number: int, item: str, present: Present, r
     at, what, content, path = row
     word = {"user": "You said", "agent": "The agent said", "marker": "Noted"}.get(what, what.replace("_", " "))
     about = f" of {named}" if path and (named := told(path)) else ""
-    text = f"{word}{about}, {ago(present.at - at)}: {quoted(content, _TEXT)}"
+    text = f"{word}{about}, {ago(present.at - at)}: {quoted(content, TEXT)}"
     return [Item(f"pin/{item}", PIN, text, score=1.0, reason=reason)]
 
 
@@ -193,8 +185,8 @@ def markers(db: Connection, present: Present, thread_id: int | None = None) -> l
         shared = [word for word in terms(content) if word in asked]
         fresh = present.at - at < FRESH and not present.prompt
         if len(shared) >= 2 or fresh:
-            reason = _spoken_of(shared) or "noted lately"
-            text = f"{quoted(content, _TEXT)} (noted {ago(present.at - at)})"
+            reason = spoken_of(shared) or "noted lately"
+            text = f"{quoted(content, TEXT)} (noted {ago(present.at - at)})"
             out.append(Item(f"marker/{number}", MARKER, text, score=0.8 if shared else 0.5, reason=reason))
     return [*decisions(db, present), *out[:MARKERS]]
 
@@ -217,103 +209,24 @@ def decisions(db: Connection, present: Present, also: Collection[int] = ()) -> l
         " LIMIT 60",
         (present.project_id,),
     ).fetchall()
-    if not rows:
-        return []
-    own, asked, out = _by_hand(db), terms(present.prompt) if present.prompt else {}, []
-    held = _holding(rows, _said_since(db, present.project_id, rows[-1][1]), own)
-    theirs = {content.lower() for number, _, content in held if f"obs/{number}" in own}
-    for number, at, content in held:
-        words = terms(content)
-        shared = [word for word in words if word in asked]
-        person = f"obs/{number}" in own
-        if not person and content.lower() in theirs:
-            continue
-        if asked and (len(shared) >= 2 or (shared and _SHORT * len(shared) >= len(words))):
-            reason, score = f"a decision was marked, and {_spoken_of(shared)}", 0.9
-        elif not present.prompt and (person or number in also) and present.at - at < FRESH:
-            reason, score = f"a decision that {'you' if person else 'the agent'} marked lately", 0.9
-        else:
-            continue
-        who = "The person decided" if person else "Marked as decided"
-        text = f"{who}, {ago(present.at - at)}: {quoted(content, _TEXT)}"
-        out.append(Item(f"marker/{number}", MARKER, text, score=score, reason=reason))
-    return out[:DECISIONS]
-
-
-def _spoken_of(shared: list[str]) -> str:
-    return f"the prompt speaks of {', '.join(shared[:3])}" if shared else ""
-
-
-def _by_hand(db: Connection) -> set[str]:
-    """The markers that a person set, by their observations; an agent's are not logged."""
-    rows = db.execute("SELECT target FROM corrections WHERE kind = 'mark' AND undone_at IS NULL").fetchall()
-    return {row[0] for row in rows}
-
-
-def _said_since(db: Connection, project_id: int, since: int) -> list[tuple[int, str, bool]]:
-    """Decisions said in conversation after a time: when, in what words, and whether they say that something held."""
-    return db.execute(
-        "SELECT d.at, CASE WHEN d.wording != '' THEN d.wording ELSE substr(p.content, d.said_from + 1, d.said_to -"
-        " d.said_from) END, d.revises FROM said_decisions d CROSS JOIN sessions s ON s.id = d.session_id"
-        " JOIN prompts p ON p.id = d.prompt_id WHERE d.at > ? AND s.project_id = ? AND d.state != 'dismissed'"
-        " AND length(p.content) = d.said_size ORDER BY d.at DESC LIMIT 60",
-        (since, project_id),
-    ).fetchall()
-
-
-def _holding(
-    rows: list[tuple[int, int, str]], said: list[tuple[int, str, bool]], own: set[str]
-) -> list[tuple[int, int, str]]:  # fmt: skip
-    """Of marked decisions, the newest first, those that no later decision replaces; an agent's (none of `own`) replaces
-    only an agent's. One that is said again holds: only where it is marked again the newer stands for both."""
-    later = [(at, text, bool(revises), True) for at, text, revises in said if text]
-    marked, out = len(later), []
+    asked = terms(present.prompt) if rows and present.prompt else {}
+    near = {}
     for number, at, content in rows:
-        person = f"obs/{number}" in own
-        if not any(
-            when >= at and by_person >= person and _replaces(text, content, revises, n >= marked)
-            for n, (when, text, revises, by_person) in enumerate(later)
-        ):
-            out.append((number, at, content))
-        words = _words(content)
-        later.append((at, content, _ends(words) or any(cue in f" {' '.join(words)} " for cue in _BEGINS), person))
-    return out
+        words = terms(content) if asked else {}
+        shared = [word for word in words if word in asked]
+        fresh = not present.prompt and present.at - at < FRESH
+        if fresh or len(shared) >= 2 or (shared and PART * len(shared) >= len(words)):
+            near[number] = spoken_of(shared)
+    if not near:
+        return []
+    from nmem.context.marked import holding  # on use: few projects have marked decisions
+
+    return holding(db, present, rows, near, also)
 
 
-def _replaces(later: str, earlier: str, revises: bool, marked: bool) -> bool:
-    """Whether a later decision is about the matter of an earlier one: nearly its words, or most of them and a word
-    that says that something held before, plainly where these are few. Said again, and not `marked`, it replaces none.
-    """
-    new, old = frozenset(terms(later)), frozenset(terms(earlier))
-    shared = len(new & old)
-    if shared < min(2, len(old)) or not shared or (not marked and _repeats(_words(later), _words(earlier))):
-        return False
-    plain = len(old) >= _SHORT or _ends(_words(later)) or _denials(_words(later))
-    most = shared > _SHORT or (shared > _ALIKE * len(old) and plain)
-    return shared >= _ALIKE * max(len(new), len(old)) or bool(revises and most)
-
-
-def _repeats(later: list[str], earlier: list[str]) -> bool:
-    """Whether a text has all words of another in their order, and does not deny it."""
-    left = iter(later)
-    return not _ends(later) and _denials(later) <= _denials(earlier) and all(word in left for word in earlier)
-
-
-def _words(text: str) -> list[str]:
-    low = text.lower().replace("’", "'")
-    return "".join([char if char.isalnum() or char == "'" else " " for char in low]).split()
-
-
-def _ends(words: list[str]) -> bool:
-    """Whether a text says that something else held, also by "replace that by this"."""
-    low = f" {' '.join(words)} "
-    bare = [word for word in words if word not in ("the", "our")]
-    swaps = any(verb == "replace" and by in ("by", "with") for verb, by in zip(bare, bare[2:], strict=False))
-    return swaps or any(cue in low for cue in _ENDS)
-
-
-def _denials(words: list[str]) -> int:
-    return sum(word in _NOT or word.endswith("n't") for word in words)
+def spoken_of(shared: list[str]) -> str:
+    """The words of a prompt that speak for something, as a reason; "" where there are none."""
+    return f"the prompt speaks of {', '.join(shared[:3])}" if shared else ""
 
 
 def chosen(db: Connection, present: Present) -> list[Item]:
