@@ -32,7 +32,7 @@ def main() -> None:
             from os import unlink  # on use: after a full disk only
 
             unlink(f"{above}/capture/__pycache__/compiled.{sys.implementation.cache_tag}.pyc")  # noqa: PTH108 -- a hook
-            from capture.compiled import install  # on use: start-up stays short
+            from capture.compiled import install  # on use: the damaged bytecode is gone now
         install()
         from nmem.preload import begin  # on use: the finder must be installed first
 

@@ -8,8 +8,10 @@ bytecode; settling makes those that are missing or stale.
 
 # without `from __future__ import annotations`: see capture.compiled
 
+import gc
 import os
 import sys
+from _frozen_importlib_external import MAGIC_NUMBER
 from marshal import loads
 
 from capture.compiled import stamp
@@ -43,8 +45,6 @@ def pack(above: str, kind: str) -> str:
 
 def head() -> bytes:
     """Bytes that a pack of this interpreter begins with."""
-    from _frozen_importlib_external import MAGIC_NUMBER  # on use: start-up stays short
-
     return MAGIC_NUMBER + b"nmem"
 
 
@@ -65,8 +65,6 @@ def preload(above: str, kind: str) -> None:
 
 def begin(above: str, event: str) -> None:
     """Load what a hook of this event needs: the entry of a hook's own process calls it before anything else."""
-    import gc  # on use: start-up stays short
-
     gc.disable()  # the code of all these modules would be searched for garbage a dozen times
     kind = KINDS.get(event)
     if kind is not None:

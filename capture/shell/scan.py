@@ -24,7 +24,7 @@ class Simple:
     def __init__(self, level: int, nested: bool) -> None:
         self.argv: list[str] = []
         self.unwrapped: list[str] = []
-        """The words of what runs in the end, once they are looked for."""
+        """The words without wrappers such as sudo; empty until they are asked for."""
         self.after = ""
         """The operator that joins it to the next command: | && || ; & or nothing."""
         self.body = ""

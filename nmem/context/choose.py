@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nmem.context.rank import Ranking
 
 NAMES, AT_START = 5, 4
-"""At most in one session, and of these before anything is asked: a first prompt can always name one more."""
+"""Most files named in one session, and most of these at its start, so that a first prompt can always name one more."""
 TOGETHER, TOGETHER_OF = 0.35, 3
 """The least chance that one of so many likeliest files is edited; alone each is right too seldom to be told."""
 ECHO, ECHOED = 3.0, 0.05

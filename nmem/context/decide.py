@@ -141,7 +141,7 @@ def recovered(
 
         present.unsaid = unsaid.read(db, chosen)
     out = Decision(f"the conversation was {'cleared' if cleared else 'compacted'}: session {session_id}")
-    present.given = frozenset()  # it is gone from the conversation
+    present.given = frozenset()  # what was told before is gone from the conversation
     decided = pinned.once(db, present, pinned.decisions(db, present, pinned.decided_in(db, session_id)))
     items = recovery.recover(db, session_id, within(budget, most), present.unsaid, decided)
     while items and most and _size(recovery.compose(items, cleared)) > most:

@@ -17,8 +17,7 @@ from nmem.context.beginning import goes_on
 from nmem.context.candidates import gathered
 from nmem.context.compose import packed
 from nmem.context.config import Config, load
-from nmem.context.items import FILE, MARKER, NEXT, Item, subject, tokens
-from nmem.context.pinned import chosen
+from nmem.context.items import FILE, NEXT, Item, subject, tokens
 from nmem.context.present import Present
 from nmem.context.quiet import quiet
 from nmem.context.rank import rank
@@ -163,7 +162,8 @@ def pins_left_out(db: Connection, item: str, budget: int, now: int) -> list[str]
     if row is None:
         return []
     there = Present(int(row[0]), "", now)
-    found = [one for one in chosen(db, there) if one.kind != MARKER]
+    said = pinned.heed(db, there)
+    found = pinned.heeded(pinned.pins(db, there, said), there, said)
     told = packed(found, budget)
     return [subject(one.id) for one in found if one not in told]
 

@@ -109,9 +109,7 @@ def needed(source: str) -> tuple[str, ...]:
 
 
 def _needed(parsed: Iterable[tuple[object, Any]]) -> set[str]:
-    """Of a row of parts, the words of that one which tells most; what is looked ahead for, or may be missing, counts
-    for nothing.
-    """
+    """The words of the part that tells most; a part that is looked ahead for or may be missing gives none."""
     candidates: list[set[str]] = []
     run = ""
     for part, of in parsed:

@@ -112,6 +112,12 @@ class _Case:
         return question(self.before.text) if self.before else None
 
     @cached_property
+    def option(self) -> tuple[int, int] | None:
+        """The option that the person names, or speaks of by its number or letter in more words than a choice has."""
+        found = cues.OPTION_NAMED.search(self.marks.text)
+        return _option(self) or (_listed(self.before.text, found["which"]) if found and self.before else None)
+
+    @cached_property
     def told(self) -> Span | None:
         """How it took up what the person said."""
         return restatement(self.after, self.marks.text)
@@ -155,7 +161,7 @@ def _weighed(turn: Turn, before: Turn | None, after: Sequence[Turn], opens: bool
     asked, restated = _asked(case, kind), told
     if kind == CONFIRMATION and before is not None and not (told and told.recap):
         restated = recap(before)
-    elif before is not None and (option := _chosen(case)) and not (told and told.recap):
+    elif before is not None and (option := case.option) and not (told and told.recap):
         restated = Span(before.number, *option)
     confidence = min(0.99, confidence + _surroundings(case, kind, after, opens))
     return Said(
@@ -168,7 +174,7 @@ def _asked(case: _Case, kind: str) -> tuple[int, int] | None:
     """What a decision answers: the question, also that of a list of options, or the sentence it is about."""
     if case.before is None:
         return None
-    if kind != CONFIRMATION and (option := _chosen(case)):
+    if kind != CONFIRMATION and (option := case.option):
         return option if case.told and case.told.recap else _of_list(case.before.text, case.question)
     return case.question or proposal(
         case.before.text, case.marks.text, replies=kind == CONFIRMATION or case.marks.corrects
@@ -295,7 +301,7 @@ _LISTED, _LONG = 200, 600
 _NUMBERED = re.compile(r"(?:^|\s)([12])(?:[.)]|st\b|nd\b)\.?\s")
 _SEVERAL = (".", "+", "&", "/")
 """What follows a number that is no single choice: 1.5, 1+2."""
-_WAYS = re.compile(r"\b(?:option|alternativ|approach|variant|which (?:one|of)\b|(?:few|\w+) ways\b)", re.IGNORECASE)
+_WAYS = re.compile(r"\b(?:option|alternativ|approach|variant|which (?:one|of)\b|\w+ ways\b)", re.IGNORECASE)
 _LIST, _CHOSEN = 2, 240
 """Options of a list at least; characters of a choice at most."""
 _BELOW = re.compile(r"[ \t]*\n[ \t]*\n?[ \t]*(?P<line>[^\s|#].*[^\s?？])[ \t]*$", re.MULTILINE)
@@ -306,7 +312,7 @@ _FAVOURS = re.compile(
     re.IGNORECASE,
 )
 _PLAIN = re.compile(r"\s*(?:$|because\b|please\b|(?P<more>[^\w\s](?!\W*(?:it|that|this|which)\b)))", re.IGNORECASE)
-"""How a text goes on that does no more than name an option; `more`: or that says something else behind a sign."""
+"""The rest of a text that only names an option; `more`: a sign after which something else is said."""
 _STATES = re.compile(
     r"\s+(?:is|was|has|had|would|will|could|might|may|can|sounds|looks|seems|feels|needs|loses|breaks|fails|crashes|\w+ed)\b",
     re.IGNORECASE,
@@ -370,12 +376,6 @@ def _favoured(case: _Case) -> tuple[int, int] | None:
     return None
 
 
-def _chosen(case: _Case) -> tuple[int, int] | None:
-    """The option that a person names, or speaks of by its number or letter in more words than a choice has."""
-    found = cues.OPTION_NAMED.search(case.marks.text)
-    return _option(case) or (_listed(case.before.text, found["which"]) if found and case.before else None)
-
-
 def _options(text: str) -> list[re.Match[str]]:
     """The newest list of options in an agent's turn, those called so if there are some; a question is no option."""
     found = [one for one in cues.OPTION.finditer(text) if not one["text"].rstrip().endswith(("?", "？"))]
@@ -407,12 +407,12 @@ def _spot(text: str, option: re.Match[str]) -> tuple[int, int]:
 def _of_list(text: str, asked: tuple[int, int] | None) -> tuple[int, int] | None:
     """The question to which a list gives the options, without these: behind the list, or the sentence before."""
     options = _options(text)
-    if asked and options and asked[0] < options[-1].end() < asked[1]:
+    if asked and asked[0] < options[-1].end() < asked[1]:
         behind = trimmed(text, options[-1].end(), asked[1])
         asked = behind or asked
-    before = [spot for spot in sentences(text) if options and spot[1] <= options[0].start("label")]
+    before = [spot for spot in sentences(text) if spot[1] <= options[0].start("label")]
     lead = before[-1] if before else None
-    lead = lead if lead and options and not text[lead[1] : options[0].start("label")].strip(" \t\n|*#-:") else None
+    lead = lead if lead and not text[lead[1] : options[0].start("label")].strip(" \t\n|*#-:") else None
     return max((one for one in (asked, lead) if one), key=lambda one: one[1] - one[0], default=None)
 
 

@@ -110,6 +110,7 @@ def add(db: Connection, new: NewTask, now: int) -> int:
 
 
 BROKEN = (FAILED, CANCELLED, TIMED_OUT)
+"""Ends of a task after which those that need it are cancelled."""
 
 
 def change(db: Connection, task_id: int, values: Mapping[str, Any], needs: tuple[int, ...] | None, now: int) -> None:

@@ -1,1 +1,1 @@
-"""Runs all checks of `nmem doctor` in reading order, and the fixes of `--fix`."""
+"""The doctor of an installation: checks, registrations and fixes, each in a module of its own."""

@@ -1,25 +1,29 @@
-"""Work that a git command discards: edits of files, or commits; discarded work is not completed."""
+"""Work that a git command discards: edits of files, or commits; discarded work is not completed. On the hook's path."""
 
 from __future__ import annotations
 
-import re
-
-from capture.shell import Step, parse
 from capture.shell.families import git
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from capture.shell import Step
+
 _STOPS = ("&&", "||", ";", "|", "&", "\n")
-_TEMPORARY = re.compile(r"^(?:/private)?/(?:tmp|var/folders|var/tmp)/|[\\/]AppData[\\/]Local[\\/]Temp[\\/]|^\$TMP")
+_TEMPORARY = ("/tmp/", "/var/folders/", "/var/tmp/", "$TMP")  # noqa: S108 -- named, not used
 _COMPUTED = ("$", "`")
 _ROOTED = ("/", "~", *_COMPUTED)
 
 
 def temporary(path: str) -> bool:
     """Whether a path lies in a folder for temporary files."""
-    return bool(_TEMPORARY.search(path))
+    unix = path.removeprefix("/private") if path.startswith("/private/") else path
+    return unix.startswith(_TEMPORARY) or "/AppData/Local/Temp/" in path.replace("\\", "/")
 
 
 def elsewhere(command: str) -> bool:
     """Whether a commit is made in a repository for a trial: it is made in a folder for temporary files."""
+    from capture.shell import parse  # on use: hooks ask only for what was undone
+
     found = parse(command)
     made = found.main
     if made is None or "git_commit" not in made.families:
@@ -63,7 +67,7 @@ def undone(command: str) -> tuple[str, list[str]]:
 
 
 def keeps(argv: list[str]) -> bool:
-    """Whether a git command gives the commits that are there another branch: a reset after it only moves this one."""
+    """Whether a git command puts a second branch on the current commits: a later reset of this one loses none."""
     if argv[:1] != ["git"]:
         return False
     name, at = git(argv)

@@ -33,7 +33,8 @@ problem run status traceback unable unexpected warn warning""".split()  # noqa: 
 """Words of every error."""
 _AROUND = "\"'`.,:;()[]{}"
 _PART, _RARE = 0.6, 0.25
-"""The part of a text's words that a known error must have, and of the known errors those that may have its rarest."""
+"""The share of the asked words that a known error must have; a word is rare when at most this share of the known errors
+has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -279,6 +279,7 @@ def _dropped(db: Connection, query: Query, meant: Meaning, clock: Clock) -> list
     little = unasked(query, meant)
     near: list[str] = []
     with clock.watching(db, lambda: None):
+        # one by one: the words found before the clock breaks off stay
         near += (word for one in none if not clock.over() and (word := vocabulary.nearest(db, fold(one))))
     meant_so = f"; did you mean: {', '.join(near)}?" if near else ""
     return [

@@ -11,7 +11,7 @@ from nmem.text import fit, printable
 
 _LONGEST = 80
 _LISTED, _SAID, _LIKE = 200, 4, 3
-"""Projects that are looked at, those that are named, and letters that the one that may be meant has in common."""
+"""The most projects read, the most named in a message, and the first letters by which a project is put first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,10 +113,11 @@ def store(db: Connection, thread_id: int, at: int, arrived: Iterable[Arrived]) -
         return 0
     from capture.jsonio import dumps  # on use: start-up stays short
     from capture.storage.store import transaction
+    from nmem.threads.storage import LIKELY, UNCERTAIN  # on use: a link only
 
     rows = [
         (at, one.thread_id, thread_id, round(one.score, 4), dumps(_parts(one)),
-         "likely" if one.score >= THRESHOLD + MARGIN else "uncertain")
+         LIKELY if one.score >= THRESHOLD + MARGIN else UNCERTAIN)
         for one in linked
     ]  # fmt: skip
     with transaction(db):

@@ -50,11 +50,11 @@ def assign_all(db: Connection, stopped: Callable[[], bool] = lambda: False) -> i
         if stopped():
             return start
         with transaction(db):
-            storage.remember(on=True)
+            storage.remember()
             try:
                 joined = {_join(db, session_id) for session_id in waiting[start : start + _AT_ONCE]}
             finally:
-                storage.remember(on=False)
+                storage.forget()
             for thread_id in joined:
                 if thread_id is not None:
                     storage.refresh(db, thread_id)

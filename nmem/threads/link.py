@@ -4,11 +4,11 @@
     one says yes            uncertain: whoever is more confident is believed, and the person is asked
     both say no             don't link, high certainty
 
-Without a model the algorithm decides; near its threshold that is uncertain, else likely: sessions on one corner of a
-project share its words, and are about other things all the same. Threads on one feature branch are one line of work for
-it, whatever was said in them. Every decision is stored with both scores, linked or not; one that a prompt made
-(nmem.threads.arrival) is kept or mended here. An earlier thread is looked at as it was when the later one began, so the
-answer does not depend on when it is asked. What a person said is never overwritten.
+Without a model the algorithm decides: near its threshold the decision is uncertain, a link above is likely: sessions
+on one corner of a project share its words, and are about other things all the same. Threads on one feature branch are
+one line of work for it, whatever was said in them. Every decision is stored with both scores, linked or not; one that a
+prompt made (nmem.threads.arrival) is kept or mended here. An earlier thread is looked at as it was when the later one
+began, so the answer does not depend on when it is asked. What a person said is never overwritten.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from nmem.threads import config, decisions, material
 from nmem.threads.decisions import DONT_LINK, LINK, Decision
 from nmem.threads.formula import Earlier, Formula, Likeness, from_dict, likeness, seed, shipped
 from nmem.threads.material import Head
+from nmem.threads.storage import HIGH, LIKELY, UNCERTAIN
 
 CANDIDATES = 12
 """Earlier threads that a new one is compared with."""
@@ -40,7 +41,6 @@ ASKED = 4
 """Of these, how many a model is asked about at once; others only when the algorithm says yes."""
 MARGIN = 0.2
 """Without a model: this near its threshold the algorithm is not sure."""
-HIGH, LIKELY, UNCERTAIN = "high", "likely", "uncertain"
 ON_BRANCH = 0.95
 """The score of two threads on one feature branch."""
 TURNS = 6

@@ -20,14 +20,22 @@ CHOICE_MS = DAY // 2
 SPOKEN = "source = 'user' AND agent_id IS NULL AND kind IN ('prompt', 'late')"
 
 
+HIGH, LIKELY, UNCERTAIN = "high", "likely", "uncertain"
+"""How sure a link is."""
 said: Said | None = None
-"""Kept from one question to the next where many are decided about in one transaction, in which nobody else writes."""
+"""What sessions said, kept while one transaction decides about many; None: nothing is kept."""
 
 
-def remember(*, on: bool) -> None:
-    """Keep what is read of what sessions say, or forget it."""
+def remember() -> None:
+    """Keep what is read of sessions' words until `forget`: in this transaction nobody else writes."""
     global said  # noqa: PLW0603 - of one run
-    said = {} if on else None
+    said = {}
+
+
+def forget() -> None:
+    """Keep sessions' words no longer."""
+    global said  # noqa: PLW0603 - of one run
+    said = None
 
 
 class Session:

@@ -277,7 +277,7 @@ def _usual(db: Connection, project_id: int, session_id: str, at: int) -> list[tu
 
 
 _TOLD = 60
-"""Sessions of which is kept what was said."""
+"""The most sessions whose words are kept at once."""
 
 
 def _texts(db: Connection, session_id: str, at: int, most: int) -> list[tuple[int, int, str]]:

@@ -94,7 +94,7 @@ def _handed_on(episode: Episode) -> int:
 
 
 def _kept_since(episode: Episode) -> bool:
-    """Whether a commit was made after the last subagent was started: it holds what that changed."""
+    """Whether a commit after the last start of a subagent holds the subagent's changes."""
     last = next((one.obs_type for one in reversed(episode.actions) if one.obs_type in _HANDED), "")
     return last == "git_commit"
 
@@ -181,6 +181,8 @@ def unseen(episode: Episode, asks: list[Ask], ledger: Ledger) -> tuple[str, ...]
         answered = [one.text for one in episode.closings() if one.at >= since]
         had = any(_HAD.search(text) for text in answered)
         worded = {"commit": bool(ledger.said_commits), "push": ledger.said_pushed}
+        if "push" in wanted and ledger.said_pushed and "push" not in done and not ledger.kept_commits():
+            out.extend(["by the agent's word pushed"] * (not ledger.said_commits))
         wanted = [one for one in wanted if not worded[one]]
         if wanted and answered and not had and not any(word in done for word in wanted):
             out.append(f"the {' and '.join(dict.fromkeys(wanted))} asked for last: not seen")

@@ -200,7 +200,7 @@ def _commit(out: Ledger, action: Action) -> None:
 
 
 def _into_last(command: str) -> str:
-    """How git is told that what is committed belongs to a commit that is there: amend, fixup or squash; else ""."""
+    """The option that puts a commit into an earlier one: amend, fixup or squash; else ""."""
     if "--" not in command:
         return ""
     for step in parse(command).steps:

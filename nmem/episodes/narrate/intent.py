@@ -12,7 +12,7 @@ from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import LATER, NEXT, alike, clause, clip, plain, sentences, size, split, within, words
 from nmem.episodes.narrate.records import Episode
 from nmem.episodes.narrate.reply import answer, heading
-from nmem.episodes.narrate.turns import Turn, goes_on
+from nmem.episodes.narrate.turns import TYPED, Turn, goes_on
 
 _WANTS = re.compile(
     r"(?:the )?user (?:is asking (?:me )?(?:to|for|about|whether|how|if)|wants? (?:me )?(?:to )?"
@@ -78,10 +78,10 @@ def _typed_anew(episode: Episode, number: int) -> bool:
         return False
     times = [*(one.at for one in episode.closings()), *(one.at for one in episode.actions)]
     answered = any(both[0].at < at < both[1].at for at in times)
-    return texts[1].startswith(texts[0] if answered else texts[0][:_TYPED][:-2])
+    return texts[1].startswith(texts[0] if answered else texts[0][:TYPED][:-2])
 
 
-_EARLY, _TYPED = 8, 50
+_EARLY = 8
 _CALLED = re.compile(r"^/[\w:-]+ ")
 
 

@@ -96,7 +96,7 @@ class Ledger:
             named = self.named.setdefault(self._ending(path), [])
             path = next((one for one in named if one in self.changes and _one_file(one, path, self.root)), path)
             known = path in self.changes
-            named.append(path)
+            named.extend([path] * (not known))
         change = self.changes.setdefault(path, Change(path, created=created, turn=self.turn))
         if deleted:
             self.remove(change, "deleted")

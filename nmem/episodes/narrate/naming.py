@@ -48,6 +48,8 @@ def name(command: str, kind: str = "", description: str = "") -> str:
 
 def _steps(command: str, kind: str) -> tuple[Command, list[list[str]]]:
     """A command line, and its steps of a kind; one without any by the rules of POSIX is read as a PowerShell line."""
+    if kind in ("", "command"):  # no step is of these
+        return parse(command), []
     for powershell in (False, True):
         parsed = parse(command, powershell)
         if known := [step.argv for step in parsed.steps if step.argv and kind in step.families]:

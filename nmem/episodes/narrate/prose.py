@@ -71,7 +71,7 @@ def clip(text: str, size: int = 200) -> str:
 
 
 LATER, NEXT = " Later: ", "; "
-"""What stands in a goal before what was asked for later, and between the parts of that."""
+"""The text in a goal before the later requests, and between two of them."""
 AT_THE_END = "the agent at the end: "
 """What leads the agent's last words in an outcome."""
 _LAST_WORDS = re.compile(rf"{AT_THE_END}“(.*?)”(?=; |$)", re.IGNORECASE | re.DOTALL)

@@ -84,14 +84,18 @@ def acts(one: Action) -> bool:
     if one.outcome != OK or one.halted:
         return False
     if one.obs_type in _EITHER:
-        return not looks(one)
+        return _alters(one)
     return one.obs_type in ("command", "install", "mcp_call") and not _searches(one)
 
 
 def looks(one: Action) -> bool:
     """Whether a call can do no more than look: a reading, a search, a question to git or the forge."""
-    quiet = one.obs_type in _LOOKS or _searches(one)
-    return quiet or (one.obs_type in _EITHER and not _ACTS.search(_QUOTED.sub("", one.content[:2_000])))
+    return not _alters(one) if one.obs_type in _EITHER else one.obs_type in _LOOKS or _searches(one)
+
+
+def _alters(one: Action) -> bool:
+    """Whether a line of git or the forge has a verb that changes something."""
+    return bool(_ACTS.search(_QUOTED.sub("", one.content[:2_000])))
 
 
 _EITHER = ("git_other", "github")
@@ -244,7 +248,7 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
     """Prompts after the first that object to what was done or said before them, or report that it does not work.
 
     `said`: the agent's answer to each. A mere question objects where the answer grants it; what the agent owns as its
-    mistake was an objection however it was put.
+    mistake was an objection however it was put. A prompt that was sent twice objects to nothing.
     """
     out: list[Correction] = []
     for number in range(1, len(asks)):
@@ -252,7 +256,7 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
         if ask.error:
             out.append(Correction(number, clip(ask.error, 130), error=True))
             continue
-        if ask.kind not in ("text", "terse") or not ask.sentences or ask in asks[:number]:
+        if ask.kind not in ("text", "terse") or not ask.sentences or ask == asks[number - 1]:
             continue
         answer = said[number][:_GRANTED] if number < len(said) else ""
         own = _unquoted(ask.sentences, said[number - 1] if number <= len(said) else "")
@@ -344,7 +348,7 @@ def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, s
             then
             and size(then.text) >= _SAYS
             and not _GOES_ON.match(then.text)
-            and not any(then.text.startswith(one.text[:_TYPED]) for one in episode.prompts if one.at < action.at)
+            and not any(then.text.startswith(one.text[:TYPED]) for one in episode.prompts if one.at < action.at)
             and not any(action.at < one.at < then.at for one in episode.actions)
         ):
             said = clip(plain(then.text), 150)
@@ -366,7 +370,7 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """Nothing was wrong with what was broken off."""
-_SAYS, _TYPED = 2, 50
+_SAYS, TYPED = 2, 50
 """Words of an objection, and the characters by which a prompt is an earlier one that was typed anew."""
 
 

@@ -397,12 +397,12 @@ def test_nothing_is_looked_at_row_by_row(shop: Recorded) -> None:
 
 def test_selecting_needs_nothing_that_a_hook_cannot_afford() -> None:
     root = Path(__file__).resolve().parents[3]
-    modules = ["candidates", "compose", "present", "unsaid"]
+    modules = ["action", "candidates", "compose", "marked", "present", "unsaid"]
     script = (
         "import sys\n"
         "for name in ('capture', 'nmem'):\n"
         "    package = type(sys)(name); package.__path__ = [sys.argv[1] + '/' + name]; sys.modules[name] = package\n"
-        f"import nmem.threads.continuity, {', '.join(f'nmem.context.{each}' for each in modules)}\n"
+        f"import nmem.episodes.undone, nmem.threads.continuity\nimport {', '.join(f'nmem.context.{each}' for each in modules)}\n"
         f"print(*sorted({SLOW!r} & set(sys.modules)))"
     )
     words = [sys.executable, "-I", "-S", "-c", script, str(root)]

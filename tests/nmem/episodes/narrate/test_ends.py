@@ -9,6 +9,8 @@ import pytest
 from nmem.episodes.narrate import ending, naming
 from nmem.episodes.narrate.ledger import Ledger
 from nmem.episodes.narrate.narrator import narrate
+from nmem.episodes.narrate.prompts import read
+from nmem.episodes.narrate.turns import corrections
 
 if TYPE_CHECKING:
     from tests.nmem.episodes.narrate.conftest import Story
@@ -276,3 +278,23 @@ def test_a_write_to_the_forge_is_more_than_a_look() -> None:
 def test_a_mark_of_the_shell_cuts_no_address_and_no_search(begin: type[Story]) -> None:
     for kind, text in (("web_fetch", f"https://a.example/{'lids' * 12}?pot=1&lid=2"), ("search", "lid|pot|pan|" * 6)):
         assert ending.call(begin().user("Seal it").act(kind, text).episode().actions[0]) == text
+
+
+def test_a_push_that_only_the_agent_tells_of_is_told_where_it_was_asked_for(begin: type[Story]) -> None:
+    story = begin().user("push").shell("git status", "git_other").agent("Pushed to origin/main.")
+    assert "by the agent's word pushed" in narrate(story.episode()).outcome
+
+
+def test_a_verb_of_git_is_more_than_a_look_beside_a_search(begin: type[Story]) -> None:
+    for line in ("git checkout -b pot && cat README.md", "git merge main && git log | head"):
+        told = narrate(begin().user("Get the lid here").shell(line, "git_other").agent("It is here.").episode())
+        assert "commands" in told.marks, line
+
+
+def test_a_complaint_that_comes_back_counts_again(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid").edit("lid.go").agent("Sealed.")
+    for _ in range(2):
+        story.user("No, that still does not work, the lid leaks").edit("lid.go").agent("Tried otherwise.")
+        story.user("Look at the pot as well").edit("pot.go").agent("Looked.")
+    asks = [read(one.text) for one in story.episode().prompts]
+    assert [one.turn for one in corrections(asks)] == [1, 3]
