@@ -402,7 +402,8 @@ def test_selecting_needs_nothing_that_a_hook_cannot_afford() -> None:
         "import sys\n"
         "for name in ('capture', 'nmem'):\n"
         "    package = type(sys)(name); package.__path__ = [sys.argv[1] + '/' + name]; sys.modules[name] = package\n"
-        f"import nmem.episodes.undone, nmem.threads.continuity\nimport {', '.join(f'nmem.context.{each}' for each in modules)}\n"
+        "import nmem.episodes.undone, nmem.threads.continuity\n"
+        f"import {', '.join(f'nmem.context.{each}' for each in modules)}\n"
         f"print(*sorted({SLOW!r} & set(sys.modules)))"
     )
     words = [sys.executable, "-I", "-S", "-c", script, str(root)]
