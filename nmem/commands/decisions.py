@@ -103,10 +103,10 @@ def rows(one: Decision) -> list[tuple[str, str]]:
     """A decision as labels and texts, for every command that shows it."""
     found = [
         ("superseded", f"by {one.superseded.told}" if one.superseded else ""),
-        ("asked", " ".join(one.question.replace("**", "").split())[:_QUESTION]),
+        ("asked", " ".join(one.question.split())[:_QUESTION]),
         ("decided", " ".join(one.text.split())[:_TEXT]),
         ("you said", " ".join(one.said.split())[:_TEXT] if one.wording else ""),
-        ("agent", " ".join(one.restated.replace("**", "").split())[:_TEXT]),
+        ("agent", " ".join(one.restated.split())[:_TEXT]),
     ]
     return [(label, text) for label, text in found if text]
 

@@ -79,7 +79,7 @@ class Decision:
     said: str
     """The person's words."""
     question: str
-    """What the agent asked or proposed."""
+    """What the agent asked or proposed, without marks of bold; so is `restated`."""
     restated: str
     """How the agent said it again."""
     wording: str
@@ -170,7 +170,8 @@ def talks(db: Connection, unit_ids: Iterable[int], most: int = 6_000) -> dict[in
 def _found(db: Connection, where: str, given: Sequence[object]) -> list[Decision]:
     out = []
     for row in db.execute(_SELECT + where, given).fetchall():
-        plain, later = tuple(row)[:14], Later(*tuple(row)[14:])
+        plain, later = list(row)[:14], Later(*tuple(row)[14:])
         if plain[10] or plain[13]:
+            plain[11:13] = (text.replace("**", "") for text in plain[11:13])
             out.append(Decision(*(*plain, later if later.id else None)))
     return out
