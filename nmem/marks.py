@@ -19,7 +19,7 @@ from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from nmem.database import worded
 from nmem.errors import NmemError
-from nmem.store.project import recorded
+from nmem.store.project import worked_on
 from nmem.text import fit, printable
 
 NOTE, DECISION, ROLLBACK = "note", "decision", "rollback"
@@ -94,7 +94,7 @@ def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str]:
             (here.key, here.root),
         ).fetchone()
     if row is None:
-        some = next((fit(printable(one.name), 80) for one in recorded(db) if one.sessions), "")
+        some = next(iter(worked_on(db)), "")
         then = f"run this in the folder of {some}, or add --session ID" if some else "run a session here first"
         name = fit(printable(here.name), 80)
         raise NmemError(f"no session of {name} is recorded yet, and a marker needs one: {then}")

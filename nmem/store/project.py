@@ -73,15 +73,19 @@ def unknown(db: Connection, named: str) -> NmemError:
     return NmemError(f"nothing is recorded of project {printable(named)}: {instead(db, named)}")
 
 
+def worked_on(db: Connection) -> list[str]:
+    """The names of the projects with sessions as they are shown, the most recently active first."""
+    return list(dict.fromkeys(fit(printable(one.name), _LONGEST) for one in recorded(db, _LISTED) if one.sessions))
+
+
 def instead(db: Connection, named: str = "") -> str:
     """What to do where the project that was named, or that a folder belongs to, has no records."""
-    every = list(dict.fromkeys(one.name for one in recorded(db, _LISTED) if one.sessions))
+    every = worked_on(db)
     if not every:
         return "no session is recorded yet; `nmem init` connects your clients, `nmem import` loads earlier sessions"
     asked = named.rpartition("/")[2].lower()
     every.sort(key=lambda one: one.lower()[:_LIKE] != asked[:_LIKE])
-    shown = [fit(printable(one), _LONGEST) for one in every[:_SAID]]
-    names = ", ".join(f"'{one}'" if " " in one else one for one in shown)
+    names = ", ".join(f"'{one}'" if " " in one else one for one in every[:_SAID])
     more = "; `nmem status` lists more" if len(every) > _SAID else ""
     return f"name one that has records with --project ({names}{more}), or run this in its folder"
 
