@@ -154,7 +154,7 @@ def _change(path: tuple[str, ...], new: object) -> None:
     with terminal.kept() as db:
         found, kept = changed_settings.put(db, path, new, terminal.now())
     if db is not None and not kept:
-        said = "of keys, redaction, unknown settings and values that look secret, no former value is kept"
+        said = "nmem keeps no former value of keys, redaction, unknown settings and values that look secret"
         click.echo(f"nmem: `nmem undo` does not take this back: {said}", err=True)
     config = file.read()
     for one in found:

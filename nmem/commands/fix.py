@@ -87,11 +87,13 @@ def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[An
 def _say(found: Answer, *, elsewhere: bool) -> None:
     if not found.fixes:
         what = f"{printable(found.errors[0])}: " if found.errors else ""
-        click.echo(f'{what}no known fix, nor one by a part of it; try nmem search "words of it" is:failed', err=True)
+        said = "no known fix of this error, nor of one with the same words"
+        click.echo(f'{what}{said}; try nmem search "words of it" is:failed', err=True)
         return
     if shared := found.fixes[0].shared:
-        has = f"has {', '.join(map(printable, shared))}"
-        click.echo(f"not known as it stands; perhaps the same, for it {has}:", err=True)
+        words = ", ".join(map(printable, shared))
+        said = f"perhaps the same: an error that also has {words} was put right so"
+        click.echo(f"this error is not known as it stands; {said}:", err=True)
     for each in found.fixes:
         times = terminal.count(each.sessions, "session")
         where = f", {printable(each.project)}" if elsewhere else ""
