@@ -14,7 +14,6 @@ import click
 from capture import paths
 from nmem import database
 from nmem.backup import copying, places, take
-from nmem.backup.take import backup
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.sealing import BY_PASSPHRASE, Keys, form
@@ -59,7 +58,7 @@ def command(
 
     keys = Keys(recipients, asked(confirm=True) if passphrase else "")
     with progress("Copying") as told:
-        made = backup(paths.database(), file, keys if keys.any else None, keep, told)
+        made = take.backup(paths.database(), file, keys if keys.any else None, keep, told)
     for note in made.notes:
         click.echo(f"nmem: {printable(note)}", err=True)
     if as_json:
@@ -96,8 +95,7 @@ def progress(what: str) -> Iterator[copying.Progress]:
     if not terminal.is_terminal():
         yield copying.nothing
         return
-    shown = "[progress.description]{task.description}", "bar", "[progress.percentage]{task.percentage:>3.0f}%", "left"
-    with terminal.progress_bar(*shown) as bar:
+    with terminal.progress_bar() as bar:
         task = bar.add_task(what, total=None, visible=False)
         yield lambda done, all_: bar.update(task, completed=done, total=all_, visible=all_ >= _LARGE)
 

@@ -13,11 +13,11 @@ from capture.project import resolve
 from nmem import upgrade
 from nmem.commands import terminal
 from nmem.context import past as read
-from nmem.context.choosing import choose as chosen
-from nmem.context.choosing import project_of, promised, switched
+from nmem.context.choosing import choose, project_of, promised, switched
 from nmem.context.config import load
 from nmem.context.past import FEW, MEASURES, Effect, Group, effect
-from nmem.context.preview import Asked, after_reset, preview
+from nmem.context.preview import Asked, after_reset
+from nmem.context.preview import preview as previewed
 from nmem.read import views
 from nmem.store.project import key_of, unknown
 from nmem.text import fit, printable, to_json
@@ -100,7 +100,7 @@ def _made(
     if then is not None and then > now:
         raise click.UsageError("--as-of must not lie in the future; leave it out to see what is told now")
     asked = Asked(project, session, prompt, branch, now, then)
-    return preview(paths.database(), asked, budget or _budget("prompt" if prompt else "start"))
+    return previewed(paths.database(), asked, budget or _budget("prompt" if prompt else "start"))
 
 
 def _recovered(session: str, project: str, budget: int | None) -> Preview:
@@ -240,7 +240,7 @@ def _choose(project: str, wanted: dict[str, str]) -> None:
     with terminal.writing() as db:
         number = project_of(db, project)
         for choice, item in wanted.items():
-            own = chosen(db, number, item, choice, terminal.now())
+            own = choose(db, number, item, choice, terminal.now())
             click.echo(f"{printable(own)} is {promised(own, choice)} (`nmem undo` takes it back)")
 
 
@@ -252,9 +252,8 @@ def _past(project: str, limit: int, *, as_json: bool) -> None:
     if as_json:
         shown = [{**asdict(one.told), "undecided": one.told.undecided, "text": one.text,
                   "items": [asdict(each) for each in one.items]} for one in told]  # fmt: skip
-        counts = asdict(found)
-        del counts["found"]
-        click.echo(to_json({**counts, "told": shown}))
+        click.echo(to_json({"tellings": found.tellings, "sessions": found.sessions, "items": found.items,
+                            "used": found.used, "unused": found.unused, "told": shown}))  # fmt: skip
         return
     heading = (
         f"{terminal.count(found.tellings, 'text')} told in {terminal.count(found.sessions, 'session')}:"

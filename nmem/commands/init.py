@@ -17,6 +17,7 @@ from nmem.commands.model import change, costs
 from nmem.doctor import registrations
 from nmem.doctor.checks import switches
 from nmem.errors import NmemError
+from nmem.llm import chosen as models
 from nmem.mcp import registration
 from nmem.settings import file
 
@@ -107,16 +108,14 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
 
 def _offer_model(*, asked: bool) -> None:
     """Offer the person's own client as the model that tells stories; not again where a model was set or refused."""
-    from nmem.llm import chosen  # on use: start-up stays short
-
-    found = chosen.installed() if asked else []
+    found = models.installed() if asked else []
     if not found or {"command", "base_url", "enabled"} & set(file.table("llm")):
         return
     for one in found:
         name = " ".join((*one.command, one.model)).strip()
-        click.echo(f"{name} could write the stories of sessions: {costs(chosen.ESTIMATED)}.")
+        click.echo(f"{name} could write the stories of sessions: {costs(models.ESTIMATED)}.")
         if click.confirm(f"Ask {one.name} for stories? Otherwise nmem writes them from the records", default=False):
-            change(partial(chosen.use, one=one))
+            change(partial(models.use, one=one))
             click.echo("`nmem model off` stops that.")
             return
 

@@ -362,7 +362,6 @@ def _asks(one: Decision) -> bool:
 
 def _link(thread: int, one: Decision, titles: dict[int, str]) -> tuple[str, str]:
     other = one.later_thread_id if one.earlier_thread_id == thread else one.earlier_thread_id
-    title = " ".join(titles.get(other, "").split())[:_TEXT]
     said = "the same work" if one.linked else "not the same work"
     if one.outcome:
         by = f"{_RIGHT.get(one.outcome, one.outcome)}, say {_SAYS.get(one.outcome_by or '', one.outcome_by)}"

@@ -13,6 +13,7 @@ from sqlite3 import Connection
 
 from nmem.errors import NmemError
 from nmem.recall import kept, resolve, store
+from nmem.recall.asked import told
 from nmem.recall.filter import Narrowed, narrowed
 from nmem.recall.index import EXTRAS, FILE, LINE, OPERATOR, TRIGGER
 from nmem.recall.store import Recall
@@ -95,16 +96,13 @@ class Decisions:
 
     def shown(self, hit: Hit) -> Decision | None:
         """An entry in full; None when it is gone."""
-        from nmem.recall.asked import told  # on use: start-up stays short
-        from nmem.recall.resolve import Resolver
-
         with self._lock:
             folder = next((each for each in self._read if hit.path.startswith(f"{each}/")), "")
         try:
             found = self.of(folder) if folder else None
         except NmemError:
             return None
-        answer = Resolver(found.recall).ask(f"/{hit.id.partition('/')[2]}") if found else None
+        answer = resolve.Resolver(found.recall).ask(f"/{hit.id.partition('/')[2]}") if found else None
         return Decision(told(answer), f"{folder}/{answer.file}", answer.line) if answer and answer.good else None
 
 
