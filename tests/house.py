@@ -7,6 +7,7 @@ circles. A limit is a ratchet: `tests/test_house.py` fails when a figure passes 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("capture", "nmem", "nmem_tui")
 LONG, FRAGMENT = 450, 40
-ON_USE = "# on use: "
+ON_USE = re.compile(r"# on use: \S")
 FIGURES = ROOT / "docs" / "figures.md"
 BEGIN, END = "<!-- house: python -m tests.house --write -->", "<!-- /house -->"
 
@@ -234,7 +235,7 @@ def unexplained(module: Module) -> list[int]:
     return [
         block.first
         for block in late_imports(module)
-        if not any(ON_USE in line for line in module.lines[block.first - 1 : block.last])
+        if not any(ON_USE.search(line) for line in module.lines[block.first - 1 : block.last])
     ]
 
 
