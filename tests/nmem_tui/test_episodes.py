@@ -116,6 +116,7 @@ def test_threads_that_are_surely_others_take_one_line_and_what_is_open_keeps_its
     assert len(links) == 3
     assert "score 0.64, unsure (l)" in links[0]
     assert "same work as" in links[1]
+    assert "likely" in links[1]
     assert links[2] == "link      not the same as 8 other threads  score at most 0.07"
 
 

@@ -59,7 +59,7 @@ def test_the_next_start_tells_a_decision_that_was_marked(shop: Played) -> None:
 
 def test_it_is_told_once_in_a_session(shop: Played) -> None:
     decide(shop)
-    shop.begin("next")
+    assert RULE in shop.begin("next")
     assert RULE not in shop.ask("show the prices rounded half up in shop/receipt.py as well")
 
 
@@ -108,11 +108,7 @@ def test_one_on_another_matter_replaces_nothing(shop: Played) -> None:
 
 def test_what_was_said_in_conversation_since_replaces_it(shop: Played) -> None:
     decide(shop)
-    shop.begin("talk")
-    shop.ask("rounding of prices: from now on prices are never rounded half up, we always cut to the cent instead")
-    shop.say("Understood: prices are cut to the cent from now on.")
-    shop.end()
-    shop.settle()
+    say(shop, "rounding of prices: from now on prices are never rounded half up, we always cut to the cent instead")
     assert RULE not in start(shop)
 
 

@@ -77,7 +77,7 @@ def test_threads_on_one_feature_branch_are_one_line_of_work_whatever_was_said(wo
     assert not trunk.linked
 
 
-def test_what_every_prompt_names_makes_no_link_certain(world: World) -> None:
+def test_what_every_prompt_names_makes_no_link(world: World) -> None:
     """Prompts out of one form, minutes apart: their names are the form's, and say nothing of the work."""
     form = "Solve the issue in manual.yaml (instance_id, base_commit, problem_statement): "
     for number, work in enumerate((
@@ -90,11 +90,11 @@ def test_what_every_prompt_names_makes_no_link_certain(world: World) -> None:
     continuity.assign_all(world.db)
     made = Linker(world.db).link_all(world.at(2000))
     assert made
-    assert not any(one.linked and one.certainty == "high" for one in made)
+    assert not any(one.linked for one in made)
     assert max(one.components["entities"] for one in made) == 0.0
 
 
-def test_what_was_said_alone_makes_a_link_likely_and_a_person_makes_it_certain(world: World) -> None:
+def test_what_was_said_alone_makes_a_link_likely_which_a_person_confirms(world: World) -> None:
     world.session("a", 0, "The avatar upload rejects anything above 2 MB, see upload_limits.py and avatar.py")
     world.edit("a", 2, "src/upload_limits.py", "src/avatar.py")
     for number in range(8):
@@ -106,7 +106,8 @@ def test_what_was_said_alone_makes_a_link_likely_and_a_person_makes_it_certain(w
     sure = decisions.between(world.db, first, world.thread("b"))
     assert (sure.linked, sure.certainty) == (True, "likely")
     outcomes.confirm(world.db, sure.id, True, world.at(401))
-    assert decisions.between(world.db, first, world.thread("b")).outcome == "correct"
+    said = decisions.between(world.db, first, world.thread("b"))
+    assert (said.linked, said.outcome, said.outcome_by) == (True, "correct", "person")
 
 
 def test_a_link_is_a_cross_thread_episode_with_a_combined_summary(world: World) -> None:

@@ -190,6 +190,14 @@ def test_what_failed_and_was_committed_all_the_same_is_no_obstacle(begin: type[S
     assert told.notes == []
 
 
+def test_a_red_suite_under_a_commit_is_told_with_the_commit(begin: type[Story]) -> None:
+    story = begin().user("Add a cache").edit("a.py")
+    for _ in range(2):
+        story.shell("bun run test", "test", "failed", response="Error: expected 3 rows, got 4")
+    told = narrate(story.commit("1234567", "Add a cache").agent("Committed.").episode())
+    assert told.obstacle == "bun run test failed 2 times (Error: expected 3 rows, got 4), then the work was committed"
+
+
 def test_a_line_of_several_checks_that_failed_names_them_all(begin: type[Story]) -> None:
     story = begin().user("Add a cache").edit("a.go")
     story.shell("go build ./... && go test ./...", "test", "failed", families=["build", "test"], response="Error: no x")
