@@ -20,7 +20,7 @@ def talked(record: Recorded, db_path: str) -> Recorded:
     """A retry policy, and its amendment."""
     record.begin("policy").user("The retry client locked accounts: we need a retry policy with a backoff.")
     record.agent(
-        "I'd retry 5xx and 429 only. How many attempts, and what backoff ceiling should the retry policy have?"
+        "I'd retry 5xx and 429 only. How many attempts, and **what backoff ceiling** should the retry policy have?"
     )
     record.user("Four attempts in all, and cap the backoff at 60 seconds.").agent(
         "Settled: backoff capped at 60 seconds."
@@ -44,6 +44,7 @@ def test_the_list_names_what_replaced_a_decision(talked: Recorded) -> None:
     assert [bool(one["superseded"]) for one in listed] == [False, True]
     shown = ok("decisions")
     assert f"superseded by decision/{listed[0]['id']}" in shown and "Four attempts in all" in shown
+    assert "what backoff ceiling should the retry policy have?" in shown, "without marks of bold"
     assert ok("decisions", "--since", "2100-01-01").startswith("no decisions")
 
 
