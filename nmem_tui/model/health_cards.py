@@ -84,12 +84,9 @@ def hooks(
     view: HealthView, cells: int, *, registered: bool = False, stopped: Finding | None = None
 ) -> list[Line]:  # fmt: skip
     """What a hook costs the client it runs in; `registered`: a client is known to have some, which may be `stopped`."""
-    if not view.runs and registered and stopped is not None:
-        return [
-            *([(row, "warn")] for row in wrap(stopped.evidence, cells, 4)),
-            *([(row, "quiet")] for row in wrap(stopped.mend, cells, 2)),
-        ]
     if not view.runs and registered:
+        if stopped is not None:
+            return [*_said(stopped.evidence, "warn", cells), *_said(stopped.mend, "quiet", cells, 2)]
         return [
             [("hooks are registered, none has run yet", "quiet")],
             [("nmem doctor", "key"), ("  tries each; the next prompt runs one", "quiet")],
@@ -117,9 +114,9 @@ _NAME = 20
 """Cells of an event's name."""
 
 
-def _said(text: str, tone: str, cells: int) -> list[Line]:
-    """A sentence in as many lines as it needs."""
-    return [[(row, tone)] for row in wrap(printable(text), cells, 4)]
+def _said(text: str, tone: str, cells: int, most: int = 4) -> list[Line]:
+    """A sentence in as many lines as it needs, up to so many."""
+    return [[(row, tone)] for row in wrap(printable(text), cells, most)]
 
 
 def _event(one: EventCost) -> Line:

@@ -70,8 +70,7 @@ class ListScreen(View):
 
     def look_again(self) -> None:
         """The person changed something: show it at once."""
-        if self.listing is not None:
-            self.read_list()
+        self.read_list()
 
     # What is told of one row
 

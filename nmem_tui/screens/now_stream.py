@@ -55,6 +55,9 @@ class NowStream(ListScreen):
         """Rows of the session without a filter; 0: not known."""
         self._to_top = False
 
+    def look_again(self) -> None:
+        """What a person changes is read with the next commit that is seen: the stream follows each at once."""
+
     def _read_stream(self) -> None:
         session_id, seen, query = self.session_id, self.marks, self.query_now
         stale = self.stream.window.stale(*self.stream.places())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from datetime import UTC
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from nmem.audit import WRONG, Finding
 from nmem.read.episodes import CurrentUnit, EpisodeRow, Outcome
 from nmem.read.health import ClientRow, Drift, HealthView, Latency
 from nmem.read.threads import Thread
@@ -243,6 +245,14 @@ def test_vitals_keep_to_their_cells(view: HealthView, cells: int) -> None:
         check(draw(view, cells), cells)
     check(health_cards.clients(view, AT, cells), cells)
     check([health_cards.header(view, AT, UTC, 60)], 60)
+
+
+@given(healths, TEXT, TEXT, st.integers(60, 200))
+@settings(deadline=None)
+def test_why_no_hook_runs_keeps_to_its_cells(view: HealthView, evidence: str, mend: str, cells: int) -> None:
+    """What was seen and what mends it name files of the machine."""
+    stopped = Finding("hooks", WRONG, evidence, mend)
+    check(health_cards.hooks(replace(view, runs=0), cells, registered=True, stopped=stopped), cells)
 
 
 @given(st.integers(10, 200), st.integers(5, 60))

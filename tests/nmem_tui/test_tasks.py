@@ -597,8 +597,10 @@ async def test_a_learning_becomes_a_task(
 
 
 async def test_without_a_database_the_first_task_makes_one(
-    make: Any, here: Path, cockpit: Any, until: Any, at_tasks: Any
+    make: Any, here: Path, cockpit: Any, until: Any, at_tasks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The screen shows the task at once, before anything looks whether there is a database by now."""
+    monkeypatch.setattr("nmem_tui.store.feed._ABSENT_S", 600)
     make("empty")
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await pilot.press("7")
