@@ -14,7 +14,20 @@ from nmem.commands.terminal import EPISODE, Section, clock, count, day
 from nmem.errors import NmemError
 from nmem.read.listing import sessions_like
 from nmem.stance import history, read
-from nmem.stance.words import early, few_means, names, needs, percent, percents, plural, short, signed, span, stands
+from nmem.stance.words import (
+    early,
+    few_means,
+    names,
+    needs,
+    percent,
+    percents,
+    plural,
+    short,
+    signed,
+    span,
+    stands,
+    unsure,
+)
 from nmem.store.project import unknown
 from nmem.text import printable, to_json
 
@@ -199,11 +212,11 @@ def _about(found: Stance) -> Iterator[tuple[str, str]]:
 
 def _unread(found: Stance) -> str:
     """What is not among the quadrants, and why."""
-    unsure, before = found.observations - found.bare - found.count, early(found)
+    doubtful, before = unsure(found), early(found)
     parts = [
         f"{found.traced} of them older and known by their trace only" if found.traced else "",
         f"{found.bare} without labels (`nmem backfill`)" if found.bare else "",
-        f"of {unsure} the model is not sure" if unsure > 0 else "",
+        f"of {doubtful} the model is not sure" if doubtful else "",
         f"{before} before both lines had begun" if before else "",
     ]
     told = [part for part in parts if part]

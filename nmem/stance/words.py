@@ -64,6 +64,11 @@ def early(found: Stance) -> int:
     return max(0, found.count - found.placed) if found.placed else 0
 
 
+def unsure(found: Stance) -> int:
+    """The calls of which the model is not sure: they have labels, and are in no quadrant."""
+    return max(0, found.observations - found.bare - found.count)
+
+
 def plural(number: int, one: str, many: str = "") -> str:
     """1 call, 2 calls."""
     return f"{number} {one if number == 1 else many or one + 's'}"

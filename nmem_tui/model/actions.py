@@ -2,7 +2,7 @@
 
 An action is carried out by the method `do_<id>` of the active screen, else of the app. Whether it applies now is asked
 of `may_<id>`, which gives the reason why not, or None; an action without such a method always applies.
-What an action does is said here, and not again at its method.
+The registry alone says what an action does; its method does not repeat that.
 """
 
 from __future__ import annotations

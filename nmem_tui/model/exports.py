@@ -87,7 +87,7 @@ P = ParamSpec("P")
 
 
 def _gather(do: Callable[Concatenate[Connection, P], Exported]) -> Callable[P, Gather]:
-    """What reads a view of the database, as a function that gives the reading for the rest of its words."""
+    """Makes a function of (db, ...) one of the rest alone, which returns the Gather."""
 
     @wraps(do)
     def made(*given: P.args, **named: P.kwargs) -> Gather:

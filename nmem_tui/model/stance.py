@@ -12,14 +12,14 @@ from nmem.read.views import SessionRow
 from nmem.stance import read
 from nmem.stance.model import QUADRANTS, Advice, Compared, SessionStance, Share, Shift, Stance, Strip, Stuck
 from nmem.stance.read import Following
-from nmem.stance.words import early, needs, percents, stands
+from nmem.stance.words import early, needs, percents, stands, unsure
 from nmem.text import fit, pad, width
 from nmem_tui.model import figures, symbols
 from nmem_tui.model.figures import age, clock, filled, plural, several
 from nmem_tui.model.line import Line, cut, fitting, joined, length, spread, wrap
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.now_queries import Whose, pick
-from nmem_tui.model.stance_chart import Trace, fill, path, small, trace
+from nmem_tui.model.stance_chart import Trace, fill, path, small, tight, trace
 
 SESSIONS = 200
 
@@ -137,15 +137,11 @@ def shares(stance: Stance, cells: int) -> list[Line]:
         lines.append([
             ("▸ " if here else "  ", "accent"), (pad(name, 9), "strong" if here else "text"),
             (fill(name) * done, name), (symbols.now().track * (room - done), "off"),
-            (f" {_tight(parts.get(name, '0 %')):>4}", "strong"), (f" {found.number:>5}", "quiet"),
+            (f" {tight(parts, name):>4}", "strong"), (f" {found.number:>5}", "quiet"),
             (f"  {MEANING[name]}" if wordy else "", "quiet"),
         ])  # fmt: skip
     lines += [[(f"  {row}", "quiet")] for row in wrap(decides(stance), cells - 2, 6)]
     return [cut(line, cells) for line in lines]
-
-
-def _tight(part: str) -> str:
-    return part.replace(" ", "")
 
 
 def decides(stance: Stance) -> str:
@@ -159,9 +155,9 @@ def decides(stance: Stance) -> str:
 
 def unread(stance: Stance) -> str:
     """Which calls are not among the quadrants, and why."""
-    unsure = stance.observations - stance.bare - stance.count
+    doubtful = unsure(stance)
     bare = f"; {several(stance.bare, 'call')} without labels: nmem backfill" if stance.bare > 0 else ""
-    sure = f"; the model is not sure of {several(unsure, 'call')}" if unsure > 0 else ""
+    sure = f"; the model is not sure of {several(doubtful, 'call')}" if doubtful else ""
     before = early(stance)
     return bare + sure + (f"; {several(before, 'call')} came before both lines had begun" if before else "")
 
@@ -219,7 +215,8 @@ def figure_lines(stance: Stance, cells: int) -> list[Line]:
 
 
 def _figure(name: str, of: Mapping[str, Share], pole: str, cells: int) -> Line:
-    if not sum(each.number for each in of.values()):
+    known = sum(each.number for each in of.values())
+    if not known:
         return [(pad(name, _NAME), "quiet"), ("not read yet", "quiet")]
     found = share(of, pole)
     room = max(4, min(16, cells - 37))
@@ -228,8 +225,8 @@ def _figure(name: str, of: Mapping[str, Share], pole: str, cells: int) -> Line:
     return [
         (pad(name, _NAME), "quiet"), (pad(pole, 9), "text"), (symbols.now().bar * done, tone),
         (symbols.now().track * (room - done), "off"),
-        (f" {_tight(percents(of).get(pole, '0 %')):>4}", "strong"),
-        (f" {found.number:>5} of {sum(each.number for each in of.values())}", "quiet"),
+        (f" {tight(percents(of), pole):>4}", "strong"),
+        (f" {found.number:>5} of {known}", "quiet"),
     ]  # fmt: skip
 
 
@@ -299,7 +296,7 @@ def strip(found: Strip, cells: int, zone: tzinfo | None, *, told: bool = True) -
     left: Line = [(clock(found.started_at, zone)[:5] + "  ", "quiet"), *way, ("  ", "text")]
     title = cells - 9 - room - sum(width(text) for text, _ in failed) - 14
     most = max(QUADRANTS, key=lambda name: share(found.quadrants, name).number)
-    part = _tight(percents(found.quadrants).get(most, ""))
+    part = tight(percents(found.quadrants), most)
     stood = f"{most} {part}" if told and share(found.quadrants, most).number else ""
     title -= 14 if cells >= 72 else 0
     said: Line = [(pad(flat(found.title), max(8, title)), "text")]

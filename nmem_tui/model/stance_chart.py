@@ -374,13 +374,18 @@ def told(stance: Stance) -> Mapping[str, Share] | None:
     return None if stance.few else stance.quadrants
 
 
+def tight(parts: Mapping[str, str], name: str) -> str:
+    """One of the parts of a whole, without its blank: 12%."""
+    return parts.get(name, "0 %").replace(" ", "")
+
+
 def draw_plane(way: Sequence[Place], shares: Mapping[str, Share] | None, cells: int, rows: int) -> list[Line]:
     """The plane in `cells` by `rows` cells: act at the right, converge above; without shares, the corners' names."""
     canvas = Canvas(cells, rows)
     _way(canvas, way)
     parts = percents(shares or {})
     for name, below, right in _CORNERS:
-        said = name if shares is None else f"{name} {parts.get(name, '0 %').replace(' ', '')}"
+        said = name if shares is None else f"{name} {tight(parts, name)}"
         said = f" {said} " if cells >= 36 else said
         row = rows - 1 if below else 0
         canvas.text(cells - width(said) if right else 0, row, said, name)

@@ -16,7 +16,7 @@ from nmem_tui.model.figures import age, ago, clock, day, filled, several
 from nmem_tui.model.line import Line, cut, fit_words, joined, length, section, wrap
 from nmem_tui.model.now_cards import flat
 
-_SURE = {"high": "certain", "likely": "likely"}
+_SURE = {"high": "certain", "likely": "likely", "uncertain": "unsure"}
 _LABEL = 10
 _ROOMY = 60
 """Cells from which on a file's heat is drawn as well."""
@@ -302,7 +302,8 @@ def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
         other_title = link.earlier if story.thread and link.later_id == story.thread.id else link.later
         said = {"correct": "✓ you said so", "incorrect": "✗ you said no"}.get(link.outcome, "")
         asks = link.certainty == "uncertain"
-        sure = ("unsure (l)" if keys else "unsure") if asks else _SURE.get(link.certainty, "") if link.linked else ""
+        sure = _SURE.get(link.certainty, "") if link.linked or asks else ""
+        sure += " (l)" if asks and keys else ""
         verb = "same work as " if link.linked else "not the same as "
         end = ", ".join(part for part in (f"  score {link.score:.2f}", said or sure) if part)
         yield [

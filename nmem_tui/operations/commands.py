@@ -31,7 +31,7 @@ P = ParamSpec("P")
 
 
 def _change(do: Callable[Concatenate[Connection, int, P], str]) -> Callable[P, Change]:
-    """What does something to the database at a time, as a function that gives the change for the rest of its words."""
+    """Makes a function of (db, now, ...) one of the rest alone, which returns the Change."""
 
     @wraps(do)
     def made(*given: P.args, **named: P.kwargs) -> Change:

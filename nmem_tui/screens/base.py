@@ -51,7 +51,7 @@ Take = Callable[[str], None]
 class View(Screen[Any], inherit_bindings=False):
     """One of the numbered screens."""
 
-    CONTEXT: ClassVar[str]
+    CONTEXT: ClassVar[str] = ""
     AUTO_FOCUS = ""
     """The keyboard goes where the screen says, never to the first field there is."""
     OPENS: ClassVar[str]
@@ -72,7 +72,7 @@ class View(Screen[Any], inherit_bindings=False):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401 -- the base class takes what it takes
         """Each screen gets the bindings of its context."""
-        cls.BINDINGS = bindings(getattr(cls, "CONTEXT", ""))
+        cls.BINDINGS = bindings(cls.CONTEXT)
         super().__init_subclass__(**kwargs)
 
     def __init__(self) -> None:
@@ -88,9 +88,9 @@ class View(Screen[Any], inherit_bindings=False):
         self.composed = False
         """Whether its widgets stand: from its mounting until it is taken away."""
         self._due: set[Callable[[], object]] = set()
-        """What is done soon."""
+        """Calls that `soon` has scheduled."""
         self._resting: dict[Callable[[], object], Timer] = {}
-        """What is done once nobody asks for it any more."""
+        """The timers of calls that `once_quiet` holds back."""
         self.seen = -1
         """The generation of the store that this screen shows."""
         self._as_of: tuple[object, ...] = ()
@@ -155,13 +155,20 @@ class View(Screen[Any], inherit_bindings=False):
         self._due.discard(do)
         do()
 
+    def catch_up_soon(self, seconds: float, read: Callable[[], object], *, shown: bool) -> None:
+        """Read at once where nothing is shown yet, else soon."""
+        if shown:
+            self.soon(seconds, read)
+        else:
+            read()
+
     def once_quiet(self, seconds: float, do: Callable[[], object]) -> None:
         """Do it once nobody has asked for it for so many seconds: while a key is held, nothing is read."""
         self.not_quiet(do)
         self._resting[do] = self.set_timer(seconds, do)
 
     def not_quiet(self, do: Callable[[], object]) -> None:
-        """Do not do it after all: it is done otherwise, or is about something else by now."""
+        """Cancel a call that `once_quiet` holds back."""
         if timer := self._resting.pop(do, None):
             timer.stop()
 

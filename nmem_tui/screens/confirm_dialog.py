@@ -33,8 +33,8 @@ class ConfirmDialog(Modal[bool]):
     """What would be done; gives back whether it shall be."""
 
     VERB: ClassVar[str] = "does this"
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
-        Binding("escape,q,n,enter", "leave", show=False),
+    BINDINGS: ClassVar[list[Binding]] = [
+        Binding("q,n,enter", "leave", show=False),
         Binding("y", "confirm", show=False),
         *SCROLLING,
         Binding("g,home", "scroll(-100000)", show=False),
@@ -146,7 +146,7 @@ class ConfirmDialog(Modal[bool]):
 class ConfirmTask(Modal[bool]):
     """Says what would happen, and asks; the key that opened it does not answer it."""
 
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[Binding]] = [
         Binding("y", "answer(True)", show=False),
         Binding("escape,n,q", "answer(False)", show=False),
     ]

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 _LEADS = ("episode", "learning", "next")
 """What has a screen of its own to go to."""
-_REST_S = 0.06
-"""A cursor that stands so long rests: while a key is held, nothing is read."""
 _EVERY_S = 0.5
 """What is told is read again at most this often."""
 _WORTH_S = 60.0
@@ -105,10 +103,7 @@ class ContextView(ContextActions):
     # What is read
 
     def refresh_data(self) -> None:
-        if self.shown is None:
-            self._read()
-        else:
-            self.soon(_EVERY_S, self._read)
+        self.catch_up_soon(_EVERY_S, self._read, shown=self.shown is not None)
 
     def look_again(self) -> None:
         self.person = True
@@ -323,7 +318,7 @@ class ContextView(ContextActions):
         if self.mode != PAST:
             self._tell_one()
             return
-        self.once_quiet(_REST_S, self._tell_past)
+        self.once_quiet(self.REST_S, self._tell_past)
 
     def forget_changes(self) -> bool:
         """What changed is no longer marked."""

@@ -18,7 +18,6 @@ from textual.content import Content
 from textual.widgets import Input
 
 from nmem.text import printable
-from nmem_tui.messages import Loaded
 from nmem_tui.model import previews
 from nmem_tui.model.learnings import Candidate, Offer, offer
 from nmem_tui.model.line import Line
@@ -39,8 +38,7 @@ _TYPING = "enter keeps the words · y, e and f work again then"
 class DiffDialog(Modal[Any]):
     """A diff, and whether it shall be so; gives back what was planned."""
 
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
-        Binding("escape", "leave", show=False),
+    BINDINGS: ClassVar[list[Binding]] = [
         Binding("y", "confirm", show=False),
         *SCROLLING,
     ]
@@ -84,13 +82,6 @@ class DiffDialog(Modal[Any]):
         """Do what is shown."""
         raise NotImplementedError
 
-    @on(Loaded)
-    def hand_out(self, message: Loaded) -> None:
-        """It was planned."""
-        if (then := self.reads.done(message)) and self.is_attached:
-            self.trouble = ""
-            then(message.value)
-
     def refuse(self, reason: str) -> None:
         """Say why it cannot be done."""
         self.trouble = reason or "the record no longer exists"
@@ -99,6 +90,7 @@ class DiffDialog(Modal[Any]):
 
     def show(self, head: Sequence[Line], lines: Sequence[str], nothing: str) -> None:
         """What it is about, and the diff; or why nothing changes."""
+        self.trouble = ""
         self.told.show(lambda _cells, _rows: list(head))
         self.pane.tell(lambda cells: previews.diff_items(lines, cells, nothing), keep=True)
 

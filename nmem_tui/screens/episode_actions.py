@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nmem.read import episodes as episode_views
-from nmem_tui.model.empty import NO_WARNING
 from nmem_tui.model.now_cards import flat
 from nmem_tui.operations import commands
 from nmem_tui.screens.list_screen import ListScreen
@@ -16,7 +14,6 @@ from nmem_tui.widgets.story import StoryPane
 
 if TYPE_CHECKING:
     from nmem.decisions.read import Decision
-    from nmem.learn.learning import Warned
     from nmem.read.stories import Story
     from nmem.read.threads import Link
     from nmem.recall.remember import Plan
@@ -42,8 +39,6 @@ class EpisodeActions(ListScreen):
         self.index: Lines = Lines(id="episodes")
         self.pane: StoryPane = StoryPane()
         self.over = self.telling = Frame(id="telling")
-        self.warned: Sequence[Warned] = ()
-        """Learnings that the episode runs into again, the hottest first."""
         self.split_at = 0
         """The prompt at which a new episode was asked for: the cursor goes there once it is."""
 
@@ -288,14 +283,6 @@ class EpisodeActions(ListScreen):
         self.cockpit.change(
             commands.forget_next(thread.project_id) if thread.chosen else commands.continue_next(thread.id, title)
         )
-
-    def may_warning(self) -> str | None:
-        """Only where there is one."""
-        return None if self.warned else NO_WARNING
-
-    def do_warning(self) -> None:
-        if self.warned:
-            self.cockpit.show_learning(self.warned[0].learning.id)
 
     def do_next_prompt(self) -> None:
         self._to_prompt(1)

@@ -32,8 +32,6 @@ from nmem_tui.widgets.lines import Lines
 if TYPE_CHECKING:
     from nmem_tui.model.exports import Gather
 
-_REST_S = 0.06
-"""A cursor that stands so long rests: while a key is held, no story is read."""
 _TYPED_S = 0.4
 """A filter that nobody types on for so long has its matches counted, and a story told."""
 _EVERY_S = 0.3
@@ -284,7 +282,7 @@ class Episodes(EpisodeActions):
     def tell_story(self) -> None:
         """Another episode is under the cursor: the strip follows at once, its story once the cursor rests."""
         self._point_out()
-        self.once_quiet(_REST_S, self._rested)
+        self.once_quiet(self.REST_S, self._rested)
 
     def _point_out(self) -> None:
         """Where the episode under the cursor stands on the strip."""

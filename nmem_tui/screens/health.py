@@ -125,7 +125,7 @@ class Health(HealthActions):
 
     @property
     def stopped(self) -> Finding | None:
-        """What keeps hooks that are registered from running, by the clients' settings."""
+        """The finding that says why registered hooks do not run; None: the clients' settings name no reason."""
         return next((one for one in self.found if one.severity == WRONG and one.check in switches.CHECKS), None)
 
     def _clients(self) -> tuple[Finding, ...]:

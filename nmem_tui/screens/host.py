@@ -184,7 +184,7 @@ class Host(App[None]):
             self.say("that was a copy: your changes to it are not kept", severity="warning")
 
     def export_out(self, view: str, content: str, form: str, place: str) -> None:
-        """A whole view: its form and where it goes, as screens.exporting offers them."""
+        """A whole view: its form and where it goes, as the dialog Export offers them."""
         from nmem_tui.output import write  # on use: start-up stays short
 
         if place == "clipboard":

@@ -28,8 +28,6 @@ from nmem_tui.widgets.lines import Lines
 if TYPE_CHECKING:
     from nmem_tui.model.exports import Gather
 
-_REST_S = 0.06
-"""A cursor that stands so long rests: while a key is held, no evidence is read."""
 _TALL = 36
 _NOTHING = "there is no learning here"
 _AROUND = 8
@@ -287,7 +285,7 @@ class Learnings(LearningActions):
     def tell_about(self) -> None:
         """Another learning is under the cursor: what is kept of it, and its weeks, follow once the cursor rests."""
         self._gone = 0
-        self.once_quiet(_REST_S, self._read_detail)
+        self.once_quiet(self.REST_S, self._read_detail)
 
     @on(Lines.Moved, "#learning")
     def other_line(self) -> None:

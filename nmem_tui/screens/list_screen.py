@@ -6,13 +6,14 @@ What lies over the list is what the keys are about: marks that nobody can see ar
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.content import Content
 from textual.widget import Widget
 
 from nmem_tui.model import lists
+from nmem_tui.model.empty import NO_WARNING
 from nmem_tui.model.lists import MOST, Marked
 from nmem_tui.screens.base import View
 from nmem_tui.widgets.inputs import FilterBox
@@ -20,9 +21,12 @@ from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.stream import Stream
 
+if TYPE_CHECKING:
+    from nmem.learn.learning import Warned
+
 _COVERED = "the list is behind this: esc returns to it"
-_SCROLLED = 5
-"""Lines that a key scrolls what is told of one row."""
+SCROLLED = 5
+"""One key scrolls the details by so many lines."""
 
 
 class ListScreen(View):
@@ -35,14 +39,18 @@ class ListScreen(View):
     HINT: ClassVar[str] = "words that must all be there, !word that must not"
     TYPING_S: ClassVar[float] = 0.0
     """Keys that come faster than this narrow together: where each asks the database."""
+    REST_S: ClassVar[float] = 0.06
+    """A cursor that stands so long rests: while a key is held, nothing is read of its row."""
     EVERY_S: ClassVar[float] = 0.5
     """A list that is read in one visit is read again at most this often."""
     listing: object = None
-    """What was read in one visit; None: nothing yet."""
+    """The list as it was read last; None: nothing was read yet."""
     index: Lines | Stream
     """The list."""
     pane: Lines
-    """What is told of one row."""
+    """The details of one row."""
+    warned: Sequence[Warned] = ()
+    """Learnings that the episode runs into again, the hottest first."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,11 +70,7 @@ class ListScreen(View):
         raise NotImplementedError
 
     def refresh_data(self) -> None:
-        """At once where nothing is shown yet, else soon."""
-        if self.listing is None:
-            self.read_list()
-        else:
-            self.soon(self.EVERY_S, self.read_list)
+        self.catch_up_soon(self.EVERY_S, self.read_list, shown=self.listing is not None)
 
     def look_again(self) -> None:
         """The person changed something: show it at once."""
@@ -81,7 +85,6 @@ class ListScreen(View):
 
     @property
     def home(self) -> Widget | None:
-        """The list, where the keyboard goes after a filter."""
         return self.index
 
     @property
@@ -111,10 +114,10 @@ class ListScreen(View):
         self.check_keys()
 
     def do_details_down(self) -> None:
-        self.pane.move(_SCROLLED)
+        self.pane.move(SCROLLED)
 
     def do_details_up(self) -> None:
-        self.pane.move(-_SCROLLED)
+        self.pane.move(-SCROLLED)
 
     def may_open(self) -> str | None:
         """What is under the cursor can be opened."""
@@ -133,6 +136,14 @@ class ListScreen(View):
         """A second click opens."""
         if message.lines in self.clickable and not self.may_open():
             self.do_open()
+
+    def may_warning(self) -> str | None:
+        """Only where there is one."""
+        return None if self.warned else NO_WARNING
+
+    def do_warning(self) -> None:
+        if self.warned:
+            self.cockpit.show_learning(self.warned[0].learning.id)
 
     # The cursor, in whichever list has the keyboard
 

@@ -47,6 +47,7 @@ class Modal(CloseOnce, ModalScreen[ScreenResultType], inherit_bindings=False):
     """A dialog: it reads of the database, says in place what cannot be read, and is left with escape."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
+    BINDINGS: ClassVar[list[Binding]] = [Binding("escape", "leave", show=False)]  # type: ignore[assignment]
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,6 +108,8 @@ class Choice:
 _HIGHLIGHTED = "option-list--option-highlighted"
 _LEAST = 6
 """Rows: frame, box and three lines."""
+NOT_RECORDED = "nothing is recorded yet"
+"""Why nothing could be read where there is no database."""
 NOTHING = Choice([("nothing matches", "quiet")], "", None)
 
 
@@ -132,8 +135,7 @@ class Dialog(Modal[str | None]):
 
     TITLE_TEXT: ClassVar[str]
     HINT: ClassVar[str] = "enter takes · esc leaves"
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
-        Binding("escape", "leave", show=False),
+    BINDINGS: ClassVar[list[Binding]] = [
         Binding("down,ctrl+n,ctrl+j", "step(1)", show=False, priority=True),
         Binding("up,ctrl+k", "step(-1)", show=False, priority=True),
         Binding("pagedown,ctrl+d", "step(10)", show=False, priority=True),
@@ -193,7 +195,7 @@ class Dialog(Modal[str | None]):
 
     def refuse(self, reason: str) -> None:
         """The reason stands instead of the choices."""
-        self.offer([Choice([("✗ ", "bad"), (reason, "text")], "", None)])
+        self.offer([Choice([("✗ ", "bad"), (reason or NOT_RECORDED, "text")], "", None)])
 
     def _fit(self) -> None:
         """As high as all choices ask for, so that typing never moves it; at most four fifths of the screen."""

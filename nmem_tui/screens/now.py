@@ -14,9 +14,9 @@ from nmem.read.days import Days, days, midnights
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
 from nmem_tui.model import now_cards, now_gauges
-from nmem_tui.model.empty import NO_WARNING
 from nmem_tui.model.now_queries import Glance, Opening, glance, pick
 from nmem_tui.operations import commands
+from nmem_tui.screens.list_screen import SCROLLED
 from nmem_tui.screens.now_stream import NowStream
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.drawn import Frame, Panel, content
@@ -55,8 +55,6 @@ class Now(NowStream):
         self.days: Days | None = None
         self.model: Standing | None = None
         """Who tells the stories, once that is read."""
-        self.warned: Sequence[Warned] = ()
-        """Learnings that the work unit runs into again, the hottest first."""
         self._warns: int | None = None
 
     def body(self) -> ComposeResult:
@@ -88,10 +86,7 @@ class Now(NowStream):
         """The stream at once, the cards soon."""
         if self.session_id:
             self._read_stream()
-        if self.view:
-            self.soon(_CARDS_S, self._read_cards)
-        else:
-            self._read_cards()
+        self.catch_up_soon(_CARDS_S, self._read_cards, shown=self.view is not None)
 
     def _read_cards(self) -> None:
         whose = self.whose(self.session_id)
@@ -171,14 +166,8 @@ class Now(NowStream):
 
     def _read_beside(self) -> None:
         """What is told beside the session; of one that opens, once its rows are drawn."""
-        if self.stance is None:
-            self._read_stance()
-        else:
-            self.soon(_STANCE_S, self._read_stance)
-        if self.days is None:
-            self._read_days()
-        else:
-            self.soon(_DAYS_S, self._read_days)
+        self.catch_up_soon(_STANCE_S, self._read_stance, shown=self.stance is not None)
+        self.catch_up_soon(_DAYS_S, self._read_days, shown=self.days is not None)
         self._read_warnings(self.unit.id if self.unit else None)
 
     def _read_warnings(self, unit_id: int | None) -> None:
@@ -267,10 +256,10 @@ class Now(NowStream):
     # What the keys do
 
     def do_details_down(self) -> None:
-        self.details.scroll_relative(y=5, animate=False)
+        self.details.scroll_relative(y=SCROLLED, animate=False)
 
     def do_details_up(self) -> None:
-        self.details.scroll_relative(y=-5, animate=False)
+        self.details.scroll_relative(y=-SCROLLED, animate=False)
 
     def gather(self) -> Gather:
         """The session at a glance, and its stream."""
@@ -284,14 +273,6 @@ class Now(NowStream):
         return None if self.unit else "no work unit yet"
 
     may_story = may_pin_everywhere = may_pin
-
-    def may_warning(self) -> str | None:
-        """Only where there is one."""
-        return None if self.warned else NO_WARNING
-
-    def do_warning(self) -> None:
-        if self.warned:
-            self.cockpit.show_learning(self.warned[0].learning.id)
 
     def do_pin(self) -> None:
         if self.unit:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
@@ -35,7 +34,6 @@ Read = Callable[[Connection], Sequence[EpisodeRow]]
 class Name(Modal[str | None]):
     """Type a name; enter takes it, an empty one takes the name away."""
 
-    BINDINGS: ClassVar[list[Binding]] = [Binding("escape", "leave", show=False)]  # type: ignore[assignment]
     HINT: ClassVar[str] = "enter takes · empty removes the name · esc leaves"
     LONGEST: ClassVar[int] = 200
 

@@ -197,8 +197,6 @@ class Purge(ConfirmDialog):
 class Choose(Modal["Selection | None"]):
     """Type what shall go: words, or an id, or where it is."""
 
-    BINDINGS = [Binding("escape", "leave", show=False)]  # noqa: RUF012
-
     def __init__(self, typed: str = "") -> None:
         super().__init__()
         self.typed = typed

@@ -14,7 +14,7 @@ from nmem.labels import read
 from nmem.labels.read import Labelled, Word
 from nmem_tui.model import review
 from nmem_tui.operations import commands
-from nmem_tui.screens.modal import Modal
+from nmem_tui.screens.modal import NOT_RECORDED, Modal
 from nmem_tui.widgets.drawn import Panel
 
 _ROOMY, _TALL = 24, 32
@@ -24,8 +24,8 @@ _ROOMY, _TALL = 24, 32
 class Relabel(Modal[None]):
     """What is said of one call; each key is one correction, undone as one."""
 
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
-        Binding("escape,enter,q", "leave", show=False),
+    BINDINGS: ClassVar[list[Binding]] = [
+        Binding("enter,q", "leave", show=False),
         Binding("u", "undo", show=False),
         *(Binding(key, f"flip({name!r})", show=False) for name, key in review.KEYS.items()),
         *(Binding(key.upper(), f"clear({name!r})", show=False) for name, key in review.KEYS.items()),
@@ -56,7 +56,7 @@ class Relabel(Modal[None]):
 
     def refuse(self, reason: str) -> None:
         """They could not be read."""
-        self.words.show(lambda _cells, _rows: [[("✗ ", "bad"), (reason or "nothing is recorded", "text")]])
+        self.words.show(lambda _cells, _rows: [[("✗ ", "bad"), (reason or NOT_RECORDED, "text")]])
 
     def _show(self, found: Labelled) -> None:
         self.found = found

@@ -72,11 +72,7 @@ class Review(View):
     # What is read
 
     def refresh_data(self) -> None:
-        """At once where nothing is known yet, else soon."""
-        if self.left:
-            self.soon(_EVERY_S, self._read)
-        else:
-            self._read()
+        self.catch_up_soon(_EVERY_S, self._read, shown=bool(self.left))
 
     def look_again(self) -> None:
         """The oldest answer under way was carried out, or could not be; or something was taken back."""

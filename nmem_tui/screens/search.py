@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 _TYPING_S = 0.06
 """Keys that come faster than this are looked for together."""
-_REST_S = 0.06
-"""A cursor that stands so long rests: while a key is held, no preview is read."""
 _FILES_S = 0.5
 """How often is looked whether decisions were read anew, after their files changed."""
 _NEAR = 6
@@ -289,7 +287,7 @@ class Search(SearchActions):
     @on(Lines.Moved, "#hits")
     def other_hit(self) -> None:
         """Another hit is under the cursor: what it is in full follows once the cursor rests."""
-        self.once_quiet(_REST_S, self._rested)
+        self.once_quiet(self.REST_S, self._rested)
 
     def _rested(self) -> None:
         if self.one is None or self.known:

@@ -80,7 +80,7 @@ def _open_copy(app: Host, path: str) -> None:
 
 _NOTHING = "no hit here"
 _LONGEST = 2_000
-"""Signs of a query."""
+"""A query has at most so many characters."""
 
 
 class SearchActions(ListScreen):

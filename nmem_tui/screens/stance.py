@@ -101,10 +101,7 @@ class StanceView(ListScreen):
         self._read()
 
     def refresh_data(self) -> None:
-        if self.found is None:
-            self._read()
-        else:
-            self.soon(_EVERY_S, self._read)
+        self.catch_up_soon(_EVERY_S, self._read, shown=self.found is not None)
 
     look_again = refresh_data
 

@@ -58,8 +58,7 @@ class TaskForm(Modal[Draft | int | None]):
     """Gives back the number of the task that was queued or changed, else the draft as it was left."""
 
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
-        Binding("escape", "leave", show=False),
+    BINDINGS: ClassVar[list[Binding]] = [
         Binding("ctrl+s", "take", show=False, priority=True),
         Binding("ctrl+e", "editor", show=False, priority=True),
         Binding("tab", "app.focus_next", show=False, priority=True),
@@ -367,14 +366,12 @@ def of_episode(app: Host, unit_id: int) -> None:
     """What an episode left to do."""
 
     def begin(db: Connection, now: int) -> NewTask:  # noqa: ARG001 -- nothing of it is dated
-
         return left.task(db, unit_id)
 
     _open(app, f"New task ─ goes on with episode {unit_id}", Draft(client=_client()), begin)
 
 
 def _open(app: Host, title: str, draft: Draft, begin: Begin | None, gone: str = "") -> None:
-
     def take(made: Draft | int | None) -> None:
         if isinstance(made, int):
             app.wanted_task = made

@@ -16,6 +16,7 @@ from nmem_tui.model import tasks_queries as reading
 from nmem_tui.model.tasks_queries import Detail, Listing
 from nmem_tui.operations.processes import take_up
 from nmem_tui.screens.base import Take
+from nmem_tui.screens.list_screen import SCROLLED
 from nmem_tui.screens.task_actions import TaskActions
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.item_lists import Items, Tail
@@ -24,8 +25,6 @@ from nmem_tui.widgets.lines import Lines
 if TYPE_CHECKING:
     from nmem_tui.model.exports import Gather
 
-_REST_S = 0.06
-"""A cursor that stands so long rests: while a key is held, nothing is read."""
 _TICK_S = 1.0
 """The output of one that runs is looked at this often."""
 _TAKE_UP, _AGES = 5, 10
@@ -226,7 +225,7 @@ class Tasks(TaskActions):
     @on(Lines.Moved, "#tasks")
     def tell_about(self) -> None:
         """Another task is under the cursor: what is kept of it follows once the cursor rests."""
-        self.once_quiet(_REST_S, self._read_detail)
+        self.once_quiet(self.REST_S, self._read_detail)
 
     @on(Lines.Moved, "#task")
     def other_line(self) -> None:
@@ -244,10 +243,10 @@ class Tasks(TaskActions):
 
     def do_details_down(self) -> None:
         """Scroll what is told of it, or its output where that is whole."""
-        (self.tail if self.has_class("-output") else self.pane).move(5)
+        (self.tail if self.has_class("-output") else self.pane).move(SCROLLED)
 
     def do_details_up(self) -> None:
-        (self.tail if self.has_class("-output") else self.pane).move(-5)
+        (self.tail if self.has_class("-output") else self.pane).move(-SCROLLED)
 
     def may_open(self) -> str | None:
         """A task can be opened, and what it names."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,6 @@ from nmem.commands.main import nmem
 from nmem_tui import config, keymap
 from nmem_tui.messages import FileChanged
 from nmem_tui.model.actions import ACTIONS, of
-from tests.reference import GENERATED
-
-DOCUMENT = Path(__file__).parents[2] / "docs" / "keys.md"
 
 
 @pytest.fixture
@@ -110,14 +106,6 @@ def test_the_list_of_keys_is_whole_and_counts_in_what_is_yours(toml: Path) -> No
     assert next(one for one in listed if one["id"] == "undo")["keys"] == ["ctrl+z"]
     plain = CliRunner().invoke(nmem, ["tui", "--keys"]).output
     assert "undo\t^z (yours)  everywhere: undo the newest correction" in plain
-
-
-def test_the_document_of_keys_is_current() -> None:
-    """NMEM_UPDATE_DOCS=1 writes it anew."""
-    text = DOCUMENT.read_text("utf-8")
-    if os.environ.get("NMEM_UPDATE_DOCS"):
-        DOCUMENT.write_text(GENERATED["keys.md"](text), "utf-8")
-    assert DOCUMENT.read_text("utf-8") == GENERATED["keys.md"](text)
 
 
 async def test_own_keys_act_and_stand_in_bar_help_and_palette(
