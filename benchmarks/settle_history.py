@@ -30,7 +30,7 @@ from benchmarks.grown import grow, words  # noqa: E402
 from capture.labels.model import current  # noqa: E402
 from capture.storage import store  # noqa: E402
 from nmem import settle, tables  # noqa: E402
-from nmem.episodes import annotate, online, revise  # noqa: E402
+from nmem.episodes import annotate, online  # noqa: E402
 from nmem.importing.discover import find  # noqa: E402
 from nmem.importing.importer import Importer  # noqa: E402
 from nmem.themes import keep as themes  # noqa: E402
@@ -171,7 +171,7 @@ def _turn(db: Connection, path: str, model: str, dice: random.Random, at: int) -
         db.execute(said, (_SESSION, at, "agent", "closing", _sentences(dice, 60), f"c{at}"))
         db.execute("UPDATE sessions SET seq = ?, last_at = ?, state = 'waiting' WHERE id = ?", (seq, at, _SESSION))
     online.arrived(db, _SESSION, path)
-    revise.ended(db, _SESSION, path)
+    online.ended(db, _SESSION, path)
     annotate.update_newest(db, _SESSION)
     return at + 5000
 

@@ -123,7 +123,7 @@ def _prompt(db: Connection, event: Event, path: str) -> str:
 
 def _turn_end(db: Connection, session_id: str, path: str) -> None:
     from nmem.episodes.annotate import update_newest  # on use: the end of a turn only
-    from nmem.episodes.revise import ended
+    from nmem.episodes.online import ended
 
     _ensure(db)
     ended(db, session_id, path)

@@ -1,4 +1,4 @@
-"""Stores, at the end of a turn, what the transcript has and hooks missed, together with the read position.
+"""Stores, at the end of a turn, what the transcript has and hooks missed, with the read position (SQL).
 
 A hook reads only what was written since nmem saw the session, from where it or an import stopped, a slice at a time.
 What it has no time for is left to settling (`rest`), which reads on from the same place.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from time import monotonic, time_ns
 
-from capture.event import TOOL_ERROR, TOOL_RESULT
+from capture.event import TOOL_ERROR, TOOL_RESULT, UNKNOWN
 from capture.jsonio import dumps, loads
 from capture.transcript import READABLE
 from capture.transcript.cursor import LIVE, Cursor, fingerprint, load, read_to, save
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from sqlite3 import Connection
 
-    from capture.event import Event
+    from capture.event import Batch, Event
     from capture.seal import Sealed
 
 _SLICE = 64 << 10
@@ -147,7 +147,6 @@ def _keep(db: Connection, reader: Reader, cursor: Cursor, events: list[Event], e
 def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], others: list[Event]) -> None:
     """Both kinds in one transaction each: what is stored of the calls was lost by a hook, and is counted."""
     from capture.storage.store import count, write_many  # on use: start-up stays short
-    from capture.transcript import mend
 
     now = time_ns() // 1_000_000
     recovered = write_many(db, _sealed(db, reader, calls)).stored if calls else 0
@@ -155,7 +154,7 @@ def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], o
     def rest() -> Iterator[Sealed]:
         yield from _sealed(db, reader, others)
         if len(reader.called) > 1:
-            mend.order(db, reader.source.session_id, reader.called[-_ORDERED:])
+            order(db, reader.source.session_id, reader.called[-_ORDERED:])
         yield _status(reader, now)
         save(db, cursor, now)
         if recovered:
@@ -175,7 +174,6 @@ def _sealed(db: Connection, reader: Reader, events: list[Event]) -> Iterator[Sea
     """Rows of events; called inside the transaction that stores them."""
     from capture.project import resolve  # on use: start-up stays short
     from capture.seal import seal
-    from capture.transcript import mend
     from capture.transcript.batches import batch
 
     if not events:
@@ -187,4 +185,36 @@ def _sealed(db: Connection, reader: Reader, events: list[Event]) -> Iterator[Sea
             continue
         sealed = seal(made)
         yield sealed
-        mend.outcomes(db, sealed.batch)
+        outcomes(db, sealed.batch)
+
+
+def order(db: Connection, session_id: str, called: list[str]) -> None:
+    """Give the calls of a transcript the order in which they were made: hooks of parallel calls arrive as they like.
+
+    A call's key is its id, and keys are indexed within a session.
+    """
+    marks = ", ".join("?" * len(called))
+    rows = db.execute(
+        f"SELECT tool_use_id, id, seq, at FROM observations WHERE session_id = ? AND dedup_key IN ({marks})"  # noqa: S608 - marks only
+        " ORDER BY seq",
+        (session_id, *called),
+    ).fetchall()
+    place = {tool_use_id: number for number, tool_use_id in enumerate(called)}
+    places = [(seq, at) for _, _, seq, at in rows]
+    times = sorted(at for _, at in places)
+    for number, row in enumerate(sorted(rows, key=lambda row: place[row[0]])):
+        seq, at = places[number][0], times[number]
+        if (seq, at) != row[2:]:
+            db.execute("UPDATE observations SET seq = ?, at = ? WHERE id = ?", (seq, at, row[1]))
+
+
+def outcomes(db: Connection, batch: Batch) -> None:
+    """A call that a hook stored without knowing how it ended takes the transcript's word for it."""
+    for o in batch.observations:
+        if o.outcome != UNKNOWN:
+            db.execute(
+                "UPDATE observations SET outcome = ?, exit_code = coalesce(exit_code, ?),"
+                " duration_ms = coalesce(duration_ms, ?) WHERE session_id = ?"
+                " AND dedup_key = ? AND outcome = 'unknown'",
+                (o.outcome, o.exit_code, o.duration_ms, batch.session_id, o.dedup_key),
+            )

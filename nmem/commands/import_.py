@@ -25,7 +25,7 @@ from nmem.episodes import detect
 from nmem.errors import NmemError
 from nmem.importing.discover import CLIENTS, Transcript, find, folders
 from nmem.importing.importer import Importer, Report
-from nmem.purge import history, keys, run
+from nmem.purge import history, run
 from nmem.retention import policy, sweep
 from nmem.settle_start import start
 from nmem.text import printable, to_json
@@ -131,7 +131,7 @@ def _spare(db: sqlite3.Connection) -> str:
 def _hollow(db: sqlite3.Connection) -> None:
     """Of a session that was purged nothing is taken in again: no empty one stays, either."""
     with store.transaction(db):
-        keys.hollow(db)
+        run.hollow(db)
 
 
 def summary(report: Report) -> str:

@@ -9,6 +9,8 @@ ASK = "ask"
 """The line that says that the memory can be asked: told at the start, and not judged by what is edited."""
 KINDS = (PIN, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE)
 """In the order in which they are told."""
+TEXT = 240
+"""Characters that are told of a person's own words."""
 _CHARS = 4
 """Characters of a token, as everything here counts them; clients count their own."""
 

@@ -5,8 +5,7 @@ Only loaded where a project has marked decisions that a session may be told.
 
 from __future__ import annotations
 
-from nmem.context.items import MARKER, Item
-from nmem.context.pinned import DECISIONS, TEXT
+from nmem.context.items import MARKER, TEXT, Item
 from nmem.retrieval.terms import ago, terms
 from nmem.sanitize import quoted
 
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     Row = tuple[int, int, str]
     """A marked decision: its observation, its time in ms, and its words."""
 
+_MOST = 3
+"""Marked decisions that are told at once: the newest that hold."""
 _ALIKE = 2 / 3
 """The share of the words of two decisions that makes them one matter."""
 _PLAIN = 3
@@ -94,7 +95,7 @@ def holding(
         who = "The person decided" if person else "Marked as decided"
         text = f"{who}, {ago(present.at - at)}: {quoted(content, TEXT)}"
         out.append(Item(f"marker/{number}", MARKER, text, score=0.9, reason=reason))
-    return out[:DECISIONS]
+    return out[:_MOST]
 
 
 def _held(

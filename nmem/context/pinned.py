@@ -6,7 +6,7 @@ CROSS JOIN: from the few rows that are marked to their sessions. The other way r
 from __future__ import annotations
 
 from nmem.context import known
-from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item, subject
+from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, TEXT, Item, subject
 from nmem.names import told
 from nmem.retrieval.terms import ago, terms
 from nmem.sanitize import quoted
@@ -27,12 +27,9 @@ ELSEWHERE = 10
 MARKERS = 2
 FRESH = 14 * 86_400_000
 """A marker as old as this is told only when the prompt speaks of it."""
-DECISIONS = 3
-"""Marked decisions that are told at once: the newest that hold."""
 _KIND = "CASE WHEN json_valid(o.metadata) THEN json_extract(o.metadata, '$.kind') END"
 PART = 3
 """A prompt that has one of at most so many words of a decision speaks of it."""
-TEXT = 240
 _ABROAD = 0.9
 """The score of a pin of another project: a project's own come first."""
 

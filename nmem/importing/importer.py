@@ -16,7 +16,7 @@ from itertools import chain
 from capture.seal import Sealed
 from capture.storage import sqlite as ours
 from capture.storage import store
-from capture.transcript import mend, titles
+from capture.transcript import missed, titles
 from capture.transcript.cursor import load, save
 from nmem.importing.discover import Transcript
 from nmem.importing.stretches import SIZE, Job, Stretch, read_all
@@ -178,7 +178,7 @@ class Importer:
         db = self.db
         for sealed in stretch.rows:
             yield sealed
-            mend.outcomes(db, sealed.batch)
+            missed.outcomes(db, sealed.batch)
         save(db, stretch.cursor, int(time.time() * 1000))
 
 

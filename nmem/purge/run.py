@@ -22,7 +22,7 @@ from capture.storage.store import transaction
 from nmem import tables
 from nmem.database import settle_lock
 from nmem.errors import NmemError
-from nmem.purge import erase, files, history, keys, preview, putback, reach, said, scrub, trash
+from nmem.purge import erase, files, history, preview, putback, reach, said, scrub, trash
 from nmem.purge.journal import Journal
 from nmem.purge.needles import Needles
 from nmem.purge.putback import NUMBERED, Taken
@@ -38,6 +38,8 @@ WINDOW = 24 * 60
 _WAIT = 10.0
 _SETTLES = 30.0
 """Seconds for which a settling that is at work is waited for."""
+_Key = tuple[str, str, int]
+"""Session, key and time of a purged record: an import or a hook does not store the same again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def _erase(
             found = reach.again(db, chosen, found)
             if found.empty and not chosen.everywhere:
                 raise NmemError("nothing recorded matches this selection")
-            of, known, rows = _of(db, found), keys.of(db, found), preview.rows(db, found)
+            of, known, rows = _of(db, found), _keys(db, found), preview.rows(db, found)
             erase.erase(db, chosen, found, journal)
             index.forget_changed(db)
             counts = journal.counts()
@@ -153,7 +155,7 @@ def _erase(
                 "INSERT INTO purges (at, how, counts, keep_until) VALUES (?, ?, ?, ?)",
                 (now, json.dumps(chosen.how), json.dumps(counts), until),
             ).lastrowid or 0)  # fmt: skip
-            keys.keep(db, number, known, words)
+            _keep(db, number, known, words)
             size = trash.put(db_path, number, _sealed(journal, of, words, kept))
             db.execute("UPDATE purges SET bytes = ? WHERE id = ?", (size, number))
             # also where it is for good: who takes back the newest is told so, before anything older is taken back
@@ -244,7 +246,7 @@ def undo(db: Connection, db_path: str, number: int, now: int) -> str:
         raise NmemError(f"purge/{number} can no longer be undone: its window is over")
     db.execute("PRAGMA defer_foreign_keys=ON")
     taken = Taken(trash.take(db_path, number))
-    keys.release(db, number)
+    db.execute("DELETE FROM purged_keys WHERE purge_id = ?", (number,))  # the rows come back: they are heard again
     left = putback.put_back(db, taken)
     files.put_back(taken.files)
     history.again(db, int(db.execute("SELECT at FROM purges WHERE id = ?", (number,)).fetchone()[0]))
@@ -318,3 +320,32 @@ def destroy(db: Connection, db_path: str, number: int, now: int) -> None:
             " (SELECT 1 FROM purges WHERE id = ? AND at = keep_until)",
             (f"{TARGET}/{number}", number),
         )
+
+
+def _keys(db: Connection, found: Reach) -> list[_Key]:
+    """Of the facts that go."""
+    out: list[_Key] = []
+    sessions = json.dumps(sorted(found.sessions))
+    for table, ids in (("observations", found.observations), ("prompts", found.prompts)):
+        rows = db.execute(
+            f"SELECT session_id, dedup_key, at FROM {table} WHERE dedup_key IS NOT NULL AND ("  # noqa: S608 - our names
+            "id IN (SELECT value FROM json_each(?)) OR session_id IN (SELECT value FROM json_each(?)))",
+            (json.dumps(sorted(ids)), sessions),
+        )
+        out += [(str(row[0]), str(row[1]), int(row[2])) for row in rows]
+    return out
+
+
+def _keep(db: Connection, number: int, keys: list[_Key], words: Needles) -> None:
+    """Keep them for a purge, none that has one of the purged words in it; inside its transaction."""
+    told = [each for each in keys if not words.within(f"{each[0]}\n{each[1]}".encode())]
+    db.executemany("INSERT OR REPLACE INTO purged_keys VALUES (?, ?, ?, ?)", [(*each, number) for each in told])
+
+
+def hollow(db: Connection) -> None:
+    """Sessions of which an import told nothing but what was purged go again."""
+    db.execute(
+        "DELETE FROM sessions WHERE id IN (SELECT session_id FROM purged_keys) AND origin = 'import'"
+        " AND NOT EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = sessions.id)"
+        " AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.session_id = sessions.id)"
+    )

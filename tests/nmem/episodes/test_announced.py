@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from nmem.episodes import corrections, detect
-from nmem.episodes.online import arrived
-from nmem.episodes.revise import ended
+from nmem.episodes.online import arrived, ended
 from nmem.episodes.units import prompts_of_session
 from tests.nmem.context.conftest import Played
 from tests.nmem.episodes.conftest import Script, rows

@@ -9,8 +9,7 @@ import pytest
 
 from capture.storage.store import transaction
 from nmem.episodes import annotate, detect, passages, units
-from nmem.episodes.online import arrived
-from nmem.episodes.revise import ended
+from nmem.episodes.online import arrived, ended
 from tests.nmem.episodes.conftest import Script, rows
 
 

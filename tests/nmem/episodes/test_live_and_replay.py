@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nmem.episodes import boundary, history, units
-from nmem.episodes.online import arrived
-from nmem.episodes.revise import ended, unsure
+from nmem.episodes.online import arrived, ended, unsure
 from tests.nmem.episodes.conftest import Script
 
 _ASKED = (
