@@ -47,9 +47,11 @@ _LINE = "tests/parser/test_window.py::test_budget_{0} PASSED  [{0:3d}%] in src/l
 
 
 def installed(folder: Path) -> Path:
-    """Install the checkout into a folder, compiled, and return the entry file."""
+    """Install the checkout into a folder, compiled and with its packs as `nmem init` does; return the entry file."""
     words = ["-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--compile", "--target", str(folder)]
     subprocess.run([sys.executable, *words, str(ROOT)], check=True, stdout=subprocess.DEVNULL)
+    packed = [sys.executable, "-c", "import nmem.packs as p; p.make() or exit('no packs')"]
+    subprocess.run(packed, check=True, cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)})
     return folder / "nmem" / "entry.py"
 
 

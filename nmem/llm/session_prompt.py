@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nmem.llm import Cancel, Redacted, Rejected, Request
+from nmem.llm import Cancel, Redacted, Rejected, Request, claims
 from nmem.llm.ask import Asked, Desk
-from nmem.llm.grounding import DONE, PERSON, SAID, Ground, Row
+from nmem.llm.grounding import DONE, PERSON, SAID, Ground, Row, cited
 from nmem.llm.outgoing import Outgoing, fence, language
 from nmem.llm.shape import BadShape, Number, Record, Records, Text, Texts
 
@@ -406,9 +406,17 @@ def rows_of(turns: Sequence[Turn], first: int, end: int) -> dict[str, Row]:
 def _story(row: Mapping[str, object], ground: Ground) -> Story:
     intent = ground.text(str(row["goal"]), goal=True)
     outcome, obstacle = (ground.text(str(row[name])) for name in ("outcome", "obstacle"))
-    learned, notes, left = (ground.texts(_lines(row[name])) for name in ("learned", "notes", "next"))
+    learned = ground.texts(filter(_found, _lines(row["learned"])))
+    notes, left = (ground.texts(_lines(row[name])) for name in ("notes", "next"))
     title = ground.title(str(row["title"]))
     return Story(intent, title, outcome, obstacle, learned, notes, left, dropped=ground.dropped)
+
+
+def _found(line: str) -> bool:
+    """Whether a sentence was found out by the work, or is told as the user's: what a request says of how things are
+    before the work holds no more after it."""
+    asked = all(id_[0] == PERSON for _, ids in cited(line) for id_ in ids)
+    return not asked or bool(claims.PERSON.search(line))
 
 
 def _lines(value: object) -> list[str]:

@@ -508,6 +508,24 @@ def made_again(episode: Episode, ledger: Ledger) -> str:
     return ""
 
 
+def resisted(episode: Episode) -> str:
+    """That edits failed again and again, by the file that took most of them; "" for fewer than _RESISTED."""
+    failed = [
+        one for one in episode.actions
+        if one.obs_type in ("file_edit", "file_write") and one.outcome == FAILED and not one.halted and one.file_path
+    ]  # fmt: skip
+    if len(failed) < _RESISTED:
+        return ""
+    counts = Counter(short(one.file_path) for one in failed)
+    most, times = counts.most_common(1)[0]
+    if len(counts) == 1:
+        return f"{times} edits of {most} failed"
+    return f"{len(failed)} edits failed, {times} of them of {most}"
+
+
+_RESISTED = 3
+
+
 def obstacle(
     ran: list[Struggle],
     corrected: list[Correction],

@@ -18,6 +18,7 @@ from nmem.episodes.narrate.ending import (
     outcome,
     ran_unseen,
     reached,
+    resisted,
     said_to_pass,
     unseen,
 )
@@ -101,7 +102,7 @@ def narrate(episode: Episode) -> Narrative:
         files_edited=[change.path for change in ledger.standing()],
         notes=_untold(_notes(ran, corrected, ledger, objected), [*solved, *settled]),
         outcome="" if empty else _end(episode, read_prompts, found_turns, ledger, ran, ended, by_word=by_word),
-        obstacle=way or _opened_for(read_prompts, ran),
+        obstacle=way or _opened_for(read_prompts, ran) or resisted(episode),
         marks=ended,
     )
 

@@ -131,6 +131,13 @@ def test_one_invented_sentence_is_dropped_and_counted() -> None:
     assert (story.dropped, story.notes) == (1, ("14 tests pass now.",))
 
 
+def test_how_things_were_before_the_work_is_not_learned_unless_as_the_user_s_word() -> None:
+    story = read({**GOLD, "learned": ["Sessions expire after 60 seconds. [P1]", *GOLD["learned"]]})
+    assert story.learned == tuple(line.removesuffix(" [S1]") for line in GOLD["learned"])
+    told = "The user said that sessions expire after 60 seconds."
+    assert read({**GOLD, "learned": [f"{told} [P1]"]}).learned == (told,)
+
+
 def test_a_mostly_invented_story_names_the_words_for_a_repair() -> None:
     lies = {"learned": [f"Token number {n}{n} is in file_{n}.py. [S1]" for n in range(3, 7)], "notes": []}
     with pytest.raises(BadShape, match="not borne out") as found:

@@ -298,3 +298,11 @@ def test_a_complaint_that_comes_back_counts_again(begin: type[Story]) -> None:
         story.user("Look at the pot as well").edit("pot.go").agent("Looked.")
     asks = [read(one.text) for one in story.episode().prompts]
     assert [one.turn for one in corrections(asks)] == [1, 3]
+
+
+def test_edits_that_failed_again_and_again_stood_in_the_way(begin: type[Story]) -> None:
+    story = begin().user("Add the button").edit("page/Lid.tsx", outcome="failed").edit("page/Lid.tsx", outcome="failed")
+    assert not narrate(story.edit("page/Lid.tsx").agent("Added.").episode()).obstacle
+    story.edit("page/Pot.tsx", outcome="failed").shell("python3 -c 'patch()'")
+    told = narrate(story.agent("Added.").episode())
+    assert told.obstacle == "3 edits failed, 2 of them of page/Lid.tsx"
