@@ -62,6 +62,15 @@ _WHOLE = frozenset((".", "./", "./...", "...", "..", "tests", "test", "tests/", 
 # one run against another
 
 
+def by_name(command: str) -> bool:
+    """Whether a test command runs only tests whose names match: `-k lid`, `-run=TestLid`; a bare "--run" means once."""
+    options = [word.strip("'\"").partition("=") for word in command.split()]
+    return any(
+        (option in _NARROWS and option != "--run") or (option in ("--run", "-Dtest") and given)
+        for option, _, given in options
+    )
+
+
 def targets(command: str) -> frozenset[str]:
     """The files, folders, modules or names that a check is narrowed to, in lower case; empty: all there is."""
     for stop in _STOPS:

@@ -74,6 +74,8 @@ class Struggle:
     first_at: int = 0
     last_at: int = 0
     counts: str = ""
+    some: bool = False
+    """Since its newest failure only tests of some names ran and passed."""
     open: bool = False
     """It ran again after its newest failure, with a result that was not seen."""
     probe: bool = False
@@ -271,6 +273,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
         return
     if one.failures and not one.passed:
         _cured(one, action)
+    one.some = (one.some or not one.passed) and open_ends.by_name(action.content)
     one.passed = True
     one.counts = _counted(action)
 

@@ -201,10 +201,16 @@ def _checks(ran: list[Struggle], ledger: Ledger) -> list[str]:
         ("Passed", [one for one in good if one.last_at >= last_edit]),
         ("Passed, before the last edits", [one for one in good if one.last_at < last_edit]),
     ):
-        names = [one.name + (f" ({one.counts})" if one.counts else "") for one in chosen]
+        names = [_check(one) for one in chosen]
         if names:
             out.append(f"{word}: {some(names, _PASSED, newest=True)}")
     return out
+
+
+def _check(one: Struggle) -> str:
+    """A check by its name, with what it counted and whether it was of some tests alone."""
+    more = ", ".join(filter(None, ("some tests" * one.some, one.counts)))
+    return f"{one.name} ({more})" if more else one.name
 
 
 def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded) -> list[tuple[int, str]]:

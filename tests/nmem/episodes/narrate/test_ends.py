@@ -306,3 +306,11 @@ def test_edits_that_failed_again_and_again_stood_in_the_way(begin: type[Story]) 
     story.edit("page/Pot.tsx", outcome="failed").shell("python3 -c 'patch()'")
     told = narrate(story.agent("Added.").episode())
     assert told.obstacle == "3 edits failed, 2 of them of page/Lid.tsx"
+
+
+def test_a_check_of_some_tests_is_told_as_such_until_all_of_them_pass(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid").edit("lid.go").shell("go test ./lid/ -run 'TestLid|TestPot' -v", "test")
+    assert "Passed: go test ./lid/ (some tests)" in narrate(story.agent("Sealed.").episode()).completed
+    assert "Passed: go test ./lid/" in narrate(story.shell("go test ./lid/", "test").episode()).completed
+    once = begin().user("Seal the lid").edit("lid.ts").shell("npx vitest --run", "test").agent("Sealed.")
+    assert "Passed: vitest" in narrate(once.episode()).completed
