@@ -68,7 +68,7 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
             facts,
             intent=intent or facts.intent,
             outcome=_came(facts.outcome, outcome),
-            obstacle=obstacle or facts.obstacle,
+            obstacle=_stood(facts.obstacle, obstacle),
             title=titles.fit(told.title) or (titles.of_goal(intent) if intent else "") or facts.title,
             learned=_with(learned, facts.learned, lambda one: one.startswith(_SETTLED)),
             next_steps=_with(next_steps, facts.next_steps, _is_open),
@@ -84,6 +84,12 @@ def _came(facts: str, told: str) -> str:
     if not told:
         return facts
     return "; ".join(one for one in (without_last_words(facts)[0], told.rstrip(".").replace("; ", ", ")) if one)
+
+
+def _stood(facts: str, told: str) -> str:
+    """What stood in the way: of a command that failed by the records, which say how often and what made it pass."""
+    failed = facts.partition(" failed")[0]
+    return facts if not told or (failed != facts and failed in told.replace("`", "")) else told
 
 
 def _with(told: list[str], known: Sequence[str], always: Callable[[str], bool]) -> list[str]:

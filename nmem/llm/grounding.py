@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -230,6 +230,19 @@ def _whose(sentence: str, rows: Sequence[Row]) -> Sequence[Row]:
     if claims.PERSON.search(sentence):
         return [row for row in rows if row.id[0] == PERSON or row.text.startswith("answered")]
     return [row for row in rows if row.id[0] != PERSON] if claims.AGENT.search(sentence) else rows
+
+
+def tells_change(said: str, rows: Mapping[str, Row]) -> bool:
+    """Whether what a sentence rests on, the place that has most of its words, says that something is so from now on."""
+    for sentence, ids in cited(said):
+        wanted = content(sentence)
+        places = [place for one in ids if one in rows for place in rows[one].places]
+        if places and _SINCE.search(max(places, key=lambda one: _covered(wanted, one)).text):
+            return True
+    return False
+
+
+_SINCE = re.compile(r"\b(?:now|no longer|jetzt|nicht mehr|agora|ahora)\b|이제|今は|するようになり", re.IGNORECASE)
 
 
 def _windows(row: Row) -> list[Place]:

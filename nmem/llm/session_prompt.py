@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from nmem.llm import Cancel, Redacted, Rejected, Request, claims
 from nmem.llm.ask import Asked, Desk
-from nmem.llm.grounding import DONE, PERSON, SAID, Ground, Row, cited
+from nmem.llm.grounding import DONE, PERSON, SAID, Ground, Row, cited, tells_change
 from nmem.llm.outgoing import Outgoing, fence, language
 from nmem.llm.shape import BadShape, Number, Record, Records, Text, Texts
 
@@ -406,17 +406,18 @@ def rows_of(turns: Sequence[Turn], first: int, end: int) -> dict[str, Row]:
 def _story(row: Mapping[str, object], ground: Ground) -> Story:
     intent = ground.text(str(row["goal"]), goal=True)
     outcome, obstacle = (ground.text(str(row[name])) for name in ("outcome", "obstacle"))
-    learned = ground.texts(filter(_found, _lines(row["learned"])))
+    learned = ground.texts(line for line in _lines(row["learned"]) if _found(line, ground))
     notes, left = (ground.texts(_lines(row[name])) for name in ("notes", "next"))
     title = ground.title(str(row["title"]))
     return Story(intent, title, outcome, obstacle, learned, notes, left, dropped=ground.dropped)
 
 
-def _found(line: str) -> bool:
-    """Whether a sentence was found out by the work, or is told as the user's: what a request says of how things are
-    before the work holds no more after it."""
+def _found(line: str, ground: Ground) -> bool:
+    """Whether a sentence was found out: not what the work changed, which a diff shows, nor how things were before it,
+    by a request that does not give them as the user's own reason."""
     asked = all(id_[0] == PERSON for _, ids in cited(line) for id_ in ids)
-    return not asked or bool(claims.PERSON.search(line))
+    own = claims.PERSON.search(line) or line.startswith("The user ")
+    return bool(own) if asked else not tells_change(line, ground.rows)
 
 
 def _lines(value: object) -> list[str]:

@@ -265,7 +265,8 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
         looks = looks or (kind == "command" and bool(_LOOKS.match(described)))
         found[key] = Struggle(kind, called, first_at=action.at, probe=looks)
     for known in found.values():
-        known.passed |= verdict and known.kind in chain and known.name in action.content
+        if verdict and known.kind in chain and known.name in action.content:
+            known.passed, known.last_at, known.waited = True, action.at, ""
     one = found[key]
     one.last_at, one.waited = action.at, action.waited
     if not verdict:

@@ -179,7 +179,7 @@ def _goal(text: str) -> str:
     for found in _GOAL.finditer(text):
         for line in text[found.end() :].split("\n", 8)[:8]:
             bare = line.strip(" \t-*")
-            if bare.startswith(("#", "`", "|")):
+            if bare.startswith(("#", "```", "|")):
                 break
             if size(bare) >= 4 and not bare.startswith("[") and not split(bare)[0].endswith(":"):
                 return clip(plain(split(bare)[0]), 220)

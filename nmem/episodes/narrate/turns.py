@@ -341,8 +341,10 @@ def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, s
     where they do not, a call that only looks was broken off to go on otherwise.
     """
     for action in reversed(refused):
-        if (told := _REASON.search(action.response)) and size(told[1]) >= _SAYS:
-            return action, clip(plain(told[1]), 150)
+        told = _REASON.search(action.response)
+        said, cut, _ = told[1].partition("…[+") if told else ("", "", "")
+        if size(said) >= _SAYS + bool(cut):
+            return action, clip(plain(said), 150)
         then = next((one for one in episode.prompts if one.at > action.at), None)
         if (
             then

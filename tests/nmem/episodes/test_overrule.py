@@ -106,3 +106,19 @@ def test_no_model_replaces_what_a_person_decided_or_what_the_agent_asked_last() 
     found, _ = overrule(facts, Worded("Mend it.", learned=("The pool leaks.",), next_steps=("Write the docs.",)), "m")
     assert found.learned == ["The user decided: “keep Redis”", "The pool leaks."]
     assert found.next_steps == ["Open question of the agent: Shall I push?", "pytest still fails", "Write the docs."]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "`bun run lint` failed with error: no script.",
+            "bun run lint failed once, then passed later",
+        ),
+        ("The pool was exhausted.", "The pool was exhausted."),
+        ("", "bun run lint failed once, then passed later"),
+    ],
+)
+def test_a_command_that_failed_is_told_with_its_cure(said: str, told: str) -> None:
+    facts = Narrative(obstacle="bun run lint failed once, then passed later")
+    assert overrule(facts, Worded("Mend it.", obstacle=said), "m")[0].obstacle == told

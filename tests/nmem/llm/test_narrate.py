@@ -139,6 +139,14 @@ def test_how_things_were_before_the_work_is_not_learned_unless_as_the_user_s_wor
     assert read({**GOLD, "learned": [f"{told} [P1]"]}).learned == (told,)
 
 
+def test_a_change_of_the_work_is_not_learned() -> None:
+    told = "TTL is set to 3600 and has a test."
+    assert read({**GOLD, "learned": [f"{told} [S2]"]}).learned == (told,)
+    turns = [TURNS[0], Turn("go on", 0.5, TURNS[1].did, "TTL is now set to 3600 and has a test. 14 tests pass.")]
+    story = session_prompt._Reader(turns, 0, 2, None)({"stories": [{**GOLD, "learned": [f"{told} [S2]"]}]}).stories[0]
+    assert not story.learned
+
+
 def test_a_mostly_invented_story_names_the_words_for_a_repair() -> None:
     lies = {"learned": [f"Token number {n}{n} is in file_{n}.py. [S1]" for n in range(3, 7)], "notes": []}
     with pytest.raises(BadShape, match="not borne out") as found:

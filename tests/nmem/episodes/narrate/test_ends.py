@@ -83,6 +83,8 @@ def test_a_refused_call_is_told_with_what_the_person_wrote_into_it(begin: type[S
     story = begin().user("Seal it").act("plan", "ExitPlanMode", "unknown", refused="user", response=said)
     story.user("go").edit("lid.go").agent("Sealed.")
     assert narrate(story.episode()).obstacle == "The user refused 1 tool call: the plan, and said: “no new tests”"
+    cut = begin().user("Seal it").act("plan", "ExitPlanMode", "unknown", refused="user", response=f"{said[:-11]}w…[+9]")
+    assert narrate(cut.user("go").episode()).obstacle == "The user refused 1 tool call: the plan"
     looked = begin().user("Seal it").shell("git ls-tree HEAD: | while read it; do", "git_other", refused="user")
     looked.shell("git ls-tree HEAD: | while read it; do", "git_other", refused="user")
     assert not narrate(looked.user("I have more details: lid 7").edit("lid.go").agent("Sealed.").episode()).obstacle
@@ -314,3 +316,15 @@ def test_a_check_of_some_tests_is_told_as_such_until_all_of_them_pass(begin: typ
     assert "Passed: go test ./lid/" in narrate(story.shell("go test ./lid/", "test").episode()).completed
     once = begin().user("Seal the lid").edit("lid.ts").shell("npx vitest --run", "test").agent("Sealed.")
     assert "Passed: vitest" in narrate(once.episode()).completed
+
+
+def test_a_check_in_a_chain_that_passed_ran_after_the_last_edit(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid").edit("lid.go").shell("go vet ./...", "lint").edit("lid.go")
+    story.shell("go test ./... && go vet ./...", "test", families=["test", "lint"]).agent("Sealed.")
+    assert "Passed: go vet ./..., go test ./..." in narrate(story.episode()).completed
+
+
+def test_a_plan_is_told_with_its_reason_also_where_that_begins_with_code(begin: type[Story]) -> None:
+    plan = "Implement the following plan:\n\n# Seal the lid\n\n## Context\n\n`seal` leaks when the pot is hot.\n"
+    told = narrate(begin().user(plan).edit("lid.go").agent("Sealed.").episode())
+    assert told.intent == "Implement the plan: Seal the lid (seal leaks when the pot is hot)"
