@@ -194,9 +194,9 @@ def pasted_error(text: str) -> str:
     for number, bare in enumerate(lines):
         found = cues.ERROR_LINE.search(bare[:600])
         empty = found and not any(char.isalnum() for char in bare[found.end() :])
-        after = lines[number + 1 : number + 5]
+        after = lines[number + 1 : number + 6]
         weak = found and not (":" in bare or "=" in bare) and after and cues.ERROR_LINE.search(after[0])
-        line = _continued(bare + ":" * bool(weak), after[: 3 + bool(weak)]) if empty or weak else bare
+        line = _continued(bare + ":" * bool(weak), after[: 4 + bool(weak)]) if empty or weak else bare
         if (
             found
             and not line.rstrip().endswith((":", "："))
@@ -234,9 +234,12 @@ _TELLS = 8
 
 
 def _continued(line: str, after: list[str]) -> str:
-    """A line that only says "error:", with the lines that say which."""
-    for more in after:
-        line = " ".join((line.rstrip(), more.strip(" │|┃\t")))
+    """A line that only says "error:", with the lines that say which: no fence, no name of a test before its message."""
+    for more, then in zip(after, [*after[1:], ""], strict=True):
+        bare = more.strip(" │|┃\t")
+        if not any(map(str.isalnum, bare)) or (bare.startswith("--- FAIL") and then.strip()):
+            continue
+        line = f"{line.rstrip()} {bare}"
         if not line.endswith((":", "=")):
             break
     return line

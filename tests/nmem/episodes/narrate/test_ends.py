@@ -328,3 +328,11 @@ def test_a_plan_is_told_with_its_reason_also_where_that_begins_with_code(begin: 
     plan = "Implement the following plan:\n\n# Seal the lid\n\n## Context\n\n`seal` leaks when the pot is hot.\n"
     told = narrate(begin().user(plan).edit("lid.go").agent("Sealed.").episode())
     assert told.intent == "Implement the plan: Seal the lid (seal leaks when the pot is hot)"
+
+
+def test_a_pasted_error_is_told_by_its_message_not_by_its_fence() -> None:
+    pasted = (
+        "--- FAIL: TestLid (0.01s)\n    --- FAIL: TestLid/hot (0.01s)\n        lid_test.go:7: want shut, got open\nFAIL"
+    )
+    told = read(f'The lid fails on the runner, not here. This is the error:\n"""\n{pasted}"""').error
+    assert told == "This is the error: lid_test.go:7: want shut, got open"
