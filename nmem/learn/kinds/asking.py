@@ -43,6 +43,8 @@ _DOCUMENTS = frozenset(("changelog", "readme", "todo", "roadmap", "contributing"
 """Files that there is one of."""
 _THING, _URL = "<thing>", "<url>"
 _NAMING = re.compile(r"[-_/.#@0-9]")
+_MOST = 3_000
+"""Requests of a project that are compared: each with every other."""
 _TITLE = 110
 _EXCERPT = 200
 _NOT_SOURCES = ("docs/", "doc/", "node_modules/", ".claude/", "vendor/", "adr/", "/", "~")
@@ -64,7 +66,8 @@ def findings(prompts: Sequence[Said]) -> list[Finding]:
 
 
 def _requests(project: Project) -> list[Asked]:
-    """What was asked in a project: intents of episodes, and what was asked for in the midst of one; oldest first."""
+    """What was asked in a project: intents of episodes, and what was asked for in the midst of one; oldest first, of
+    many the newest."""
     asked = [one for one in project.asked if not one.resumes and not _no_request(one.intent)]
     threads = {one.session_id: one.thread_id for one in project.asked}
     known = {one.prompt_id for one in project.asked}
@@ -74,7 +77,7 @@ def _requests(project: Project) -> list[Asked]:
             if prompt not in known:
                 text, thread = str(each["x"]), threads.get(session)
                 asked.append(Asked(0, session, thread, prompt, at, text, False, {}, {}, 0, 0, False))
-    return sorted(asked, key=lambda one: (one.at, one.prompt_id))
+    return sorted(asked, key=lambda one: (one.at, one.prompt_id))[-_MOST:]
 
 
 def _no_request(text: str) -> bool:
@@ -209,11 +212,12 @@ def _sharing(having: Iterable[int], least: int) -> int:
 
 
 def _places(bits: int) -> Iterator[int]:
-    """The places of a number's bits."""
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
+    """The places of a number's bits, read once: a number is as long as there are intents."""
+    digits = f"{bits:b}"[::-1]
+    place = digits.find("1")
+    while place >= 0:
+        yield place
+        place = digits.find("1", place + 1)
 
 
 def _subject(intent: str) -> set[str]:

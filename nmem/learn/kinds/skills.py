@@ -171,10 +171,28 @@ def stretches(project: Project) -> list[Stretch]:
     ]  # fmt: skip
 
 
+class _Told:
+    """All stretches of a project, with what each skill is held against, counted once."""
+
+    def __init__(self, told: Sequence[Stretch]) -> None:
+        self.all = told
+        self.sessions = frozenset(each.session_id for each in told)
+        self.usual = Counter(ending for each in told for ending in each.changed)
+        self.changing: dict[str, set[str]] = defaultdict(set)
+        """Ending of a file -> the sessions that changed such files."""
+        for each in told:
+            for ending in each.changed:
+                self.changing[ending].add(each.session_id)
+
+    def chances(self, endings: Sequence[str]) -> frozenset[str]:
+        """The sessions that changed files with one of some endings; of none all sessions."""
+        return frozenset().union(*(self.changing[one] for one in endings)) if endings else self.sessions
+
+
 def patterns(project: Project) -> list[Pattern]:
     """The skills of a project, the best founded first."""
-    told = stretches(project)
-    found = [made for run, of in _runs(told, project.enough) if (made := _skill(run, of, told))]
+    told = _Told(stretches(project))
+    found = [made for run, of in _runs(told.all, project.enough) if (made := _skill(run, of, told))]
     found.sort(key=lambda one: (-len(one.sessions) * len(_particular(one)), one.key))
     out: list[Pattern] = []
     for one in found:
@@ -208,8 +226,14 @@ def _runs(told: Sequence[Stretch], least: int) -> list[tuple[tuple[str, ...], li
 
     grow((), [(stretch, 0) for stretch in told])
     size = {run: len({stretch.session_id for stretch in of}) for run, of in out.items()}
-    whole = [run for run in out if not any(_within(run, other) and size[other] >= SAME * size[run] for other in out)]
-    return [(run, out[run]) for run in whole]
+    having: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for run in out:
+        for step in run:
+            having[step].append(run)
+    return [
+        (run, of) for run, of in out.items()
+        if not any(size[other] >= SAME * size[run] and _within(run, other) for other in having[run[0]])
+    ]  # fmt: skip
 
 
 def _own(run: Sequence[str]) -> bool:
@@ -225,16 +249,15 @@ def _within(run: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return all(step in steps for step in run)
 
 
-def _skill(run: tuple[str, ...], of: Sequence[Stretch], told: Sequence[Stretch]) -> Pattern | None:
+def _skill(run: tuple[str, ...], of: Sequence[Stretch], told: _Told) -> Pattern | None:
     sessions = {each.session_id for each in of}
-    usual = Counter(ending for each in told for ending in each.changed)
     counted = Counter(ending for each in of for ending in each.changed)
+    many = len(of) * len(told.all)
     endings = [
         ending for ending, number in counted.most_common(3)
-        if number >= 0.5 * len(of) and number * len(told) >= min(LIFT * usual[ending] * len(of), len(of) * len(told))
+        if number >= 0.5 * len(of) and number * len(told.all) >= min(LIFT * told.usual[ending] * len(of), many)
     ][:2]  # fmt: skip
-    chance = {each.session_id for each in told if not endings or set(endings) & set(each.changed)}
-    share = len(sessions) / max(1, len(chance | sessions))
+    share = len(sessions) / max(1, len(told.chances(endings) | sessions))
     if share < SHARE:
         return None
     typed = tuple(_common([each.typed[step] for each in of], step) for step in run)
