@@ -54,8 +54,9 @@ nouns ("weekly invoice export columns", not "columns"; the program's and the use
 where, what for or what was wrong: "Fix checkout coupon totals ignoring customer currency". Not the steps; code or files
 only where they are the subject. For a question: what it is about. Another piece of work of the unit follows "and".
 goal: what the user wanted, one sentence.
-learned: at most 2 things that help later work and no diff shows: a cause, how a tool or system behaves, a reason of the
-user. Not what was added, changed, fixed, tested or planned: mostly there is nothing.
+learned: at most 1 thing that a later session would get wrong without it: how a tool, a system or this project behaves
+where that surprised, or a reason of the user. No fault that this work removed, nothing that was added, changed, fixed,
+tested or planned, no remark on this work: mostly there is nothing.
 decided: at most 3 things that the user settled for later work, too: the user's exact words and the id of that P row,
 "never retry a payment [P4]". A piece of work that is asked for is none, nor is what you or the agent propose.
 outcome: what came of it in the end, one sentence in the agent's words: the answer, the result or what failed.

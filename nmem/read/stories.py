@@ -265,13 +265,25 @@ def _spans(db: Connection, unit_id: int, session_id: str) -> Iterator[tuple[int,
 def _last_words(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> str:
     for start, end in reversed(spans):
         row = db.execute(
-            "SELECT substr(content, 1, ?) FROM prompts WHERE session_id = ? AND source = 'agent' AND kind = 'closing'"
-            " AND agent_id IS NULL AND at >= ? AND at < ? AND trim(content) != ? ORDER BY at DESC, id DESC LIMIT 1",
+            "SELECT substr(content, 1, ?), at FROM prompts WHERE session_id = ? AND source = 'agent'"
+            " AND kind = 'closing' AND agent_id IS NULL AND at >= ? AND at < ? AND trim(content) != ?"
+            " ORDER BY at DESC, id DESC LIMIT 1",
             (2 * _LAST_WORDS, session_id, start, end, SILENT),
         ).fetchone()
         if row is not None:
-            return "\n".join(_plain_lines(row[0]))
+            return "\n".join((*_plain_lines(row[0]), *_answered(db, session_id, row[1], end)))
     return ""
+
+
+def _answered(db: Connection, session_id: str, after: int, before: int) -> Iterator[str]:
+    """Yields the person's words upon the agent's last ones, which are no open question then."""
+    row = db.execute(
+        "SELECT substr(content, 1, 400) FROM prompts WHERE session_id = ? AND source = 'user' AND kind = 'prompt'"
+        " AND agent_id IS NULL AND at > ? AND at < ? ORDER BY at, id LIMIT 1",
+        (session_id, after, before),
+    ).fetchone()
+    if row is not None and (said := plain(row[0])):
+        yield f"The user answered: “{clip(said, 120)}”"
 
 
 def _plain_lines(text: str) -> Iterator[str]:

@@ -124,7 +124,7 @@ def test_the_last_words_of_a_page_are_not_those_of_a_client(record: Recorded, db
     settle(db_path, models=False)
     with database.reader(db_path) as db:
         found = stories.story(db, 1)
-    assert found is not None and found.last_words == "Timed in kettle.py."
+    assert found is not None and found.last_words == "Timed in kettle.py.\nThe user answered: “and the pot”"
 
 
 def test_a_later_request_that_has_a_semicolon_is_one_request(record: Recorded, db_path: str) -> None:
