@@ -293,10 +293,10 @@ def knotted(graph: dict[str, set[str]]) -> int:
 
 
 TABLE = (
-    Figure("lines of product Python", size, 124_120, 85_000),
+    Figure("lines of product Python", size, 124_300, 85_000),
     Figure("modules", lambda house: len(house.modules), 698, 600),
     Figure("modules under 40 lines", each(lambda m: 0 < len(m.lines) < FRAGMENT), 41, 40),
-    Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 11, 40),
+    Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 12, 40),
     Figure("longest module", lambda house: max(len(m.lines) for m in modules(house)), 600, 600),
     Figure("modules that hold SQL", each(sql), 181, 60),
     Figure("modules on a circle of imports", lambda house: knotted(house.imports), 0, 0),

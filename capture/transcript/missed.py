@@ -1,4 +1,4 @@
-"""Stores, at the end of a turn, what the transcript has and hooks missed, with the read position (SQL).
+"""Stores, at the end of a turn, what the transcript has and hooks missed, with the read position; corrects calls (SQL).
 
 A hook reads only what was written since nmem saw the session, from where it or an import stopped, a slice at a time.
 What it has no time for is left to settling (`rest`), which reads on from the same place.
@@ -154,7 +154,7 @@ def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], o
     def rest() -> Iterator[Sealed]:
         yield from _sealed(db, reader, others)
         if len(reader.called) > 1:
-            order(db, reader.source.session_id, reader.called[-_ORDERED:])
+            mend_order(db, reader.source.session_id, reader.called[-_ORDERED:])
         yield _status(reader, now)
         save(db, cursor, now)
         if recovered:
@@ -185,10 +185,10 @@ def _sealed(db: Connection, reader: Reader, events: list[Event]) -> Iterator[Sea
             continue
         sealed = seal(made)
         yield sealed
-        outcomes(db, sealed.batch)
+        mend_outcomes(db, sealed.batch)
 
 
-def order(db: Connection, session_id: str, called: list[str]) -> None:
+def mend_order(db: Connection, session_id: str, called: list[str]) -> None:
     """Give the calls of a transcript the order in which they were made: hooks of parallel calls arrive as they like.
 
     A call's key is its id, and keys are indexed within a session.
@@ -208,7 +208,7 @@ def order(db: Connection, session_id: str, called: list[str]) -> None:
             db.execute("UPDATE observations SET seq = ?, at = ? WHERE id = ?", (seq, at, row[1]))
 
 
-def outcomes(db: Connection, batch: Batch) -> None:
+def mend_outcomes(db: Connection, batch: Batch) -> None:
     """A call that a hook stored without knowing how it ended takes the transcript's word for it."""
     for o in batch.observations:
         if o.outcome != UNKNOWN:

@@ -143,7 +143,10 @@ def _episode(found: Story, whole: bool) -> Told:
         for name, texts in (("Done", told.completed), ("Learned", learned), ("Next", told.next_steps)):
             sections.append((name, [("-", text) for text in texts]))
         sections.append(("Notes", [("-", text) for text in told.notes]))
-    sections.append(("The agent's last words", [("", line) for line in found.last_words.split("\n") if line]))
+    ending = [("", line) for line in found.last_words.split("\n") if line]
+    if found.answered:
+        ending.append(("", f"You answered: “{found.answered}”"))
+    sections.append(("The agent's last words", ending))
     sections += _settled(found)
     sections.append(("Files", [(touched(each.reads, each.edits, each.failures), each.path)
                                for each in found.hot[:_FILES]]))  # fmt: skip

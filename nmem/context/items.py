@@ -10,7 +10,7 @@ ASK = "ask"
 KINDS = (PIN, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE)
 """In the order in which they are told."""
 TEXT = 240
-"""Characters that are told of a person's own words."""
+"""Characters that are told of what is quoted."""
 _CHARS = 4
 """Characters of a token, as everything here counts them; clients count their own."""
 

@@ -28,7 +28,7 @@ MARKERS = 2
 FRESH = 14 * 86_400_000
 """A marker as old as this is told only when the prompt speaks of it."""
 _KIND = "CASE WHEN json_valid(o.metadata) THEN json_extract(o.metadata, '$.kind') END"
-PART = 3
+_SHORT = 3
 """A prompt that has one of at most so many words of a decision speaks of it."""
 _ABROAD = 0.9
 """The score of a pin of another project: a project's own come first."""
@@ -182,7 +182,7 @@ def markers(db: Connection, present: Present, thread_id: int | None = None) -> l
         shared = [word for word in terms(content) if word in asked]
         fresh = present.at - at < FRESH and not present.prompt
         if len(shared) >= 2 or fresh:
-            reason = spoken_of(shared) or "noted lately"
+            reason = _spoken_of(shared) or "noted lately"
             text = f"{quoted(content, TEXT)} (noted {ago(present.at - at)})"
             out.append(Item(f"marker/{number}", MARKER, text, score=0.8 if shared else 0.5, reason=reason))
     return [*decisions(db, present), *out[:MARKERS]]
@@ -212,8 +212,8 @@ def decisions(db: Connection, present: Present, also: Collection[int] = ()) -> l
         words = terms(content) if asked else {}
         shared = [word for word in words if word in asked]
         fresh = not present.prompt and present.at - at < FRESH
-        if fresh or len(shared) >= 2 or (shared and PART * len(shared) >= len(words)):
-            near[number] = spoken_of(shared)
+        if fresh or len(shared) >= 2 or (shared and _SHORT * len(shared) >= len(words)):
+            near[number] = _spoken_of(shared)
     if not near:
         return []
     from nmem.context.marked import holding  # on use: few projects have marked decisions
@@ -221,7 +221,7 @@ def decisions(db: Connection, present: Present, also: Collection[int] = ()) -> l
     return holding(db, present, rows, near, also)
 
 
-def spoken_of(shared: list[str]) -> str:
+def _spoken_of(shared: list[str]) -> str:
     """The words of a prompt that speak for something, as a reason; "" where there are none."""
     return f"the prompt speaks of {', '.join(shared[:3])}" if shared else ""
 

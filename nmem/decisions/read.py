@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -167,11 +168,15 @@ def talks(db: Connection, unit_ids: Iterable[int], most: int = 6_000) -> dict[in
     return out
 
 
+_BOLD = re.compile(r"(?<![\w/*(`])\*\*(?=[^\s*])([^*`]+?)(?<=\S)\*\*(?![\w/*])")
+"""Words between marks of bold: no glob, no argument."""
+
+
 def _found(db: Connection, where: str, given: Sequence[object]) -> list[Decision]:
     out = []
     for row in db.execute(_SELECT + where, given).fetchall():
         plain, later = list(row)[:14], Later(*tuple(row)[14:])
         if plain[10] or plain[13]:
-            plain[11:13] = (text.replace("**", "") for text in plain[11:13])
+            plain[11:13] = (_BOLD.sub(r"\1", text) for text in plain[11:13])
             out.append(Decision(*(*plain, later if later.id else None)))
     return out

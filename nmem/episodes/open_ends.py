@@ -62,13 +62,23 @@ _WHOLE = frozenset((".", "./", "./...", "...", "..", "tests", "test", "tests/", 
 # one run against another
 
 
-def by_name(command: str) -> bool:
-    """Whether a test command runs only tests whose names match: `-k lid`, `-run=TestLid`; a bare "--run" means once."""
-    options = [word.strip("'\"").partition("=") for word in command.split()]
-    return any(
-        (option in _NARROWS and option != "--run") or (option in ("--run", "-Dtest") and given)
-        for option, _, given in options
-    )
+def by_name(argv: Sequence[str]) -> bool:
+    """Whether a call of tests runs only tests of some names: `-k lid`, `-run=TestLid`; a bare "--run" means once."""
+    for word in argv[1:]:
+        option, _, given = word.partition("=")
+        if option in ("--run", "-Dtest"):
+            if given:
+                return True
+        elif (option in _NARROWS or option == "--tests") and (argv[0], option) not in _OTHERWISE:
+            return True
+    return False
+
+
+_OTHERWISE = frozenset((
+    ("docker", "-t"), ("podman", "-t"), ("kubectl", "-t"), ("ssh", "-t"), ("pnpm", "--filter"), ("yarn", "--filter"),
+    ("turbo", "--filter"), ("nx", "--filter"), ("bun", "--filter"),
+))  # fmt: skip
+"""Programs that mean something else by an option."""
 
 
 def targets(command: str) -> frozenset[str]:

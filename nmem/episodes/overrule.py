@@ -88,8 +88,12 @@ def _came(facts: str, told: str) -> str:
 
 def _stood(facts: str, told: str) -> str:
     """What stood in the way: of a command that failed by the records, which say how often and what made it pass."""
-    failed = facts.partition(" failed")[0]
-    return facts if not told or (failed != facts and failed in told.replace("`", "")) else told
+    name, failed, _ = facts.partition(" failed")
+    same = failed and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", told.replace("`", ""))
+    return facts if not told or (same and _FAILS.search(told)) else told
+
+
+_FAILS = re.compile(r"\b(?:fail|err)", re.IGNORECASE)
 
 
 def _with(told: list[str], known: Sequence[str], always: Callable[[str], bool]) -> list[str]:

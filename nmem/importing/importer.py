@@ -178,7 +178,7 @@ class Importer:
         db = self.db
         for sealed in stretch.rows:
             yield sealed
-            missed.outcomes(db, sealed.batch)
+            missed.mend_outcomes(db, sealed.batch)
         save(db, stretch.cursor, int(time.time() * 1000))
 
 

@@ -252,7 +252,7 @@ _SAYS = (
 )
 PERSON = re.compile(
     rf"\b(?:the )?(?:user|person)(?:['’]s)?\b(?= {_SAYS}|['’]s)|\bo usuário\b|\ba usuária\b|\bel usuario\b"
-    r"|\bder (?:be)?nutzer\b|\bdie nutzerin\b|ユーザー[はがも]|사용자[는가이]",
+    r"|\bla usuaria\b|用户|\bder (?:be)?nutzer\b|\bdie nutzerin\b|ユーザー[はがも]|사용자[는가이]",
     re.IGNORECASE,
 )
 AGENT = re.compile(

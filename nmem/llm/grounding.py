@@ -242,7 +242,8 @@ def tells_change(said: str, rows: Mapping[str, Row]) -> bool:
     return False
 
 
-_SINCE = re.compile(r"\b(?:now|no longer|jetzt|nicht mehr|agora|ahora)\b|이제|今は|するようになり", re.IGNORECASE)
+_SINCE = re.compile(r"\b(?:is|are|was|were|has|have) now\b|(?<!\bright )\bnow (?:is|are|has|have|\w{3,}s)\b")
+"""Says that something is otherwise since the work; "Now I see" does not."""
 
 
 def _windows(row: Row) -> list[Place]:

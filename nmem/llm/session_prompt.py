@@ -85,7 +85,7 @@ STORY = Record(
         "goal": Text(260, "what the user wanted, with the ids of rows"),
         "outcome": Text(300, "what the user got in the end, with the ids of rows"),
         "obstacle": Text(300, "what stood in the way most, with the ids of rows"),
-        "learned": Texts(4, 300, "causes, decisions and facts, each with the ids of its rows"),
+        "learned": Texts(2, 300, "what a later session would get wrong, with the ids of its rows"),
         "decided": Texts(3, 300, "the user's exact words that settle something, each with the id of its P row"),
         "notes": Texts(3, 300, "obstacles and what was undone, each with the ids of its rows"),
         "next": Texts(3, 300, "what is open at the end, each with the ids of its rows"),
@@ -407,7 +407,7 @@ def rows_of(turns: Sequence[Turn], first: int, end: int) -> dict[str, Row]:
 def _story(row: Mapping[str, object], ground: Ground) -> Story:
     intent = ground.text(str(row["goal"]), goal=True)
     outcome, obstacle = (ground.text(str(row[name])) for name in ("outcome", "obstacle"))
-    learned = ground.texts(line for line in _lines(row["learned"]) if _found(line, ground))
+    learned = tuple(told for line in _lines(row["learned"]) if (told := ground.text(line)) and _found(line, ground))
     notes, left = (ground.texts(_lines(row[name])) for name in ("notes", "next"))
     title = ground.title(str(row["title"]))
     return Story(intent, title, outcome, obstacle, learned, notes, left, dropped=ground.dropped)

@@ -10,6 +10,7 @@ from sqlite3 import Connection, Row
 from nmem.decisions import read as decided
 from nmem.decisions.read import Decision
 from nmem.episodes import narrations, open_ends
+from nmem.episodes.narrate.cues import QUESTION
 from nmem.episodes.narrate.prose import LATER, NEXT, clip, plain, within, without_last_words, words
 from nmem.episodes.narrate.records import SILENT
 from nmem.read import stream
@@ -116,6 +117,8 @@ class Story:
     """It passed, or the work was committed although it had not."""
     last_words: str = ""
     """The beginning of the agent's last answer as plain text, line by line."""
+    answered: str = ""
+    """The person's words upon the agent's last ones, where these ask something."""
 
     @property
     def ended(self) -> str:
@@ -147,7 +150,7 @@ def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
         known.get(unit["resumes"]),
         tuple(known[each] for each in ids[1:] if each in known), _previous(db, unit),
         thread_views.get(db, unit["thread_id"]), thread_views.links(db, unit["thread_id"]), _judged(db, unit_id),
-        told, left_out, tuple(decided.of_units(db, [unit_id])), closed, _last_words(db, unit["session_id"], spans),
+        told, left_out, tuple(decided.of_units(db, [unit_id])), closed, *_last_words(db, unit["session_id"], spans),
     )  # fmt: skip
 
 
@@ -262,7 +265,8 @@ def _spans(db: Connection, unit_id: int, session_id: str) -> Iterator[tuple[int,
         yield start, 2**62
 
 
-def _last_words(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> str:
+def _last_words(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> tuple[str, str]:
+    """The agent's last words, and the person's upon them."""
     for start, end in reversed(spans):
         row = db.execute(
             "SELECT substr(content, 1, ?), at FROM prompts WHERE session_id = ? AND source = 'agent'"
@@ -271,19 +275,23 @@ def _last_words(db: Connection, session_id: str, spans: list[tuple[int, int]]) -
             (2 * _LAST_WORDS, session_id, start, end, SILENT),
         ).fetchone()
         if row is not None:
-            return "\n".join((*_plain_lines(row[0]), *_answered(db, session_id, row[1], end)))
-    return ""
+            asks = QUESTION.search(row[0].rstrip()[-_ASKS:])
+            return "\n".join(_plain_lines(row[0])), _answer(db, session_id, row[1], end) if asks else ""
+    return "", ""
 
 
-def _answered(db: Connection, session_id: str, after: int, before: int) -> Iterator[str]:
-    """Yields the person's words upon the agent's last ones, which are no open question then."""
+def _answer(db: Connection, session_id: str, after: int, before: int) -> str:
+    """The first prompt after the agent's last words, which are no open question then."""
     row = db.execute(
         "SELECT substr(content, 1, 400) FROM prompts WHERE session_id = ? AND source = 'user' AND kind = 'prompt'"
         " AND agent_id IS NULL AND at > ? AND at < ? ORDER BY at, id LIMIT 1",
         (session_id, after, before),
     ).fetchone()
-    if row is not None and (said := plain(row[0])):
-        yield f"The user answered: “{clip(said, 120)}”"
+    return clip(plain(row[0]), 120) if row else ""
+
+
+_ASKS = 200
+"""Characters at the end of an answer in which a question to the person stands."""
 
 
 def _plain_lines(text: str) -> Iterator[str]:

@@ -365,6 +365,8 @@ def _narrated(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:
         yield _section("The agent's last words", "", cells)
         for text in _paragraphs(story.last_words, cells, 8):
             yield [(text, "text")]
+        if story.answered:
+            yield from ([(text, "text")] for text in _paragraphs(f"You answered: “{story.answered}”", cells, 2))
     if story.client_summary:
         yield []
         yield _section("The client's summary at compaction", "", cells)

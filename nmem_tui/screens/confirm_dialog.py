@@ -20,7 +20,7 @@ from nmem.text import printable
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.model.lists import Item
-from nmem_tui.screens.modal import SCROLLING, Modal
+from nmem_tui.screens.modal import NOT_RECORDED, SCROLLING, Modal
 from nmem_tui.widgets.drawn import Panel
 from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
@@ -107,7 +107,7 @@ class ConfirmDialog(Modal[bool]):
 
     def refuse(self, reason: str) -> None:
         """It cannot be done: say so in place."""
-        said = reason or "nothing is recorded yet"
+        said = reason or NOT_RECORDED
         self._end(able=False)
         self.told.show(lambda cells, _rows: [[("✗ " if not n else "  ", "bad"), (row, "text")]
                                              for n, row in enumerate(wrap(said, cells - 2, 4))])  # fmt: skip

@@ -25,6 +25,7 @@ from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE
 from nmem_tui.model.line import Line
 from nmem_tui.screens.base import Take
 from nmem_tui.screens.health_actions import HealthActions
+from nmem_tui.screens.modal import NOT_RECORDED
 from nmem_tui.widgets.drawn import Card, Frame, Panel
 from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
@@ -369,7 +370,7 @@ class Health(HealthActions):
     def may_filter(self) -> str | None:
         """Cards are no rows."""
         if self.is_blank():
-            return "nothing is recorded yet"
+            return NOT_RECORDED
         return (
             f"these cards have no rows: {actions.key_of('next_check')} goes to a list" if self.mode == HOOKS else None
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nmem_tui.model import actions, health
 from nmem_tui.operations import commands, jobs
 from nmem_tui.screens.list_screen import ListScreen
+from nmem_tui.screens.modal import NOT_RECORDED
 
 if TYPE_CHECKING:
     from nmem.audit import Finding
@@ -29,7 +30,7 @@ class HealthActions(ListScreen):
         raise NotImplementedError
 
     def _idle(self) -> str | None:
-        return "nothing is recorded yet" if self.is_blank() else self.cockpit.busy()
+        return NOT_RECORDED if self.is_blank() else self.cockpit.busy()
 
     may_audit = may_rescan = may_sweep = may_backup = may_retrain = _idle
 
@@ -58,7 +59,7 @@ class HealthActions(ListScreen):
         """Only where there is something to tell of."""
         if self.cockpit.demo:
             return "the demo asks no model"
-        return "nothing is recorded yet" if self.is_blank() else None
+        return NOT_RECORDED if self.is_blank() else None
 
     def do_model(self) -> None:
         """Say who is asked and what that costs, then ask a model from now on, or none."""
@@ -113,7 +114,7 @@ class HealthActions(ListScreen):
 
     def may_purge(self) -> str | None:
         """Only what is recorded can go."""
-        return "nothing is recorded yet" if self.is_blank() else None
+        return NOT_RECORDED if self.is_blank() else None
 
     def do_purge(self) -> None:
         from nmem_tui.screens.purge_dialog import ask_words  # on use: start-up stays short

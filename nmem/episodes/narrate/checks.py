@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from capture.shell import Step, parse
 from nmem.conversation.cues import Cue
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
@@ -75,7 +77,9 @@ class Struggle:
     last_at: int = 0
     counts: str = ""
     some: bool = False
-    """Since its newest failure only tests of some names ran and passed."""
+    """Since its newest failure, or an edit, only tests of some names ran and passed."""
+    touched: bool = False
+    """A file was edited after its newest run."""
     open: bool = False
     """It ran again after its newest failure, with a result that was not seen."""
     probe: bool = False
@@ -114,6 +118,7 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
             continue
         if action.obs_type in ("file_edit", "file_write") and action.outcome != FAILED and action.file_path:
             for one in found.values():
+                one.touched = True
                 if not one.passed and one.failures:
                     one.edited.append(action.file_path)
             continue
@@ -264,9 +269,11 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
         looks = naming.looks(called, action.content) or naming.throw_away(action.content)
         looks = looks or (kind == "command" and bool(_LOOKS.match(described)))
         found[key] = Struggle(kind, called, first_at=action.at, probe=looks)
+    beside = _beside(action, chain) if verdict and chain else {}
     for known in found.values():
-        if verdict and known.kind in chain and known.name in action.content:
-            known.passed, known.last_at, known.waited = True, action.at, ""
+        if (by_name := beside.get((known.kind, known.name))) is not None:
+            known.some = by_name and (known.some or not known.passed or known.touched)
+            known.passed, known.last_at, known.waited, known.counts, known.touched = True, action.at, "", "", False
     one = found[key]
     one.last_at, one.waited = action.at, action.waited
     if not verdict:
@@ -274,8 +281,9 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
         return
     if one.failures and not one.passed:
         _cured(one, action)
-    one.some = (one.some or not one.passed) and open_ends.by_name(action.content)
-    one.passed = True
+    by_name = kind == "test" and any(open_ends.by_name(step.argv) for step in _steps(action, kind))
+    one.some = by_name and (one.some or not one.passed or one.touched)
+    one.passed, one.touched = True, False
     one.counts = _counted(action)
 
 
@@ -308,6 +316,19 @@ def _chained(action: Action, kind: str) -> frozenset[str]:
     if "&&" not in action.content or ";" in action.content:
         return frozenset()
     return (_CHECKS & frozenset(families(action))) - {kind}
+
+
+def _steps(action: Action, kind: str) -> list[Step]:
+    return [step for step in parse(action.content[:4000]).steps if step.argv and kind in step.families]
+
+
+def _beside(action: Action, kinds: Iterable[str]) -> dict[tuple[str, str], bool]:
+    """The checks of some kinds in a line, each by its kind and name; whether it was of tests of some names alone."""
+    return {
+        (kind, naming.name(" ".join(step.argv), kind)): kind == "test" and open_ends.by_name(step.argv)
+        for kind in kinds
+        for step in _steps(action, kind)
+    }
 
 
 def families(action: Action) -> list[str]:

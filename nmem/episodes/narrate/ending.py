@@ -181,9 +181,10 @@ def unseen(episode: Episode, asks: list[Ask], ledger: Ledger) -> tuple[str, ...]
         answered = [one.text for one in episode.closings() if one.at >= since]
         had = any(_HAD.search(text) for text in answered)
         worded = {"commit": bool(ledger.said_commits), "push": ledger.said_pushed}
-        if "push" in wanted and ledger.said_pushed and "push" not in done and not ledger.kept_commits():
-            out.extend(["by the agent's word pushed"] * (not ledger.said_commits))
-        wanted = [one for one in wanted if not worded[one]]
+        pushed = "push" in wanted and ledger.said_pushed and "push" not in done and not ledger.kept_commits()
+        if pushed and not ledger.said_commits:
+            out.append("by the agent's word pushed")
+        wanted = [one for one in wanted if not (worded[one] or pushed)]
         if wanted and answered and not had and not any(word in done for word in wanted):
             out.append(f"the {' and '.join(dict.fromkeys(wanted))} asked for last: not seen")
     if plan := left_plan(episode):
@@ -370,7 +371,8 @@ def _passed(
     if newest >= last_edit and denied:
         return ["tests passed at the end, others fail by the agent's word"]
     if newest >= last_edit:
-        return ["tests passed at the end"]
+        part = all(one.some for one in _tests(ran) if one.passed)
+        return ["the tests that were run passed at the end" if part else "tests passed at the end"]
     if unseen_at > last_edit:
         return [_WORD if by_word else "tests passed, and ran again after the last edits with a result not seen"]
     return [f"tests passed before the last edits{_of(ledger, newest)}", *[_WORD] * by_word]
@@ -508,6 +510,10 @@ def made_again(episode: Episode, ledger: Ledger) -> str:
     return ""
 
 
+_RESISTED = 3
+"""Edits that failed, from which on they stood in the way."""
+
+
 def resisted(episode: Episode) -> str:
     """That edits failed again and again, by the file that took most of them; "" for fewer than _RESISTED."""
     failed = [
@@ -516,14 +522,10 @@ def resisted(episode: Episode) -> str:
     ]  # fmt: skip
     if len(failed) < _RESISTED:
         return ""
-    counts = Counter(short(one.file_path) for one in failed)
-    most, times = counts.most_common(1)[0]
-    if len(counts) == 1:
+    most, times = Counter(short(one.file_path) for one in failed).most_common(1)[0]
+    if times == len(failed):
         return f"{times} edits of {most} failed"
-    return f"{len(failed)} edits failed, {times} of them of {most}"
-
-
-_RESISTED = 3
+    return f"{len(failed)} edits failed" + (f", {times} of them of {most}" if times > 1 else "")
 
 
 def obstacle(

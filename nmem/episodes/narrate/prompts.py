@@ -181,9 +181,14 @@ def _goal(text: str) -> str:
             bare = line.strip(" \t-*")
             if bare.startswith(("#", "```", "|")):
                 break
+            if _ONLY_CODE.fullmatch(bare):
+                continue
             if size(bare) >= 4 and not bare.startswith("[") and not split(bare)[0].endswith(":"):
                 return clip(plain(split(bare)[0]), 220)
     return ""
+
+
+_ONLY_CODE = re.compile(r"(?:`[^`]*`|\W)+")
 
 
 def pasted_error(text: str) -> str:
@@ -235,7 +240,7 @@ _TELLS = 8
 
 def _continued(line: str, after: list[str]) -> str:
     """A line that only says "error:", with the lines that say which: no fence, no name of a test before its message."""
-    for more, then in zip(after, [*after[1:], ""], strict=True):
+    for more, then in zip(after, [*after[1:], ""], strict=False):
         bare = more.strip(" │|┃\t")
         if not any(map(str.isalnum, bare)) or (bare.startswith("--- FAIL") and then.strip()):
             continue

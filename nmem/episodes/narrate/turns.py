@@ -248,7 +248,8 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
     """Prompts after the first that object to what was done or said before them, or report that it does not work.
 
     `said`: the agent's answer to each. A mere question objects where the answer grants it; what the agent owns as its
-    mistake was an objection however it was put. A prompt that was sent twice objects to nothing.
+    mistake was an objection however it was put. A prompt that is sent twice in a row, or opens the work anew, objects
+    to nothing.
     """
     out: list[Correction] = []
     for number in range(1, len(asks)):
@@ -256,7 +257,7 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
         if ask.error:
             out.append(Correction(number, clip(ask.error, 130), error=True))
             continue
-        if ask.kind not in ("text", "terse") or not ask.sentences or ask == asks[number - 1]:
+        if ask.kind not in ("text", "terse") or not ask.sentences or ask in (asks[number - 1], asks[0]):
             continue
         answer = said[number][:_GRANTED] if number < len(said) else ""
         own = _unquoted(ask.sentences, said[number - 1] if number <= len(said) else "")
@@ -343,7 +344,8 @@ def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, s
     for action in reversed(refused):
         told = _REASON.search(action.response)
         said, cut, _ = told[1].partition("…[+") if told else ("", "", "")
-        if size(said) >= _SAYS + bool(cut):
+        said = said.rpartition(" ")[0] + "…" if cut else said  # the last word may be a part of one
+        if size(said) >= _SAYS:
             return action, clip(plain(said), 150)
         then = next((one for one in episode.prompts if one.at > action.at), None)
         if (

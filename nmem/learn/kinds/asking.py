@@ -43,7 +43,7 @@ _DOCUMENTS = frozenset(("changelog", "readme", "todo", "roadmap", "contributing"
 """Files that there is one of."""
 _THING, _URL = "<thing>", "<url>"
 _NAMING = re.compile(r"[-_/.#@0-9]")
-_MOST = 3_000
+_MOST = 1_500
 """Requests of a project that are compared: each with every other."""
 _TITLE = 110
 _EXCERPT = 200

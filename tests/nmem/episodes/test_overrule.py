@@ -117,6 +117,7 @@ def test_no_model_replaces_what_a_person_decided_or_what_the_agent_asked_last() 
         ),
         ("The pool was exhausted.", "The pool was exhausted."),
         ("", "bun run lint failed once, then passed later"),
+        ("An unbun run lint failed.", "An unbun run lint failed."),
     ],
 )
 def test_a_command_that_failed_is_told_with_its_cure(said: str, told: str) -> None:

@@ -143,8 +143,10 @@ def test_a_change_of_the_work_is_not_learned() -> None:
     told = "TTL is set to 3600 and has a test."
     assert read({**GOLD, "learned": [f"{told} [S2]"]}).learned == (told,)
     turns = [TURNS[0], Turn("go on", 0.5, TURNS[1].did, "TTL is now set to 3600 and has a test. 14 tests pass.")]
-    story = session_prompt._Reader(turns, 0, 2, None)({"stories": [{**GOLD, "learned": [f"{told} [S2]"]}]}).stories[0]
-    assert not story.learned
+    reader = session_prompt._Reader(turns, 0, 2, None)
+    assert not reader({"stories": [{**GOLD, "learned": [f"{told} [S2]"]}]}).stories[0].learned
+    turns[0] = Turn(TURNS[0].prompt, did=TURNS[0].did, said=f"Now I see the cause: {TURNS[0].said}")
+    assert reader({"stories": [GOLD]}).stories[0].learned, "found out now, not changed"
 
 
 def test_a_mostly_invented_story_names_the_words_for_a_repair() -> None:

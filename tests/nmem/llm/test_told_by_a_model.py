@@ -103,7 +103,7 @@ def test_the_model_words_it_and_the_facts_overrule_it(
     assert "tests pass" not in everything
     assert "It was committed" not in everything
     assert "the last test run that was seen failed" in episode["outcome"]
-    assert episode["dropped"] >= 3
+    assert episode["dropped"] >= 2
     session = record.db.execute("SELECT narrator, intent, at FROM session_summaries").fetchone()
     assert session == ("scripted-1", "Fix the doubled invoice total", episode["at"])
     ledger = record.db.execute("SELECT purpose, tokens, result FROM llm_ledger").fetchall()

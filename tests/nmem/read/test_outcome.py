@@ -121,10 +121,14 @@ def test_work_that_was_answered_for_is_not_abandoned_for_a_test_that_failed_last
 def test_the_last_words_of_a_page_are_not_those_of_a_client(record: Recorded, db_path: str) -> None:
     record.begin("silent").user("Time the kettle").edit("kettle.py").agent("Timed in kettle.py.")
     record.user("and the pot").edit("pot.py").agent("No response requested.")
+    record.begin("asked").user("Look at the pot").edit("lid.py").agent("It leaks. Shall I seal the pot?").user("yes")
+    record.edit("pot.py").agent("No response requested.")
     settle(db_path, models=False)
     with database.reader(db_path) as db:
-        found = stories.story(db, 1)
-    assert found is not None and found.last_words == "Timed in kettle.py.\nThe user answered: “and the pot”"
+        number = db.execute("SELECT id FROM work_units WHERE session_id = 'silent'").fetchone()[0]
+        found = stories.story(db, number)
+    assert found is not None and (found.last_words, found.answered) == ("Timed in kettle.py.", "")
+    assert said("show", str(3 - number)).count("You answered: “yes”") == 1
 
 
 def test_a_later_request_that_has_a_semicolon_is_one_request(record: Recorded, db_path: str) -> None:

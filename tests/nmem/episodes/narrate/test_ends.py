@@ -85,6 +85,8 @@ def test_a_refused_call_is_told_with_what_the_person_wrote_into_it(begin: type[S
     assert narrate(story.episode()).obstacle == "The user refused 1 tool call: the plan, and said: “no new tests”"
     cut = begin().user("Seal it").act("plan", "ExitPlanMode", "unknown", refused="user", response=f"{said[:-11]}w…[+9]")
     assert narrate(cut.user("go").episode()).obstacle == "The user refused 1 tool call: the plan"
+    cut = begin().user("Seal it").act("plan", "ExitPlanMode", "unknown", refused="user", response=f"{said} plea…[+19]")
+    assert narrate(cut.user("go").episode()).obstacle.endswith("the plan, and said: “no new tests…”")
     looked = begin().user("Seal it").shell("git ls-tree HEAD: | while read it; do", "git_other", refused="user")
     looked.shell("git ls-tree HEAD: | while read it; do", "git_other", refused="user")
     assert not narrate(looked.user("I have more details: lid 7").edit("lid.go").agent("Sealed.").episode()).obstacle
@@ -314,20 +316,37 @@ def test_a_check_of_some_tests_is_told_as_such_until_all_of_them_pass(begin: typ
     story = begin().user("Seal the lid").edit("lid.go").shell("go test ./lid/ -run 'TestLid|TestPot' -v", "test")
     assert "Passed: go test ./lid/ (some tests)" in narrate(story.agent("Sealed.").episode()).completed
     assert "Passed: go test ./lid/" in narrate(story.shell("go test ./lid/", "test").episode()).completed
-    once = begin().user("Seal the lid").edit("lid.ts").shell("npx vitest --run", "test").agent("Sealed.")
-    assert "Passed: vitest" in narrate(once.episode()).completed
+    for line, told in (
+        ("npx vitest --run", "vitest"), ("pnpm --filter web test", "pnpm web test"),
+        ("pytest && curl -k https://x.test", "pytest"),
+    ):  # fmt: skip
+        once = begin().user("Seal the lid").edit("lid.ts").shell(line, "test").agent("Sealed.")
+        assert f"Passed: {told}" in narrate(once.episode()).completed
+    again = begin().user("Seal the lid").shell("pytest", "test").edit("lid.py").shell("pytest -k lid", "test")
+    story_told = narrate(again.agent("Sealed.").episode())
+    assert (
+        "Passed: pytest (some tests)" in story_told.completed and "the tests that were run passed" in story_told.outcome
+    )
 
 
 def test_a_check_in_a_chain_that_passed_ran_after_the_last_edit(begin: type[Story]) -> None:
     story = begin().user("Seal the lid").edit("lid.go").shell("go vet ./...", "lint").edit("lid.go")
     story.shell("go test ./... && go vet ./...", "test", families=["test", "lint"]).agent("Sealed.")
     assert "Passed: go vet ./..., go test ./..." in narrate(story.episode()).completed
+    part = begin().user("Seal the lid").shell("pytest", "test", families=["test"]).edit("lid.py")
+    part.shell("ruff check && pytest -k lid", "lint", families=["lint", "test"])
+    assert "Passed: pytest (some tests), ruff check" in narrate(part.agent("Sealed.").episode()).completed
+    other = begin().user("Seal the lid").shell("make", "build", families=["build"]).edit("lid.c")
+    other.shell("pytest && cmake --build x", "test", families=["test", "build"])
+    assert "Passed, before the last edits: make" in narrate(other.agent("Sealed.").episode()).completed
 
 
 def test_a_plan_is_told_with_its_reason_also_where_that_begins_with_code(begin: type[Story]) -> None:
     plan = "Implement the following plan:\n\n# Seal the lid\n\n## Context\n\n`seal` leaks when the pot is hot.\n"
     told = narrate(begin().user(plan).edit("lid.go").agent("Sealed.").episode())
     assert told.intent == "Implement the plan: Seal the lid (seal leaks when the pot is hot)"
+    code = plan.replace("`seal` leaks", "`npm run build && npm run deploy -- --prod --force`\nThe lid leaks")
+    assert read(code).goal == "The lid leaks when the pot is hot."
 
 
 def test_a_pasted_error_is_told_by_its_message_not_by_its_fence() -> None:
@@ -336,3 +355,4 @@ def test_a_pasted_error_is_told_by_its_message_not_by_its_fence() -> None:
     )
     told = read(f'The lid fails on the runner, not here. This is the error:\n"""\n{pasted}"""').error
     assert told.endswith("This is the error: lid_test.go:7: want shut, got open")
+    assert read("The build breaks, here is the tail:\nmake: building\nerror:").error == ""
