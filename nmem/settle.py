@@ -61,9 +61,12 @@ ERRORS = "settle errors"
 """The counter of steps that failed since everything was last done without one."""
 BATCH = 50
 """Sessions that are labelled, cut, told and summed up before the next ones are looked at."""
-FOUND, TOLD, SETTLED = "cut into episodes", "told", "settled"
+FOUND, TOLD, SETTLED, LEARNED, INDEXED = (
+    "sessions are cut into episodes, the newest first", "sessions are told, the newest first",
+    "sessions are settled, the newest first", "sessions are searched for learnings", "texts are indexed for search",
+)  # fmt: skip
 Step = Callable[[int, int, str], None]
-"""A callback that is told how many of the waiting sessions are FOUND, TOLD or SETTLED."""
+"""A callback that is told how much of what waits is done, of how much, and what is done."""
 _CHECKPOINT = 4000
 """Pages of the write-ahead log after which it is folded back."""
 
@@ -126,7 +129,7 @@ def settle(
 ) -> Report | None:  # fmt: skip
     """Do all that is due, for at most `seconds`; None when another process is at it.
 
-    `models`: whether one may be asked. `step` is told of each batch of waiting sessions that is cut, or settled.
+    `models`: whether one may be asked. `step` is told of each batch that is done.
     Raises sqlite3.Error, OSError or NewerDatabase where it cannot begin.
     """
     begun = time.monotonic()
@@ -323,6 +326,11 @@ class _Run:
     def _progress(self) -> None:
         self._step(self._all - len(self._look()), self._all, SETTLED)
 
+    def _long(self, done: int, of: int, what: str) -> None:
+        """Progress of a step that takes long where much waits."""
+        if of > BATCH and done % BATCH == 0:
+            self._step(done, of, what)
+
     def _find(self, some: Sequence[str]) -> None:
         """Cut waiting sessions into episodes: what they are called, how long they took and how they ended is known.
 
@@ -484,7 +492,10 @@ class _Run:
 
     def _learn(self) -> None:
         beside = self._beside.sessions if self._beside.wanted(self.report.detected) else None
-        done = refresh.refresh(self.db, self.clock(), stopped=self.stop.is_set, beside=beside, patient=True)
+        done = refresh.refresh(
+            self.db, self.clock(), stopped=self.stop.is_set, beside=beside, patient=True,
+            step=lambda some, of: self._long(some, of, LEARNED),
+        )  # fmt: skip
         self.report.learned += done.sessions
 
     def _context(self) -> None:
@@ -501,7 +512,7 @@ class _Run:
 
     def _search(self) -> None:
         """Last, so that what the other steps wrote is found as well."""
-        self.report.indexed += index.refresh(self.db, self.stop.is_set)
+        self.report.indexed += index.refresh(self.db, self.stop.is_set, lambda some, of: self._long(some, of, INDEXED))
 
     def _forget(self) -> None:
         """What is past its lifetime, once all that is to be known of it was made; and the upkeep of the file."""

@@ -80,19 +80,26 @@ def _progress(quiet: bool) -> Iterator[Step]:
         yield lambda _done, _waiting, _what: None
         return
     if not sys.stderr.isatty():
-        yield _line
+        yield _lines()
         return
-    with progress_bar("Sessions {task.description}, the newest first", "bar", "of", "left") as bar:
+    with progress_bar("{task.description}", "bar", "of", "left") as bar:
         task = bar.add_task("", total=None, visible=False)
         yield lambda done, waiting, what: bar.update(
             task, description=what, completed=done, total=waiting, visible=True
         )
 
 
-def _line(done: int, waiting: int, what: str) -> None:
-    """Said where a tenth is full, and at none of those where few wait."""
-    if done * 10 // waiting > max(0, done - BATCH) * 10 // waiting and waiting > BATCH:
-        click.echo(f"{done:,} of {waiting:,} sessions are {what}, the newest first", err=True)
+def _lines() -> Step:
+    """Says where a tenth is full, and nothing where little waits."""
+    told: dict[str, int] = {}
+
+    def line(done: int, waiting: int, what: str) -> None:
+        tenth = done * 10 // waiting
+        if waiting > BATCH and tenth > told.get(what, 0):
+            told[what] = tenth
+            click.echo(f"{done:,} of {waiting:,} {what}", err=True)
+
+    return line
 
 
 def _wait(path: str, seconds: float, cancel: Cancel) -> None:

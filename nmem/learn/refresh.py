@@ -42,12 +42,13 @@ def never() -> bool:
 
 def refresh(
     db: Connection, now: int, project_id: int | None = None, stopped: Callable[[], bool] = never,
-    beside: Beside | None = None, patient: bool = False,
+    beside: Beside | None = None, patient: bool = False, step: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Refreshed:  # fmt: skip
     """Read what changed, of one project or of all, on a writing connection outside a transaction.
 
     `beside`: reads the sessions it is given in processes of its own, and answers in their order. `patient`: a
-    session that goes on need not be read again for each of its turns.
+    session that goes on need not be read again for each of its turns. `step` is told how many sessions of how many
+    are read.
     """
     done = Refreshed()
     at = now if patient else None
@@ -55,9 +56,10 @@ def refresh(
     read: dict[int, None] = {}
     ids = [session_id for session_id, _ in waiting]
     ready = beside(ids) if beside else (found_in(db, one, stopped) for one in ids)
-    for _, of in waiting:
+    for number, (_, of) in enumerate(waiting):
         if stopped():
             break
+        step(number, len(waiting))
         found = next(ready)
         if found is not None and sessions.write(db, found, now):
             done.sessions += 1

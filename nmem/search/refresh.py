@@ -38,19 +38,28 @@ _BITS = {"prompts": 0, "observations": 1}
 _STEPS = {"observations": STRETCH, "prompts": STRETCH // 4, "search_docs": STRETCH // 4, "work_units": STRETCH // 4}
 
 
-def refresh(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
-    """Take in what is new, on a writing connection outside a transaction; how many texts there were."""
+def refresh(
+    db: Connection, stopped: Callable[[], bool] = lambda: False,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> int:  # fmt: skip
+    """Take in what is new, on a writing connection outside a transaction; how many texts there were.
+
+    `progress` is told after each stretch how many observations are taken in, and how many wait at most.
+    """
     db.execute(f"PRAGMA cache_size=-{_CACHE}")
     _heal(db)
     if _flag(db, "stale"):
         _restart(db)
-    taken = 0
+    taken, begun = 0, min(_state(db, "observations"))
+    last = max(begun + 1, db.execute("SELECT coalesce(max(id), 0) FROM observations").fetchone()[0])
     for source, step in _STEPS.items():
         while not stopped():
             upto, found = _stretch(db, source, step)
             taken += found
             if not upto:
                 break
+            if source == "observations":
+                progress((upto - begun) // STRETCH * STRETCH, last - begun)
     return taken
 
 

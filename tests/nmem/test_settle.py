@@ -82,7 +82,9 @@ def test_waiting_sessions_are_settled_whole_and_in_batches_the_newest_first(
         record.coupon(f"s{number}")
     told: list[tuple[int, int, list[str]]] = []
 
-    def step(done: int, waiting: int, _what: str) -> None:
+    def step(done: int, waiting: int, what: str) -> None:
+        if what != settling.SETTLED:
+            return
         with closing(store.connect(db_path)) as other:  # what another process sees is committed
             found = other.execute("SELECT session_id FROM session_summaries ORDER BY session_id").fetchall()
         told.append((done, waiting, [row[0] for row in found]))
@@ -101,8 +103,8 @@ def test_the_newest_sessions_are_found_and_told_of_before_the_others_are_looked_
         record.coupon(f"s{number}")
     seen: list[tuple[set[str], set[str], set[str], int]] = []
 
-    def step(done: int, _waiting: int, _what: str) -> None:
-        if done > 2:
+    def step(done: int, _waiting: int, what: str) -> None:
+        if done > 2 or what != settling.SETTLED:
             return
         with closing(store.connect(db_path)) as other:  # what another process sees is committed
             hits = search(other, "invoice total doubled coupon", record.at).hits

@@ -90,6 +90,20 @@ def test_settle_waits_for_another_that_is_at_it(
         assert "1 episodes told" in out
 
 
+def test_progress_without_a_terminal_is_a_line_for_each_tenth_of_what_is_much(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from nmem.commands import settle as told
+
+    say = told._lines()
+    for done in range(0, 2_001, 50):
+        say(done, 2_000, "texts are indexed for search")
+    for done in range(50):
+        say(done, 50, "sessions are told, the newest first")
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 10 and lines[0] == "200 of 2,000 texts are indexed for search"
+
+
 def test_settle_says_what_it_did_and_then_that_there_is_nothing(nmem: Nmem, record: Recorded) -> None:
     record.coupon()
     code, out, _ = nmem("settle")
