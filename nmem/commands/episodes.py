@@ -39,7 +39,8 @@ def list_(project: str, thread: int | None, since: str | None, limit: int, as_js
     """List episodes, the most recently active first."""
     after = terminal.when(since) if since else 0
     with terminal.reading() as db:
-        found = listing.listed(db, project=key_of(db, project), thread=thread, since=after, limit=limit)
+        found = listing.listed(db, project=key_of(db, project), thread=thread, since=after, limit=limit + 1)
+    more, found = len(found) > limit, found[:limit]
     if as_json:
         click.echo(to_json({"episodes": [asdict(each) for each in found]}))
     elif not terminal.is_terminal():
@@ -48,6 +49,8 @@ def list_(project: str, thread: int | None, since: str | None, limit: int, as_js
         click.echo("no episodes: the next session begins one; `nmem import` loads past sessions")
     else:
         _print(found)
+        if more:
+            click.echo(f"there are older ones: nmem episodes --limit {10 * limit}")
 
 
 def _tabs(row: EpisodeRow) -> str:

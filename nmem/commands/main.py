@@ -115,6 +115,18 @@ class Lazy(click.Group):
             return None
         return imported(cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant; of a word that is none the one that it may be."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            from difflib import get_close_matches  # on use: a mistyped word only
+
+            near = get_close_matches(args[0], self.list_commands(ctx), 1)
+            meant = f"did you mean `nmem {near[0]}`?" if near else "`nmem --help` lists all"
+            ctx.fail(f"there is no command {printable(args[0])}: {meant}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click calls it so
         """The list of commands, without importing any."""
         with formatter.section("Commands"):
@@ -151,7 +163,7 @@ def _run() -> int:
         click.echo(error.format_message(), err=True)
         return error.exit_code
     except click.ClickException as error:
-        return _failed(error.format_message(), error.exit_code)
+        return _failed(_worded(error), error.exit_code)
     except NmemError as error:
         return _failed(str(error))
     except Error as error:
@@ -164,6 +176,14 @@ def _run() -> int:
         return 0  # whoever read has enough
     except OSError as error:
         return _failed(f"{f'{printable(str(error.filename))}: ' if error.filename else ''}{error.strerror or error}")
+
+
+def _worded(error: click.ClickException) -> str:
+    """What is wrong with the words of a command, and what tells which it takes."""
+    said = error.format_message()
+    if not isinstance(error, click.NoSuchOption | click.MissingParameter) or error.ctx is None:
+        return said
+    return f"{said.rstrip('.')}: see `nmem {error.ctx.command_path.rpartition('nmem')[2].strip()} --help`"
 
 
 def _failed(said: str, code: int = 1) -> int:

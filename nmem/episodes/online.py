@@ -123,8 +123,7 @@ def unsure(probability: float) -> bool:
 
 
 def _revise(db: Connection, session_id: str, path: str) -> None:
-    from nmem.episodes import history  # on use: most turns end without it
-    from nmem.episodes.weigh import decide, load, verdict
+    from nmem.episodes import history, weigh  # on use: most turns end without it
 
     turns = history.recent(db, session_id)
     if missing(db, turns):
@@ -134,10 +133,10 @@ def _revise(db: Connection, session_id: str, path: str) -> None:
     number = turns[-1]["ids"][0]
     if _decided_by(db, number) in _STANDING:
         return
-    decision = decide(db, turns, len(turns) - 1, load(path), "revised")
+    decision = weigh.decide(db, turns, len(turns) - 1, weigh.load(path), "revised")
     with transaction(db):
         if _decided_by(db, number) not in _STANDING:
-            _apply(db, number, decision, verdict(decision, units.REVISED))
+            _apply(db, number, decision, weigh.verdict(decision, units.REVISED))
 
 
 def _decided_by(db: Connection, prompt_id: int) -> str:

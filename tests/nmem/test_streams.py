@@ -91,3 +91,18 @@ def test_a_number_of_twenty_digits_is_one_line(recorded: Recorded, words: str) -
 
 def test_every_command_is_known() -> None:
     assert {word.partition(" ")[0] for word in READING} - {"--help"} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("words", "way"),
+    [
+        ("serch x", "there is no command serch: did you mean `nmem search`?"),
+        ("qqqzzz", "there is no command qqqzzz: `nmem --help` lists all"),
+        ("search --bogus", "see `nmem search --help`"),
+        ("episodes rename 24", "see `nmem episodes rename --help`"),
+    ],
+)
+def test_a_mistyped_word_is_answered_with_a_way_out(words: str, way: str) -> None:
+    done = command_line.run(*words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert way in done.stderr and done.stderr.count("\n") == 1

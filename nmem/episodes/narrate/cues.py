@@ -35,7 +35,7 @@ IMPERATIVE = re.compile(
     _,
 )
 CORRECTION = Cue(
-    r"^\W*(?:no\b(?! problem| worries|,? (?:i think )?(?:that|it|this|all)(?:'s| is)? (?:fine|ok|good|right))|nope"
+    r"^\W*(?:no\b(?! \d| problem| worries|,? (?:i think )?(?:that|it|this|all)(?:'s| is)? (?:fine|ok|good|right))|nope"
     r"|wrong|stop\b|wait\b"
     r"|don'?t\b|do not\b|not (?:like|what|quite)\b"
     r"|hm+\b|undo\b|revert\b|you (?:did ?n[o']t|forgot|missed|broke|removed|deleted|should(?: not|n't"
@@ -56,7 +56,8 @@ CORRECTION = Cue(
     r"|여전히|안 ?돼|안 ?되|안되네|말고 |まだ|動かない|動きません|ではなく",
 )
 APPROVAL = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|yes|yep|yeah|great|perfect|nice|cool|awesome|good|thanks?|thank you|lgtm|works?"
+    r"^\W*(?:(?:ok(?:ay)?|yes|yep|yeah|great|perfect|nice|cool|awesome|thanks?|thank you|lgtm|works?"
+    r"|good(?! (?:find|catch|call|point|idea|question)\b)"
     r"|it works|looks good|excellent|super"
     r"|네|응|어|좋아|좋습니다|완벽|감사|고마워|はい|いいね|ありがとう|完璧|sim|ótimo|perfeito|obrigad[oa]|boa|beleza)[\W_]*(?:\s|$))+",
     _,

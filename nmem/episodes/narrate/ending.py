@@ -288,7 +288,9 @@ def _made(found: list[str], ledger: Ledger) -> list[str]:
         parts.append(pushed)
     if ledger.said_commits > len(kept) and not (ledger.worded or ledger.tried):
         parts.append(f"by the agent's word {f'{ledger.said_commits} commits' if kept else 'committed'}")
-    if ledger.said_pushed and not pushed and (kept or ledger.said_commits):
+    if ledger.push_failed:
+        parts.append("the last push failed")
+    elif ledger.said_pushed and not pushed and (kept or ledger.said_commits):
         parts.append("by the agent's word pushed")
     return parts
 
@@ -371,8 +373,7 @@ def _passed(
     if newest >= last_edit and denied:
         return ["tests passed at the end, others fail by the agent's word"]
     if newest >= last_edit:
-        part = all(one.some for one in _tests(ran) if one.passed)
-        return ["the tests that were run passed at the end" if part else "tests passed at the end"]
+        return ["tests passed at the end"]
     if unseen_at > last_edit:
         return [_WORD if by_word else "tests passed, and ran again after the last edits with a result not seen"]
     return [f"tests passed before the last edits{_of(ledger, newest)}", *[_WORD] * by_word]

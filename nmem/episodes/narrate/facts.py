@@ -40,6 +40,8 @@ def ledger(episode: Episode) -> Ledger:
         if action.outcome == FAILED:
             if action.obs_type == "git_commit" and action.told("commit").get("hash"):
                 _commit(out, action)  # the commit was made, something after it failed
+            if action.obs_type == "git_push":
+                out.push_failed = bool(out.pushes)
             continue
         _follow(out, action, seen)
         if action.file_path:
@@ -240,6 +242,7 @@ def _push(out: Ledger, action: Action) -> None:
     for made in out.commits:
         made.pushed = True
     out.pushes.append(str(told.get("branch") or ""))
+    out.push_failed = False
 
 
 def _forge(out: Ledger, action: Action) -> None:

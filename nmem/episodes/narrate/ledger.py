@@ -56,8 +56,8 @@ class Ledger:
     """The working tree as far as the episode touched it."""
 
     __slots__ = (
-        "by_user", "changes", "commits", "named", "plans", "published", "pushes", "root", "said_commits", "said_pushed",
-        "scratch", "staged", "stashed", "tried", "turn", "worded",
+        "by_user", "changes", "commits", "named", "plans", "published", "push_failed", "pushes", "root", "said_commits",
+        "said_pushed", "scratch", "staged", "stashed", "tried", "turn", "worded",
     )  # fmt: skip
 
     def __init__(self, root: str = "") -> None:
@@ -71,6 +71,8 @@ class Ledger:
         self.plans: dict[str, None] = {}
         """Plans that were written into the client's own folder: nothing of the project's."""
         self.pushes: list[str] = []
+        self.push_failed = False
+        """The newest push failed, after one that did not."""
         self.published: list[tuple[str, str]] = []
         """What was made on a forge: (what, address)."""
         self.stashed: list[list[Change]] = []
