@@ -50,22 +50,6 @@ def families(argv: list[str]) -> tuple[str, ...]:
     name = program(argv[0])
     if len(argv) == 2 and argv[1] in ("--version", "--help", "-V", "-h", "version", "help") and name != "git":
         return ()
-    found = _found(name, argv)
-    if found != ("test",) or not _UNRUN.intersection(argv):
-        return found
-    if name in _MADE:
-        return ("build",) if _MADE[name] in argv else found
-    return () if _LISTED.intersection(argv) else found
-
-
-_MADE = {"go": "-c", "cargo": "--no-run"}
-"""Programs that test, and the option with which these only build the tests."""
-_LISTED = frozenset(("--collect-only", "--co", "--listTests", "--list-tests"))
-"""Options with which tests are only listed."""
-_UNRUN = _LISTED.union(_MADE.values())
-
-
-def _found(name: str, argv: list[str]) -> tuple[str, ...]:
     special = _SPECIAL.get(name)
     if special is not None:
         return special(name, argv)

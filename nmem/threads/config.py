@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Form = tuple[float, dict[str, float], str, list[str]]
 
-TRUNKS = ("main", "master", "trunk", "develop", "dev", "next", "staging", "development", "HEAD")
+TRUNKS = ("main", "master", "trunk", "develop", "dev", "HEAD")
 """Branches that belong to no line of work in particular."""
 TIMEOUT_MINUTES = 30.0
 LONGEST_MINUTES = 7 * 24 * 60.0
