@@ -1,4 +1,4 @@
-"""Separates a prompt into the user's text, machine text, and text that nmem injected."""
+"""Tells whether the user or a machine said a prompt, and strips what nmem and clients put around texts."""
 
 from __future__ import annotations
 

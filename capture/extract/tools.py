@@ -1,4 +1,4 @@
-"""Turns a call of any other tool into an observation: its type, a short text, and facts."""
+"""Turns a call of any tool but the shell into observations (an edit: one for each file): type, text, facts."""
 
 from __future__ import annotations
 

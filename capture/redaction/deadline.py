@@ -1,4 +1,4 @@
-"""The time limit for a person's regular expressions: a slow one must neither delay a hook nor lose a prompt.
+"""Finds where a person's regular expressions match, within a time limit; None when that takes too long.
 
 A timer of the process's own time ends the search, since the engine looks for signals now and then. Where there is none
 (in a thread, or on a system without such timers) what could take long is searched in a process that can be ended.

@@ -1,4 +1,4 @@
-"""Checks the label models (SQL): abstention beside card and earlier weeks, label drift; and the model of stories."""
+"""Checks the five classifiers of calls (SQL) for abstention and drift, and the set-up of the story model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nmem pin` and `nmem unpin`: make an item come first in searches and always be told, or stop that."""
+"""`nmem pin` and `nmem unpin`: an item comes first in searches and is told while there is room, or no longer."""
 
 from __future__ import annotations
 

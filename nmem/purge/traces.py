@@ -1,4 +1,4 @@
-"""Purges calls that a sweep already reduced to traces (SQL): removes single entries, keeps the rest.
+"""Purges calls of which only a trace is left (SQL): takes single entries out of a session's traces, in JSON.
 
 A trace is what episodes are counted from. So the entry goes that says it, is of the file or of the episode; what
 cannot be read as a trace any more goes as a whole where it says the chosen words.

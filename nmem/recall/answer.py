@@ -1,4 +1,4 @@
-"""Builds the answer to a question: a decision with its text, other candidates, or a hint."""
+"""The answer to a question, as data: a decision with its text, entries that may be meant, or why there is none."""
 
 from __future__ import annotations
 

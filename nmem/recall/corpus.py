@@ -1,4 +1,4 @@
-"""A project's decisions: entries of the index and headings of the files, linked to each other.
+"""Reads a project's decisions: the lines of its Markdown index, each linked to its heading in a decision file.
 
 Where there is no index, each heading that begins with When or How is an entry; of a file without such headings, and
 without others that are marked as structure, its title.

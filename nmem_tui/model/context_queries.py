@@ -1,4 +1,4 @@
-"""Queries of the screen Context: what would be told, what was told, and whether it helps."""
+"""Queries of the screen Context: what would be told, what was told, and how sessions do with and without it."""
 
 from __future__ import annotations
 

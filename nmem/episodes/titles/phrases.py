@@ -1,4 +1,4 @@
-"""Noun phrases of prompts, and a clause shortened to a headline: the words that best describe an episode."""
+"""Chooses the noun phrases of prompts that tell most in a title's room, and shortens a clause to a headline."""
 
 from __future__ import annotations
 
