@@ -1,4 +1,4 @@
-"""Cache files for hooks: trusted only if private, complete, and of the expected shape.
+"""Reads and writes cache files for hooks, trusted only if private, complete, and of the expected shape.
 
 `NMEM_DB` may name a folder that others can write to. What somebody else put there could switch redaction off, so its
 owner and mode are asked of the open file itself.

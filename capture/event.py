@@ -1,4 +1,4 @@
-"""The vocabulary: a client's message (Event) and the records kept of it (Prompt, Observation, Batch).
+"""Classes for a client's message (Event) and for the records kept of it (Prompt, Observation, Project, Batch).
 
 Plain slotted classes: dataclasses would cost a hook twice the bare interpreter.
 All times are integer milliseconds since the epoch.

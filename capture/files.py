@@ -1,4 +1,4 @@
-"""Replaces files whole or not at all, and opens files only if they are of the expected kind.
+"""Opens, reads, replaces and removes nmem's own files safely: owner only, no links, whole or not at all.
 
 nmem's own files are the user's alone: no link is followed, nothing of another user's is read or written, and the mode
 is put right. Of files that a client or a person names, only regular ones are read: a FIFO or a device may never end.

@@ -1,4 +1,4 @@
-"""The hook: stores one event, and prints what the session is told. Errors go to the log, never to the client."""
+"""The hook command: stores one client event, and prints context for the session; errors go only to the log."""
 
 from __future__ import annotations
 

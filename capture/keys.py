@@ -1,4 +1,4 @@
-"""Deduplication keys of a session's records, equal for hooks and transcripts."""
+"""Computes deduplication keys of prompts and tool calls, equal whether a hook or a transcript reports them."""
 
 from __future__ import annotations
 

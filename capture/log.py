@@ -1,4 +1,4 @@
-"""Writes one log line for each error, and keeps counts that the database could not take at the time.
+"""Appends errors to a log beside the database, one line each without payload text, and rotates it.
 
 A line says what and where, never what was in the payload.
 """

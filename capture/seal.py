@@ -1,4 +1,4 @@
-"""The only entrance to the store: cleans and redacts every string of a batch, then cuts it to length.
+"""Cleans and redacts every string of a batch, then cuts it to length; nothing is stored without it.
 
 What nmem itself told the session is taken out of all of them, wherever a client or an agent repeated it.
 

@@ -1,4 +1,4 @@
-"""Background work of capture: stores spooled rows and transcripts, rotates the log, merges indexes.
+"""Background process: stores spooled rows and missed transcript records, merges text indexes, cuts the WAL.
 
 Runs in a process of its own session that nobody waits for, one at a time.
 """

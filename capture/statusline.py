@@ -1,4 +1,4 @@
-"""A client's status line: runs the person's own command unchanged, and stores the figures it is given.
+"""Runs the person's own status line command unchanged, and stores the model, context use and cost sent to it.
 
 This process becomes the person's command (`exec`), so its output, exit code, signals and end are its own. A process
 apart passes standard input on, byte by byte as it comes, and stores the figures when it has ended: it holds none of

@@ -1,1 +1,1 @@
-"""The headless memory: interprets, searches, evaluates and maintains recorded facts."""
+"""The memory without its screens: interprets, searches, evaluates and maintains the recorded prompts and calls."""

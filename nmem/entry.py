@@ -1,4 +1,4 @@
-"""The registered hook file: `<python> -I -S <this file> CLIENT EVENT [--db PATH]`.
+"""Runs one hook; a client calls it as `<python> -I -S <this file> CLIENT EVENT [--db PATH]`.
 
 A script is compiled anew on each run, so this one only makes the packages importable and hands over.
 """

@@ -1,4 +1,4 @@
-"""Exceptions that nmem raises on purpose.
+"""Exceptions for expected failures; the text of each is one line for the person.
 
 NmemError          one clear line that says what is wrong and what to do; the command line prints it and exits 1
 ├── NoDatabase     nothing is recorded yet

@@ -1,4 +1,4 @@
-"""Derives meaning from an event once capture stored it; runs in the hook, so imports stay cheap.
+"""Handles each stored event within its hook: updates episodes, returns context to inject, starts settling.
 
 A listener's failure is the hook's boundary's to log and to count: the event itself is safe by then, nothing is said.
 """

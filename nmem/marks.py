@@ -1,4 +1,4 @@
-"""Markers that a person or an agent adds at a moment of a session (SQL: which session).
+"""Stores markers (notes, decisions, rollback points) in a session, for a person or an agent (SQL: which session).
 
 A marker goes the way of every fact: sealed, so redacted and cut, and written by capture's store.
 """

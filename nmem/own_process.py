@@ -1,4 +1,4 @@
-"""Starts processes of this very nmem with this interpreter, from any folder.
+"""Builds the command that runs an nmem function in a new process from any folder, and is that process's script.
 
 A hook finds its packages by their path, so its interpreter need not know nmem; and the folder of a project must not
 be looked into for modules. So this file is run by its path, and makes the packages beside it importable.

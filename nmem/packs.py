@@ -1,4 +1,4 @@
-"""Builds the packs of hook modules (nmem.preload); called by init and settling.
+"""Builds the packs: files of compiled hook modules that nmem.preload loads; called by init and settling.
 
 What a pack holds is measured: hooks of a few turns run in a scratch database and say which modules they loaded, and
 which functions they called.

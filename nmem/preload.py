@@ -1,4 +1,4 @@
-"""Loads the modules of a hook from one file, at half the cost of loading them one by one.
+"""Loads the compiled modules of a hook from one file (a pack), at half the cost of importing them one by one.
 
 A pack holds the code of what one kind of hook always needs, in the order in which that may run. Functions that no usual
 hook calls stand at its end, and are read when one is called. Each source's time and size decide whether its pack is

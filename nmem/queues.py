@@ -1,4 +1,4 @@
-"""The five review queues for a person: episode boundaries, thread links, learnings, labels, redactions (SQL)."""
+"""Counts the open items of the review queues: boundaries, thread links, learnings, labels, redactions (SQL)."""
 
 from __future__ import annotations
 

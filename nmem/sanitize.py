@@ -1,4 +1,4 @@
-"""Neutralizes stored text before a session is told it, so that it cannot act. On the hook's path.
+"""Neutralizes stored text before an agent reads it: no tags, roles or hidden characters. On the hook's path.
 
 No tag, chat template or mark of ours opens or closes in it, no fence, no role at a beginning, no control, hidden or
 bidirectional character; one line, quoted by who tells it, and cut to a length before anything costly is done.

@@ -1,4 +1,4 @@
-"""Shows the change to a settings file before it is made."""
+"""Shows the change to a client's settings file as a unified diff, before it is written."""
 
 from __future__ import annotations
 

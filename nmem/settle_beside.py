@@ -1,4 +1,4 @@
-"""The parallel part of settling: labels, episodes, stories, decisions, findings; the main process writes.
+"""Computes labels, episodes, stories, decisions and learnings for settling in parallel; the main process writes.
 
 Two processes read the database and answer; what they could not do is done here, and fails here if it has to. Where
 there is little to do, or one processor, there are none.

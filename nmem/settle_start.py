@@ -1,4 +1,4 @@
-"""Starts `nmem settle` in the background, from a hook: standard library only, at no cost.
+"""Starts `nmem settle` in the background from a hook: one process however many hooks ask; standard library only.
 
 A file beside the database says that settling is wanted: whoever settles empties it when it begins, and looks at it
 again when it is done. So wishes of many hooks cost one process, and none is lost.

@@ -1,4 +1,4 @@
-"""Prepares a machine for hooks: a private folder, a database, bytecode, packs, the rule cache."""
+"""Prepares a machine for hooks: private folder, database, bytecode, packs of modules, compiled redaction rules."""
 
 from __future__ import annotations
 

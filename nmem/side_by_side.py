@@ -1,4 +1,4 @@
-"""Runs jobs in parallel in processes of our own, which take one at a time by pickle over pipes.
+"""Runs jobs in parallel worker processes, which receive jobs and return answers as pickles over pipes.
 
 `answers` is for one list of jobs that are answered in parts; a Crew stays, and is asked for one thing after another.
 """

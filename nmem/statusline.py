@@ -1,4 +1,4 @@
-"""The registered status line file: `<python> -I -S <this file> [--db PATH] [SHELL LC_CTYPE COMMAND]`.
+"""Runs the status line for a client: `<python> -I -S <this file> [--db PATH] [SHELL LC_CTYPE COMMAND]`.
 
 A script is compiled anew on each run, so it only makes the package importable and hands over.
 """

@@ -1,4 +1,4 @@
-"""Creates and migrates the tables of meaning (nmem.store.schema) in capture's database; one cheap check if current."""
+"""Creates and migrates nmem's own tables (nmem.store.schema) in the database of recorded events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes outside text safe for a terminal: no control characters, true widths.
+"""Makes stored text safe to print on a terminal: no control characters; measures, cuts and pads by cell width.
 
 `printable` gives one line; `lines` keeps line breaks; `to_json` is data in which nothing acts. Widths are terminal
 cells, as the renderer counts them.

@@ -1,4 +1,4 @@
-"""Undoes corrections of every kind, newest first: episodes, threads, learnings, labels, pins, context.
+"""Undoes a person's corrections of every kind, newest first: episodes, threads, learnings, labels, pins, context.
 
 Each part of the house puts its own back; a correction's kind or target says whose it is.
 """

@@ -1,4 +1,4 @@
-"""Upgrades the database of an older nmem: the first process after an upgrade does it.
+"""Upgrades the database of an older nmem: the first command that opens it after an upgrade does it.
 
 The same holds for one that hooks or an import have only begun: it has no tables of meaning yet. Hooks do the same on
 their own way. Doctor, which says what it finds, and a read-only cockpit leave it as it is, and so does whoever reads

@@ -1,4 +1,4 @@
-"""The cockpit app: its screens, the services they share, and how keys become actions."""
+"""The cockpit app: opens its screens, follows changes of database and config, upgrades databases, plays the demo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work for idle moments: garbage collection, returning free memory, preloading screens.
+"""Uses idle moments: collects garbage, returns free memory to the system, and preloads the screens' modules.
 
 The GNU library gives each thread that reads the database a heap of its own, and keeps what is free in all of them: on
 a large memory a quarter more than is needed. Where the library is another one, nothing is done.

@@ -1,4 +1,4 @@
-"""Reads the person's own keys from `[tui.keys]`; lists all keys for `nmem tui --keys`.
+"""Reads and checks the person's own keys from `[tui.keys]`, binds them, lists all keys for `nmem tui --keys`.
 
 What cannot be is said in one line each, and the default stands there. Dialogs and boxes have keys of their own, which
 are not in the registry: nothing here reaches them. Esc always goes back, and ctrl+q always leaves.

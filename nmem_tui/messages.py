@@ -1,4 +1,4 @@
-"""Messages between the parts of the cockpit. Workers post them; only handlers change state."""
+"""Messages from workers to the cockpit (file changed, read done, progress); only their handlers change state."""
 
 from __future__ import annotations
 

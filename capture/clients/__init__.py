@@ -1,4 +1,4 @@
-"""The coding clients, one module each: payload -> Event, and the client's settings file <-> our hooks.
+"""Registry of coding clients, one module each: their hook events, settings files, and format of hook answers.
 
 A client is a module here that has CLIENT; nothing else names it. Every client module has these names:
 

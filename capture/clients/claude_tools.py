@@ -1,4 +1,4 @@
-"""Claude Code's tools across versions: names, responses, and fields of the responses."""
+"""Maps Claude Code's tools to common kinds, lists their response fields, and fills Events from responses."""
 
 from __future__ import annotations
 

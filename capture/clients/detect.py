@@ -1,4 +1,4 @@
-"""Detects the real sender of a payload: clients read each other's settings, so an event may arrive twice."""
+"""Detects which client really sent a payload: clients also run the hooks in each other's settings files."""
 
 from __future__ import annotations
 

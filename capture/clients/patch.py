@@ -1,4 +1,4 @@
-"""Parses edits: files with their text before and after, and counts of lines."""
+"""Parses patches and unified diffs of edited files, and counts the lines added and removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells whether the user or a machine said a prompt, and strips what nmem and clients put around texts."""
+"""Tells a user's prompts from a machine's, and strips the context blocks that nmem and clients add to texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maps tool arguments to nmem's keys, whatever the client calls the tool and its arguments."""
+"""Maps each client's tool names and arguments to common tools (shell, edit, read, mcp ...) and keys."""
 
 from __future__ import annotations
 

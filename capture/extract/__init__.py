@@ -1,4 +1,4 @@
-"""Event -> Batch: extracts the records to keep from one reported event.
+"""Extracts the records to store from one Event: its prompts and observations, as a Batch.
 
 Nothing here is redacted or cut to its final length; `capture.seal` does both. Texts are only ever shortened at line
 ends, so that no secret is cut in half before it can be recognised.

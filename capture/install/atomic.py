@@ -1,4 +1,4 @@
-"""Replaces files whole or not at all, keeping mode and symbolic links."""
+"""Replaces or deletes a client's settings file whole or not at all, unless it changed since it was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Installs the parts beside the hooks: the MCP server, and skills or commands that use it.
+"""Installs nmem's MCP server entry, and the skills or slash commands that use it, in a client's settings.
 
 Planned, shown and written like hooks. No copy is kept of a file that holds the client's own state: an edit here is
 taken back by its own reverse, and a file goes only when nmem made it.

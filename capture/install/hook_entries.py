@@ -1,4 +1,4 @@
-"""nmem's hook entries in a client's settings: finds, adds, updates and removes them.
+"""Finds, adds, updates and removes nmem's hook entries in the text of a client's settings file.
 
 Works on text and returns text; the user's own entries, and everything around them, keep their characters.
 `left` is what containers looked like that were empty before nmem came: path -> text.

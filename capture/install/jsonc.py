@@ -1,4 +1,4 @@
-"""Parses JSON with comments, with the position of everything in the text.
+"""Parses JSON, also with comments, into nodes that know their start and end in the text.
 
 Every node knows its span, so that an edit can touch its own characters and no others.
 Comments and trailing commas are read for the formats that allow them; the caller says whether they do.

@@ -1,4 +1,4 @@
-"""The MCP server entry in a client's JSON settings: adds, updates and removes it.
+"""Adds, updates and removes the MCP server entry in a client's JSON settings.
 
 Like nmem's hooks it works on text: the user's own servers keep their characters. What stands under its name but starts
 something else is not touched.

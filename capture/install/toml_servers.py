@@ -1,4 +1,4 @@
-"""The MCP server entry in a TOML file: a table at the end; the rest of the file stays untouched.
+"""Adds, updates and removes the MCP server entry in a TOML settings file; all other text stays untouched.
 
 Every edit is read back by a TOML parser: when anything but nmem's own entry would change, nothing does.
 """

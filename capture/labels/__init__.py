@@ -1,4 +1,4 @@
-"""Five linear classifiers of a call: phase, scope, locus, novelty, friction. Inference only.
+"""Five linear classifiers of a tool call: phase, scope, locus, novelty, friction. Inference only.
 
 calls.py     one call as the classifiers see it; what its command amounts to: commands.py, programs.py
 reach.py     whether a step of a command leaves the machine; wishes.py: what a prompt asks for

@@ -1,4 +1,4 @@
-"""Features from a session's previous calls, and how a call relates to them."""
+"""Computes classifier features from a session's previous tool calls: repeats, failures, the same file."""
 
 from __future__ import annotations
 

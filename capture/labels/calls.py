@@ -1,4 +1,4 @@
-"""A call as the classifiers see it: from stored columns only, so that old rows read like new ones."""
+"""Builds the classifiers' input for one tool call from its stored columns alone, so old rows can be labelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classifies a shell command by the first words of its steps: program, subcommand, effect, other signs.
+"""Classifies each step of a shell command by its first words: program, subcommand, effect on the project.
 
 `capture.shell` reads a command properly and gives a row its type. This is a second look at rows that have one: which
 programs run, with which subcommands, what that does to the project, and whether it reaches outside the machine.

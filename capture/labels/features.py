@@ -1,4 +1,4 @@
-"""The features of a call, its predecessors and its prompt, as short words that carry weights."""
+"""Lists the classifiers' features of a tool call, from the call, the calls before it, and its prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels rows as they are written, after the last calls of their session (SQL), for hooks, imports and the spool."""
+"""Labels tool calls by the five classifiers as rows are written, reading the session's last calls (SQL)."""
 
 from __future__ import annotations
 

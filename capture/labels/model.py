@@ -1,4 +1,4 @@
-"""The weight table: five signed scores of a call, one look-up per word.
+"""Loads the classifiers' weight table, and sums the weights of a tool call's features to five scores.
 
 The five weights of a word are one whole number, a field of 40 bits each, so that a call's scores are the sum of its
 words' numbers. A field holds 2^-28ths; sums stay below 2^11, so no field runs over into the next. A score is 2p - 1,

@@ -1,4 +1,4 @@
-"""Programs and their effects, as data. An underscore separates a program and its subcommand."""
+"""Programs and subcommands by effect (see, change, push, serve ...) and network use, for the classifiers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detects what a prompt asks for by its wording, and texts on the world outside the project."""
+"""Detects by keywords what a prompt asks for (fix, review, ship ...), and texts on the world outside the project."""
 
 from __future__ import annotations
 

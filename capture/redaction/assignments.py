@@ -1,4 +1,4 @@
-"""Secrets marked only by their name: `password = "x"`, `"token": "x"`, `--secret x`, `<key>x</key>`, `?token=x`.
+"""Finds secrets by the name they are given to: `password = "x"`, `--secret x`, `<key>x</key>`, `?token=x`.
 
 From each name that may name a secret the text is read forwards, anchored, so the work grows with the number of names.
 Whether what stands there is a secret, capture.redaction.verdict says.

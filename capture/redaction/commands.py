@@ -1,4 +1,4 @@
-"""Secrets in commands: `vault login HERE`, `--from-literal=a=HERE`, `echo HERE | chpasswd`.
+"""Finds secrets in commands: `vault login HERE`, `--from-literal=a=HERE`, `echo HERE | chpasswd`.
 
 A module of its own because it is loaded only for a text that holds one of the words of `detectors.COMMANDS`. Every
 pattern is anchored where its word stands, and bounded.

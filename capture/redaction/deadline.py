@@ -1,4 +1,4 @@
-"""Finds where a person's regular expressions match, within a time limit; None when that takes too long.
+"""Matches the user's own redaction patterns within a time limit; returns None when that takes too long.
 
 A timer of the process's own time ends the search, since the engine looks for signals now and then. Where there is none
 (in a thread, or on a system without such timers) what could take long is searched in a process that can be ended.

@@ -1,4 +1,4 @@
-"""The finders: each searches a text for one shape of secret, behind a substring test, and returns spans.
+"""Searches a text for secrets of every built-in kind, each behind a substring test, and returns spans.
 
 A pattern is anchored where its literal was found, or bounded, so hostile text costs its length and not its square.
 """

@@ -1,4 +1,4 @@
-"""Private keys as tools print them: between BEGIN and END in any decoration or encoding, dumped, or of PuTTY.
+"""Finds private keys as tools print them: PEM blocks in any decoration or encoding, hex dumps, PuTTY files.
 
 A module of its own because it is loaded only for a text that holds one of their signs. Each reader walks forwards,
 line by line, so its work grows with the length of the text.

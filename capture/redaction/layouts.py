@@ -1,4 +1,4 @@
-"""Secrets whose label is elsewhere: in the cell before or above, or on the line above.
+"""Finds secrets whose label stands in the table cell before or above, or on the line above.
 
 A module of its own because it is loaded only for a text of several lines or cells that holds one of the words.
 """

@@ -1,4 +1,4 @@
-"""Secrets in sentences: `the root password is HERE`, `use password HERE`, `пароль от базы: HERE`.
+"""Finds secrets in sentences: `the root password is HERE`, `use password HERE`, `пароль от базы: HERE`.
 
 A module of its own because it is loaded only for a text with one of the words. English prose is full of these words, so
 its grammar must say that the value is told. Of other languages the word alone counts, and the value must look drawn:

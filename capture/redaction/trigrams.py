@@ -1,4 +1,4 @@
-"""Letter trigrams of words in programs: text without them counts as random.
+"""Table of letter trigrams common in program identifiers; a text with few of them counts as random.
 
 One bit for each of 26^3 trigrams, set where at least four different words hold it, of the 19,000 words that occur three
 times or more in the identifiers and comments of Python's standard library and of common packages.

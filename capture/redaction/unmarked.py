@@ -1,4 +1,4 @@
-"""Secrets without name or prefix: encoded lines, wallet keys, seed phrases, grouped passwords.
+"""Finds secrets without name or prefix: encoded lines, wallet keys, seed phrases, grouped passwords.
 
 A module of its own because it is loaded only for a text with a long word that may be one, or with a dozen plain words
 in a row. Each reader walks forwards, so its work grows with the length of the text.

@@ -1,4 +1,4 @@
-"""Readings of a session's context window: one after each turn, and the status line's latest.
+"""Stores the model, context window and cost that the status line reports of a session, if they changed.
 
 Each function runs in the caller's transaction, or is one statement. SQL stands here as in the rest of storage.
 """

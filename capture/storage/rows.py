@@ -1,4 +1,4 @@
-"""Writes batches as rows, inside a transaction of the store."""
+"""Writes batches as rows of prompts and observations, each once, inside a transaction of the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base tables: captured facts, nothing derived. Higher layers own their tables and views.
+"""Base tables of the database, and the migrations that bring an older database to the newest version.
 
 `user_version` counts the migrations applied; each runs in one transaction and never loses a row.
 Imported only when a database is new or old, so a hook does not pay for this text.

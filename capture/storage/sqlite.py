@@ -1,4 +1,4 @@
-"""SQLite's C module, without the half of the standard library that `sqlite3` imports.
+"""Imports SQLite's C module directly, without the half of the standard library that `sqlite3` loads.
 
 `_sqlite3` wants `functools` for one thing, the cache of prepared statements, and `functools` loads `collections` and
 more: a third of a hook's time. The C part of that cache alone does as well.

@@ -1,4 +1,4 @@
-"""The write path: sealed batches in, rows out, each call in one transaction.
+"""Opens the database for writing, and stores sealed batches as rows, each call in one transaction.
 
 A deferred transaction that reads first loses to concurrent writers, so everything begins IMMEDIATE.
 """

@@ -1,4 +1,4 @@
-"""Pairs reports without a client's id from hooks and transcripts, one to one.
+"""Matches a hook's and a transcript's report of one call when it has no id, so that it is stored once.
 
 Such a key is `<words>.<time>`, with a mark behind the time when a transcript told it. A report that was recognised as
 another's is remembered beside the row as `<key>=<the other's time>`, so that it is recognised again, and that the next

@@ -4,8 +4,7 @@ cursor.py                       how far a file was read; whole new lines only
 records.py                      the records of a file, one at a time
 claude.py codex.py gemini.py    a client's records -> Events
 batches.py                      Events -> Batches, equal to those of the hook
-mend.py                         what a transcript knows better than a hook
-missed.py                       what the hooks missed, at the end of a turn
+missed.py                       what hooks missed or could not know, at the end of a turn
 titles.py                       what the client calls a session: records of one file about another
 """
 

@@ -1,4 +1,4 @@
-"""Parses Codex's rollouts, old and new: `{timestamp, type, payload}` a line.
+"""Parses Codex's session files (rollouts), old and new, into Events: `{timestamp, type, payload}` a line.
 
 A prompt is in a rollout up to three times (a response item, a `user_message` event, a `UserMessage` item) and counts
 once a turn. A call and its output are paired by call_id; a command that runs on answers its later `write_stdin`.

@@ -1,4 +1,4 @@
-"""The read position in a transcript, and its complete lines since.
+"""Keeps the read position of each transcript, and reads the complete lines written since.
 
 A file is known by its path and by a hash of its first bytes: one that was truncated or replaced is read anew, one that
 moved with its session keeps its place. A last line without a newline is still being written and waits.

@@ -1,4 +1,4 @@
-"""Parses Gemini CLI's chats: one JSON document, or lines of which the last with an id counts.
+"""Parses Gemini CLI's chat files into Events: one JSON document, or JSON lines where an id's last line counts.
 
 A replaced message is read again and gives only what is new: its calls by their ids, its thoughts by their words.
 The folder that the session ran in is not in the file: it is told by the context message or by the project's hash.

@@ -1,4 +1,4 @@
-"""Stores, at the end of a turn, what the transcript has and hooks missed, with the read position; corrects calls (SQL).
+"""Stores at the end of a turn what a transcript has and hooks missed, and corrects order and outcomes (SQL).
 
 A hook reads only what was written since nmem saw the session, from where it or an import stopped, a slice at a time.
 What it has no time for is left to settling (`rest`), which reads on from the same place.

@@ -1,4 +1,4 @@
-"""Helpers of all transcript readers: times, the state of a partly read file, and new Events."""
+"""Base class of all transcript readers, with the state of a partly read file, time parsing, and new Events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client's own session titles: `summary`, `custom-title` and `ai-title` records of Claude Code's files.
+"""Stores session titles from Claude Code's files: `summary`, `custom-title` and `ai-title` records.
 
 Background work only.
 

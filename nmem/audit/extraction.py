@@ -1,4 +1,4 @@
-"""Checks whether extraction still works (SQL): shares of extracted facts by client, version and week.
+"""Checks extraction from calls (SQL): shares without content, path, outcome or exit code, by client and version.
 
 A measure is taken within one kind of call (shell, file, search, other), so that other work is no other quality.
 """

@@ -1,4 +1,4 @@
-"""Sessions dated in the future by a wrong clock (SQL): reported, and moved to the right time.
+"""Finds sessions dated in the future by a wrong clock (SQL), and moves them back to a likely time.
 
 Nobody knows when they really were; known is what was stored before and after them. So the part that lies ahead is moved
 back as a whole, to end where the next session begins, or now: what happened in it keeps its order and its distances.

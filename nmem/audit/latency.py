@@ -1,4 +1,4 @@
-"""Checks the cost of hooks by client and event (SQL), as nmem.read.hook_cost defines it, for slowdowns."""
+"""Checks whether hooks have become slower, by client and event (SQL), by the costs of nmem.read.hook_cost."""
 
 from __future__ import annotations
 

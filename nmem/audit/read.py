@@ -1,4 +1,4 @@
-"""Reads the audit for `nmem doctor` and the Health screen, as frozen data.
+"""Runs all audit checks for `nmem doctor` and the Health screen, and the repairs of what can be repaired.
 
     findings(db, path, now, deep=False, step=...) -> list[Finding]
         every subject; a subject that fails is a finding of its own. `db` is nmem.database.reader's connection.

@@ -1,4 +1,4 @@
-"""Calibrates redaction (SQL): the rate of each kind over time, and a person's verdicts on samples."""
+"""Checks redaction (SQL): rates by kind of secret, a person's verdicts, and a second detector on a sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks the use of injected context (SQL): the share of told items that was used, by kind and over time."""
+"""Checks the use of injected context (SQL): the share of injected items that was used, by kind and over time."""
 
 from __future__ import annotations
 

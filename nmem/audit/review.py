@@ -1,4 +1,4 @@
-"""The queue of redactions for a person to judge (SQL): a sample over all kinds, verdicts with undo.
+"""Queues a sample of redactions of all kinds for a person to judge (SQL), and stores the verdicts, with undo.
 
 Nothing shown holds a secret: of redaction's finds it is gone, and of a second detector's it is masked.
 

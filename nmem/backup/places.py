@@ -1,4 +1,4 @@
-"""Paths and names of backups, and the manifest of one: its origin and contents, in two tables of its own (SQL)."""
+"""Names, lists and thins backups; reads and writes a backup's manifest, in two tables of its own (SQL)."""
 
 from __future__ import annotations
 

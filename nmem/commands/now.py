@@ -1,4 +1,4 @@
-"""`nmem now`: the screen Now on the command line."""
+"""`nmem now`: prints the state of a session: its episode, failures, stance, next injection, newest rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nmem pin` and `nmem unpin`: an item comes first in searches and is told while there is room, or no longer."""
+"""`nmem pin` and `nmem unpin`: put an item first in searches and in injected context, or no longer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nmem skills`: lists recurring sequences of commands in a project, and promotes them."""
+"""`nmem skills`: lists recurring sequences of commands in a project; promotes one to a client's skill or to /how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nmem status`: prints the figures of the Health screen."""
+"""`nmem status`: prints what is recorded, and whether hooks are alive and what they cost."""
 
 from __future__ import annotations
 

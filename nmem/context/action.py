@@ -1,4 +1,4 @@
-"""Context as an agent acts (SQL, on the hook's path): a fix after a failure, a warning before a known mistake.
+"""Answers an agent's tool call (SQL, on the hook's path): a fix after a failure, a warning before a known mistake.
 
 Silent unless it is sure; one thing at a time, each once a conversation; quoted, kept, withheld as all that is told.
 """

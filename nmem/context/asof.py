@@ -1,4 +1,4 @@
-"""Shows a database as of a moment (SQL): views in front of its tables hide everything later.
+"""Opens the database as of a past moment (SQL): temporary views over its tables hide everything later.
 
 Whatever reads over such a connection, ranking, episodes, learnings or threads, sees only what was there: no reader
 has to be careful. What was made later of earlier facts (a narrative, a summary, a remedy) shows once everything that

@@ -1,4 +1,4 @@
-"""Decides whether a new session already shows which work it continues (SQL, on the hook's path).
+"""Decides, before its first prompt, whether a session continues earlier work (SQL, on the hook's path).
 
 Nobody has asked for anything yet. What was worked on last in a project is, seven times in eight, not what the next
 session is about, and the prompt that follows in a moment selects better. So without a sign nothing but pins is told.

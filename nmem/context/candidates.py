@@ -1,4 +1,4 @@
-"""Collects all candidates for the present, each scored, with a reason, without duplicates. On the hook's path.
+"""Collects and scores the context items that a session may be told, each with a reason. On the hook's path.
 
 Files come first: which of them the session will edit decides which episodes tell of them, and which learnings matter.
 """

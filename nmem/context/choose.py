@@ -1,4 +1,4 @@
-"""Selects the files to name: those the prompt names, else the most likely. On the hook's path.
+"""Selects the files to name to a session: those its prompt names, else the likeliest. On the hook's path.
 
 Where a prompt names files, others are right one time in ten, whatever speaks for them: only the named ones are told.
 Where it names none, three together are told when one of them is likely enough to be edited. Beside an episode the

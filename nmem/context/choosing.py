@@ -1,4 +1,4 @@
-"""A person's choice on a context item (SQL): always told, never told, or neither; with undo.
+"""Stores a person's choice on a context item (SQL): always tell it, never tell it, or neither; with undo.
 
 Where an item stands for something that carries a pin of its own, `nmem.context.pins` sets that; a file has none.
 """

@@ -1,4 +1,4 @@
-"""Packs items into a budget of tokens, and composes the text for a session. On the hook's path."""
+"""Packs context items into a budget of tokens, and composes the text for a session. On the hook's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Written decisions that a prompt or a failed command refers to: their places, not their text (SQL).
+"""Offers a session the written decisions that its prompt or failed command refers to: links, not texts (SQL).
 
 On the hook's path. Where a project has no decisions, some lookups of folders are all that it costs.
 """

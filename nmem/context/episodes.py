@@ -1,4 +1,4 @@
-"""Episodes for a session's context (SQL): those related to its prompt, and the one it continues.
+"""Describes past episodes for a session's context (SQL): those related to its prompt, and the one it continues.
 
 On the hook's path. An episode is told as knowledge: what it was about and when, what was decided or found out in the
 agent's own closing words, what stood in the way, and how it ended. Files are named apart, each with its reason.

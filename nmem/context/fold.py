@@ -1,4 +1,4 @@
-"""Adds turns to the candidate tables (SQL), each turn once, in order of their end. Never in a hook.
+"""Counts the words, files and branch of each turn into the tables that file ranking reads (SQL). Never in a hook.
 
 What a turn needs (its words, files, branch) is read on demand and written in the caller's transaction: 1.5 ms a turn,
 whatever the size of the project. The same turns give the same tables, in however many pieces they came.

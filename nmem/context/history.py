@@ -1,4 +1,4 @@
-"""Turns of a project: prompt, closing text and commits, and touched files (SQL).
+"""Reads the turns of a project's sessions (SQL): prompt, closing text and commits, and touched files.
 
 All that folding reads of the past is read here; a turn is whole once its session has gone on, stopped or fallen silent.
 """

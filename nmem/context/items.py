@@ -1,4 +1,4 @@
-"""The class of a context item. On the hook's path: a plain slotted class."""
+"""The Item class: a piece of context with id, text, score and reason. On the hook's path: plain and slotted."""
 
 from __future__ import annotations
 

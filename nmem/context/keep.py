@@ -1,4 +1,4 @@
-"""Keeps the candidate tables up to date (SQL): adds new turns, recounts after deletions.
+"""Keeps the tables that context is selected from up to date (SQL): adds new turns, recounts after deletions.
 
 A turn that ends after all that are folded is added. Everything else (an older session imported, a turn that grew, a
 prompt purged, rules of another version) makes the project's tables anew, beside the old ones, and puts them in place

@@ -1,4 +1,4 @@
-"""Learnings and remedies that match the present (SQL). On the hook's path; nmem.context.keep prepares them."""
+"""Selects the learnings that match a session's prompt, failed commands and files (SQL). On the hook's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells the marked decisions that hold: none that a later one, marked or said, replaces (SQL). On the hook's path.
+"""Filters marked decisions (SQL): drops those that a later one, marked or said, replaces. On the hook's path.
 
 Only loaded where a project has marked decisions that a session may be told.
 """

@@ -1,4 +1,4 @@
-"""Past injections of a project, newest first, with the use of each item (SQL)."""
+"""Reads what sessions were told, what they used of it, and the effect against sessions told nothing (SQL)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items that a person pinned, noted or chose, and exclusions, applied to a session (SQL). On the hook's path.
+"""Collects what a person pinned, noted or chose, and drops what they excluded (SQL). On the hook's path.
 
 CROSS JOIN: from the few rows that are marked to their sessions. The other way round every observation is looked at.
 """

@@ -1,4 +1,4 @@
-"""Pins, and markers that a person sets (SQL): items to keep in mind, each change with undo.
+"""Pins observations, episodes, threads, prompts and learnings, and records a person's markers (SQL); with undo.
 
 Observations, episodes and threads carry their pin; of a prompt or a learning it is the project's choice for its
 context. Pinned things come first in searches, and always into what sessions are told. A pin may be told in every

@@ -1,4 +1,4 @@
-"""Explicit references of a prompt (SQL): issue, time, latest changes, branch, last commit. On the hook's path."""
+"""Finds what a prompt points at (SQL): issue, branch, last commit, review; a span of time. On the hook's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The present state of a session that starts or asks (SQL, on the hook's path): the basis of selection."""
+"""Reads a session's present state (SQL, on the hook's path): prompt, branch, files, failures, items told before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records what a session was told, and reads which of it is still in its window (SQL, on the hook's path)."""
+"""Records what a session was told, and reads what of it is in its context window (SQL, on the hook's path)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Context after a compaction or a clear: the work in progress (SQL, on the hook's path).
+"""Recovers the work in progress for a session after a compaction or a clear (SQL, on the hook's path).
 
 The interrupted goal, what was decided, what is still open and the files in play, from what was recorded while it
 happened: a summary by a model is not waited for.

@@ -1,4 +1,4 @@
-"""Decisions made in related episodes, quoted for a session, with their successors (SQL).
+"""Quotes the decisions made in related episodes, and names the episodes whose decisions replaced others (SQL).
 
 On the hook's path. The tables hold places in prompts, no words (nmem.store.schema.context): a place that is no longer
 believed says nothing.

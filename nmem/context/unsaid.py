@@ -1,4 +1,4 @@
-"""Words of excluded items: other items that quote them omit them, or are not told (SQL).
+"""Removes the words of excluded items from other items that quote them, or withholds those items (SQL).
 
 On the hook's path, and loaded only in a project where something is excluded. A file is left out by its name alone: what
 people and agents said of it may name it, too.

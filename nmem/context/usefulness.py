@@ -1,4 +1,4 @@
-"""Judges whether injected items were used by the session (SQL): run by settling, once the session went on.
+"""Judges, once a session went on, whether it used the items it was told: by files, commands and words (SQL).
 
 Of use: the session afterwards touched a file of the item, ran the remedy of the learning, or the agent repeated the
 words that only this item could have given it. Items that were kept back are looked at in the same way: what a session

@@ -1,4 +1,4 @@
-"""The line of work that a session continues, and open ends of the newest episode (SQL). On the hook's path."""
+"""Tells a session which thread it continues, and which steps earlier episodes left open (SQL). On the hook's path."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Reads a conversation with patterns alone: which words ask, agree, correct or settle something."""
+"""Finds questions, agreements, corrections and decisions in a conversation, by regular expressions alone."""

@@ -1,4 +1,4 @@
-"""Phrases by which people decide, in the users' languages, and how they are looked for."""
+"""Multilingual regular expressions for phrases of decisions, and `Cue`, which compiles and searches them."""
 
 from __future__ import annotations
 

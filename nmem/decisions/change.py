@@ -1,4 +1,4 @@
-"""A person's changes to decisions (SQL): keep, dismiss, reword, each with undo; write down as an entry."""
+"""A person's changes to decisions (SQL): keep, dismiss, reword, each with undo; draft a /when entry from one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps decisions up to date (SQL): searches by episode, weighs by project, finds what a later one replaces.
+"""Stores decisions (SQL): finds them in finished episodes, marks those that a later one of the project replaces.
 
 `refresh` asks the database which episodes are over and were not searched as they are now; run again it finds nothing
 to do. What a person kept, dismissed or worded stays, whatever is found later.

@@ -1,4 +1,4 @@
-"""The demo: an invented session, played through the real pipeline into a temporary database; here its folder."""
+"""The demo: an invented session, played through the real hooks into a temporary database; here its folder."""
 
 from __future__ import annotations
 

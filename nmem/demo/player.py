@@ -1,4 +1,4 @@
-"""Plays `yesterday.jsonl` and `session.jsonl`, and stores the sessions and tasks of the days before.
+"""Plays the demo: `yesterday.jsonl` and `session.jsonl` through the hook pipeline, after older sessions and tasks.
 
 Each line has `at` in seconds and either `event` with its `payload` for a hook, or a `transcript` record. The lines up
 to the one marked `cut` are stored at once with times in the past; the rest follow at their own pace.

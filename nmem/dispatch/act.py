@@ -1,4 +1,4 @@
-"""A person's actions on tasks, for the command line and the screens.
+"""Adds, edits, approves, cancels, retries and removes tasks for a person, from commands and screens.
 
     add(db, new, now) -> Task                     checked, redacted, queued
     edit(db, task_id, changes, now) -> Task       changes: {"prompt": ..., "priority": 3, "needs": (1, 2)}, fields

@@ -1,4 +1,4 @@
-"""A client's hook for one task: records that a person is asked for something; prints and decides nothing."""
+"""Runs as a client's hook during a task: records that the client asks a person; prints and decides nothing."""
 
 from __future__ import annotations
 

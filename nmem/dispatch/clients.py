@@ -1,4 +1,4 @@
-"""The command line of each client for a task. The prompt goes to standard input or is one word: never a shell.
+"""Builds each client's command line for a task; the prompt is standard input or one word: never a shell.
 
 Nothing here widens what a client may do by itself: its own settings say that, or a command of the configuration.
 """

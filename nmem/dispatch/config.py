@@ -1,4 +1,4 @@
-"""`[dispatch]` of config.toml: how tasks run. Read strictly; a fault is one error line, never a default."""
+"""Reads `[dispatch]` of config.toml: how tasks run; a fault is one error line, never a default."""
 
 from __future__ import annotations
 

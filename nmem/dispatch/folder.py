@@ -1,4 +1,4 @@
-"""The folder of one attempt: its job, its start and its end, each written whole or not at all.
+"""Reads and writes the folder of one attempt at a task: its job, start and end, each as a whole or not at all.
 
 It is the owner's alone, holds nothing that was not redacted, and goes once its end is in the database. `begun` is made
 exclusively: by the pane that begins, or by a runner that takes the attempt back, never by both.

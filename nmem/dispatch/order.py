@@ -1,4 +1,4 @@
-"""The order in which queued tasks run, and why each waits. Pure; every view of the queue uses it.
+"""Orders the queued tasks, and says why each waits. Pure; every view of the queue uses it.
 
 order(queued, live, now, quiet="") -> tuple[Place, ...]
 """

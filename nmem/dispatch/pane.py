@@ -1,4 +1,4 @@
-"""The process beside a client, in its pane or without a terminal; `<folder of the attempt>` is its only argument.
+"""The process beside one attempt's client: starts it, limits its time, sees when it waits, records its end.
 
 It starts the client from a list of words, holds it to its time, ends it when a person wants that, sees when it waits
 for one, and writes down how it ended: first into its folder, then into the database. It needs no runner for any of it.

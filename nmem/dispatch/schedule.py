@@ -1,4 +1,4 @@
-"""Schedules the queue: a timer of the user's systemd, or a line of the user's crontab. Previewed, removable.
+"""Installs a systemd user timer or a crontab line that starts due tasks; previewed, removable.
 
 Each tick starts what is due and leaves; what it started outlives it.
 """

@@ -1,4 +1,4 @@
-"""The output of an attempt: its pane since its start, or its printed output; bounded, cleaned, redacted."""
+"""Holds the output of an attempt, from its pane or its printed stream: bounded, cleaned, redacted."""
 
 from __future__ import annotations
 

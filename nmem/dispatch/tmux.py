@@ -1,4 +1,4 @@
-"""Panes of tmux through libtmux: gets words, never a shell line, except in an idle pane that a person chose.
+"""Opens, reads and attaches tmux panes through libtmux; a shell line only in an idle pane that a person chose.
 
 Nothing here knows of tasks. All raise NmemError, one line.
 """

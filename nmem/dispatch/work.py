@@ -1,4 +1,4 @@
-"""The work of an attempt, judged at its end (SQL): its changes, refusals of its client, its last test.
+"""Judges an attempt by its work at its end (SQL): changes made, calls refused, the last test.
 
 An exit code says only that the client ended by itself. An attempt whose calls were refused, or that changed nothing, is
 no success. Where nothing is known (in the folder itself, and no hooks stored its session) the exit code decides.

@@ -1,4 +1,4 @@
-"""Worktrees of tasks: made beside the database on a branch nmem/task-N, kept only if they contain work.
+"""Makes a git worktree on a branch nmem/task-N for a task; keeps it afterwards only if it contains work.
 
 The person's own checkout is never touched: no file of it, not its index, not its branch.
 """

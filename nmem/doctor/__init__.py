@@ -1,1 +1,1 @@
-"""The doctor of an installation: checks, registrations and fixes, each in a module of its own."""
+"""The doctor: checks an installation, tests its hooks with synthetic events, and repairs faults."""

@@ -1,4 +1,4 @@
-"""Detects episodes over a whole session at once: redoes the decisions of hooks. Idempotent.
+"""Divides a whole stored session into episodes anew, in place of what hooks decided prompt by prompt. Idempotent.
 
 What a person decided stands, and what a language model decided stands unless a method is asked for by name. Prompts
 follow the one before them: after a prompt that a person put somewhere, the next ones are put there too, until the next

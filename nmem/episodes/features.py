@@ -1,4 +1,4 @@
-"""Features of a change of intent: from a prompt, the turns before it, and its own turn once ended.
+"""Computes the boundary detector's features from a prompt, the turns before it, and its own turn once ended.
 
 Nothing here depends on earlier decisions: the past is a bag that fades, so one wrong cut never causes the next, and
 what is older than some twenty turns has faded for good.

@@ -1,4 +1,4 @@
-"""Reads the turns of a session for the detector from captured rows.
+"""Reads a session's turns (prompt, tool calls, files, answer) from the database, as input of the episode detector.
 
 A turn is {id, ids, at, text, gap_minutes, cleared, agent}: `id` is the prompt that opened it, `ids` are all prompts of
 the user in it (late ones and bare commands belong to the turn they were typed in; those before the first real prompt

@@ -1,4 +1,4 @@
-"""A model's judgement of sessions: the boundaries of episodes, and all episodes of a finished session in one question.
+"""Asks a language model for a session's episode boundaries and stories in one question, and stores the answer.
 
 What the answer has of use is taken: boundaries without stories, stories without boundaries. A story is kept for an
 episode of exactly the turns that the model told.

@@ -1,4 +1,4 @@
-"""Builds the input of a model on a session: each turn with its prompt, its work in lines, and its answer.
+"""Builds a language model's input from a session: of each turn the prompt, its work in lines, and the answer.
 
 SQL: the records of a session's turns. Reads and looks around are one line at the end; a result is told where it says
 something; a page, a file's content or what a network program answered is not shown at all.

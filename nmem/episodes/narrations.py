@@ -1,4 +1,4 @@
-"""Rows of narratives, session summaries and failed model questions: which are due, which are stored.
+"""Stores and reads stories of episodes, session summaries and failed model requests, and finds which are due.
 
 The only place that writes `narrations`, `session_summaries` and `llm_attempts`. The narratives' text index follows by
 triggers. Writing functions run inside the caller's transaction.

@@ -1,4 +1,4 @@
-"""Open ends of earlier work, and how it ended: decided only here (SQL). On the hook's path.
+"""Decides which failures, to-dos and questions of earlier work are still open (SQL). On the hook's path.
 
 Stories, context, search and the cockpit ask here. An open end is a failure that no later run of the same code passed,
 a to-do, a step that was left, a question. A later commit, a later passing run, a later edit of what the end names, or

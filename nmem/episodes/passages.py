@@ -1,4 +1,4 @@
-"""Session ends and compactions: closes an episode, or saves its state before the compaction."""
+"""Closes the open episode when its session ends; saves its state before the client compacts the conversation."""
 
 from __future__ import annotations
 

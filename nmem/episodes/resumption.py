@@ -1,4 +1,4 @@
-"""Finds the earlier goal that a new episode resumes. A rule set by hand: too little labelled data to fit one."""
+"""Finds the earlier goal that a new episode resumes, by shared words and files. A rule set by hand, not fitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules narrators: the extractive one always, a model if there is one and the episode is worth it.
+"""Has each episode told from its records alone, or by a language model where one is set up; stores the story.
 
 A model's story replaces an extractive one of the same records, never the other way round. When the records have
 changed, the old story tells of something else: it is replaced by whatever tells the new ones.

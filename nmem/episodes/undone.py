@@ -1,4 +1,4 @@
-"""Work that a git command discards: edits of files, or commits; discarded work is not completed. On the hook's path."""
+"""Parses a git command for the edits or commits that it discards: reset, checkout, revert. On the hook's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain slotted classes for episodes, their prompts and the decisions on them, also for hooks."""
+"""Record classes of episodes, of their prompts and of the boundary decisions; light enough for hooks to import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of episodes and of their prompts; no other module writes `work_units` and `unit_prompts`.
+"""Reads and writes episodes and the prompts in each: the tables `work_units` and `unit_prompts`.
 
 Every user prompt of a session (not a subagent's) is in one episode. Prompts are ordered by (at, id). Writing functions
 run inside the caller's transaction and keep both tables consistent. Plain slotted classes: hooks import this.

@@ -1,4 +1,4 @@
-"""Applies the detector to a later turn of a session, by the settings of the user and rows in the database.
+"""Decides for one of the newest turns whether an episode begins there, by the method that config.toml names.
 
     [episodes]
     method = "default"                     # or "jaccard": the plain rule of keyword bags

@@ -1,1 +1,1 @@
-"""Evaluations: each prints its figures next to a named baseline."""
+"""Evaluations of boundaries, labels, links, search, redaction and context, each beside a named baseline."""

@@ -1,4 +1,4 @@
-"""Evaluates titles against a person's titles, on labelled sessions.
+"""Evaluates generated episode titles on labelled sessions: the share of a person's title words that they have.
 
 A record is {session_id, prompts: [{text, agent}], titles: {index of the prompt that opens an episode: title},
 second_titles?, author}. An episode goes on until the next title's prompt. The figure is the mean share of the content

@@ -1,4 +1,4 @@
-"""Turns transcripts into sealed rows, a batch at a time, without a database: can run in another process.
+"""Parses transcripts into redacted rows, a batch at a time, without a database; also in worker processes.
 
 Small imports read in this process; large ones in processes of their own, which get a Job on standard input and answer
 with Stretches. A reader process ends when its parent does, however that ends.

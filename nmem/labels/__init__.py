@@ -1,4 +1,4 @@
-"""Labels of stored calls: corrections, backfill, explanations.
+"""Labels of stored tool calls (phase, scope, locus, novelty, friction): corrections, backfill, explanations.
 
 names.py        what `label_model` says: which model, and which dimensions a person decided
 store.py        a session's calls in order; labels written, and what episodes keep of them; their models (SQL)

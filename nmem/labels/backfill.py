@@ -1,4 +1,4 @@
-"""SQL: labels history with the current model, session by session, newest first.
+"""SQL: labels stored tool calls with the current classifiers, session by session, newest first.
 
 Labels are worked out outside of transactions, and written in ones so short, and so far apart, that a hook does not
 wait. Whatever is written is whole: killed anywhere, the next run goes on with what is still due. What a person decided

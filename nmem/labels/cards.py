@@ -1,4 +1,4 @@
-"""Model cards of the five classifiers, as data for docs and screens."""
+"""Reads the model cards of the five label classifiers (data, accuracy, strongest features) for docs and screens."""
 
 from __future__ import annotations
 

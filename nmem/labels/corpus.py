@@ -1,4 +1,4 @@
-"""The written corpus of labelled calls in nmem/labels/corpus, converted to what a hook would store.
+"""Converts the labelled example calls in nmem/labels/corpus to what a hook would store.
 
 A record goes the way of a real call: the client's own tool and arguments -> Event -> Observation -> the classifiers'
 features. The evaluation's records take the same way, so what is measured is what hooks do.

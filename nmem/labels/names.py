@@ -1,4 +1,4 @@
-"""Names of label sources, as stored, and words for the classifiers' features.
+"""Parses which model or person gave each label (`label_model`), and words the classifiers' features.
 
 `3b86f8ce6e20` is the model of all five dimensions. `~scope:77ab01c2d3e4` behind it: another model gave that one.
 `+phase,scope` at the end: a person decided these, and nothing but the person changes them. Empty: nobody gave any;

@@ -1,4 +1,4 @@
-"""SQL: walks the calls of a session in order, and writes their labels with the derived counts and traces of episodes.
+"""SQL: walks a session's calls in order; writes their labels, and the counts and traces of episodes from them.
 
 Counts follow in the transaction that writes the labels. A trace is rewritten once a session is done (`retrace`); until
 then `traced_seq` is 0, by which settling knows an episode to annotate again, should nobody come back to it.

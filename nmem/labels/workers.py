@@ -1,4 +1,4 @@
-"""Computes labels of whole sessions, in this process or several of our own; writes nothing."""
+"""Computes labels of whole sessions, in this process or in worker processes; writes nothing."""
 
 from __future__ import annotations
 

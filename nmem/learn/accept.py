@@ -1,4 +1,4 @@
-"""Accepts a learning: adds its rule to the project's instructions, after a preview, once; and undoes decisions.
+"""Accepts a learning: previews its rule, writes it into CLAUDE.md or AGENTS.md, and takes it out again on undo.
 
 `plan` reads and shows, `accept` writes what was shown. `withdrawal` and `withdraw` do the same for an accepted learning
 that is reopened. The file is written last in the transaction, so neither is done without the other.

@@ -1,4 +1,4 @@
-"""Normalizes a command to what stays the same between runs: program, subcommand, subject.
+"""Normalizes a shell command to what stays the same between runs: program, subcommand, subject.
 
 `cd`, assignments, redirections, pipes into `tail` and the like, and wrappers that change nothing are taken off; a
 runner that may itself be what fails (`npx`, `uv run`, `docker exec`) stays. Commands that only look are none. Hooks ask

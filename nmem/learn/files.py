@@ -1,4 +1,4 @@
-"""A project's instructions file: found, checked, read and replaced whole, never outside the project."""
+"""Checks, reads and replaces a project's instructions file (CLAUDE.md, AGENTS.md), never outside the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the commands and errors of one session that learnings are built from: pure, from its observations in order.
+"""Extracts the commands, errors and stuck stretches of one session's observations, for learnings. Pure.
 
 A failure counts when it says something of the project or the machine. A test that fails, code that does not compile,
 while the code is being written, is work: it counts only where nobody had edited anything before, or where it passes

@@ -1,4 +1,4 @@
-"""Edits rules between markers in the bytes of a project's instructions; pure, no files.
+"""Inserts and removes rules between markers in the bytes of an instructions file (CLAUDE.md); pure, no files.
 
     <!-- nmem:learnings -->
     - `npm test` fails here; `pnpm test` passes

@@ -1,4 +1,4 @@
-"""The Learning record for screens and the command line."""
+"""Records for display: a learning, its remedy, its evidence, and a warning; names of kinds and states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states of a learning that a person sets (SQL): accepted, dismissed, snoozed, resolved, reopened.
+"""Changes a learning's state as a person decides (SQL): accepted, dismissed, snoozed, resolved, reopened.
 
 Each move is one transaction, is kept as a correction of `learning/ID`, and can be undone. All raise NmemError with one
 line when it cannot be done, and sqlite3.Error. `db` is a writing connection outside a transaction; `now` is in

@@ -1,4 +1,4 @@
-"""Commands that only look, wait or clean up, so that their failure means nothing: programs and subcommands."""
+"""Detects commands that only inspect, wait or clean up (ps, git status, sleep): their failure means nothing."""
 
 from __future__ import annotations
 

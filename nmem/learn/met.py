@@ -1,4 +1,4 @@
-"""Matches a failure, or a command about to run, with a known one, and returns its fix (SQL).
+"""Looks up the known fix for a failed output, or for a command about to run that fails here (SQL). For hooks.
 
 For hooks: learnings are read as they stand, errors are compared by the lines that were kept of them, so that no table
 of rules is loaded. Better nothing than something beside the point: what is found is the same line, or the same command.

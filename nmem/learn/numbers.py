@@ -1,4 +1,4 @@
-"""Removes numbers from names and lines, for hooks: as nmem.learn.errors.normal does, without `re`.
+"""Normalizes numbers in error names and output lines, for hooks: nmem.learn.errors.normal without `re`.
 
 Only what is plain is done here. A name that may hold a hash, an address or the like is handed to those who know them.
 """

@@ -1,4 +1,4 @@
-"""Patterns over several sessions: the Pattern record, its parts, the thresholds, and whether one is over."""
+"""Patterns over several sessions: the Pattern record, its parts, the thresholds, and whether it is resolved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locates a project's instructions: its folder on this machine, its clients, the project of a folder (SQL)."""
+"""Finds the project of a folder or name, its checkout on this machine, and the clients used in it (SQL)."""
 
 from __future__ import annotations
 

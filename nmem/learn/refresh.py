@@ -1,4 +1,4 @@
-"""Updates learnings: reads changed sessions, then combines them by project.
+"""Updates stored learnings: extracts findings from changed sessions, then combines them by project.
 
 Sessions and projects are read and thought about outside of any transaction, so that a hook never waits; what comes of
 each is written in a short one of its own, which sees whether all still is as it was read. It can be stopped anywhere

@@ -1,4 +1,4 @@
-"""Words that describe a learning, for every display; and learnings as a Markdown report."""
+"""Formats learnings: as a Markdown report, and as the words and bars that every display shows."""
 
 from __future__ import annotations
 

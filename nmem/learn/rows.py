@@ -1,4 +1,4 @@
-"""The row of one observation as learnings read it."""
+"""Row, one tool call, and Said, one prompt, for learnings: normalized command, outcome, whether it edits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words the short rule of a learning for the project's instructions, as one harmless line of Markdown.
+"""Composes a learning's rule for CLAUDE.md or AGENTS.md: one line of Markdown, escaped so that it is harmless.
 
 What comes from sessions stands in code spans: it is quoted, it does not instruct. How often it was met is no part of
 it: that is old tomorrow, and tells an agent nothing. A person words it better with --text.

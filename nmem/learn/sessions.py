@@ -1,4 +1,4 @@
-"""Findings of sessions (SQL): which sessions changed since, their observations, and stored findings."""
+"""Loads changed sessions with their observations, and stores what was found in each for learnings (SQL)."""
 
 from __future__ import annotations
 

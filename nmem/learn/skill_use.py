@@ -1,4 +1,4 @@
-"""The display of a skill (SQL): its name, occasion and steps, and how often it was followed once told."""
+"""Describes a skill for display (SQL): name, occasion, steps, and how often agents that were told followed it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of learnings (SQL): loads a project's findings, and alone writes the resulting learnings."""
+"""Loads the findings of a project's sessions, and writes the learnings that result from them (SQL)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warns of learnings that an episode meets again: by the same files, or by the words of the request (SQL).
+"""Matches an episode with open learnings, by its files or the words of its request, to warn of them (SQL).
 
 Better too few than one that is beside the point: only open learnings that are still warm, and only where the intent
 names the command, the file, the module or the question itself, or the episode works on a file that is known to be

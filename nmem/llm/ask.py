@@ -1,4 +1,4 @@
-"""Asks one question within the cap, then parses, validates and checks the answer; repairs it once, or rejects it."""
+"""Asks a model one question within the day's token cap, and checks the answer; repairs it once, or rejects it."""
 
 from __future__ import annotations
 

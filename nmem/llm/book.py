@@ -1,4 +1,4 @@
-"""The ledger of model cost in the table `llm_ledger`: for the day's cap and the screens."""
+"""Keeps the ledger of tokens spent on models, in the table `llm_ledger`: for the day's cap and the screens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The choice of who writes stories (none, the person's client, an endpoint), its cost, and changing it.
+"""Reads and changes who writes episode stories (nobody, the person's client, an endpoint), with its cost.
 
 Reads the ledger, changes config.toml; asks no model.
 """

@@ -1,4 +1,4 @@
-"""Claims of a sentence that can be checked: names, hashes, addresses, numbers; an outcome, a cause, an author.
+"""Checks a sentence's claims against known facts: names, hashes, addresses, numbers; outcome, cause, author.
 
 A sentence stands when each of its claims is among the facts and it speaks of the work at all; else it is dropped whole,
 because the rest of a sentence with an invented part is not to be trusted either.

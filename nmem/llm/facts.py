@@ -1,4 +1,4 @@
-"""Known facts of a stretch of work, as sets to check a model's words against."""
+"""Gathers the names, numbers and vocabulary of a stretch of work, to check a model's words against."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schema of an answer: one description gives the JSON schema and parses the reply.
+"""Describes the fields of a model's answer: gives the JSON schema to send, and parses and bounds the reply.
 
 Reading is stricter than the schema: types are checked, lengths are bounded, unknown keys are dropped, and every text
 is neutralised. Lengths stay off the wire because hosted endpoints refuse `maxLength` and grammars explode on it.

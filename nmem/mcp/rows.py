@@ -1,4 +1,4 @@
-"""Observations and prompts for agents (SQL): one in full, neighbours of a moment, one line each."""
+"""Reads observations and prompts for agents (SQL): one in full, the rows around a moment, one line each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Past purges, in numbers (SQL)."""
+"""Lists past purges with their counts, undoes one, and closes undo windows early (SQL)."""
 
 from __future__ import annotations
 

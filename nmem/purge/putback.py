@@ -1,4 +1,4 @@
-"""Restores the rows of a purge byte for byte, in one transaction; dangling references become null (SQL).
+"""Puts a purge's rows back (SQL) and drops what was made anew since; rows whose owner is gone are left out.
 
 What was made since of the sessions concerned goes again. A row that has come since under a number of an old one gets a
 new number: the old one was there first, and a person may have noted it.

@@ -1,4 +1,4 @@
-"""Computes what a selection reaches (SQL, reading only): facts to delete, and sessions that mention them.
+"""Finds the rows that a purge deletes, and the sessions that lose some of theirs (SQL, reading only).
 
 Nothing here takes a lock. What comes while a large database is looked through is looked at again by the purge, which
 knows from `upto` where to begin.

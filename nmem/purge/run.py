@@ -1,4 +1,4 @@
-"""Runs a purge in one transaction; undone within the window, final after it (SQL: the journal of purges).
+"""Runs a purge in one transaction, undoes it within its window, makes it final after (SQL: the journal of purges).
 
 The order makes a kill harmless: what goes is sealed first, then taken away in one transaction that also says so,
 then cleaned out of files. Whoever is killed before the commit has done nothing; after it, the next settling goes on

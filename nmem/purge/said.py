@@ -1,4 +1,4 @@
-"""Words for a purge, shared by all its displays: before, after, and on undo."""
+"""Formats the counts of a purge as words, for previews, reports and undo messages."""
 
 from __future__ import annotations
 

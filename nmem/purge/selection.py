@@ -1,4 +1,4 @@
-"""The selection of a purge: what a person chose or typed on one line, and how texts match.
+"""Parses what to purge (ids, texts, projects, times) into a selection, and matches stored texts against it.
 
 Between different means everything given must hold (a text in one session); of the same means one is enough. A session,
 thread or project goes as a whole when nothing narrower is said beside it. Case makes no difference in a `text`; JSON is

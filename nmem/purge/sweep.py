@@ -1,4 +1,4 @@
-"""Blanks chosen words in all other columns of all tables (SQL), also of unknown tables.
+"""Blanks purged words in all text columns of the rows that stay (SQL), also in unknown tables.
 
 Every text column of the schema is looked through. In columns of fixed vocabulary (client, kind, state ...) a value of
 which every word is nmem's own stays: who purges the word `user` does not mean each row whose source is `user`.

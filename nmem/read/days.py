@@ -1,4 +1,4 @@
-"""Work in a project by day (SQL): calls of recent days, and today's episodes and pins.
+"""Counts the work in a project by day (SQL): calls of recent days, and today's episodes and pins.
 
 Nothing is scanned that is older: sessions are found by when they were active last, their calls by an index over time.
 """

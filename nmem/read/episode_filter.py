@@ -1,4 +1,4 @@
-"""Parses the filter of episodes into conditions for the database."""
+"""Parses a typed filter of episodes (words, `!word`, `is:open`, `thread:x`) into conditions for the database."""
 
 from __future__ import annotations
 

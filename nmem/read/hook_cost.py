@@ -1,4 +1,4 @@
-"""The cost of hooks to the waiting client (SQL): one definition for every display.
+"""Computes the cost of hooks to the waiting client (SQL): percentiles, verdict, likely cause; for every display.
 
 Inside: from the hook's first line to its commit, of the newest runs. As the client waits: the whole process, which only
 `nmem doctor` can time; it is kept from when that ran last, with a bare interpreter's start, and judged by their ratio.

@@ -1,4 +1,4 @@
-"""Look-ups of episodes, sessions and prompts for the command line; the views supply the rows.
+"""Looks up episodes, sessions, prompts and calls for the command line, by id, project or time.
 
 Takes a connection of `nmem.database.reader`. Text is as stored: whoever prints it passes it through `printable`.
 """

@@ -1,4 +1,4 @@
-"""The current state of a session: work unit, last prompt and call, stance, next injection."""
+"""Reads the current state of a session: episode, newest rows, stance, and what would be injected next."""
 
 from __future__ import annotations
 

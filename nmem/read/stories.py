@@ -1,4 +1,4 @@
-"""One episode with all its contents, and the places that a person should review."""
+"""Reads one episode in full, and the open questions on boundaries and links that a person should review."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads threads for the cockpit: an episode's thread, links to judge, the next session's thread."""
+"""Reads threads for the cockpit: one thread, the link decisions about it, and uncertain links to judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads for the Now screen and its commands: sessions, one session at a glance, its stream.
+"""Reads sessions for the Now screen and its commands: effort, hot files, failures, state of the hooks.
 
 Every function takes a connection of `nmem.database.reader`, ends its read before it returns, and gives frozen
 dataclasses. Text in them is as stored: whoever prints it passes it through `nmem.text.printable`.

@@ -1,4 +1,4 @@
-"""Written decisions, found when needed: `/when` and `/how`.
+"""Decisions written in a project's Markdown files, looked up by trigger or question: `/when` and `/how`.
 
 A decision is a section of a markdown file in a decisions folder; an index names it by a trigger. One engine finds
 entries for who asks (`resolve`), for who checks the index (`check`) and for who looks for a shorter name (`compress`).

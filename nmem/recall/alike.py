@@ -1,4 +1,4 @@
-"""Near-synonyms and abbreviations in programming. General knowledge, of no single project.
+"""Tables of near-synonyms and abbreviations in programming, for matching queries; of no single project.
 
 Plain lines, so that reading them costs a cold start little: short forms as `short long`, groups of one meaning.
 """

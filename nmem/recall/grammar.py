@@ -1,4 +1,4 @@
-"""Parses the index: `## file`, then a line for each decision, `/when trigger | extra triggers`.
+"""Parses the index of decisions: `## file`, then one line per decision, `/when trigger | extra triggers`.
 
 What stands before the first section is for readers. Extra triggers are divided by commas, or are words.
 """

@@ -1,4 +1,4 @@
-"""The ranking index: the entries of each word and its weight in them, in a form to store.
+"""Builds the inverted index that ranks decisions: for each word its entries and weights, in a form to store.
 
 BM25 over fields: a word of the trigger counts five times one of the body, and lengths are allowed for field by field.
 """

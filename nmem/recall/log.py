@@ -1,4 +1,4 @@
-"""Logs questions, offers and uses (SQL): one redacted row per question; none without a database.
+"""Logs questions about decisions, offers and uses (SQL): one redacted row per question; none without a database.
 
 A question is answered whether or not it can be noted: who asks is not made to wait for the database.
 """

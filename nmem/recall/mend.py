@@ -1,4 +1,4 @@
-"""Checks index against decisions, and fixes the index: sections, order, missing entries.
+"""Checks the index of decisions against their files, and fixes the index: sections, order, missing entries.
 
 Lines that are no entries stay where they are, and no line is ever taken away; mended once, nothing is left to mend.
 

@@ -1,4 +1,4 @@
-"""Ranks entries for a query: by its words, prefixes, corrected typos, expansions and synonyms."""
+"""Ranks decisions for a query: by its words, prefixes, corrected typos, abbreviations and synonyms."""
 
 from __future__ import annotations
 

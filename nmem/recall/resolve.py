@@ -1,4 +1,4 @@
-"""Answers a query: a trigger, `.Heading`, `..file.md`; `null` asks for nothing.
+"""Answers a query on decisions: by trigger, `.Heading` or `..file.md`, else ranked; `null` asks for nothing.
 
 `/when trigger`, `/when .Heading`, `/when ..file.md`; where two have one name, `/when ..file.md#Heading`, and where they
 are in one file, or the name is a text, `/when ..file.md:12`, its line.

@@ -1,4 +1,4 @@
-"""The index of a project's decisions, cached beside the database and rebuilt when a file changes.
+"""Loads the index of a project's decisions: cached beside the database, rebuilt when a file changes.
 
 A kept index is believed only when it is the user's own (capture.cache) and every file has the time and size it had.
 """

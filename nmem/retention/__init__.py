@@ -1,1 +1,1 @@
-"""Retention: lifetimes by type, exemptions, sweeps, and maintenance of the file."""
+"""Retention: deletes old records by type and lifetime, with exemptions, and maintains the database file."""

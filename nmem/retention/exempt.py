@@ -1,4 +1,4 @@
-"""Records that are never forgotten (SQL): those a person kept, and those needed to understand them.
+"""Finds records that sweeps never delete (SQL): those a person kept, and those needed to understand them.
 
 Pinned calls, prompts, episodes, threads and learnings; markers, decisions among them; the evidence of accepted
 learnings; calls whose labels a person put right; of each of these the prompt that it answered; and decisions said in

@@ -1,4 +1,4 @@
-"""Deletes rows in small batches (SQL): each transaction writes a trace and a count of what goes.
+"""Deletes expired rows in small batches (SQL); each transaction also writes a trace and a count of them.
 
 Killed anywhere, what is gone is traced and counted, and what is not gone is still there. Readers of tables that rest on
 the rows are told nothing: what they made of the rows stands (candidates for context, words of the search, learnings).

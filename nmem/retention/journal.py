@@ -1,4 +1,4 @@
-"""The journal of sweeps (SQL): one entry each, counted in the transactions that delete."""
+"""Logs each sweep with the number of rows deleted by type (SQL), in the transactions that delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adjusts lifetimes by evidence of use (SQL), within bounds, with reasons.
+"""Lengthens or shortens the lifetimes of record types by evidence of use (SQL), within bounds, with reasons.
 
 Control wants a small file; intelligence wants its material. Looked at, for each project and type, over a sample of
 past sessions: how often what sessions were told of it was then used, how much of it is evidence of patterns that still

@@ -1,4 +1,4 @@
-"""Plans what to forget of one session (SQL): expired, not exempt, and summarized elsewhere.
+"""Plans which rows of a session to delete (SQL): expired, not exempt, summarized; distrusts leaps of the clock.
 
 A session is let alone until all that is to be known of it without its rows is there: its episodes are over and traced,
 and it is summed up.

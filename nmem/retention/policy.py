@@ -1,4 +1,4 @@
-"""Retention settings from the person's config.toml.
+"""Reads the lifetimes of records, by type and project, from `[retention]` in config.toml.
 
 [retention]
 enabled = true          # false: nothing is forgotten by itself

@@ -1,4 +1,4 @@
-"""Reads retention for display (SQL): what would go and when, what went, the policy and its reasons.
+"""Reads retention for display (SQL): records due for deletion, past sweeps, lifetimes and their reasons.
 
 For commands and screens alike; on a connection of `nmem.database.reader`. Frozen dataclasses, texts as stored.
 """

@@ -1,4 +1,4 @@
-"""What is rare in a project, and what resembles what: its sessions, each as its words. Pure."""
+"""Measures, over a project's sessions, how rare a word is and how much two texts resemble each other. Pure."""
 
 from __future__ import annotations
 

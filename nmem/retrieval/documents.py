@@ -1,4 +1,4 @@
-"""An episode as a document: its words by field, weighted into one bag (BM25F). Background only.
+"""Builds an episode's search document: its words by field, weighted into one bag (BM25F). Background only.
 
 What the agent says when it is done names the subject in few words, so its words weigh most; the person's words come
 next; thoughts, file names, commands and errors add recall for stack traces and whole issues.

@@ -1,4 +1,4 @@
-"""Updates the retrieval index with new stories (SQL). Background work, in short transactions.
+"""Updates the retrieval index with new and changed episodes (SQL). Background work, in short transactions.
 
 An episode is indexed when its story is told, and again when it is told anew. Documents are read and weighed outside the
 transaction; a hook waits for the write lock a few milliseconds at most.

@@ -1,4 +1,4 @@
-"""Words for linking beside a text's tokens: symbols, issue numbers, and stop words.
+"""Extracts identifiers and issue numbers from a text, for linking; lists words too general to tell a subject.
 
 Tokens are those of episodes. On the hook's path.
 """

@@ -1,4 +1,4 @@
-"""Blocks of ids by time (SQL): the order in which a search for the newest walks them.
+"""Divides row ids into blocks of known time (SQL), so that a search walks the newest rows first.
 
 Ids follow time only as long as nothing is imported; a block knows its earliest and latest moment, its projects and
 clients. Ids after the last block are new: they are always walked, and first.

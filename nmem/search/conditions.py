@@ -1,4 +1,4 @@
-"""Filters as conditions on rows (SQL), names looked up in the database; no sources that cannot hold a hit."""
+"""Translates search filters into conditions on rows (SQL); looks up names, skips tables that cannot hold a hit."""
 
 from __future__ import annotations
 

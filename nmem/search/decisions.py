@@ -1,4 +1,4 @@
-"""Written decisions as search results (SQL: which projects): filtered with every key, reread after a change.
+"""Finds written decisions for a search (SQL: which projects): all filters apply; reread after a change.
 
 `/when words` and `type:recall` ask for them alone; besides other hits the best of them stand first.
 """

@@ -1,4 +1,4 @@
-"""Orders hits by episode (SQL): the retrieval engine finds related episodes, rows explain them.
+"""Groups search hits by episode, the best episode first, as the retrieval engine ranks it (SQL).
 
 An episode's relevance and its best row are added up; the episode stands first, and beneath it the rows that say it.
 """

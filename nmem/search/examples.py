@@ -1,4 +1,4 @@
-"""Example queries with hits in the recorded data (SQL), for an empty box."""
+"""Suggests example queries that have hits in the recorded data (SQL), for an empty search box."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of hits, their weights, and their stable ids."""
+"""The kinds of search hits (prompt, observation, episode, session), their weights, and their stable ids."""
 
 from __future__ import annotations
 

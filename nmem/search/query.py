@@ -1,4 +1,4 @@
-"""Parses the search box. No input is an error: anything that is not a filter is a word."""
+"""Parses the text of the search box into words and filters; no input is an error."""
 
 from __future__ import annotations
 

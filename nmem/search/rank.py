@@ -1,4 +1,4 @@
-"""Scores hits: BM25 over the gathered rows, times age, kind, outcome and pin."""
+"""Scores search hits: BM25 over the gathered rows, times weights for age, kind, outcome and pin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search results for other programs: a small index of hits first, each in full by its id."""
+"""Converts search results to JSON for other programs: a short list of hits, each readable in full by its id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The snippet of a hit: the matching part of a text, safe for a terminal, with highlights."""
+"""Cuts the snippet of a hit: the part of a text with most query words, safe for a terminal, with highlights."""
 
 from __future__ import annotations
 

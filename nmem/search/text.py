@@ -1,4 +1,4 @@
-"""Tokenizes as the text index does, in Python: for the vocabulary, scoring and highlighting."""
+"""Tokenizes text as SQLite's text index does, in Python: for the vocabulary, scoring and highlighting."""
 
 from __future__ import annotations
 

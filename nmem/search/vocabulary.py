@@ -1,4 +1,4 @@
-"""The vocabulary of stored texts (SQL): counted on arrival, searched by prefix or part."""
+"""Counts the words of stored texts as they arrive, and finds words by prefix, part or near spelling (SQL)."""
 
 from __future__ import annotations
 

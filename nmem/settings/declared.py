@@ -1,4 +1,4 @@
-"""Declares every setting, by table, in reading order.
+"""Declares every setting of config.toml, by table: name, kind, default, meaning, limits.
 
 Whoever adds a table names it in TABLES. Many are read by a `config` module of their feature.
 """

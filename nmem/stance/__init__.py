@@ -1,1 +1,1 @@
-"""Stance: how a session moves between thinking and acting, widening and narrowing, compared with its past."""
+"""Stance: how a session moves between thinking and acting, widening and narrowing, beside earlier sessions."""

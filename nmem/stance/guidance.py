@@ -1,4 +1,4 @@
-"""Advice on the current session: facts with figures, never orders. Pure.
+"""Derives advice on the current session from its calls: facts with figures, never orders. Pure.
 
 Each rule looks at the scene and says one thing or nothing; of what is said, the three weightiest remain. The seed's
 rules are among them; the others look at failures, friction, novelty and what the person's earlier sessions show.

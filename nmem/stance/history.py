@@ -1,4 +1,4 @@
-"""SQL: background of a session: other sessions' figures, episodes that ended badly, stuck stretches.
+"""SQL: reads a session's background: other sessions' figures, episodes that ended badly, stuck stretches.
 
 Takes a connection of `nmem.database.reader`. Everything is as of the time that is asked for: what came later is not
 looked at, so an old session reads as it did then. What is read is bounded by numbers of sessions and episodes.

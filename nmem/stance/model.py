@@ -1,4 +1,4 @@
-"""Records of a session's stance: frozen, and as stored (whoever prints text passes it through `printable`).
+"""Frozen records of a session's stance: scored calls, shifts, advice, stuck stretches; text is as stored.
 
 Scores are in [-1, 1]; None where the model abstains. phase: think below zero, act above; scope: diverge below, converge
 above; locus: internal, external; novelty: routine, novel; friction: smooth, friction. Times are milliseconds.

@@ -1,4 +1,4 @@
-"""SQL: reads the stance of a session or episode, followed as rows arrive; of several sessions; the newest session.
+"""SQL: computes the stance of a session or episode, updated as rows arrive; compares it with earlier sessions.
 
 Takes a connection of `nmem.database.reader`; text is as stored. `follow` reads what there is, and `advance` only what
 is new: it starts over by itself when something that it has read was changed, labelled anew or taken away.

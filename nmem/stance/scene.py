@@ -1,4 +1,4 @@
-"""The input of advice: the newest calls, their totals, and the background. Pure, incremental."""
+"""Collects the input of advice: the newest calls, their totals, a failing test, the background. Pure, incremental."""
 
 from __future__ import annotations
 

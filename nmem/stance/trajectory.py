@@ -1,4 +1,4 @@
-"""The trajectory of phase and scope in a session: smoothed lines, windows, quadrants, shifts. Pure, incremental.
+"""Computes the course of phase and scope in a session: smoothed lines, quadrants, shifts. Pure, incremental.
 
 The algorithm is the seed's: an exponential mean (alpha .08) that begins with the first value, means of the last 5 and
 20 scores, a direction where they are .2 apart, quadrants by sign. What is different, and why, is in docs/stance.md:

@@ -1,4 +1,4 @@
-"""Words for the figures and names in advice."""
+"""Formats the figures and names of stance and advice: scores, percentages, counts, durations, file names."""
 
 from __future__ import annotations
 

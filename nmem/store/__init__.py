@@ -1,1 +1,1 @@
-"""The store: the registry of all tables."""
+"""Shared storage: the schema and registry of tables, corrections, projects, traces of deleted calls."""

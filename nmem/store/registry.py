@@ -1,4 +1,4 @@
-"""The registry of tables: each table of the database once, with what purge, undo, redaction, export and as-of do to it.
+"""The registry of tables: says of each one how purge, undo, redaction, export and replay of the past treat it.
 
 A new table or column of text has to be declared here; a test compares the registry with the schema. Foreign keys and
 primary keys are read from the schema itself (`nmem.purge.journal.tables`).

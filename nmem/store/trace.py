@@ -1,4 +1,4 @@
-"""Traces of deleted observations (SQL): enough to count, draw and find episodes.
+"""Keeps short traces of deleted calls (SQL), so that episodes can still be counted, drawn and found by file.
 
 A trace of a session is JSON: `rows` are [id, at, seq, type, path, outcome, duration_ms, metadata, content, prompt_id,
 phase, scope, locus, novelty, friction], of which metadata is kept where it tells of commits, pushes and interruptions

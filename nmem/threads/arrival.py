@@ -1,4 +1,4 @@
-"""Decides at a new thread's first prompt which earlier threads it continues (SQL). On the hook's path.
+"""Links a new thread with earlier ones, by ranked episodes and recency (SQL). On the hook's path.
 
 The retrieval engine has ranked the project's episodes for the prompt already: what it found says how much a thread
 speaks of the same, its last activity says how near the thread is. Settling compares the threads with everything that

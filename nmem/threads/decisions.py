@@ -1,4 +1,4 @@
-"""Rows of linking decisions, of a person's corrections to them, and of tunings."""
+"""Reads and writes decisions to link threads, a person's corrections of them, and refits of the formula."""
 
 from __future__ import annotations
 

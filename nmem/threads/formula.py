@@ -1,4 +1,4 @@
-"""The similarity of a new thread to an earlier one, and its score: by default weights, or a fitted formula.
+"""Scores how similar a new thread is to an earlier one, by default weights or by a formula fitted to outcomes.
 
 The fit is ridge logistic regression drawn towards a prior, no weight below zero, by Newton's method in plain Python: it
 is deterministic, and a handful of outcomes cannot overturn what was known. Training and tuning share it.

@@ -1,4 +1,4 @@
-"""Decides whether a new thread continues an earlier one: the formula, a model's opinion, the decision.
+"""Decides whether a new thread continues an earlier one, from the formula's score and a model's opinion.
 
     both say yes            link, high certainty
     one says yes            uncertain: whoever is more confident is believed, and the person is asked

@@ -1,4 +1,4 @@
-"""Outcomes of linking decisions: a person's yes or no, a remark in the thread, or shared files.
+"""Records whether links of threads were right: a person's yes or no, a remark in the thread, or shared files.
 
 A person's word decides what counts as linked and is kept as a correction that can be undone. Remarks ("didn't we talk
 about this?") and files are weaker evidence: they are outcomes to tune on, and never change what is linked.

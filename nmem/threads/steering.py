@@ -1,4 +1,4 @@
-"""A person's choice of a session's thread, or of the next session's. Logged, with undo."""
+"""Puts a session, or the project's next one, into the thread that a person chooses. Logged, with undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of threads, of their sessions, and of choices for the next session.
+"""Reads and writes threads, the sessions in each, and a person's choice for the next session.
 
 On the hook path: plain SQL, plain values. Nothing here commits; callers hold the transaction.
 """

@@ -1,4 +1,4 @@
-"""Refits the linking formula on its outcomes, once every hundred, and records the history.
+"""Refits the thread-linking formula after every hundred outcomes, and records each attempt.
 
 The fit is drawn towards the formula in force. A quarter of the outcomes (by later thread) is held out; the new formula
 is adopted only when it does better on these. Weights, threshold, how far to believe whom when algorithm and model

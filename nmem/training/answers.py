@@ -1,4 +1,4 @@
-"""A person's decisions on boundaries as training rows, and the history of fits."""
+"""Reads a person's decisions on boundaries and labels as training rows; keeps the history of fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples for the question about a session, from a person's corrections (SQL: decided prompts, renamed episodes).
+"""Picks few-shot examples for a model from a person's corrections (SQL: decided prompts, renamed episodes).
 
 A line says of two prompts that follow each other whether they are one unit of work, or what the person calls a unit.
 Only ids are kept in the history; lines are made of what is stored at the time of asking, so that what was purged, taken

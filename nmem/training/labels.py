@@ -1,4 +1,4 @@
-"""Fits the five classifiers on the written corpus; writes the weights that hooks read, and the model card.
+"""Fits the five call classifiers on the labelled corpus; writes the weights that hooks read, and the model card.
 
     python -m nmem.training.labels [CORPUS.jsonl ...] [--table FILE] [--card FILE]
 

@@ -1,4 +1,4 @@
-"""Fits the five classifiers on the built-in corpus and a person's decisions; keeps the better model.
+"""Fits the five call classifiers on the built-in corpus and a person's decisions; keeps the better model.
 
 Folds keep a session together, the corpus's as well as the person's. A dimension is adopted when more of the person's
 words come out right in folds that the fit has not seen, and the corpus does not suffer; the others keep the weights of

@@ -1,4 +1,4 @@
-"""A person's own weights and model card beside the database: stored, logged, removed. Needs no extras."""
+"""Stores, logs and removes a person's own label weights and model card beside the database. Needs no extras."""
 
 from __future__ import annotations
 

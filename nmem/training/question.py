@@ -1,4 +1,4 @@
-"""Tunes the question to a model: adds examples of a person's divisions and titles if they help.
+"""Adds a person's divisions and titles as examples to the prompt of a language model, if its answers improve.
 
 As with the weights of the built-in detector: each session is judged without its own corrections among the examples, and
 examples are kept only where the answers then agree better with the person than the answers to the bare question.

@@ -1,4 +1,4 @@
-"""Merges the parts of an export beyond single sessions, by identity (SQL): learnings and their states, and the like."""
+"""Merges what an export holds beyond single sessions (SQL): learnings, thread links, pins, corrections."""
 
 from __future__ import annotations
 

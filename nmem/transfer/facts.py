@@ -1,4 +1,4 @@
-"""Imports records as rows through the seal and the store, so that everything is redacted."""
+"""Imports the records of an export as rows, redacted and cut like those of hooks, a batch a transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of an export on their way in (SQL): cleaned and redacted, with new ids, and matched with equal rows here.
+"""Prepares the rows of an export for import (SQL): redacts them, gives new ids, matches equal rows here.
 
 Rows of a session that is taken in now are noted as they are stored; others are found by session and key.
 """

@@ -1,4 +1,4 @@
-"""Exports as lines of JSON: one record a line, so that any length is read and written in little memory."""
+"""Writes and reads exports as lines of JSON, one record a line, so that any length takes little memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts as records of an export, session by session: the contents of its lines (SQL).
+"""Reads sessions, prompts and calls from the database as the records of a JSON export (SQL).
 
     {"type": "export", "format": 1, ...}                      the first line
     {"type": "session", "id", "client", "project": {...}, ...}

@@ -1,4 +1,4 @@
-"""Exports to a file of tables: facts, derived rows, a person's corrections (SQL).
+"""Exports to a file of SQLite tables: prompts and calls, derived rows, a person's corrections (SQL).
 
 Bare tables without indexes, each filled by one statement, so any size is written in little memory. What belongs to a
 machine (runs of hooks, counters, places in transcripts, the queue of tasks, costs of models) and what settling makes

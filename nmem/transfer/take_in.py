@@ -1,4 +1,4 @@
-"""Imports an export of either form: skips known records, redacts everything (SQL)."""
+"""Imports an export, as lines of JSON or as tables: skips known records, redacts everything (SQL)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dark and light themes, the choice between them, and our colours in a foreign theme.
+"""Defines the dark and light themes, chooses the one to start with, and derives our colours in foreign themes.
 
 Colours repeat what glyphs and words already say. Blue and orange carry good and bad, so that red and green need not
 be told apart. Style sheets use these variables only.

@@ -1,4 +1,4 @@
-"""The history strip: one segment per episode with its thread's letter, in time order.
+"""Draws the history strip of the screen Episodes: a segment per episode with its thread's letter, in time order.
 
 Time in which nothing was done takes a cell, a night three, so that work is what is seen. A segment is longer by a cell
 for every five minutes that the episode was active. Which stretch is drawn, and whose letter is which, stays while the

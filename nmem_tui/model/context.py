@@ -1,4 +1,4 @@
-"""The rows of the screen Context: what a session would be told, and what past sessions were told."""
+"""Draws the rows of the screen Context: items for the next injection with their reasons, and past injections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries of the screen Context: what would be told, what was told, and how sessions do with and without it."""
+"""Queries of the screen Context: a preview of the next injection, past injections, and whether they help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The budget bar and the exact text of a context, wrapped, with the selected item and changes marked."""
+"""Draws the context budget bar and the exact text to inject, wrapped, with the selected item and changes marked."""
 
 from __future__ import annotations
 

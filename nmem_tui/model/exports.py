@@ -1,4 +1,4 @@
-"""Exports of whole views as text and JSON, one for each screen."""
+"""Exports the content of a screen as text and JSON, one function per screen."""
 
 from __future__ import annotations
 

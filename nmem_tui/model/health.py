@@ -1,4 +1,4 @@
-"""The lists of the screen Health: findings, redactions, backups and purges, with their queries."""
+"""Loads and draws the lists of the screen Health: audit findings, redactions, backups and purges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cards of the screen Health, with the charts of hook cost and growth."""
+"""Draws the cards of the screen Health: hooks, events, clients, storage, log; charts of hook cost and growth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One learning in full, and the heat map of patterns by week.
+"""Draws one learning (a recurring failure or request) in full, and the heat map of such patterns by week.
 
 Weeks are named by the month and the day of their Monday. The newest week stands at the right. Weeks in which none of
 the patterns was met are left out, and the oldest ones give way to the room there is.

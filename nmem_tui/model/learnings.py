@@ -1,4 +1,4 @@
-"""The list of learnings: its queries, and how a line is drawn.
+"""The list of learnings (recurring failures and requests): its queries, its lines, the rule each may become.
 
 It is also what the tabs count, and what an episode is warned of.
 """

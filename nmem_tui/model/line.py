@@ -1,4 +1,4 @@
-"""A line of text in tones: the form in which everything is drawn.
+"""Lines of styled text, the form in which everything is drawn: cuts, spreads, joins and wraps them to a width.
 
 A span is (text, tone); a tone is a word of `TONES`, to which a style sheet gives a look. All text is printable.
 """

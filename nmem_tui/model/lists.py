@@ -1,4 +1,4 @@
-"""Parts that all lists share: items, marked rows, and the words of a filter."""
+"""Parts that all lists share: the row item, the marked rows, and the filter that narrows items by words."""
 
 from __future__ import annotations
 

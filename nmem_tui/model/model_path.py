@@ -1,4 +1,4 @@
-"""Who writes the stories, a model or none: a line for the screen Now, and the dialog that changes it."""
+"""Texts on whether a language model writes the stories: a line on the screen Now, the dialog that switches it."""
 
 from __future__ import annotations
 

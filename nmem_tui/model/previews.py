@@ -1,4 +1,4 @@
-"""Previews of changes as lines: what a purge would take, and a unified diff."""
+"""Draws previews of changes: all that a purge would delete or leave, and a unified diff."""
 
 from __future__ import annotations
 

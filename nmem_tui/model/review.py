@@ -1,4 +1,4 @@
-"""The cards of the review deck, and the labels of one call as a person corrects them."""
+"""Draws the cards of the review deck, one open question each, and a call's five labels for correction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbered screens. Every other module of nmem_tui.screens with a style sheet of its name is one, too.
+"""The numbered screens, shown as tabs: a fixed list, and any other screen module with a style sheet of its name.
 
 The first line of such a module says its name and what it shows: `Ghosts: files that are gone`.
 """

@@ -1,4 +1,4 @@
-"""Queries of the screen Search: hits, the selected hit in full, examples."""
+"""Queries of the screen Search: a page of hits, one hit in full, and example queries that find something here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stance of a session in words: its queries, the text of the screen Stance, the card on Now."""
+"""Puts a session's stance (how it moves between thinking and acting) into words: the screen Stance, Now's card."""
 
 from __future__ import annotations
 

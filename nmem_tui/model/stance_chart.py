@@ -1,4 +1,4 @@
-"""Charts of stance: the trajectory of a session over time, and the plane of phase and scope.
+"""Draws stance: the lines of phase and scope over a session, and the plane of think/act by diverge/converge.
 
 Above the middle a session acts and converges, below it thinks and diverges. Places along the chart are numbers of
 observations, so that a night between two prompts takes no room; times stand below it.

@@ -1,4 +1,4 @@
-"""The lists of the screen Stance: shifts, episodes, sessions, and the model cards."""
+"""Draws the lists of the screen Stance: shifts, episodes, sessions; and the cards of the label classifiers."""
 
 from __future__ import annotations
 

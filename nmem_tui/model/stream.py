@@ -1,4 +1,4 @@
-"""The rows of the stream: which are loaded, the words of their labels, and how a row is drawn.
+"""The stream of a session (its prompts and calls): caches loaded rows, draws a row, puts its labels into words.
 
 A row is addressed by its place among the slots. Slots arrive newest first in pages, and one by one as rows are
 stored; a late row goes where its time says. Row texts come in blocks and the blocks used least are forgotten.

@@ -1,4 +1,4 @@
-"""The list of tasks, and one task in full."""
+"""Draws the queue of tasks, and one task in full with its prompt, tries, events and output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries of the screen Tasks: the queue, one task in full, how many run."""
+"""Queries of the screen Tasks: the queue, one task in full, and how many run or wait for a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of fitting the built-in detector on a person's corrections, for the dialog and the toast."""
+"""Texts on the result of refitting episode boundaries on a person's corrections, for the dialog and the toast."""
 
 from __future__ import annotations
 

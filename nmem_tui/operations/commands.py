@@ -1,4 +1,4 @@
-"""Changes a person makes in the cockpit: functions of a writing connection and the time that return the toast.
+"""Builds the changes that keys make (split, pin, accept, purge, undo): functions (connection, time) -> toast text.
 
 They call nmem's own corrections, which keep what was before; `undo` takes the newest back, also after a restart.
 """

@@ -1,4 +1,4 @@
-"""The base of all screens: header, tabs, body, key bar, reads, and errors shown in place."""
+"""The base class of all screens: header, tabs, body, key bar, database reads, and errors shown in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The screen Health: what the audit finds, hooks, redactions, storage with its forecast, backups and purges."""
+"""The screen Health: audit findings, cost of hooks, redactions, storage with its forecast, backups and purges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What screens and dialogs know of the app: its state, and its services: toasts, changes, exports, long work.
+"""The app as screens and dialogs see it: shared state; toasts, database changes, exports, background work.
 
 Screens import this module instead of the app, so that the app alone knows every screen; `nmem_tui.app.Cockpit` is one.
 It is the cockpit's worker boundary: whatever goes wrong in such work becomes one line on screen.

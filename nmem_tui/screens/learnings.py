@@ -1,4 +1,4 @@
-"""The screen Learnings: recurring patterns, the hottest first; beside them details, fix and evidence."""
+"""The screen Learnings: failures and requests that recur across sessions, hottest first, with fix and evidence."""
 
 from __future__ import annotations
 

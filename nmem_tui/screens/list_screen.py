@@ -1,4 +1,4 @@
-"""The base of screens with a list: cursor keys, marks, the filter, and what is told of one row beside the list.
+"""The base class of screens with a list: cursor keys, marked rows, the filter, and the details of one row.
 
 What lies over the list is what the keys are about: marks that nobody can see are kept, and rest until they show again.
 """

@@ -1,4 +1,4 @@
-"""The screen Now: the current work unit, how the work goes, and the live stream."""
+"""The screen Now: cards on a session (work unit, stance, failures), and its live stream of prompts and calls."""
 
 from __future__ import annotations
 

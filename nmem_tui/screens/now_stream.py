@@ -1,4 +1,4 @@
-"""The stream on the screen Now: loading, moving, filtering, and the details of one row."""
+"""The stream of prompts and calls on the screen Now: loads, filters and follows it, and opens one row in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decides what of a screen is painted, and when: never more often than the screen changes."""
+"""Schedules a screen's repaints: each layout once, after its widgets know their sizes; repaints what moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dialog that corrects the five labels of a stream row, with one key per word."""
+"""The dialog that corrects a call's labels: phase, scope, locus, novelty and friction, with one key for each."""
 
 from __future__ import annotations
 

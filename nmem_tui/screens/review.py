@@ -1,4 +1,4 @@
-"""The review deck: five queues of open questions, one card per question, one key per answer."""
+"""The review deck: boundaries, links, learnings, labels, redactions; a card per question, a key per answer."""
 
 from __future__ import annotations
 

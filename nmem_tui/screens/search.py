@@ -1,4 +1,4 @@
-"""The screen Search: one box over everything, results with every key, the selected hit beside them."""
+"""The screen Search: one box over everything, results after every keystroke, the selected hit in full beside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actions on search hits: filters, opening a hit, opening a decision in the editor, marks, purge."""
+"""The base of the screen Search: its box and last queries, filters, where a hit leads, pins, marks, purge."""
 
 from __future__ import annotations
 

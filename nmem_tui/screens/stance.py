@@ -1,4 +1,4 @@
-"""The screen Stance: how a session moves between thinking and acting, compared with others."""
+"""The screen Stance: how a session moves between thinking and acting; the project's sessions; the model cards."""
 
 from __future__ import annotations
 

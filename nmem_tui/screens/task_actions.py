@@ -1,4 +1,4 @@
-"""Actions on tasks: new, edit, run, cancel, retry, remove. Nothing runs unasked."""
+"""Actions on tasks: new, edit, run, approve, cancel, retry, attach, remove. Nothing runs unasked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The terminal driver of a cockpit in a browser; exits when its server is gone, for whatever reason."""
+"""The Textual driver of a cockpit served to a browser: ends the process when the web server is gone."""
 
 from __future__ import annotations
 

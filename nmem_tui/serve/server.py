@@ -1,4 +1,4 @@
-"""The web server on 127.0.0.1: the page, its websocket, who may open it, one process per tab.
+"""The cockpit's web server on 127.0.0.1: token check, page, websocket, one cockpit process per browser tab.
 
 Any page on the web may send a browser to 127.0.0.1, and may point a name of its own there (DNS rebinding). So the
 token stands in the path, the Host must be a loopback name, and a page that asks must be the cockpit's own.

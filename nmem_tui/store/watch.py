@@ -1,4 +1,4 @@
-"""Watches files in a thread: stores what a transcript grew by, and tells of changed config and decisions.
+"""Watches files in a thread: stores new transcript entries, and reports changed config and decision files.
 
 A transcript that grew is caught up with at once, so that thinking and late prompts appear while the turn still runs.
 """

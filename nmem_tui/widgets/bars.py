@@ -1,4 +1,4 @@
-"""The one-line bars: header, tabs, keys."""
+"""The one-line bars of every screen: header, tabs, and the keys that apply where the cursor stands."""
 
 from __future__ import annotations
 

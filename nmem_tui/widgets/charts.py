@@ -1,4 +1,4 @@
-"""Charts in a frame: the trajectory and plane of stance, the heat map, the strip of history."""
+"""Chart widgets: a session's stance over time and in a plane, the heat map of learnings, the strip of episodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The details of one row: beside the stream if there is room, else over it."""
+"""The pane with all fields of one stream row (a prompt or call): beside the stream if there is room, else over it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists over items: the general list with a cursor, one that follows its end, and the list of search hits."""
+"""List widgets: rows with a cursor, a task's output that follows its end, and the list of search hits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cards above the stream: work unit and files, stance, work by day, context window, failures."""
+"""The cards above the stream on Now: work unit and files, stance, work by day, context window, failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pane of one story: its lines wrapped to the width, with a cursor that can jump between prompts."""
+"""The pane of one episode's story: its lines wrapped to the width, with a cursor that can jump between prompts."""
 
 from __future__ import annotations
 

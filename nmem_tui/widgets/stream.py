@@ -1,4 +1,4 @@
-"""The virtual list of a stream: draws only the rows on screen, and requests rows that are missing."""
+"""The virtual list of a session's prompts and calls: draws only rows on screen, requests those that are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The extractive narrator: an episode's records -> its Narrative. It quotes and counts, it never makes up."""
+"""The extractive narrator: turns an episode's records into its story without a model; quotes and counts only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests, builds and commands that failed: how often, why, whether they passed later and after which edits."""
+"""Follows tests, builds and failed commands of an episode: how often, why, passed later and after which edits."""
 
 from __future__ import annotations
 

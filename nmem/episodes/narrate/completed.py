@@ -1,4 +1,4 @@
-"""What was done and stands: facts of the records, and the agent's sentences that the records bear out."""
+"""Lists an episode's completed work: facts of the records, and the agent's sentences that the records confirm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What words tell, by language: requests, corrections, causes, work done, work left. Structure decides first."""
+"""Multilingual phrase patterns for stories: requests, corrections, causes, errors, work done, work left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an episode ended, in marks and in a sentence; and what stood in its way most."""
+"""Determines an episode's outcome, as flags (`committed`, `pushed`) and in a sentence, and its main obstacle."""
 
 from __future__ import annotations
 

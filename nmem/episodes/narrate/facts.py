@@ -1,4 +1,4 @@
-"""An episode's actions, followed one by one into a ledger of what stands at the end."""
+"""Replays an episode's actions into a ledger of the file changes, commits and pushes that stand at its end."""
 
 from __future__ import annotations
 

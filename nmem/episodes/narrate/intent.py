@@ -1,4 +1,4 @@
-"""What an episode was for: its opening prompt in a sentence or two, and where the goal changed later."""
+"""Words an episode's goal: its opening prompt in a sentence or two, and where the goal changed later."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What an episode leaves to know, as far as its records show it: decisions and corrections by the person, failures
-with what made them pass, causes that the agent found and the work bears out. Other sentences of the agent are none.
+"""Collects an episode's lessons: decisions, the person's corrections, failures with their cure, confirmed causes.
+
+A cause is confirmed where the work bears out what the agent found. Other sentences of the agent are no lessons.
 """
 
 from __future__ import annotations

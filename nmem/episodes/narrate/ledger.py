@@ -1,4 +1,4 @@
-"""What stands at the end of an episode: changed files, commits, pushes; and what was undone, and how."""
+"""Tracks the file changes, commits and pushes of an episode: which stand at its end, which were undone, and how."""
 
 from __future__ import annotations
 

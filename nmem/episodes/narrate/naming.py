@@ -1,4 +1,4 @@
-"""What a command is called when it is told: the program and its subject, without cd, pipes and most arguments."""
+"""Names a shell command in a story: its program and subject, without cd, pipes and most arguments."""
 
 from __future__ import annotations
 

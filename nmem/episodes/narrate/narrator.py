@@ -1,4 +1,4 @@
-"""Tell an episode from its records alone: every statement is a fact of the ledger or a quotation that it bears out."""
+"""Composes an episode's story from its records alone: goal, completed work, lessons, next steps, outcome."""
 
 from __future__ import annotations
 

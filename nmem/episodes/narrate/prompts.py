@@ -1,4 +1,4 @@
-"""A user's prompt without what was pasted into it: logs, addresses, images, wrappers, code; and what kind it is."""
+"""Strips logs, addresses, images, wrappers and code pasted into a user's prompt, and classifies the prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plain records an episode is told from, and its Narrative; whoever reads the database fills them."""
+"""Dataclasses of the narrator: an episode's prompts, answers and tool calls go in, its Narrative comes out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left: the closing text's own list, checks that still fail, open to-dos, questions nobody answered."""
+"""Lists an episode's next steps: those the agent named last, failing checks, open to-dos, unanswered questions."""
 
 from __future__ import annotations
 

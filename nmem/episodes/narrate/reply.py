@@ -1,4 +1,4 @@
-"""What the agent said of a request in the end: what was done, what a question was answered with, how it summed up."""
+"""Extracts from the agent's last reply to a request what was done, the answer to a question, and the summary."""
 
 from __future__ import annotations
 

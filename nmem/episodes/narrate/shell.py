@@ -1,4 +1,4 @@
-"""Commands of an episode: the program that a call stands for, and the effect on the working tree."""
+"""Applies git, rm and mv commands to the ledger of an episode's changes; finds the files that scripts write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An episode request by request: what was asked, what was done for it, and what the agent said in the end."""
+"""Splits an episode into requests with their tool calls and answers; finds corrections, refusals and complaints."""
 
 from __future__ import annotations
 

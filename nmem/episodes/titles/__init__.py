@@ -1,4 +1,4 @@
-"""Titles of episodes, sessions and threads: one line that states the goal.
+"""Makes titles of episodes, sessions and threads from prompts, commits and files: one line that states the goal.
 
 Whose word counts, strongest first: the person's name for it, the agent's, a model's; the client's own title of the
 session; the heading of a plan or a commit that tells the episode; the person's clause that asks for it; the phrases

@@ -1,4 +1,4 @@
-"""Chooses the noun phrases of prompts that tell most in a title's room, and shortens a clause to a headline."""
+"""Chooses the most informative noun phrases of prompts that fit into a title; shortens a clause to a headline."""
 
 from __future__ import annotations
 

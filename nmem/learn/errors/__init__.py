@@ -1,4 +1,4 @@
-"""Identifies errors across paths, numbers and names: one key per cause.
+"""Identifies errors in a failed call's output: one key per cause, whatever the paths, numbers and names.
 
 `signatures(text)` reads the output of a failed call. One module an ecosystem, each a table of lines that say what went
 wrong; `rules` reads them, `normal` takes out what changes from run to run. The tables are imported when they are

@@ -1,4 +1,4 @@
-"""Parses an output by tables of rules: the line that reports an error, its cause, its signature."""
+"""Parses a failed call's output by tables of regex rules, into errors: each with key, title, line and nature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of learnings, one module each, or one for kinds found together.
+"""Registry of the kinds of learnings (failing command, repeated request, skill): modules, order and wording.
 
 A module lists its kinds as KINDS; nothing else names it. The words of those that nmem brings along stand here, so that
 a screen that shows learnings need not load what finds them.

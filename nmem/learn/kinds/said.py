@@ -1,4 +1,4 @@
-"""Finds a person's rules on how to work here: quoted from prompts, recognized by their form. Pure.
+"""Finds a person's working rules in prompts (never, always, use X not Y), by their form or repetition. Pure.
 
 A wish is general when its form says so (never, always, from now on, stop doing, use X not Y, prefer, do not do a kind
 of thing) and nothing ties it to the moment (this, it, yet, for now, just). Any other is kept as well: said again in

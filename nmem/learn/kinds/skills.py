@@ -1,4 +1,4 @@
-"""Finds skills: commands that follow each other after a change, with their order and occasion.
+"""Finds skills: sequences of passing commands after a change to files that recur across sessions.
 
 What one session says of it are its stretches of work: the kinds of files that were changed, then the commands that
 passed, each at its last place. What several sessions say is a skill where at least one of the commands is the project's

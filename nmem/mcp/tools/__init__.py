@@ -1,1 +1,1 @@
-"""The tools, one module each, which defines TOOL; nmem.mcp.server finds them."""
+"""The tools of the MCP server: one module each, which defines TOOL; nmem.mcp.server finds them."""

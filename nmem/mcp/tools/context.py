@@ -1,4 +1,4 @@
-"""`context`: returns what the memory has for the current work, selected as for a new session."""
+"""`context`: returns the stored items that matter to the current work, selected as for a new session."""
 
 from __future__ import annotations
 

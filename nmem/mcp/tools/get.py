@@ -1,4 +1,4 @@
-"""`get`: returns in full the item that an id names."""
+"""`get`: returns the full records of the given ids, such as obs/12 or episode/3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of meaning: episodes, threads, their links and corrections, and the views over captured facts.
+"""The SQL schema of episodes, threads, their links and corrections, and of views over recorded prompts and calls.
 
 nmem owns these; capture does not know them. `nmem_schema.version` counts the migrations applied (nmem.tables).
 Imported only when a database is new or old, so a hook does not pay for this text.

@@ -1,4 +1,4 @@
-"""The tables of context, written decisions and decisions said in passing.
+"""The SQL schema of context candidates, of written decisions and of decisions made in conversation.
 
 CANDIDATES are made of facts and can be made again; a hook only reads them. Postings are packed 32-bit numbers, oldest
 first, the newest kept. RECALL holds each question to the written decisions, each offer, and the outcome.

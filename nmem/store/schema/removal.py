@@ -1,4 +1,4 @@
-"""The tables of removal: sweeps and their traces, purges, passes of redaction, and verdicts on redactions.
+"""The SQL schema of sweeps and their traces, purges, redaction of history, and verdicts on redactions.
 
 A sweep writes its tables in the transactions that delete, so they agree with the losses wherever it is killed. A purge
 is kept in numbers, never in words. Imported only when a database is new or old.

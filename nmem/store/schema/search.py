@@ -1,4 +1,4 @@
-"""The tables of search, of the retrieval index and of themes: all of them can be made again.
+"""The SQL schema of search, of the retrieval index and of themes: tables that can be rebuilt from others.
 
 No hook pays for search: none of its triggers is on an INSERT into prompts or observations, or on an UPDATE that a hook
 makes. Words are in the indexes that capture keeps; SEARCH adds the vocabulary (beginnings and parts of words), where in

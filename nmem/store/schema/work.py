@@ -1,4 +1,4 @@
-"""The tables of queued tasks and their events, and of how far sessions and projects were read for learnings.
+"""The SQL schema of queued tasks and their events, and of how far sessions were read for learnings.
 
 Imported only when a database is new or old.
 """
