@@ -327,8 +327,8 @@ class _Run:
         self._step(self._all - len(self._look()), self._all, SETTLED)
 
     def _long(self, done: int, of: int, what: str) -> None:
-        """Progress of a step that takes long where much waits."""
-        if of > BATCH and done % BATCH == 0:
+        """Report progress of a step where more waits than a batch."""
+        if of > BATCH:
             self._step(done, of, what)
 
     def _find(self, some: Sequence[str]) -> None:

@@ -50,7 +50,7 @@ def list_(project: str, thread: int | None, since: str | None, limit: int, as_js
     else:
         _print(found)
         if more:
-            click.echo(f"there are older ones: nmem episodes --limit {10 * limit}")
+            click.echo(f"older episodes are not listed: add --limit {10 * limit}")
 
 
 def _tabs(row: EpisodeRow) -> str:

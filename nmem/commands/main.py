@@ -118,14 +118,11 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is meant; of a word that is none the one that it may be."""
-        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            from difflib import get_close_matches  # on use: a mistyped word only
-
-            near = get_close_matches(args[0], self.list_commands(ctx), 1)
-            meant = f"did you mean `nmem {near[0]}`?" if near else "`nmem --help` lists all"
-            ctx.fail(f"there is no command {printable(args[0])}: {meant}")
-        return super().resolve_command(ctx, args)
+        """Find a command as click does, which knows only loaded ones when it names the nearest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(error.command_name, possibilities=self.list_commands(ctx), ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click calls it so
         """The list of commands, without importing any."""
@@ -179,11 +176,14 @@ def _run() -> int:
 
 
 def _worded(error: click.ClickException) -> str:
-    """What is wrong with the words of a command, and what tells which it takes."""
+    """An error of usage, with the command whose help lists what can be given; not where click names the nearest."""
     said = error.format_message()
-    if not isinstance(error, click.NoSuchOption | click.MissingParameter) or error.ctx is None:
+    if not isinstance(error, click.NoSuchCommand | click.NoSuchOption | click.MissingParameter):
         return said
-    return f"{said.rstrip('.')}: see `nmem {error.ctx.command_path.rpartition('nmem')[2].strip()} --help`"
+    if error.ctx is None or said.endswith("?"):
+        return said
+    path = error.ctx.command_path.rpartition("nmem")[2].split()
+    return f"{said.rstrip('.')}: see `{' '.join(['nmem', *path])} --help`"
 
 
 def _failed(said: str, code: int = 1) -> int:

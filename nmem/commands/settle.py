@@ -90,7 +90,7 @@ def _progress(quiet: bool) -> Iterator[Step]:
 
 
 def _lines() -> Step:
-    """Says where a tenth is full, and nothing where little waits."""
+    """Prints a line at each tenth, and none where no more than a batch waits."""
     told: dict[str, int] = {}
 
     def line(done: int, waiting: int, what: str) -> None:

@@ -280,8 +280,7 @@ def _one(row: StreamRow, whole: bool) -> tuple[str, str]:
     changed = f"  +{row.added or 0} -{row.removed or 0}" if row.added or row.removed else ""
     again = f"  and {count(row.repeats, 'time')} again" if row.repeats else ""
     code = f" (exit {row.exit_code})" if row.exit_code else ""
-    refused = {"": "", "sibling": "  not run"}.get(str(row.meta.get("refused") or ""), "  REFUSED")
-    failed = f"  FAILED{code}" if row.outcome == "failed" else refused
+    failed = f"  FAILED{code}" if row.outcome == "failed" else f"  {row.refusal.upper()}".rstrip()
     return f"{clock(row.at)}  {row.word.replace('_', ' ')}", text + changed + again + failed
 
 

@@ -87,7 +87,7 @@ def _came(facts: str, told: str) -> str:
 
 
 def _stood(facts: str, told: str) -> str:
-    """What stood in the way: of a command that failed by the records, which say how often and what made it pass."""
+    """The model's obstacle; the records' where both name one failed command: these count failures and name the cure."""
     name, failed, _ = facts.partition(" failed")
     same = failed and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", told.replace("`", ""))
     return facts if not told or (same and _FAILS.search(told)) else told

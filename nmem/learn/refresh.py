@@ -47,8 +47,8 @@ def refresh(
     """Read what changed, of one project or of all, on a writing connection outside a transaction.
 
     `beside`: reads the sessions it is given in processes of its own, and answers in their order. `patient`: a
-    session that goes on need not be read again for each of its turns. `step` is told how many sessions of how many
-    are read.
+    session that goes on need not be read again for each of its turns. `step` gets how many sessions of how many are
+    read.
     """
     done = Refreshed()
     at = now if patient else None

@@ -233,7 +233,7 @@ def _whose(sentence: str, rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def tells_change(said: str, rows: Mapping[str, Row]) -> bool:
-    """Whether what a sentence rests on, the place that has most of its words, says that something is so from now on."""
+    """Whether the place that bears a sentence, the one with most of its words, tells of a change by the work."""
     for sentence, ids in cited(said):
         wanted = content(sentence)
         places = [place for one in ids if one in rows for place in rows[one].places]
@@ -243,7 +243,7 @@ def tells_change(said: str, rows: Mapping[str, Row]) -> bool:
 
 
 _SINCE = re.compile(r"\b(?:is|are|was|were|has|have) now\b|(?<!\bright )\bnow (?:is|are|has|have|\w{3,}s)\b")
-"""Says that something is otherwise since the work; "Now I see" does not."""
+"""Words that tell of a change by the work: "falls now back", not "Now I see"."""
 
 
 def _windows(row: Row) -> list[Place]:

@@ -414,8 +414,8 @@ def _story(row: Mapping[str, object], ground: Ground) -> Story:
 
 
 def _found(line: str, ground: Ground) -> bool:
-    """Whether a sentence was found out: not what the work changed, which a diff shows, nor how things were before it,
-    by a request that does not give them as the user's own reason."""
+    """Whether a sentence tells a finding. A change by the work is none: a diff shows it. A sentence that rests on
+    requests alone is one only as the user's own word: a request tells how things were before the work."""
     asked = all(id_[0] == PERSON for _, ids in cited(line) for id_ in ids)
     own = claims.PERSON.search(line) or line.startswith("The user ")
     return bool(own) if asked else not tells_change(line, ground.rows)

@@ -323,7 +323,7 @@ def destroy(db: Connection, db_path: str, number: int, now: int) -> None:
 
 
 def _keys(db: Connection, found: Reach) -> list[_Key]:
-    """Of the facts that go."""
+    """The keys of the records that a purge deletes."""
     out: list[_Key] = []
     sessions = json.dumps(sorted(found.sessions))
     for table, ids in (("observations", found.observations), ("prompts", found.prompts)):
@@ -337,13 +337,13 @@ def _keys(db: Connection, found: Reach) -> list[_Key]:
 
 
 def _keep(db: Connection, number: int, keys: list[_Key], words: Needles) -> None:
-    """Keep them for a purge, none that has one of the purged words in it; inside its transaction."""
+    """Store the keys in the purge's transaction; a key that contains a purged word is left out."""
     told = [each for each in keys if not words.within(f"{each[0]}\n{each[1]}".encode())]
     db.executemany("INSERT OR REPLACE INTO purged_keys VALUES (?, ?, ?, ?)", [(*each, number) for each in told])
 
 
 def hollow(db: Connection) -> None:
-    """Sessions of which an import told nothing but what was purged go again."""
+    """Delete imported sessions of which all records were purged."""
     db.execute(
         "DELETE FROM sessions WHERE id IN (SELECT session_id FROM purged_keys) AND origin = 'import'"
         " AND NOT EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = sessions.id)"

@@ -118,7 +118,7 @@ class Story:
     last_words: str = ""
     """The beginning of the agent's last answer as plain text, line by line."""
     answered: str = ""
-    """The person's words upon the agent's last ones, where these ask something."""
+    """The person's reply to the question at the end of `last_words`; "" without one."""
 
     @property
     def ended(self) -> str:
@@ -266,22 +266,23 @@ def _spans(db: Connection, unit_id: int, session_id: str) -> Iterator[tuple[int,
 
 
 def _last_words(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> tuple[str, str]:
-    """The agent's last words, and the person's upon them."""
+    """The agent's last words, and the person's reply to a question at their end."""
     for start, end in reversed(spans):
         row = db.execute(
-            "SELECT substr(content, 1, ?), at FROM prompts WHERE session_id = ? AND source = 'agent'"
-            " AND kind = 'closing' AND agent_id IS NULL AND at >= ? AND at < ? AND trim(content) != ?"
-            " ORDER BY at DESC, id DESC LIMIT 1",
-            (2 * _LAST_WORDS, session_id, start, end, SILENT),
+            "SELECT substr(content, 1, ?), substr(content, -?), at FROM prompts WHERE session_id = ?"
+            " AND source = 'agent' AND kind = 'closing' AND agent_id IS NULL AND at >= ? AND at < ?"
+            " AND trim(content) != ? ORDER BY at DESC, id DESC LIMIT 1",
+            (2 * _LAST_WORDS, _ASKS, session_id, start, end, SILENT),
         ).fetchone()
         if row is not None:
-            asks = QUESTION.search(row[0].rstrip()[-_ASKS:])
-            return "\n".join(_plain_lines(row[0])), _answer(db, session_id, row[1], end) if asks else ""
+            begins, ends, at = row
+            answer = _answer(db, session_id, at, end) if QUESTION.search(ends) else ""
+            return "\n".join(_plain_lines(begins)), answer
     return "", ""
 
 
 def _answer(db: Connection, session_id: str, after: int, before: int) -> str:
-    """The first prompt after the agent's last words, which are no open question then."""
+    """The person's next prompt."""
     row = db.execute(
         "SELECT substr(content, 1, 400) FROM prompts WHERE session_id = ? AND source = 'user' AND kind = 'prompt'"
         " AND agent_id IS NULL AND at > ? AND at < ? ORDER BY at, id LIMIT 1",

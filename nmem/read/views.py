@@ -147,6 +147,12 @@ class StreamRow:
     labelled_by: str = ""
     """The model that did, and what a person set."""
 
+    @property
+    def refusal(self) -> str:
+        """Why a call did not run: "refused", or "not run" beside a refused one; "" for a call that ran."""
+        refused = self.meta.get("refused")
+        return ("not run" if refused == "sibling" else "refused") if refused else ""
+
 
 _SESSION = """
 SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.model, s.state, s.cwd, s.transcript_path, s.started_at,

@@ -44,7 +44,7 @@ def refresh(
 ) -> int:  # fmt: skip
     """Take in what is new, on a writing connection outside a transaction; how many texts there were.
 
-    `progress` is told after each stretch how many observations are taken in, and how many wait at most.
+    `progress` gets, after each stretch, how many observations are indexed and how many wait at most.
     """
     db.execute(f"PRAGMA cache_size=-{_CACHE}")
     _heal(db)
@@ -59,7 +59,7 @@ def refresh(
             if not upto:
                 break
             if source == "observations":
-                progress((upto - begun) // STRETCH * STRETCH, last - begun)
+                progress(upto - begun, last - begun)
     return taken
 
 

@@ -209,8 +209,8 @@ def outcome(row: StreamRow) -> tuple[str, str]:
 
 def _other_end(row: StreamRow) -> str:
     """The word for what neither succeeded nor failed: nobody let it run, or there was nothing to find."""
-    if refused := row.meta.get("refused"):
-        return "not run" if refused == "sibling" else "refused"
+    if row.refusal:
+        return row.refusal
     return "no match" if row.meta.get("nothing_found") is True and row.outcome != "failed" else ""
 
 

@@ -96,8 +96,10 @@ def test_every_command_is_known() -> None:
 @pytest.mark.parametrize(
     ("words", "way"),
     [
-        ("serch x", "there is no command serch: did you mean `nmem search`?"),
-        ("qqqzzz", "there is no command qqqzzz: `nmem --help` lists all"),
+        ("serch x", "No such command 'serch'. Did you mean 'search'?"),
+        ("episodes splti 2", "Did you mean 'split'?"),
+        ("qqqzzz", "No such command 'qqqzzz': see `nmem --help`"),
+        ("--bogus", "see `nmem --help`"),
         ("search --bogus", "see `nmem search --help`"),
         ("episodes rename 24", "see `nmem episodes rename --help`"),
     ],

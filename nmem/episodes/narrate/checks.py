@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from capture.shell import Step, parse
 from nmem.conversation.cues import Cue
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
@@ -77,7 +76,7 @@ class Struggle:
     last_at: int = 0
     counts: str = ""
     some: bool = False
-    """Since its newest failure, or an edit, only tests of some names ran and passed."""
+    """Only tests of some names ran since its newest failure, or since an edit."""
     touched: bool = False
     """A file was edited after its newest run."""
     open: bool = False
@@ -105,6 +104,11 @@ class Struggle:
     said: str = ""
     """What that answered."""
     edited: list[str] = field(default_factory=list)
+
+    def pass_(self, *, by_name: bool) -> None:
+        """Take a run that passed; `by_name`: of tests, only those of some names ran."""
+        self.some = by_name and self.kind == "test" and (self.some or not self.passed or self.touched)
+        self.passed, self.touched = True, False
 
 
 def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[Struggle]:
@@ -272,8 +276,8 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     beside = _beside(action, chain) if verdict and chain else {}
     for known in found.values():
         if (by_name := beside.get((known.kind, known.name))) is not None:
-            known.some = by_name and (known.some or not known.passed or known.touched)
-            known.passed, known.last_at, known.waited, known.counts, known.touched = True, action.at, "", "", False
+            known.last_at, known.waited, known.counts = action.at, "", ""
+            known.pass_(by_name=by_name)
     one = found[key]
     one.last_at, one.waited = action.at, action.waited
     if not verdict:
@@ -281,9 +285,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
         return
     if one.failures and not one.passed:
         _cured(one, action)
-    by_name = kind == "test" and any(open_ends.by_name(step.argv) for step in _steps(action, kind))
-    one.some = by_name and (one.some or not one.passed or one.touched)
-    one.passed, one.touched = True, False
+    one.pass_(by_name=any(open_ends.by_name(argv) for argv in naming.steps_of(action.content[:4000], kind)[1]))
     one.counts = _counted(action)
 
 
@@ -318,16 +320,12 @@ def _chained(action: Action, kind: str) -> frozenset[str]:
     return (_CHECKS & frozenset(families(action))) - {kind}
 
 
-def _steps(action: Action, kind: str) -> list[Step]:
-    return [step for step in parse(action.content[:4000]).steps if step.argv and kind in step.families]
-
-
 def _beside(action: Action, kinds: Iterable[str]) -> dict[tuple[str, str], bool]:
-    """The checks of some kinds in a line, each by its kind and name; whether it was of tests of some names alone."""
+    """Checks of some kinds in a command line: (kind, name) -> whether the check runs only tests of some names."""
     return {
-        (kind, naming.name(" ".join(step.argv), kind)): kind == "test" and open_ends.by_name(step.argv)
+        (kind, naming.name(" ".join(argv), kind)): kind == "test" and open_ends.by_name(argv)
         for kind in kinds
-        for step in _steps(action, kind)
+        for argv in naming.steps_of(action.content[:4000], kind)[1]
     }
 
 

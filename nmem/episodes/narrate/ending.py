@@ -512,11 +512,11 @@ def made_again(episode: Episode, ledger: Ledger) -> str:
 
 
 _RESISTED = 3
-"""Edits that failed, from which on they stood in the way."""
+"""The least number of failed edits that is an obstacle."""
 
 
 def resisted(episode: Episode) -> str:
-    """That edits failed again and again, by the file that took most of them; "" for fewer than _RESISTED."""
+    """How many edits failed, and the file with most failures; "" for fewer than _RESISTED."""
     failed = [
         one for one in episode.actions
         if one.obs_type in ("file_edit", "file_write") and one.outcome == FAILED and not one.halted and one.file_path

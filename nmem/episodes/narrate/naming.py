@@ -19,7 +19,7 @@ _INLINE = re.compile(r"\b(?:node|python3?|ruby|perl|bun|deno) (?:-[ecp]|-(?: |$)
 
 def name(command: str, kind: str = "", description: str = "") -> str:
     """A command by what it runs: without cd, pipes, redirections and most arguments."""
-    parsed, known = _steps(command[:4000], kind)
+    parsed, known = steps_of(command[:4000], kind)
     steps = [step.argv for step in parsed.steps if step.argv and not step.simple.nested]
     steps = [argv for argv in steps if not _NOT_MAIN.match(" ".join(argv[:2]))] or steps
     mark = _OF_KIND.get(kind)
@@ -46,7 +46,7 @@ def name(command: str, kind: str = "", description: str = "") -> str:
     return clip(" ".join(taken) or command.strip().split("\n", 1)[0], 60)
 
 
-def _steps(command: str, kind: str) -> tuple[Command, list[list[str]]]:
+def steps_of(command: str, kind: str) -> tuple[Command, list[list[str]]]:
     """A command line, and its steps of a kind; one without any by the rules of POSIX is read as a PowerShell line."""
     if kind in ("", "command"):  # no step is of these
         return parse(command), []

@@ -212,7 +212,7 @@ def _sharing(having: Iterable[int], least: int) -> int:
 
 
 def _places(bits: int) -> Iterator[int]:
-    """The places of a number's bits, read once: a number is as long as there are intents."""
+    """The places of the bits that are set, in one pass: the number has a bit for each intent."""
     digits = f"{bits:b}"[::-1]
     place = digits.find("1")
     while place >= 0:

@@ -121,7 +121,8 @@ def test_work_that_was_answered_for_is_not_abandoned_for_a_test_that_failed_last
 def test_the_last_words_of_a_page_are_not_those_of_a_client(record: Recorded, db_path: str) -> None:
     record.begin("silent").user("Time the kettle").edit("kettle.py").agent("Timed in kettle.py.")
     record.user("and the pot").edit("pot.py").agent("No response requested.")
-    record.begin("asked").user("Look at the pot").edit("lid.py").agent("It leaks. Shall I seal the pot?").user("yes")
+    asks = f"It leaks{' and drips' * 400}. Shall I seal the pot?"
+    record.begin("asked").user("Look at the pot").edit("lid.py").agent(asks).user("yes")
     record.edit("pot.py").agent("No response requested.")
     settle(db_path, models=False)
     with database.reader(db_path) as db:
