@@ -57,7 +57,7 @@ def find(turns: Sequence[Turn]) -> list[Said]:
     """The decisions in a conversation, in its order."""
     out = []
     for place, turn in enumerate(turns):
-        if turn.person:
+        if turn.person and not _sent_early(turns, place):
             said = _weighed(turn, _before(turns, place), _after(turns, place), _opens(turns, place))
             if said is not None and said.confidence >= LEAST:
                 out.append(said)
@@ -75,6 +75,17 @@ def stated(turns: Sequence[Turn], place: int, words: str) -> Said | None:
         Span(turn.number, *spot.span()), Span(before.number, *asked) if before and asked else None,
         restatement(_after(turns, place), turn.text), STATED, LEAST, Marks(turn.text).revises,
     )  # fmt: skip
+
+
+def _sent_early(turns: Sequence[Turn], place: int) -> bool:
+    """Whether the person sent the turn again with more to it: the later one says what was meant."""
+    text = turns[place].text.strip()
+    again = next((one.text.strip() for one in turns[place + 1 :] if one.person), "")
+    return len(text) >= _EARLY and len(again) > len(text) and again.startswith(text.rstrip(".:,; "))
+
+
+_EARLY = 20
+"""Characters from which on a turn that a later one begins with is no coincidence."""
 
 
 def _before(turns: Sequence[Turn], place: int) -> Turn | None:

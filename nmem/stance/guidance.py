@@ -20,9 +20,9 @@ MOST = 3
 LONG_THINK = 25
 """Thinking calls in a row after which it is worth a word."""
 ROUGH = 7
-"""Calls of the last twenty that went wrong or were retries: about three do usually."""
+"""Calls of the last twenty that failed or dealt with a failure; about three are usual."""
 NEW, NEW_ROUGH = 6, 4
-"""Calls of the last twenty on new ground, and those that went wrong: two or three of each are usual."""
+"""Calls of the last twenty on new ground, and those that failed or dealt with a failure: two or three are usual."""
 AFTER_RED = 3
 WIDE = 30
 FRESH = 5
@@ -111,13 +111,13 @@ def left_red(scene: Scene) -> Advice | None:
 
 
 def retries(scene: Scene) -> Advice | None:
-    """Much of what was done lately went wrong, or tried again what had."""
+    """Many of the last calls failed, or retried, mended or looked into a failure."""
     last = scene.last
     failed, rough = sum(call.failed for call in last), sum(_rough(call) for call in last)
     if rough < ROUGH:
         return None
     return Advice(
-        f"{rough} of the last {len(last)} calls went wrong or were retries.",
+        f"{rough} of the last {len(last)} calls failed or dealt with a failure.",
         f"{failed} failed; about one call in seven does usually.",
         "retries",
     )
@@ -132,7 +132,7 @@ def new_ground(scene: Scene) -> Advice | None:
     both = sum(_novel(call) and _rough(call) for call in last)
     return Advice(
         f"New ground with friction: {novel} of the last {len(last)} calls are on new ground,"
-        f" {rough} went wrong or were retries.",
+        f" {rough} failed or dealt with a failure.",
         f"{both} were both; each is usually about one in eight.",
         "new_ground",
     )

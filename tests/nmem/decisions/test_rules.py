@@ -251,3 +251,12 @@ def test_any_text_is_read(text: str) -> None:
     for lines in ((text,), ("x", f"> {text}", text, f"> {text}")):
         for one in found(*lines):
             assert all(span is None or span.end > span.begin for span in (one.words, one.question, one.restated))
+
+
+def test_a_turn_that_was_sent_before_it_was_done_decides_nothing() -> None:
+    early = "From now on never retry a payment."
+    (said,) = found(
+        "Fix the retries.", "> Done.", early, f"{early} A refund is retried, three times at most.", "> Yes."
+    )
+    assert said.words.number == 3
+    assert [one.words.number for one in found("Fix it.", "> Done.", early, "> Understood.", "Thanks.")] == [2]

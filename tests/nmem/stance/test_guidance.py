@@ -70,7 +70,7 @@ def test_many_retries_of_different_things() -> None:
              for seq in range(1, 8)]  # fmt: skip
     (advice,) = said([*rough, *calls([1] * 3, at=START)])
     assert advice.rule == "retries"
-    assert advice.text == "7 of the last 10 calls went wrong or were retries."
+    assert advice.text == "7 of the last 10 calls failed or dealt with a failure."
     assert advice.reason.startswith("3 failed;")
 
 
@@ -79,7 +79,7 @@ def test_new_ground_with_friction_says_so_instead_of_retries() -> None:
              for seq in range(1, 10)]  # fmt: skip
     (advice,) = said(found)
     assert advice.rule == "new_ground"
-    assert "9 of the last 9 calls are on new ground, 7 went wrong" in advice.text
+    assert "9 of the last 9 calls are on new ground, 7 failed or dealt" in advice.text
     assert rules([each._replace(friction=-1) for each in found]) == []
 
 
