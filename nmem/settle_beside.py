@@ -1,6 +1,6 @@
 """Computes labels, episodes, stories, decisions and learnings for settling in parallel; the main process writes.
 
-Two processes read the database and answer; what they could not do is done here, and fails here if it has to. Where
+Up to four processes, one a processor, read the database and answer; what they could not do is done here, and fails here if it has to. Where
 there is little to do, or one processor, there are none.
 """
 
@@ -25,7 +25,8 @@ from nmem.learn import refresh
 from nmem.learn.sessions import Found
 from nmem.side_by_side import Crew, attend, seldom_collected
 
-PROCESSES = 2
+PROCESSES = 4
+"""At most; settling is at a low priority, and a hook needs a processor as well."""
 ENOUGH = 40
 """Sessions, or episodes, from which on processes are worth their start."""
 _AHEAD = 6

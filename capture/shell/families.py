@@ -47,6 +47,19 @@ _GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-pa
 
 def families(argv: list[str]) -> tuple[str, ...]:
     """The families of one command, the one that names it first; () for a program of no family."""
+    found = _families(argv)
+    if found[:1] != ("test",):
+        return found
+    if "--no-run" in argv or ("-c" in argv and program(argv[0]) == "go"):
+        return ("build",)
+    return ("search",) if _LISTS_TESTS.intersection(argv) else found
+
+
+_LISTS_TESTS = words("--collect-only --co --listTests --list-tests -list")
+"""By which a test runner names its tests and runs none."""
+
+
+def _families(argv: list[str]) -> tuple[str, ...]:
     name = program(argv[0])
     if len(argv) == 2 and argv[1] in ("--version", "--help", "-V", "-h", "version", "help") and name != "git":
         return ()

@@ -52,17 +52,17 @@ title: the unit as a whole, as the subject of a good pull request, 45 to 60 char
 Add, Remove, Implement, Rework, Restore, Review, Plan, Investigate ...), the feature or defect with all its qualifying
 nouns ("weekly invoice export columns", not "columns"; the program's and the user's nouns, both where they differ), and
 where, what for or what was wrong: "Fix checkout coupon totals ignoring customer currency". Not the steps; code or files
-only where they are the subject. For a question: what it is about. Another piece of work of the unit follows "and".
+only as the subject. For a question: what it is about. Another piece of work of the unit follows "and".
 goal: what the user wanted, one sentence.
 learned: at most 1 thing that a later session would get wrong without it: how a tool, a system or this project behaves
-where that surprised, or a reason of the user. No fault that this work removed, nothing that was added, changed, fixed,
-tested or planned, no remark on this work: mostly there is nothing.
+where that surprised, or a reason of the user. No fault that this work removed, nothing it added, changed, fixed, tested
+or planned, no remark on it: mostly there is nothing.
 decided: at most 3 things that the user settled for later work, too: the user's exact words and the id of that P row,
 "never retry a payment [P4]". A piece of work that is asked for is none, nor is what you or the agent propose.
 outcome: what came of it in the end, one sentence in the agent's words: the answer, the result or what failed.
-obstacle: what went wrong most, one sentence in words of the rows, its cause only as they state it, or "".
-notes: at most 2 more things that went wrong or were undone. next: at most 2 things that are open at the end.
-An empty list is a good answer.
+obstacle: what cost most, one sentence in words of the rows, its cause only as they state it, or "": a result the user
+turned down, what failed again and again (which test); slips come last.
+notes: at most 2 more things that went wrong or were undone. next: at most 2 things open at the end. Lists may be empty.
 Each sentence of all but title and decided tells one fact in words of the rows and ends with the ids of the rows
 it rests on: "The TTL was read in minutes. [S3]" or "The user wants no retry. [P4, S4]". A sentence that these rows do
 not bear out word for word is thrown away: state no cause, outcome or actor that they do not state."""

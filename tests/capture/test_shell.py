@@ -54,6 +54,10 @@ TYPES = [
     ("cargo +nightly test --all", "test"),
     ("cargo nextest run", "test"),
     ("go test ./...", "test"),
+    ("go test -tags=e2e -c ./e2e/... -o /dev/null", "build"),  # compiles tests and runs none
+    ("cargo test --no-run", "build"),
+    ("pytest --collect-only -q", "search"),
+    ("pytest -c tests/pytest.ini", "test"),
     ("npm test", "test"),
     ("npm run test:unit -- --watch=false", "test"),
     ("pnpm --filter web test", "test"),
