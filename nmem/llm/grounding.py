@@ -146,7 +146,7 @@ class Ground:
         if not wanted or share < least or max((_covered(wanted, one) for one in windows), default=0.0) < _HOME:
             return strange
         return (
-            _apart(sentence, wanted, windows)
+            _apart(sentence, windows)
             or _ended(sentence, rows)
             or _wished(sentence, rows)
             or _why(sentence, rows)
@@ -256,13 +256,20 @@ def _windows(row: Row) -> list[Place]:
     ]
 
 
-def _apart(sentence: str, wanted: frozenset[str], windows: Sequence[Place]) -> list[str]:
-    """Names and numbers that are not beside each other in any place; among signs of the East each Latin word is one."""
+def _apart(sentence: str, windows: Sequence[Place]) -> list[str]:
+    """Names and numbers that are not beside each other in any place; among signs of the East each Latin word is one.
+
+    Where ", and" joins two facts, each has a place of its own.
+    """
     east = bool(_EAST.search(sentence))
-    names = [word for word in wanted if not _EAST.match(word) and (east or not word.isalpha())]
-    if len(names) < 2 or any(all(_has(name, place) for name in names) for place in windows):
-        return []
-    return names
+    for fact in _FACTS.split(sentence):
+        names = [word for word in content(fact) if not _EAST.match(word) and (east or not word.isalpha())]
+        if len(names) > 1 and not any(all(_has(name, place) for name in names) for place in windows):
+            return names
+    return []
+
+
+_FACTS = re.compile(r", (?:and|und|y|e) ")
 
 
 def _ended(sentence: str, rows: Sequence[Row]) -> list[str]:
