@@ -44,7 +44,7 @@ def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json:
     elif not found:
         click.echo("no decisions: nmem finds them in finished conversations")
     elif not terminal.is_terminal():
-        click.echo("\n".join(["# Decisions", *map(_tabs, found)]))
+        terminal.piped("Decisions", "id at kind project episode superseded question text", map(_tabs, found))
     else:
         many = len({one.project for one in found}) > 1
         terminal.say("Decisions", [(_heading(one, project=many), rows(one)) for one in found])

@@ -44,7 +44,7 @@ def list_(project: str, thread: int | None, since: str | None, limit: int, as_js
     if as_json:
         click.echo(to_json({"episodes": [asdict(each) for each in found]}))
     elif not terminal.is_terminal():
-        click.echo("\n".join(["# Episodes", *(_tabs(each) for each in found)]))
+        terminal.piped("Episodes", "id started active turns state end project thread name", map(_tabs, found))
     elif not found:
         click.echo("no episodes: the next session begins one; `nmem import` loads past sessions")
     else:

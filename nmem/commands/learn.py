@@ -99,7 +99,7 @@ def list_(
     if as_json:
         _json({"learnings": [shape(one) for one in found]})
     elif not terminal.is_terminal():
-        click.echo("\n".join(["# Learnings", *(tabs(one) for one in found)]))
+        terminal.piped("Learnings", "id heat felt kind sessions last state project title remedy", map(tabs, found))
         if not found:
             click.echo(f"# {none(state)}")
     else:

@@ -59,7 +59,7 @@ def command(
     elif terminal.is_terminal():
         _print(found)
     else:
-        click.echo("\n".join([f"# {printable(text)}", *map(_tabs, found.hits), *_remarks(found)]))
+        terminal.piped(text, "id at type project notes path text", [*map(_tabs, found.hits), *_remarks(found)])
 
 
 def _typed(query: tuple[str, ...], given: dict[str, tuple[str, ...]], now: int) -> str:

@@ -153,7 +153,7 @@ def plain(found: list[Section]) -> str:
     """The tables without frames, one row a line, columns by tabs: made for pipes."""
     out: list[str] = []
     for title, head, rows in found:
-        named = ["\t".join(head)] if any(head) and title.startswith("Hooks") else []
+        named = ["# " + "\t".join(one or "what" for one in head)] if any(head) else []
         out += [f"# {title}", *named, *("\t".join(row) for row in rows)]
     return "\n".join(out)
 

@@ -132,8 +132,8 @@ def list_(states: tuple[str, ...], project: str, limit: int, as_json: bool) -> N
         shapes = [shape(one, why) for one, why in zip(found, said, strict=True)]
         click.echo(to_json({"tasks": shapes, "counts": counts}))
     elif not terminal.is_terminal():
-        rows = zip(found, said, strict=True)
-        click.echo("\n".join(["# Tasks", *("\t".join(_cells(one, why)) for one, why in rows)]))
+        rows = ["\t".join(_cells(one, why)) for one, why in zip(found, said, strict=True)]
+        terminal.piped("Tasks", "id state exit client project when title standing", rows)
     elif not found:
         click.echo('no tasks: `nmem task add "..."` queues one')
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -175,6 +175,11 @@ def count(number: int, what: str) -> str:
 def is_terminal() -> bool:
     """Whether a person reads it, and not a pipe."""
     return sys.stdout.isatty()
+
+
+def piped(title: str, columns: str, rows: Iterable[str]) -> None:
+    """A list for a pipe: its title and the names of its columns, each behind a #, and rows whose cells tabs part."""
+    click.echo("\n".join([f"# {printable(title)}", "# " + "\t".join(columns.split()), *rows]))
 
 
 def wrapped(line: str) -> str:

@@ -277,7 +277,7 @@ def table(title: str, head: tuple[str, ...], rows: Rows) -> None:
         return
     cells = [tuple(printable(cell) for cell in row) for row in rows]
     if not sys.stdout.isatty():
-        click.echo("\n".join([f"# {title}", *("\t".join(row) for row in cells)]))
+        terminal.piped(title, " ".join(one.replace(" ", "_") for one in head), ["\t".join(row) for row in cells])
         return
     from rich.box import SIMPLE_HEAD  # on use: start-up stays short
     from rich.console import Console  # on use: start-up stays short

@@ -66,7 +66,7 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
     return (
         replace(
             facts,
-            intent=intent or facts.intent,
+            intent=_wanted(facts.intent, intent),
             outcome=_came(facts.outcome, outcome),
             obstacle=_stood(facts.obstacle, obstacle),
             title=titles.fit(told.title) or (titles.of_goal(intent) if intent else "") or facts.title,
@@ -77,6 +77,17 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
         ),
         told.dropped + kept.dropped,
     )
+
+
+def _wanted(facts: str, told: str) -> str:
+    """The model's goal, behind the command of the client that the episode was opened with where no word tells of it."""
+    ran = _RAN.match(facts)
+    if not told or ran is None or ran[1].strip("/").rpartition(":")[2].casefold() in told.casefold():
+        return told or facts
+    return f"The user ran {ran[1]}. {told}"
+
+
+_RAN = re.compile(r"Run (/[\w:-]*\w)")
 
 
 def _came(facts: str, told: str) -> str:

@@ -27,6 +27,9 @@ WANTED = (
     (HOSTILE, "src/\x1b]0;title\x07[red]a.py"),
 )
 
+HEAD = ["# Episodes", "# id\tstarted\tactive\tturns\tstate\tend\tproject\tthread\tname"]
+"""Begins a list for a pipe."""
+
 
 @pytest.fixture
 def told(db_path: str, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -114,15 +117,15 @@ def test_a_wide_terminal_has_the_projects_behind_the_names(told: Any, monkeypatc
 
 def test_the_list_for_a_pipe(told: Any) -> None:
     lines = run("episodes").output.splitlines()
-    assert lines[0] == "# Episodes"
-    assert [line.split("\t")[0] for line in lines[1:]] == ["3", "2", "1", "4"]
-    assert all(len(line.split("\t")) == 9 and inert(line) for line in lines[1:])
-    assert run("episodes", "--limit", "1").output.splitlines()[1:] == lines[1:2]
-    assert [line.split("\t")[6] for line in run("episodes", "--project", "borealis").output.splitlines()[1:]] == [
+    assert lines[:2] == HEAD
+    assert [line.split("\t")[0] for line in lines[2:]] == ["3", "2", "1", "4"]
+    assert all(len(line.split("\t")) == 9 and inert(line) for line in lines[2:])
+    assert run("episodes", "--limit", "1").output.splitlines()[2:] == lines[2:3]
+    assert [line.split("\t")[6] for line in run("episodes", "--project", "borealis").output.splitlines()[2:]] == [
         "borealis"
     ]
-    assert run("episodes", "--since", "2026-01-01").output.splitlines() == ["# Episodes"]
-    assert run("episodes", "--thread", "9").output.splitlines() == ["# Episodes"]
+    assert run("episodes", "--since", "2026-01-01").output.splitlines() == HEAD
+    assert run("episodes", "--thread", "9").output.splitlines() == HEAD
 
 
 def test_the_list_as_json(told: Any) -> None:
@@ -297,7 +300,7 @@ def test_nothing_recorded_yet(own_home: Any) -> None:
 
 def test_recorded_but_not_yet_cut(db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     store.connect(db_path).close()
-    assert run("episodes").output == "# Episodes\n"
+    assert run("episodes").output.splitlines() == HEAD
     assert wide(monkeypatch, "episodes")[0].startswith("no episodes")
     assert "no episode 1" in str(run("show", "1").exception)
     assert run("undo", "--list").exception is None, "the tables of meaning are made by whoever reads first"

@@ -36,7 +36,7 @@ def test_plain_when_piped(db_path: str) -> None:
     assert "lost\t0" in lines
     assert "password\t5" in lines
     assert any(line.startswith("aurora-api\tclaude\tworking") for line in lines)
-    assert lines[lines.index("# Projects") + 1].startswith("aurora-api\t1\t")
+    assert lines[lines.index("# Projects") + 2].startswith("aurora-api\t1\t")
     assert "\x1b" not in result.output
 
 
@@ -78,7 +78,7 @@ def test_a_limit_below_one_is_refused_and_percentiles_have_names(db_path: str) -
     db.close()
     for limit in ("0", "-5"):
         assert CliRunner().invoke(nmem, ["status", "--limit", limit]).exit_code == 2
-    assert "\tp50\tp95\tp99" in CliRunner().invoke(nmem, ["status"]).output.splitlines()
+    assert "# what\tp50\tp95\tp99" in CliRunner().invoke(nmem, ["status"]).output.splitlines()
 
 
 @pytest.mark.parametrize("options", [["--db", "backup.db"], ["--db", "backup.db", "--json"]])

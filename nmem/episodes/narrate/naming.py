@@ -43,6 +43,7 @@ def name(command: str, kind: str = "", description: str = "") -> str:
     if description and (not taken or taken[0] in _VAGUE) and (kind == "command" or len(taken) < 2):
         return clip(f"{taken[0] if taken else 'command'} ({description})", 90)
     taken[:1] = [_SAME.get(one, one) for one in taken[:1]]
+    taken += [word for word in main if word in _BUILDS_TESTS] if kind == "build" and "test" in taken else []
     return clip(" ".join(taken) or command.strip().split("\n", 1)[0], 60)
 
 
@@ -57,6 +58,8 @@ def steps_of(command: str, kind: str) -> tuple[Command, list[list[str]]]:
     return parse(command), []
 
 
+_BUILDS_TESTS = ("-c", "--no-run")
+"""Options by which `go test` and `cargo test` run no test."""
 _RUNNERS = frozenset((
     "bash", "sh", "zsh", "python", "python3", "node", "npx", "bunx", "uv", "uvx", "poetry", "rtk", "pnpm", "yarn",
     "npm", "bun", "mise", "make",

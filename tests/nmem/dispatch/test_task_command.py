@@ -41,7 +41,7 @@ def test_from_queueing_to_the_end(place: Place) -> None:
     add(place, "exit=4", "--depends-on", "task/1", "--time-limit", "10m", "--retries", "0")
     listed = place.command("list").stdout.splitlines()
     assert listed[0] == "# Tasks"
-    assert listed[2].split("\t")[:2] == ["task/2", "queued"] and listed[2].endswith("waits for task/1")
+    assert listed[3].split("\t")[:2] == ["task/2", "queued"] and listed[3].endswith("waits for task/1")
     assert place.command("run", "--dry-run").stdout.splitlines()[0] == "task/1\tnext\tsay hello"
     ran = place.command("run", "--headless", check=False)
     assert ran.returncode == 1  # one of them failed

@@ -92,6 +92,14 @@ def test_an_intent_that_is_a_claim_is_the_records_own() -> None:
     assert overrule(facts, Worded("All tests are green."), "m")[0].intent == "fix it"
 
 
+def test_the_command_that_opened_an_episode_is_part_of_its_goal() -> None:
+    facts = Narrative(intent="Run /workflows:review.\nLater:\n  explain the builder.", outcome="", completed=[])
+    told, _ = overrule(facts, Worded("The user wanted the builder explained."), "m")
+    assert told.intent == "The user ran /workflows:review. The user wanted the builder explained."
+    told, _ = overrule(facts, Worded("The user wanted a review of the branch."), "m")
+    assert told.intent == "The user wanted a review of the branch."
+
+
 def test_what_a_model_says_came_of_it_is_one_part_of_the_end() -> None:
     facts = Narrative(outcome="Committed (abc); the agent at the end: “Done”", marks=["committed"])
     told = overrule(facts, Worded("Mend it.", outcome="The pool is closed; others wait."), "m")[0].outcome

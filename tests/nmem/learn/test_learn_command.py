@@ -55,12 +55,12 @@ def inert(text: str) -> bool:
 def test_the_list_is_that_of_the_current_project(told: Shop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     lines = fine("learn").splitlines()
     assert lines[0] == "# Learnings"
-    assert [line.split("\t")[0] for line in lines[1:]] == ["1", "2"]
-    assert lines[1].split("\t")[2:] == [
+    assert [line.split("\t")[0] for line in lines[2:]] == ["1", "2"]
+    assert lines[2].split("\t")[2:] == [
         "warm", "failing command", "2", "2025-10-08", "open", "shop", "npm test", "`pnpm test` works (3 sessions)",
     ]  # fmt: skip
     assert inert("\n".join(lines).replace("\t", ""))
-    assert fine("learn", "--all-projects").count("\n") == 4
+    assert fine("learn", "--all-projects").count("\n") == 5
     assert fine("learn", "--across").count("\n") == 2
     assert fine("learn", "--project", "farm").count("\n") == 2
     assert fine("learn", "--state", "snoozed").count("deploy it") == 1
@@ -307,7 +307,7 @@ def test_projects_that_nobody_works_on_come_last(told: Shop, monkeypatch: pytest
     monkeypatch.setattr(terminal, "now", lambda: told.now + 90 * DAY)
     told.db.execute("UPDATE sessions SET last_at = ? WHERE id = 'f'", (told.now + 89 * DAY,))
     lines = fine("learn", "--all-projects").splitlines()
-    assert [line.split("\t")[0] for line in lines[1:]] == ["4", "1", "2", "3"]
+    assert [line.split("\t")[0] for line in lines[2:]] == ["4", "1", "2", "3"]
     monkeypatch.setattr(terminal, "is_terminal", lambda: True)
     assert fine("learn", "--all-projects").count("nobody works there now") == 3
     assert "nobody works there" not in fine("learn")

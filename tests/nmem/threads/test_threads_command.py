@@ -45,8 +45,8 @@ def test_threads_of_several_sessions_are_listed_and_the_others_counted(told: Wor
     continuity.assign_all(told.db)
     lines = run().splitlines()
     assert lines[0] == "# Threads"
-    assert "The avatar limit in limits.py again" in lines[1]
-    assert lines[2:] == ["2 threads of one session: --all lists them"]
+    assert "The avatar limit in limits.py again" in lines[2]
+    assert lines[3:] == ["2 threads of one session: --all lists them"]
     found = json.loads(run("--json"))
     assert [each["session_count"] for each in found["threads"]] == [2]
     assert found["single"] == 2
@@ -66,13 +66,13 @@ def test_on_a_terminal_each_thread_is_a_block_of_its_own(told: World, monkeypatc
 def test_all_are_listed_on_demand(told: World) -> None:
     lines = run("--all").splitlines()
     assert lines[0] == "# Threads"
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert "\x1b" not in run("--all")
-    assert run("--all", "--project", "borealis").count("\n") == 2
-    assert run("list", "--all", "--limit", "1").count("\n") == 2
+    assert run("--all", "--project", "borealis").count("\n") == 3
+    assert run("list", "--all", "--limit", "1").count("\n") == 3
     found = json.loads(run("--all", "--json", "--project", "aurora"))["threads"]
     assert [each["clients"] for each in found] == [["codex"], ["claude"]]
-    assert run("--all", "--since", "2001-01-01").count("\n") == 4
+    assert run("--all", "--since", "2001-01-01").count("\n") == 5
     assert run("--all", "--since", "2100-01-01").startswith("no threads: ")
 
 

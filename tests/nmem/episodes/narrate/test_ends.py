@@ -322,6 +322,8 @@ def test_a_check_of_some_tests_is_told_as_such_until_all_of_them_pass(begin: typ
     ):  # fmt: skip
         once = begin().user("Seal the lid").edit("lid.ts").shell(line, "test").agent("Sealed.")
         assert f"Passed: {told}" in narrate(once.episode()).completed
+    built = begin().user("Seal the lid").edit("lid.go").shell("go test -c ./lid/ -o /dev/null", "build")
+    assert "Passed: go test -c" in narrate(built.agent("Sealed.").episode()).completed
     again = begin().user("Seal the lid").shell("pytest", "test").edit("lid.py").shell("pytest -k lid", "test")
     assert "Passed: pytest (some tests)" in narrate(again.agent("Sealed.").episode()).completed
 
