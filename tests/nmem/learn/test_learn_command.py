@@ -61,12 +61,12 @@ def test_the_list_is_that_of_the_current_project(told: Shop, monkeypatch: pytest
     ]  # fmt: skip
     assert inert("\n".join(lines).replace("\t", ""))
     assert fine("learn", "--all-projects").count("\n") == 5
-    assert fine("learn", "--across").count("\n") == 2
-    assert fine("learn", "--project", "farm").count("\n") == 2
+    assert fine("learn", "--across").count("\n") == 3
+    assert fine("learn", "--project", "farm").count("\n") == 3
     assert fine("learn", "--state", "snoozed").count("deploy it") == 1
-    assert fine("learn", "list", "--state", "all").count("\n") == 4
-    assert fine("learn", "--since", "2d").count("\n") == 2
-    assert fine("learn", "--limit", "1").count("\n") == 2
+    assert fine("learn", "list", "--state", "all").count("\n") == 5
+    assert fine("learn", "--since", "2d").count("\n") == 3
+    assert fine("learn", "--limit", "1").count("\n") == 3
     monkeypatch.chdir(tmp_path)
     assert str(run("learn").exception).startswith(f"nothing is recorded of project {tmp_path}: ")
 
