@@ -1,7 +1,7 @@
 """Computes labels, episodes, stories, decisions and learnings for settling in parallel; the main process writes.
 
-Up to four processes, one a processor, read the database and answer; what they could not do is done here, and fails here if it has to. Where
-there is little to do, or one processor, there are none.
+Up to four processes, one a processor, read the database and answer; what they could not do is done here, and fails
+here if it has to. Where there is little to do, or one processor, there are none.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from sqlite3 import Connection
 from capture.event import STOPPED
 from nmem.episodes import history
 from nmem.episodes.narrate.records import FAILED, OK, Action
+from nmem.episodes.narrate.turns import REASON
 from nmem.episodes.reading import action
 from nmem.episodes.unit import BROKEN_OFF
 from nmem.llm.session_prompt import Turn
@@ -76,7 +77,9 @@ def deeds(actions: Sequence[Action]) -> list[str]:
     """What was done, a line each, the telling ones first: answers of the person, commits, checks, edits, commands."""
     lines: list[tuple[int, str]] = []
     for one in actions:
-        if one.refused:
+        if one.refused and one.obs_type == "plan" and not REASON.search(one.response):
+            lines.append((0, "a plan was put to the user and not carried out here"))  # elsewhere, for all one knows
+        elif one.refused:
             lines.append((0, f"refused by the user: {one.tool_name} {_line(one.content or one.file_path, _COMMAND)}"))
         elif one.obs_type in ("question", "plan"):
             lines.append((0, f"answered by the user: {_line(one.content, 200)} -> {_line(one.response, 200)}"))

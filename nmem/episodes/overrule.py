@@ -18,7 +18,7 @@ from nmem.episodes.narrate.records import Narrative
 from nmem.llm.claims import sentences
 from nmem.llm.session_prompt import Story
 
-_NOTES = 8
+_NOTES, _SAME = 8, 0.7
 _SETTLED = ("The user decided", "The user corrected", "Plan accepted by the user")
 """How the records tell a decision of the person."""
 _TESTS = r"(?:tests?|specs?|suites?|builds?|checks?|ci|pipelines?|everything|lint(?:er|ing)?)"
@@ -94,7 +94,12 @@ def _came(facts: str, told: str) -> str:
     """How it ended by the records, with the model's sentence in the place of the agent's last words."""
     if not told:
         return facts
-    return "; ".join(one for one in (without_last_words(facts)[0], told.rstrip(".").replace("; ", ", ")) if one)
+    known = without_last_words(facts)[0]
+    return (
+        known
+        if within(words(told), words(known)) >= _SAME
+        else "; ".join(one for one in (known, told.rstrip(".").replace("; ", ", ")) if one)
+    )
 
 
 def _stood(facts: str, told: str) -> str:
@@ -152,6 +157,6 @@ def _added(notes: list[str], known: Sequence[str]) -> list[str]:
     out = list(notes)
     for note in known:
         bag = words(note)
-        if not any(within(bag, other) >= 0.7 for other in bags):
+        if not any(within(bag, other) >= _SAME for other in bags):
             out.append(note)
     return out[:_NOTES]

@@ -145,12 +145,7 @@ class Ground:
         least = _WISH if claims.PERSON.search(sentence) else _SHARE
         if not wanted or share < least or max((_covered(wanted, one) for one in windows), default=0.0) < _HOME:
             return strange
-        return (
-            _apart(sentence, windows)
-            or _ended(sentence, rows)
-            or _wished(sentence, rows)
-            or _why(sentence, rows)
-        )
+        return _apart(sentence, windows) or _ended(sentence, rows) or _wished(sentence, rows) or _why(sentence, rows)
 
 
 def _before(row: Row) -> str:

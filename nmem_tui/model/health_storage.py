@@ -11,7 +11,7 @@ from nmem.retention.mediation import Life
 from nmem.retention.read import Due
 from nmem.retention.sweep import Swept
 from nmem.text import fit, pad, printable
-from nmem_tui.model import symbols
+from nmem_tui.model import actions, symbols
 from nmem_tui.model.figures import ago, count, date, duration, plural, scaled, several, size
 from nmem_tui.model.health import Stored, say
 from nmem_tui.model.line import Line, cut, wrap
@@ -159,7 +159,7 @@ def _life(one: Life) -> Item:
 
 
 def _sweeps(found: Stored, at: int, zone: tzinfo | None) -> Iterator[Item]:
-    yield say([("Sweeps ", "title"), ("newest first; s sees what one would take", "quiet")])
+    yield say([("Sweeps ", "title"), (f"newest first; {actions.key_of('sweep')} sees what one would take", "quiet")])
     for one in found.standing.journal:
         yield _sweep(one, at, zone)
     if not found.standing.journal:

@@ -169,7 +169,7 @@ def _badge(judged: Judged | None) -> Line:
         return []
     if judged.offered:
         score = "" if judged.score is None else f", {judged.score:.0%} likely a new task"
-        return [(f"? nearly cut here{score}", "warn"), ("  s splits", "quiet")]
+        return [(f"? nearly cut here{score}", "warn"), (f"  {actions.key_of('split')} splits", "quiet")]
     if judged.by == "person" and judged.label != "new":
         return [("✓ you said it belongs here", "good")]
     return []

@@ -257,11 +257,11 @@ async def test_rename(told: Any, cockpit: Any, settled: Any, until: Any) -> None
 async def test_split_at_a_prompt_and_undo(told: Any, cockpit: Any, settled: Any, until: Any, text: Any) -> None:
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_flaky(pilot, settled)
-        await pilot.press("s")
+        await pilot.press("S")
         await until(pilot, "put the cursor on a prompt")
-        await pilot.press("enter", "right_square_bracket", "s")
+        await pilot.press("enter", "right_square_bracket", "S")
         await until(pilot, "begins with this prompt already")
-        await pilot.press("right_square_bracket", "s")
+        await pilot.press("right_square_bracket", "S")
         await until(pilot, "split: a new episode begins", "Episodes ─ 6 episodes")
         made = ask("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", told["slow"])
         assert made != told["flaky"]
@@ -280,7 +280,7 @@ async def test_what_is_split_off_under_a_filter_is_shown_with_its_own_story(
         await pilot.press("slash", *"flaky", "enter")
         await settled(pilot)
         assert "Write the release" not in text(pilot)
-        await pilot.press("g", "enter", "right_square_bracket", "right_square_bracket", "s")
+        await pilot.press("g", "enter", "right_square_bracket", "right_square_bracket", "S")
         await until(pilot, "split: a new episode begins")
         made = ask("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", told["slow"])
         shown = await until(pilot, "▌", f"Story ─ episode {made}", "Could it be the clock")

@@ -83,7 +83,7 @@ async def test_dialogs_are_as_accepted(
     dialog: str, make: Any, looks: Any, settled: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmem.purge.files.backups", lambda _path: sorted(Path("backups").glob("*.db")))
-    keys = {"purge": ["2", "j", "x"], "sweep": ["8", "s"], "fix": ["8", "f"], "words": ["8", "x"], "deck": ["8", "r"]}
+    keys = {"purge": ["2", "j", "x"], "sweep": ["8", "S"], "fix": ["8", "f"], "words": ["8", "x"], "deck": ["8", "r"]}
 
     async def arrive(pilot: Any) -> None:
         for key in keys[dialog]:
@@ -204,13 +204,13 @@ async def test_sweep_counts_first_and_forgets_only_with_y(
     async with cockpit(path, (160, 45)) as pilot:
         await pilot.press("8")
         await until(pilot, "Findings")
-        await pilot.press("s")
+        await pilot.press("S")
         shown = await until(pilot, "would be forgotten", "file read of aurora-api", "cannot be undone")
         assert "forgets this, for good" in shown
-        await pilot.press("s", "enter")
+        await pilot.press("S", "enter")
         await until(pilot, gone="forgets this")
         assert ask(old, healths.OLD) == there
-        await pilot.press("s")
+        await pilot.press("S")
         await until(pilot, "forgets this")
         await pilot.press("y")
         await until(pilot, "their traces stay", gone="forgets this")

@@ -56,7 +56,7 @@ def test_no_text_names_the_key_of_an_action_by_itself() -> None:
 
 
 def test_a_text_has_the_key_that_the_person_has() -> None:
-    assert (actions.key_of("again"), actions.key_of("run_task"), actions.key_of("undo")) == ("^r", "s", "u")
+    assert (actions.key_of("again"), actions.key_of("run_task"), actions.key_of("undo")) == ("^r", "S", "u")
     actions.use_keys(OWN)
     assert actions.fill_keys("{run_task} starts it, {undo} undoes") == "f10 starts it, f12 undoes"
     assert "f9" in str(empty.told("tasks", 100, 30))

@@ -113,7 +113,7 @@ async def test_every_state_can_be_listed(known: Any, cockpit: Any, settled: Any,
         await at_thumbs(pilot)
         for name, words in (("accepted", "npm test"), ("dismissed", "nothing is dismissed here"),
                             ("snoozed", "mypy src"), ("resolved", "ruff check"), ("all", "8 learnings")):  # fmt: skip
-            await pilot.press("s")
+            await pilot.press("right_curly_bracket")
             await until(pilot, f"▸{name} ", words)
         await pilot.press("S")
         await until(pilot, "▸resolved 1", "it passed since")
@@ -248,7 +248,7 @@ async def test_reopening_an_accepted_one_shows_what_comes_out(
         await pilot.press("y")
         await until(pilot, "accepted 2")
         await settled(pilot)
-        await pilot.press("s")
+        await pilot.press("right_curly_bracket")
         await until(pilot, "▸accepted 2")
         await settled(pilot)
         await pilot.press("g", "o")

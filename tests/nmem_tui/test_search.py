@@ -191,12 +191,12 @@ async def test_a_filter_goes_in_and_out_by_key_and_by_mouse(make: Any, cockpit: 
         await settled(pilot)
         assert box(pilot) == "limit is:failed"
         assert {hit.outcome for hit in pilot.app.screen.hits} == {"failed"}
-        await pilot.press("escape", "s")
+        await pilot.press("escape", "S")
         await settled(pilot)
         assert "newest first" in text(pilot)
         pilot.app.screen.put("is:failed")
         await settled(pilot)
-        await pilot.press("s")
+        await pilot.press("S")
         assert "the newest come first anyway" in text(pilot)
 
 

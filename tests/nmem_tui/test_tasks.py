@@ -90,7 +90,7 @@ async def test_views_are_as_accepted(
 
     async def arrive(pilot: Any) -> None:
         await at_tasks(pilot, full["next" if name == "run" else "runs"])
-        await pilot.press({"detail": "enter", "output": "o", "form": "n", "run": "s"}[name])
+        await pilot.press({"detail": "enter", "output": "o", "form": "n", "run": "S"}[name])
         await settled(pilot)
 
     await looks("aurora.db", f"tasks-{name}", arrive)
@@ -409,12 +409,12 @@ async def test_run_asks_then_starts_it_and_its_end_is_seen(
     number = queued(here, tasked, seeds, "please fail")
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_tasks(pilot)
-        await pilot.press("s")
+        await pilot.press("S")
         await until(pilot, f"Run task {number} now?", "claude")
-        await pilot.press("enter", "s", "escape")
+        await pilot.press("enter", "S", "escape")
         await settled(pilot)
         assert ask("SELECT state, attempt FROM tasks") == ("queued", 0)
-        await pilot.press("s", "y")
+        await pilot.press("S", "y")
         await until(pilot, "✗ failed", "exit code 3", "doing: please fail")
         assert ask("SELECT output FROM tasks") == f"doing: please fail\nNMEM_DB {here / 'aurora.db'} skips None"
         assert ask("SELECT state, exit_code, attempt FROM tasks") == ("failed", 3, 1)
@@ -427,7 +427,7 @@ async def test_a_running_one_is_followed_and_cancelled(
     number = queued(here, tasked, seeds, "wait for me")
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_tasks(pilot)
-        await pilot.press("s", "y")
+        await pilot.press("S", "y")
         await until(pilot, "● running", "doing: wait for me", "7 Tasks ·1")
         await pilot.press("c")
         await until(pilot, f"Cancel task {number}?", "asked to end")
@@ -443,7 +443,7 @@ async def test_the_demo_runs_nothing(make: Any, here: Path, tasked: Any, seeds: 
         pilot.app.demo = True
         await pilot.press("7")
         await until(pilot, "○ queued")
-        await pilot.press("s")
+        await pilot.press("S")
         await until(pilot, "the demo runs nothing")
 
 
@@ -610,7 +610,7 @@ async def test_without_a_database_the_first_task_makes_one(
         assert ask("SELECT prompt, cwd FROM tasks") == ("First", str(here))
 
 
-@pytest.mark.parametrize("key", ["e", "s", "x", "c", "o", "enter"])
+@pytest.mark.parametrize("key", ["e", "S", "x", "c", "o", "enter"])
 async def test_hostile_text_commands_no_terminal_in_forms_and_questions(
     key: str, make: Any, cockpit: Any, settled: Any, at_tasks: Any, text: Any, harmless: Any
 ) -> None:

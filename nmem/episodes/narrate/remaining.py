@@ -60,7 +60,7 @@ def next_steps(
             text for text in _from_text(last.text, only_question=finished)
             if not any(open_ends.closes(text, row) for row in since)
         ]  # fmt: skip
-        if not unanswered and episode.prompts and last.at < episode.prompts[-1].at:  # work followed the reply to it
+        if not agreed and episode.prompts and last.at < episode.prompts[-1].at:  # the user replied to it
             found = [one for one in found if not one.startswith(open_ends.QUESTION)]
         if agreed and asks[-1].sentences:
             reply = clip(asks[-1].sentences[0], 40)

@@ -342,7 +342,7 @@ def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, s
     where they do not, a call that only looks was broken off to go on otherwise.
     """
     for action in reversed(refused):
-        told = _REASON.search(action.response)
+        told = REASON.search(action.response)
         said, cut, _ = told[1].partition("…[+") if told else ("", "", "")
         said = said.rpartition(" ")[0] + "…" if cut else said  # the last word may be a part of one
         if size(said) >= _SAYS:
@@ -362,7 +362,7 @@ def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, s
     return None, ""
 
 
-_REASON = re.compile(r"\b(?:the user said|reason for the rejection):\s+(\S.*)", re.DOTALL)
+REASON = re.compile(r"\b(?:the user said|reason for the rejection):\s+(\S.*)", re.DOTALL)
 """What a client writes before a person's words in the answer to a refused call."""
 _AGAINST = Cue(
     r"\b(?:no|not|don['’]?t|never|instead|rather|stop|wrong|wait|não|nao|nunca|nein|nicht|statt)\b"
