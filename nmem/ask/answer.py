@@ -1,0 +1,183 @@
+"""Chooses the quotes that answer a question, and decides whether any does: rows in, an Answer out.
+
+How much of the question's informative words a quote says decides, rare words counting for more; what it answers and
+the rest of its row count, too. Below a threshold nothing is recorded about it, and no noise is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from sqlite3 import Connection
+
+from nmem.ask import rows
+from nmem.ask.question import Question, Says, asked, joined
+from nmem.ask.rows import CLOSING, DECISION, LEARNING, PROMPT, RECALL, STORY, Said
+from nmem.episodes.narrate.prose import clip, sentences
+from nmem.llm.claims import CAUSE
+from nmem.retrieval.words import words
+
+ENOUGH = 0.68
+"""Of the question, in a quote with what it answers: below it nothing is recorded about it."""
+_CLOSE = 0.7
+"""A quote is shown that is worth this part of the best one."""
+_WEIGHTS = {DECISION: 1.15, RECALL: 1.15, PROMPT: 1.0, LEARNING: 0.95, CLOSING: 0.9, STORY: 0.9}
+_PARTS, _COVERED = (0.3, 0.3, 0.1, 0.15, 0.15), (0.0, 0.4, 0.3, 0.3, 0.0)
+"""What counts how much, for a quote's place and for whether anything is recorded: the words of what was said, of the
+best part of a decision, of all its parts, of the whole row with what it answers, of the episode."""
+_BEFORE, _AGAIN, _FEW = 0.95, 0.85, 6
+"""A decision's question and its restatement beside what was said; words of an answer that says what it answers."""
+_ASKS, _SHOWN, _WHY, _OLD = 0.75, 0.7, 1.05, 0.9
+"""A quote that asks itself; one that does not show what the question asks for; one that gives a cause; superseded."""
+_CAUSED = re.compile(r"\bcaused\b|\b(?:that|which)(?:'s| is) (?:why|how|what)\b|\bso (?:that )?(?:we|it|they)\b", re.I)
+_SHORT = 260
+"""Characters of a quote."""
+_ALIKE = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence or two of the records; text as it is stored."""
+
+    id: str
+    kind: str
+    at: int
+    session_id: str
+    project: str
+    unit_id: int
+    text: str
+    asked: str
+    """What it answers, of a decision."""
+    restated: str
+    """How the agent said a decision again."""
+    superseded: str
+    """What replaced it, in words; empty where it still holds."""
+    coverage: float
+    """How much of the question it says with what it answers, 0 to 1."""
+    score: float
+    path: str = ""
+    later: int = 0
+    """The decision that replaced it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is recorded about a question; no quotes: nothing."""
+
+    question: str
+    words: tuple[str, ...]
+    quotes: tuple[Quote, ...] = ()
+    coverage: float = 0.0
+    """Of the quote that says most of it."""
+
+
+def answer(db: Connection, text: str, now: int, project: int | None = None, limit: int = 5) -> Answer:
+    """The quotes that answer a question, best first. Raises sqlite3.Error."""
+    named, db.row_factory = db.row_factory, None
+    try:
+        question = asked(text)
+        if not question.words:
+            return Answer(text, ())
+        found = rows.read(db, text, " ".join(question.subject), now, project)
+        question.weigh(db, {one.project_id for one in found})
+    finally:
+        db.row_factory = named
+    ranked = _ranked(question, found)
+    most = max((one.coverage for one in ranked), default=0.0)
+    if most < ENOUGH:
+        return Answer(text, question.subject, (), most)
+    return Answer(text, question.subject, tuple(_chosen(ranked, limit)), most)
+
+
+def _ranked(question: Question, found: Sequence[Said]) -> list[Quote]:
+    """A quote of each row, the best first."""
+    whole: dict[int, Says] = {}
+    for one in found:
+        if one.unit_id:
+            whole[one.unit_id] = joined(whole.get(one.unit_id, {}), question.said(one.text))
+    quotes = [quote for one in found if (quote := _quote(question, one, whole.get(one.unit_id, {})))]
+    return sorted(quotes, key=lambda one: (-one.score, -one.at, one.id))
+
+
+def _quote(question: Question, row: Said, whole: Says) -> Quote | None:
+    """The sentences of a row that say most of a question; None where none says anything of it."""
+    decision = row.kind == DECISION
+    parts = [_best(question, row, text) for text in (row.text, row.before, row.restated)]
+    told = parts if decision else parts[:1]
+    says = [question.said(part) for part in told]
+    near = joined(*says, *map(question.said, (row.before, row.text, row.restated)))
+    if not near or not parts[0]:
+        return None
+    said, before, again = (question.share(question.said(part), row.project_id) for part in parts)
+    if decision and len(parts[0].split()) <= _FEW:  # "Down.": it says what it answers
+        said = max(said, before)
+    best = max(said, _BEFORE * before, _AGAIN * again) if decision else said
+    around, episode = (question.share(one, row.project_id) for one in (near, joined(near, whole)))
+    values = (said, best, question.share(joined(*says), row.project_id), around, episode)
+    score = sum(part * value for part, value in zip(_PARTS, values, strict=True)) * _WEIGHTS[row.kind]
+    coverage = sum(part * value for part, value in zip(_COVERED, values, strict=True))
+    if question.shows and not question.shows.search(" ".join(told)):
+        score, coverage = score * _SHOWN, coverage * _SHOWN
+    if parts[0].rstrip("\"'”’)*` ").endswith(("?", "？")):
+        score, coverage = score * _ASKS, coverage * _ASKS
+    if question.why and (CAUSE.search(row.text) or _CAUSED.search(parts[0])):
+        score *= _WHY
+    if row.superseded:
+        score *= _OLD
+    text, before, restated = parts if decision else (parts[0], "", "")
+    return Quote(row.id, row.kind, row.at, row.session_id, row.project, row.unit_id, text, before, restated,
+                 row.superseded.told if row.superseded else "", round(coverage, 3), round(score, 4), row.path,
+                 row.superseded.id if row.superseded else 0)  # fmt: skip
+
+
+def _best(question: Question, row: Said, text: str) -> str:
+    """A text where it is short, else its sentence that says most of a question, with the one after it where that adds."""
+    flat = " ".join(text.split())
+    if len(flat) <= _SHORT and "```" not in text:
+        return flat
+    parts = [one.text for one in sentences(text)]
+    if not parts:
+        return ""
+
+    def worth(place: int) -> float:
+        shown = bool(question.shows and question.shows.search(parts[place]))
+        asks = parts[place].endswith(("?", "？"))
+        return question.share(question.said(parts[place]), row.project_id) * (_ASKS if asks else 1.0) + 0.1 * shown
+
+    best = max(range(len(parts)), key=lambda place: (worth(place), -place))
+    quote = parts[best]
+    for place in (best + 1, best - 1):
+        if 0 <= place < len(parts) and len(quote) + len(parts[place]) < _SHORT:
+            pair = " ".join((quote, parts[place]) if place > best else (parts[place], quote))
+            if len(question.said(pair)) > len(question.said(quote)):
+                return pair
+    return clip(quote, _SHORT)
+
+
+def _chosen(ranked: Sequence[Quote], limit: int) -> list[Quote]:
+    """The best that say different things; what was superseded stands behind what replaced it."""
+    least = _CLOSE * ranked[0].score
+    by_id = {one.id: one for one in ranked}
+    out: list[Quote] = []
+    for one in ranked:
+        if len(out) >= limit or one.score < least:
+            break
+        newer = by_id.get(f"{DECISION}/{one.later}")
+        for each in [newer, one] if newer else [one]:
+            if each not in out and not any(_alike(each, other) for other in out):
+                out.append(each)
+    return out[:limit]
+
+
+def _alike(one: Quote, other: Quote) -> bool:
+    """Whether a quote says what another of its episode does: a story or a closing that says a decision again."""
+    if one.unit_id != other.unit_id or one.kind not in (CLOSING, STORY):
+        return one.text == other.text
+    mine, theirs = set(words(one.text)), set(words(f"{other.text} {other.restated}"))
+    return bool(mine) and len(mine & theirs) >= _ALIKE * len(mine)
+
+
+def without_project(found: Answer) -> Answer:
+    """An answer whose quotes name no project, where all are of one."""
+    return replace(found, quotes=tuple(replace(one, project="") for one in found.quotes))
