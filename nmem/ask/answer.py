@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import mul
 from sqlite3 import Connection
 
 from nmem.ask import rows
@@ -18,8 +19,11 @@ from nmem.episodes.narrate.prose import clip, sentences
 from nmem.llm.claims import CAUSE
 from nmem.retrieval.words import words
 
-ENOUGH = 0.68
-"""Of the question, in a quote with what it answers: below it nothing is recorded about it."""
+ENOUGH, NEAR = 0.68, 0.4
+"""Of the question, in a quote with what it answers: below it nothing is recorded about it; a model that reads the
+quotes may find an answer in one that says less."""
+SHOWN = 6
+"""Quotes that a model is shown at least."""
 _CLOSE = 0.7
 """A quote is shown that is worth this part of the best one."""
 _WEIGHTS = {DECISION: 1.15, RECALL: 1.15, PROMPT: 1.0, LEARNING: 0.95, CLOSING: 0.9, STORY: 0.9}
@@ -30,7 +34,7 @@ _BEFORE, _AGAIN, _FEW = 0.95, 0.85, 6
 """A decision's question and its restatement beside what was said; words of an answer that says what it answers."""
 _ASKS, _SHOWN, _WHY, _OLD = 0.75, 0.7, 1.05, 0.9
 """A quote that asks itself; one that does not show what the question asks for; one that gives a cause; superseded."""
-_CAUSED = re.compile(r"\bcaused\b|\b(?:that|which)(?:'s| is) (?:why|how|what)\b|\bso (?:that )?(?:we|it|they)\b", re.I)
+_CAUSED = re.compile(r"\bcaused\b|\b(?:that|which)(?:'s| is) (?:why|how|what)\b", re.IGNORECASE)
 _SHORT = 260
 """Characters of a quote."""
 _ALIKE = 0.75
@@ -72,8 +76,9 @@ class Answer:
     """Of the quote that says most of it."""
 
 
-def answer(db: Connection, text: str, now: int, project: int | None = None, limit: int = 5) -> Answer:
-    """The quotes that answer a question, best first. Raises sqlite3.Error."""
+def answer(db: Connection, text: str, now: int, project: int | None = None, limit: int = 5, least: float = ENOUGH
+           ) -> Answer:  # fmt: skip
+    """The quotes that answer a question, best first; none below the `least` coverage. Raises sqlite3.Error."""
     named, db.row_factory = db.row_factory, None
     try:
         question = asked(text)
@@ -85,7 +90,7 @@ def answer(db: Connection, text: str, now: int, project: int | None = None, limi
         db.row_factory = named
     ranked = _ranked(question, found)
     most = max((one.coverage for one in ranked), default=0.0)
-    if most < ENOUGH:
+    if most < least:
         return Answer(text, question.subject, (), most)
     return Answer(text, question.subject, tuple(_chosen(ranked, limit)), most)
 
@@ -100,39 +105,38 @@ def _ranked(question: Question, found: Sequence[Said]) -> list[Quote]:
     return sorted(quotes, key=lambda one: (-one.score, -one.at, one.id))
 
 
-def _quote(question: Question, row: Said, whole: Says) -> Quote | None:
+def _quote(question: Question, row: Said, episode: Says) -> Quote | None:
     """The sentences of a row that say most of a question; None where none says anything of it."""
     decision = row.kind == DECISION
-    parts = [_best(question, row, text) for text in (row.text, row.before, row.restated)]
-    told = parts if decision else parts[:1]
-    says = [question.said(part) for part in told]
-    near = joined(*says, *map(question.said, (row.before, row.text, row.restated)))
-    if not near or not parts[0]:
+    text = _best(question, row, row.text)
+    asked, restated = (_best(question, row, part) if decision else "" for part in (row.before, row.restated))
+    asked, restated = "" if asked == text else asked, "" if restated in (asked, text) else restated
+    union = joined(*map(question.said, (text, asked, restated)))
+    near = joined(union, *map(question.said, (row.before, row.text, row.restated)))
+    if not near or not text:
         return None
-    said, before, again = (question.share(question.said(part), row.project_id) for part in parts)
-    if decision and len(parts[0].split()) <= _FEW:  # "Down.": it says what it answers
+    said, before, again = (question.share(question.said(part), row.project_id) for part in (text, asked, restated))
+    if len(text.split()) <= _FEW:  # "Down.": it says what it answers
         said = max(said, before)
-    best = max(said, _BEFORE * before, _AGAIN * again) if decision else said
-    around, episode = (question.share(one, row.project_id) for one in (near, joined(near, whole)))
-    values = (said, best, question.share(joined(*says), row.project_id), around, episode)
-    score = sum(part * value for part, value in zip(_PARTS, values, strict=True)) * _WEIGHTS[row.kind]
-    coverage = sum(part * value for part, value in zip(_COVERED, values, strict=True))
-    if question.shows and not question.shows.search(" ".join(told)):
-        score, coverage = score * _SHOWN, coverage * _SHOWN
-    if parts[0].rstrip("\"'”’)*` ").endswith(("?", "？")):
-        score, coverage = score * _ASKS, coverage * _ASKS
-    if question.why and (CAUSE.search(row.text) or _CAUSED.search(parts[0])):
+    best = max(said, _BEFORE * before, _AGAIN * again)
+    rest = (question.share(says, row.project_id) for says in (union, near, joined(near, episode)))
+    values, factor = (said, best, *rest), _factor(question, text, f"{text} {asked} {restated}")
+    score = sum(map(mul, _PARTS, values)) * factor * _WEIGHTS[row.kind] * (_OLD if row.superseded else 1.0)
+    if question.why and (CAUSE.search(row.text) or _CAUSED.search(text)):
         score *= _WHY
-    if row.superseded:
-        score *= _OLD
-    text, before, restated = parts if decision else (parts[0], "", "")
-    return Quote(row.id, row.kind, row.at, row.session_id, row.project, row.unit_id, text, before, restated,
-                 row.superseded.told if row.superseded else "", round(coverage, 3), round(score, 4), row.path,
-                 row.superseded.id if row.superseded else 0)  # fmt: skip
+    return Quote(row.id, row.kind, row.at, row.session_id, row.project, row.unit_id, text, asked, restated,
+                 row.superseded.told if row.superseded else "", round(factor * sum(map(mul, _COVERED, values)), 3),
+                 round(score, 4), row.path, row.superseded.id if row.superseded else 0)  # fmt: skip
+
+
+def _factor(question: Question, text: str, shown: str) -> float:
+    """Less than 1 for what asks itself, and for what does not show a number or a time where one is asked for."""
+    asks = text.rstrip("\"'”’)*` ").endswith(("?", "？"))
+    return (_ASKS if asks else 1.0) * (_SHOWN if question.shows and not question.shows.search(shown) else 1.0)
 
 
 def _best(question: Question, row: Said, text: str) -> str:
-    """A text where it is short, else its sentence that says most of a question, with the one after it where that adds."""
+    """A text where it is short, else its sentence that says most of a question, with a neighbour that adds."""
     flat = " ".join(text.split())
     if len(flat) <= _SHORT and "```" not in text:
         return flat
@@ -176,8 +180,3 @@ def _alike(one: Quote, other: Quote) -> bool:
         return one.text == other.text
     mine, theirs = set(words(one.text)), set(words(f"{other.text} {other.restated}"))
     return bool(mine) and len(mine & theirs) >= _ALIKE * len(mine)
-
-
-def without_project(found: Answer) -> Answer:
-    """An answer whose quotes name no project, where all are of one."""
-    return replace(found, quotes=tuple(replace(one, project="") for one in found.quotes))

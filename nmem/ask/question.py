@@ -18,19 +18,21 @@ Says = dict[int, float]
 
 _LEAST = 0.15
 """What a word is worth at least, however common it is: it was asked for."""
-_FRAME = CHAT | frozenset(
-    map(
-        stem,
-        """may might shall must whether ever does often much many time between among within per don doesn didn isn aren
-        wasn weren won wouldn couldn shouldn hasn haven there thing kind sort just really actually currently exactly
-        whose its one""".split() + sorted(CHAT),
+_FRAME = CHAT | {
+    stem(word)
+    for word in (
+        *CHAT, "may", "might", "shall", "must", "whether", "ever", "does", "often", "much", "many", "between", "among",
+        "within", "per", "don", "doesn", "didn", "isn", "aren", "wasn", "weren", "won", "wouldn", "couldn", "shouldn",
+        "hasn", "haven", "there", "thing", "sort", "just", "actually", "currently", "exactly", "whose", "one",
     )
-)
+}  # fmt: skip
 """Words that make a question and are not its subject: they count little, and only in the text that answers it."""
-_IDIOMS = re.compile(r"\b(?:in a row|at all|so that|in order to|any ?more|in the end)\b", re.I)
+_IDIOMS = re.compile(r"\b(?:in a row|at all|so that|in order to|any ?more|in the end)\b", re.IGNORECASE)
+_EDGE = ".,;:!?()[]{}<>\"'`“”‘’"
 _LITTLE, _FORM = 0.1, 0.85
 """What such a word is worth beside a rare one, and another form of a word beside the word itself."""
-_SHORTEST, _LONGEST = 4, 5
+_SHORTEST, _ENDING = 4, 4
+"""Letters of the shorter of two forms of a word, and those that the longer one may have more."""
 _NUMBER = (
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|sixty|hundred|dozen|single"
     r"|both|none|no|every|all|once|twice|unlimited)\b"
@@ -39,9 +41,10 @@ _TIME = (
     r"\b(?:(?:milli)?seconds?|ms|secs?|min(?:ute)?s?|hours?|days?|nights?|weeks?|months?|quarters?|years?|daily|weekly"
     r"|hourly|forever|indefinitely|never|always|once|twice)\b|\d\s?(?:ms|s|m|h|d)\b"
 )
+_LASTS = r"\bhow (?:long|often|old|soon)\b|\bhow many (?:second|minute|hour|day|week|month|year)"
 _SHOWN = (
-    (re.compile(r"\bhow (?:long|often|old|soon)\b|\bhow many (?:second|minute|hour|day|week|month|year)", re.I), _TIME),
-    (re.compile(r"\bhow (?:many|much|large|big|high)\b", re.I), _NUMBER),
+    (re.compile(_LASTS, re.IGNORECASE), re.compile(_TIME, re.IGNORECASE)),
+    (re.compile(r"\bhow (?:many|much|large|big|high)\b", re.IGNORECASE), re.compile(_NUMBER, re.IGNORECASE)),
 )
 """What an answer must show, by how the question begins; English alone."""
 
@@ -54,7 +57,7 @@ class Question:
     words: tuple[str, ...]
     """All its words, as the retrieval index has them; none where none says what it is about."""
     subject: tuple[str, ...]
-    """Its informative words."""
+    """Its informative words as they were typed."""
     shows: re.Pattern[str] | None = None
     """What an answer to it must show: a number, a time."""
     why: bool = False
@@ -100,22 +103,20 @@ def joined(*parts: Says) -> Says:
 
 def asked(text: str) -> Question:
     """The question that a text is."""
-    found = tuple(dict.fromkeys(words(_IDIOMS.sub(" ", text))))
-    subject = [word for word in found if word not in _FRAME]
-    shows = next((re.compile(shown, re.I) for how, shown in _SHOWN if how.search(text)), None)
-    why = bool(re.search(r"\bwhy\b|\bwarum\b|\bhow come\b", text, re.I))
-    return Question(text, found if subject else (), tuple(subject), shows, why)
+    plain = _IDIOMS.sub(" ", text)
+    found = tuple(dict.fromkeys(words(plain)))
+    typed = (piece.strip(_EDGE) for piece in plain.split())
+    subject = tuple(dict.fromkeys(piece for piece in typed if not _FRAME.issuperset(words(piece))))
+    shows = next((shown for how, shown in _SHOWN if how.search(text)), None)
+    why = bool(re.search(r"\bwhy\b|\bwarum\b|\bhow come\b", text, re.IGNORECASE))
+    return Question(text, found if subject else (), subject, shows, why)
 
 
 def _same(one: str, other: str) -> float:
-    """Whether two stems are one word, or forms of one: retry and retri, merg and merge."""
+    """Whether two stems are one word, or forms of one: retry and retrier, employe and employee."""
     if one == other:
         return 1.0
     one, other = (f"{word[:-1]}i" if word[-1] == "y" else word for word in (one, other))
-    if min(len(one), len(other)) < _SHORTEST or not (one.isalpha() and other.isalpha()):
-        return 0.0
-    return _FORM * (other.startswith(_core(one)) and one.startswith(_core(other)))
-
-
-def _core(word: str) -> str:
-    return word[: max(_SHORTEST, min(_LONGEST, len(word) - 2))]
+    short, long = sorted((one, other), key=len)
+    alike = len(short) >= _SHORTEST and len(long) - len(short) <= _ENDING and long.startswith(short)
+    return _FORM * (alike and long.isalpha())

@@ -17,13 +17,13 @@ from nmem.errors import NmemError
 from nmem.learn import read as learned
 from nmem.recall import kept, resolve, store
 from nmem.retrieval import engine
-from nmem.search import kinds
-from nmem.search.decisions import KIND as RECALL
+from nmem.search import decisions, kinds
 from nmem.search.search import search
 from nmem.store.project import with_folders
-from nmem.text import json_list
+from nmem.text import texts
 
 DECISION, PROMPT, CLOSING, STORY, LEARNING = "decision", "prompt", "closing", "story", "learning"
+RECALL = decisions.KIND
 _EPISODES = 24
 """Episodes that are read: the best of search and of the engine."""
 _HITS, _SECONDS = 60, 1.0
@@ -118,7 +118,7 @@ def _turns(db: Connection, units: Iterable[int]) -> list[Said]:
     out = []
     for before, row in pairwise([None, *rows]):
         unit_id, session_id, project_id, project, number, at, source, text = row
-        asked = str(before[-1]) if before is not None and before[1] == session_id else ""
+        asked = str(before[-1]) if before is not None and before[1] == session_id and before[6] != source else ""
         name, one = f"prompt/{number}", settled.get(number)
         kind = PROMPT if source == "user" else CLOSING
         turn = Said(name, kind, at, session_id, project_id, project, unit_id, text, asked, "", later.get(name))
@@ -133,10 +133,11 @@ def _stories(db: Connection, units: Sequence[int]) -> list[Said]:
     out = []
     for unit_id, session_id, project_id, project, at, found, notes in db.execute(_STORIES, (json.dumps(units),)):
         name = f"episode/{unit_id}"
-        for text in [*json_list(found), *notes.split("\n")]:
-            if isinstance(text, str) and text.strip() and not text.startswith(_DECIDED):
-                out.append(Said(name, STORY, at, session_id, project_id, project, unit_id, text,
-                                superseded=later.get(name)))  # fmt: skip
+        out += [
+            Said(name, STORY, at, session_id, project_id, project, unit_id, text, superseded=later.get(name))
+            for text in (*texts(found), *texts(notes))
+            if text.strip() and not text.startswith(_DECIDED)
+        ]
     return out
 
 
@@ -164,8 +165,9 @@ def _written(db: Connection, about: str, project: int | None) -> list[Said]:
         first = resolver.ask(about, limit=_ENTRIES)
         answers = [first] if first.good else [resolver.ask(each.link) for each in first.offers[:_ENTRIES]]
         times = {seen.name: seen.stamp // 1_000_000 for seen in recall.seen}
-        for one in answers:
-            if one.good and one.body and one.entry:
-                out.append(Said(f"{RECALL}/{one.entry.lstrip('/')}", RECALL, times.get(one.file, 0), "", number, name, 0,
-                                f"{one.heading}.\n\n{one.body}", path=f"{place.folder}/{one.file}"))  # fmt: skip
+        out += [
+            Said(f"{RECALL}/{one.entry.lstrip('/')}", RECALL, times.get(one.file, 0), "", number, name, 0,
+                 f"{one.heading}.\n\n{one.body}", path=f"{place.folder}/{one.file}")
+            for one in answers if one.good and one.body and one.entry
+        ]  # fmt: skip
     return out
