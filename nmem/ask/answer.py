@@ -61,8 +61,8 @@ class Quote:
     """How much of the question it says with what it answers, 0 to 1."""
     score: float
     path: str = ""
-    later: int = 0
-    """The decision that replaced it."""
+    later: str = ""
+    """The decision that replaced it, or by which the person answered what an agent proposed: it stands before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +124,10 @@ def _quote(question: Question, row: Said, episode: Says) -> Quote | None:
     score = sum(map(mul, _PARTS, values)) * factor * _WEIGHTS[row.kind] * (_OLD if row.superseded else 1.0)
     if question.why and (CAUSE.search(row.text) or _CAUSED.search(text)):
         score *= _WHY
-    return Quote(row.id, row.kind, row.at, row.session_id, row.project, row.unit_id, text, asked, restated,
-                 row.superseded.told if row.superseded else "", round(factor * sum(map(mul, _COVERED, values)), 3),
-                 round(score, 4), row.path, row.superseded.id if row.superseded else 0)  # fmt: skip
+    coverage = factor * sum(map(mul, _COVERED, values))
+    replaced, later = (row.superseded.told, f"{DECISION}/{row.superseded.id}") if row.superseded else ("", row.answered)
+    return Quote(row.id, row.kind, row.at, row.session_id, row.project, row.unit_id, text, asked, restated, replaced,
+                 round(coverage, 3), round(score, 4), row.path, later)  # fmt: skip
 
 
 def _factor(question: Question, text: str, shown: str) -> float:
@@ -160,14 +161,16 @@ def _best(question: Question, row: Said, text: str) -> str:
 
 
 def _chosen(ranked: Sequence[Quote], limit: int) -> list[Quote]:
-    """The best that say different things; what was superseded stands behind what replaced it."""
+    """The best that say different things; what was superseded stands behind what replaced it, and what an agent said
+    behind what the person decided on it.
+    """
     least = _CLOSE * ranked[0].score
     by_id = {one.id: one for one in ranked}
     out: list[Quote] = []
     for one in ranked:
         if len(out) >= limit or one.score < least:
             break
-        newer = by_id.get(f"{DECISION}/{one.later}")
+        newer = by_id.get(one.later)
         for each in [newer, one] if newer else [one]:
             if each not in out and not any(_alike(each, other) for other in out):
                 out.append(each)

@@ -72,6 +72,8 @@ class Said:
     restated: str = ""
     """How the agent said a decision again."""
     superseded: decided.Later | None = None
+    answered: str = ""
+    """The decision by which the person answered an agent's turn."""
     path: str = ""
 
 
@@ -115,15 +117,19 @@ def _turns(db: Connection, units: Iterable[int]) -> list[Said]:
     rows = db.execute(_TURNS, (_CUT, json.dumps(sorted(units)))).fetchall()
     settled = {one.prompt_id: one for one in decided.of_units(db, units)}
     later = decided.superseded(db, [f"prompt/{row[4]}" for row in rows])
-    out = []
+    out: list[Said] = []
     for before, row in pairwise([None, *rows]):
         unit_id, session_id, project_id, project, number, at, source, text = row
         asked = str(before[-1]) if before is not None and before[1] == session_id and before[6] != source else ""
         name, one = f"prompt/{number}", settled.get(number)
         kind = PROMPT if source == "user" else CLOSING
         turn = Said(name, kind, at, session_id, project_id, project, unit_id, text, asked, "", later.get(name))
-        out.append(turn if one is None else replace(turn, id=f"decision/{one.id}", kind=DECISION, text=one.text,
-                   before=one.question or asked, restated=one.restated, superseded=one.superseded))  # fmt: skip
+        if one is not None:
+            turn = replace(turn, id=f"{DECISION}/{one.id}", kind=DECISION, text=one.text, before=one.question or asked,
+                           restated=one.restated, superseded=one.superseded)  # fmt: skip
+            if asked and out[-1].kind == CLOSING:
+                out[-1] = replace(out[-1], answered=turn.id)
+        out.append(turn)
     return out
 
 
