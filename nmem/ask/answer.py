@@ -61,6 +61,8 @@ class Quote:
     """How much of the question it says with what it answers, 0 to 1."""
     score: float
     path: str = ""
+    row: str = ""
+    """Where it stands: prompt/N of a decision."""
     later: str = ""
     """The decision that replaced it, or by which the person answered what an agent proposed: it stands before it."""
 
@@ -127,7 +129,7 @@ def _quote(question: Question, row: Said, episode: Says) -> Quote | None:
     coverage = factor * sum(map(mul, _COVERED, values))
     replaced, later = (row.superseded.told, f"{DECISION}/{row.superseded.id}") if row.superseded else ("", row.answered)
     return Quote(row.id, row.kind, row.at, row.session_id, row.project, row.unit_id, text, asked, restated, replaced,
-                 round(coverage, 3), round(score, 4), row.path, later)  # fmt: skip
+                 round(coverage, 3), round(score, 4), row.path, row.row or row.id, later)  # fmt: skip
 
 
 def _factor(question: Question, text: str, shown: str) -> float:

@@ -15,7 +15,7 @@ from sqlite3 import Connection
 from nmem.decisions import read as decided
 from nmem.errors import NmemError
 from nmem.learn import read as learned
-from nmem.recall import kept, resolve, store
+from nmem.recall import resolve
 from nmem.retrieval import engine
 from nmem.search import decisions, kinds
 from nmem.search.search import search
@@ -72,6 +72,8 @@ class Said:
     restated: str = ""
     """How the agent said a decision again."""
     superseded: decided.Later | None = None
+    row: str = ""
+    """The prompt that says a decision."""
     answered: str = ""
     """The decision by which the person answered an agent's turn."""
     path: str = ""
@@ -125,8 +127,8 @@ def _turns(db: Connection, units: Iterable[int]) -> list[Said]:
         kind = PROMPT if source == "user" else CLOSING
         turn = Said(name, kind, at, session_id, project_id, project, unit_id, text, asked, "", later.get(name))
         if one is not None:
-            turn = replace(turn, id=f"{DECISION}/{one.id}", kind=DECISION, text=one.text, before=one.question or asked,
-                           restated=one.restated, superseded=one.superseded)  # fmt: skip
+            turn = replace(turn, id=f"{DECISION}/{one.id}", row=name, kind=DECISION, text=one.text,
+                           before=one.question or asked, restated=one.restated, superseded=one.superseded)  # fmt: skip
             if asked and out[-1].kind == CLOSING:
                 out[-1] = replace(out[-1], answered=turn.id)
         out.append(turn)
@@ -161,19 +163,17 @@ def _written(db: Connection, about: str, project: int | None) -> list[Said]:
     out = []
     for number, name, root in [row for row in with_folders(db) if project in (None, row[0])][:_PROJECTS]:
         try:
-            place = kept.place(root)
-            recall = store.of(place) if place else None
+            found = decisions.OPEN.of(root)
         except NmemError:
             continue  # `nmem recall check` says what is wrong with them
-        if recall is None or place is None:
+        if found is None:
             continue
-        resolver = resolve.Resolver(recall)
+        resolver = resolve.Resolver(found.recall)
         first = resolver.ask(about, limit=_ENTRIES)
         answers = [first] if first.good else [resolver.ask(each.link) for each in first.offers[:_ENTRIES]]
-        times = {seen.name: seen.stamp // 1_000_000 for seen in recall.seen}
         out += [
-            Said(f"{RECALL}/{one.entry.lstrip('/')}", RECALL, times.get(one.file, 0), "", number, name, 0,
-                 f"{one.heading}.\n\n{one.body}", path=f"{place.folder}/{one.file}")
+            Said(f"{RECALL}/{one.entry[1:]}", RECALL, found.times.get(one.file, 0), "", number, name, 0,
+                 f"{one.heading}.\n\n{one.body}", path=f"{found.recall.place.folder}/{one.file}")
             for one in answers if one.good and one.body and one.entry
         ]  # fmt: skip
     return out

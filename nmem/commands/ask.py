@@ -9,6 +9,7 @@ import click
 
 from capture import paths
 from nmem.ask import answer as asking
+from nmem.ask.hits import NOTHING
 from nmem.commands import terminal
 from nmem.context.choosing import project_of
 from nmem.llm import Cancel, Failure
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from nmem.ask.answer import Answer, Quote
     from nmem.ask.model import Told
 
-NOTHING = "nothing is recorded about it"
 _WHO = {"decision": "you decided", "prompt": "you said", "closing": "the agent said", "story": "the story says",
         "learning": "learned", "recall": "written decision"}  # fmt: skip
 _SECONDS = 120.0

@@ -96,6 +96,8 @@ ACTIONS: list[Action] = [
     Action("chips", ("f",), "filters", "to the filters, or back: h l move, space toggles one", "Search",
            "search"),
     Action("order", ("s",), "newest", "sort by newest; again: by best match", "Search", "search"),
+    Action("question", ("a",), "ask", "ask a question: quotes answer it, or nothing is recorded about it", "Search",
+           "search"),
     Action("manual", ("m",), "syntax", "everything you can type; enter puts it into the box", "Search", "search"),
     Action("again", ("ctrl+r", "f5"), "", "search again: more may be recorded since", "Search", "search"),
     Action("mark", ("space",), "", "mark or unmark the row; among the filters of Search: toggle one",
