@@ -168,15 +168,23 @@ def _chosen(ranked: Sequence[Quote], limit: int) -> list[Quote]:
     """
     least = _CLOSE * ranked[0].score
     by_id = {one.id: one for one in ranked}
+    said = {one.restated: one for one in reversed(ranked) if one.restated}  # a "yes" to it says it once more
     out: list[Quote] = []
     for one in ranked:
         if len(out) >= limit or one.score < least:
             break
         newer = by_id.get(one.later)
-        for each in [newer, one] if newer else [one]:
+        for either in [_holds(newer, ranked), one] if newer else [one]:
+            each = said.get(either.asked, either)
             if each not in out and not any(_alike(each, other) for other in out):
                 out.append(each)
     return out[:limit]
+
+
+def _holds(newer: Quote, ranked: Sequence[Quote]) -> Quote:
+    """The decision that is quoted for a newer one: of its episode the best that holds, not the "yes" that ends it."""
+    ours = (one for one in ranked if one.unit_id == newer.unit_id and one.kind == DECISION and not one.superseded)
+    return next(ours, newer)
 
 
 def _alike(one: Quote, other: Quote) -> bool:

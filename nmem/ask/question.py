@@ -16,7 +16,7 @@ from nmem.retrieval.words import stem, words
 Says = dict[int, float]
 """By the place of a word in a question how well a text says it, 0 to 1."""
 
-_LEAST = 0.15
+_LEAST = 0.25
 """What a word is worth at least, however common it is: it was asked for."""
 _FRAME = CHAT | {
     stem(word)
