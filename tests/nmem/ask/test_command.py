@@ -39,8 +39,8 @@ def test_the_newest_decision_stands_first_and_the_old_one_says_what_replaced_it(
     assert quotes[0]["id"].startswith("decision/")
     assert quotes[0]["row"].startswith("prompt/")
     assert not quotes[0]["superseded"]
-    old = next(one for one in quotes if one["text"] == "Five.")
-    assert old["asked"].endswith("before it gives up?"), "an answer of a word is quoted with its question"
+    old = next(one for one in quotes if one["text"] == "Right, leave it at five.")
+    assert "gives up after five attempts" in old["asked"], "a yes is quoted with what it says yes to"
     assert old["superseded"].startswith("decision/")
 
 
