@@ -1,4 +1,4 @@
-"""A question in the box of the screen Search: quotes as hits, nothing for what is not recorded, enter to the episode."""
+"""A question in the box of the screen Search: quotes as hits, or nothing; enter opens the episode."""
 
 from __future__ import annotations
 
