@@ -37,6 +37,8 @@ _ASKS, _SHOWN, _WHY, _OLD = 0.75, 0.7, 1.05, 0.9
 _CAUSED = re.compile(r"\bcaused\b|\b(?:that|which)(?:'s| is) (?:why|how|what)\b", re.IGNORECASE)
 _SHORT = 260
 """Characters of a quote."""
+_LONG = 1_500
+"""Characters of a row that count beside its quote: a document says something of everything."""
 _ALIKE = 0.75
 
 
@@ -114,7 +116,7 @@ def _quote(question: Question, row: Said, episode: Says) -> Quote | None:
     asked, restated = (_best(question, row, part) if decision else "" for part in (row.before, row.restated))
     asked, restated = "" if asked == text else asked, "" if restated in (asked, text) else restated
     union = joined(*map(question.said, (text, asked, restated)))
-    near = joined(union, *map(question.said, (row.before, row.text, row.restated)))
+    near = joined(union, *(question.said(part[:_LONG]) for part in (row.before, row.text, row.restated)))
     if not near or not text:
         return None
     said, before, again = (question.share(question.said(part), row.project_id) for part in (text, asked, restated))

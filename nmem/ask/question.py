@@ -23,7 +23,7 @@ _FRAME = CHAT | {
     for word in (
         *CHAT, "may", "might", "shall", "must", "whether", "ever", "does", "often", "much", "many", "between", "among",
         "within", "per", "don", "doesn", "didn", "isn", "aren", "wasn", "weren", "won", "wouldn", "couldn", "shouldn",
-        "hasn", "haven", "there", "thing", "sort", "just", "actually", "currently", "exactly", "whose", "one",
+        "hasn", "haven", "there", "thing", "sort", "just", "use", "actually", "currently", "exactly", "whose", "one",
     )
 }  # fmt: skip
 """Words that make a question and are not its subject: they count little, and only in the text that answers it."""
@@ -31,8 +31,8 @@ _IDIOMS = re.compile(r"\b(?:in a row|at all|so that|in order to|any ?more|in the
 _EDGE = ".,;:!?()[]{}<>\"'`“”‘’"
 _LITTLE, _FORM = 0.1, 0.85
 """What such a word is worth beside a rare one, and another form of a word beside the word itself."""
-_SHORTEST, _ENDING = 4, 4
-"""Letters of the shorter of two forms of a word, and those that the longer one may have more."""
+_SHORTEST = 4
+"""Letters of the shorter of two forms of a word; the longer one has at most half as many more."""
 _NUMBER = (
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|sixty|hundred|dozen|single"
     r"|both|none|no|every|all|once|twice|unlimited)\b"
@@ -118,5 +118,5 @@ def _same(one: str, other: str) -> float:
         return 1.0
     one, other = (f"{word[:-1]}i" if word[-1] == "y" else word for word in (one, other))
     short, long = sorted((one, other), key=len)
-    alike = len(short) >= _SHORTEST and len(long) - len(short) <= _ENDING and long.startswith(short)
+    alike = len(short) >= _SHORTEST and len(long) - len(short) <= len(short) // 2 and long.startswith(short)
     return _FORM * (alike and long.isalpha())
