@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "episodes": "list episodes of work; split, merge, rename, move, pin",
     "show": "the story of an episode, a session, a prompt or a thread; one call; who touched a file",
     "search": "search everything recorded; filters such as type:test is:failed since:7d",
+    "ask": "answer a question in quotes from the records, or say that nothing is recorded about it",
     "pin": "pin an item: first in searches, always told",
     "unpin": "remove a pin",
     "mark": "add a note, a decision or a rollback point to the current session",

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from nmem.llm.facts import LINES, UNITS, Facts, fold, name_forms, numbers_in, words
+from nmem.llm.facts import LINES, UNITS, Facts, fold, name_forms, numbers_in, spelled, words
 
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!etc\.)\s+|(?<=[。！？])|\s*\n\s*")
 _QUOTED = re.compile(r"`+([^`\n]+)`+")
@@ -30,10 +30,6 @@ _PLAIN_PAIRS = frozenset(_PAIRS.split())
 _PLAIN_DOTS = frozenset(("e.g", "i.e", "a.m", "p.m", "u.s", "etc", "vs"))
 _FILES = "makefile dockerfile justfile procfile jenkinsfile gemfile rakefile vagrantfile"
 _BARE_FILES = frozenset(_FILES.split())
-_WORDS = """two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen twenty"""
-_ROUND = {"thirty": "30", "forty": "40", "fifty": "50", "dozen": "12", "hundred": "100", "thousand": "1000"}
-_SPELLED = {word: str(value) for value, word in enumerate(_WORDS.split(), start=2)} | _ROUND
 _TO_THE_READER = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|previous|prior|above|earlier|rule|prompt)"
     r"|\bsystem (?:prompt|message|override|reminder)\b"
@@ -81,11 +77,7 @@ def named(folded: str) -> Iterator[str]:
 
 def numbers(folded: str) -> set[str]:
     """The numbers a folded sentence gives, in digits or in English words."""
-    found = numbers_in(_PLACE.sub(" ", folded))
-    for word in re.findall(r"[a-z]+", folded):
-        if word in _SPELLED:
-            found.add(_SPELLED[word])
-    return found
+    return numbers_in(_PLACE.sub(" ", folded)) | spelled(folded)
 
 
 def _is_name(word: str) -> bool:

@@ -20,6 +20,10 @@ _WORDS = """about above after again also back been before being between both can
     which while will with without work works would your"""
 _COMMON = frozenset(_WORDS.split())
 _STEM = 5
+_NUMBERS = """two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty"""
+_ROUND = {"thirty": "30", "forty": "40", "fifty": "50", "dozen": "12", "hundred": "100", "thousand": "1000"}
+_SPELLED = {word: str(value) for value, word in enumerate(_NUMBERS.split(), start=2)} | _ROUND
 _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 """Runs of one kind of script: without spaces a name ends where the script changes (`price.pyを`)."""
 LINES = re.compile(r"(?::\d+(?:-\d+)?)+$")
@@ -54,7 +58,7 @@ def gather(
     known: set[str] = set()
     for text in [*texts, *paths]:
         folded = fold(text)
-        numbers |= numbers_in(folded)
+        numbers |= numbers_in(folded) | spelled(folded)
         known |= stems(text)
         for word in words(folded):
             names |= name_forms(word)
@@ -99,6 +103,11 @@ def numbers_in(folded: str) -> set[str]:
             parts = number.split(".")
             found |= {".".join(parts[:length]) for length in range(2, len(parts))} if len(parts) > 2 else set()
     return found
+
+
+def spelled(folded: str) -> set[str]:
+    """The numbers that a text gives in English words."""
+    return {_SPELLED[word] for word in re.findall(r"[a-z]+", folded) if word in _SPELLED}
 
 
 def spellings(raw: str) -> list[str]:

@@ -9,7 +9,7 @@ from sqlite3 import Connection
 from nmem.decisions import read as decided
 from nmem.episodes import open_ends
 from nmem.retention import journal
-from nmem.search import episodes, fts, gather, kinds, rank, vocabulary
+from nmem.search import episodes, fts, gather, kinds, rank, typed, vocabulary
 from nmem.search import facets as counting
 from nmem.search.clock import Clock
 from nmem.search.conditions import Narrowed, narrowed
@@ -107,8 +107,10 @@ def search(
 
 
 def _search(
-    db: Connection, query: Query, cursor: Cursor, limit: int, clock: Clock, projects: tuple[int, ...]
+    db: Connection, query: Query, cursor: Cursor, limit: int, clock: Clock, projects: tuple[int, ...], *,
+    tried: bool = True,
 ) -> Results:  # fmt: skip
+    """A page; `tried`: where nothing is found it is tried which filter empties it."""
     narrow, meant = narrowed(db, query.filters, cursor.before, projects), meaning(db, query)
     clock.share(_WALKING)
     near = episodes.Related()
@@ -130,7 +132,10 @@ def _search(
     further = cursor.further(ranked, page, more=not whole)
     asked = not (narrow.unknown or gathered.cut or clock.over())
     remarks = _dropped(db, query, gathered.meant or meant, clock) if asked else []
-    remarks += [*_remarks(query, narrow, gathered, ranked, limit, whole=whole), *_forgotten(db)]
+    remarks += _remarks(query, narrow, gathered, ranked, limit, whole=whole)
+    if not ranked and asked and tried:
+        remarks += _emptied(db, query, cursor, limit, clock, projects, alone=not remarks)
+    remarks += _forgotten(db)
     return Results(
         query, cursor.order, hits, len(ranked), not whole, counts, tuple(remarks), further, round(clock.spent(), 4)
     )
@@ -271,6 +276,27 @@ def _remarks(
     elif not whole and query.wanted and len(ranked) >= limit:
         out.append(f"there are more: the newest of each kind were ranked, {len(ranked)} in all")
     return out
+
+
+def _emptied(
+    db: Connection, query: Query, cursor: Cursor, limit: int, clock: Clock, projects: tuple[int, ...], *, alone: bool
+) -> list[str]:  # fmt: skip
+    """Which filter leaves nothing: each is left out once, and what is found then is counted.
+
+    That none does is told `alone`, where no other remark says why nothing is found.
+    """
+    counted, tries = [], 0
+    for one in typed.standing(query.text):
+        rest = parse(typed.toggled(query.text, one), cursor.now)
+        if not rest or clock.over():
+            continue
+        found = _search(db, rest, cursor if rest.wanted else cursor.by_time(), limit, clock, projects, tried=False)
+        tries += not clock.over()
+        if found.found:
+            counted.append(f"without {one}: {found.found}{'+' if found.more else ''}")
+    if counted:
+        return [f"a filter leaves nothing: {', '.join(counted)} found"]
+    return ["to leave out any one filter finds nothing either"] if tries and alone else []
 
 
 def _dropped(db: Connection, query: Query, meant: Meaning, clock: Clock) -> list[str]:

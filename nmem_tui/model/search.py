@@ -283,6 +283,7 @@ MANUAL: tuple[tuple[str, str], ...] = (
     ("pars", "words that begin so; only as the last word"),
     ('"the test file"', "the phrase, in this order"),
     ("!legacy", "without that word"),
+    ("?why round down", "a question: quotes that answer it, or that nothing is recorded about it"),
     ("type:test", "calls that ran tests"),
     ("type:prompt", "what you asked; also reasoning, episode, session, learning, marker, task"),
     ("type:recall", "only written decisions; so does /when or /how before words"),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
+from nmem.ask import hits as asking
 from nmem.errors import NmemError
 from nmem.learn import places
 from nmem.learn import read as learned
@@ -110,6 +111,9 @@ def is_moment(hit: Hit) -> bool:
 def find(db: Connection, wanted: Wanted, cursor: str, stopped: Callable[[], bool]) -> Found:
     """A page of hits, written decisions before the first; what nobody waits for any more ends early."""
     projects = _projects(db, wanted.project)
+    if asking.asks(wanted.text):
+        last = stream.marks(db)
+        return Found(wanted, asking.results(db, wanted.text, wanted.at, projects[0] if projects else None), last)
     began, last = time.monotonic(), stream.marks(db)
     decided = [] if cursor else decisions.OPEN.find(db, wanted.text, wanted.at, projects)
     if decisions.alone(wanted.text, wanted.at):

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _TYPING_S = 0.06
 """Keys that come faster than this are looked for together."""
+_ASKING_S = 0.4
+"""The same of a question, which takes longer to answer."""
 _FILES_S = 0.5
 """How often is looked whether decisions were read anew, after their files changed."""
 _NEAR = 6
@@ -157,7 +159,7 @@ class Search(SearchActions):
         if self.wanted is not None and event.value.strip() == self.wanted.text:
             return
         self.wanted = None
-        self.once_quiet(_TYPING_S, self.look)
+        self.once_quiet(_ASKING_S if self.asked_for else _TYPING_S, self.look)
 
     def look(self) -> None:
         """Look for what stands in the box, from its first page."""

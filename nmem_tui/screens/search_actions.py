@@ -10,6 +10,7 @@ from textual.app import SuspendNotSupported
 from textual.widgets import Input
 
 from capture.files import regular
+from nmem.ask import hits as questions
 from nmem.errors import NmemError
 from nmem.search import decisions, kinds, typed
 from nmem.search.decisions import Decision
@@ -157,6 +158,15 @@ class SearchActions(ListScreen):
         self.uncover()
         self.set_focus(self.box)
 
+    def do_question(self) -> None:
+        self.do_seek()
+        self.put(self.box.value if self.asked_for else f"{questions.SIGN} ")
+
+    @property
+    def asked_for(self) -> bool:
+        """Whether a question stands in the box, or begins there."""
+        return questions.asks(self.box.value)
+
     def arrive(self) -> None:
         """The box has the keyboard, its query is selected: what is typed replaces it."""
         if self.is_mounted and self.recorded:
@@ -278,7 +288,10 @@ class SearchActions(ListScreen):
         self.app.push_screen(Manual(), self._take)
 
     def _take(self, one: str | None) -> None:
-        if one:
+        if one and one.startswith(questions.SIGN):
+            self.put(one)
+            self.set_focus(self.box)
+        elif one:
             text = self.box.value.strip()
             self.put(typed.toggled(text, one) if ":" in one and not one.endswith(":") else f"{text} {one}".strip())
             self.set_focus(self.box)
@@ -330,8 +343,8 @@ class SearchActions(ListScreen):
         if one is None:
             return
         self.remember()
-        if one.kind == kinds.EPISODE:
-            app.show_episode(reading.number(one))
+        if one.kind == kinds.EPISODE or (self.asked_for and one.episode):
+            app.show_episode(one.episode or reading.number(one))
         elif one.kind == kinds.LEARNING:
             app.show_learning(reading.number(one))
         elif one.kind == kinds.SESSION:

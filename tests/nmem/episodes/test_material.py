@@ -64,5 +64,6 @@ def test_a_turn_that_was_broken_off_is_shown_so_with_its_last_words(record: Reco
 def test_a_plan_that_is_carried_out_elsewhere_is_not_told_as_refused() -> None:
     said = "The tool use was rejected. To tell you how to proceed, the user said: keep the old flag"
     for response, told in (("The tool use was rejected.", "not carried out here"), (said, "refused by the user")):
-        plan = Action(1, "plan", "ExitPlanMode", FAILED, "ExitPlanMode", metadata={"refused": "user", "response": response})
+        told_of = {"refused": "user", "response": response}
+        plan = Action(1, "plan", "ExitPlanMode", FAILED, "ExitPlanMode", metadata=told_of)
         assert told in material.deeds([plan])[0]

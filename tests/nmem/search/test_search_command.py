@@ -83,6 +83,17 @@ def test_a_filter_that_is_none_and_a_search_that_finds_nothing_say_so(recorded: 
     assert "there are more" not in run("zzyyxx").output
 
 
+def test_an_empty_search_says_which_filter_leaves_nothing(recorded: Recorded) -> None:
+    everything = len(found("type:test is:failed", "--limit=200"))
+    assert everything
+    lines = run("type:test is:failed since:1h").output.splitlines()
+    assert f"# a filter leaves nothing: without since:1h: {everything} found" in lines
+    none = run("coupon type:task since:1h").output
+    assert "# to leave out any one filter finds nothing either" in none.splitlines()
+    assert "filter" not in run("coupon").output, "only where nothing is found"
+    assert "leaves nothing" not in run("since:1h").output, "all there is stands behind one filter alone"
+
+
 def test_until_ends_what_is_found(recorded: Recorded) -> None:
     ats = [each["at"] for each in json.loads(run("coupon", "--newest", "--json").output)["hits"]]
     assert len(set(ats)) > 1

@@ -1,0 +1,120 @@
+"""`nmem ask`: answers a question from the records, in quotes; says so where nothing is recorded about it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from capture import paths
+from nmem.ask import answer as asking
+from nmem.ask.hits import NOTHING
+from nmem.commands import terminal
+from nmem.context.choosing import project_of
+from nmem.llm import Cancel, Failure
+from nmem.llm.connect import Connected, connect
+from nmem.text import fit, printable, to_json
+
+if TYPE_CHECKING:
+    from nmem.ask.answer import Answer, Quote
+    from nmem.ask.model import Told
+
+_WHO = {"decision": "you decided", "prompt": "you said", "closing": "the agent said", "story": "the story says",
+        "learning": "learned", "recall": "written decision"}  # fmt: skip
+_SECONDS = 120.0
+"""Seconds that a model may take."""
+_LINE = 300
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True)
+@click.option("--project", default="", help="Ask about this project only (name, key or root folder); default: all.")
+@click.option(
+    "--limit", type=terminal.LIMIT, default=3, show_default=True, metavar="N", help="How many quotes to show."
+)
+@click.option("--no-model", is_flag=True, help="Quotes only, even if a language model is set up.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(question: tuple[str, ...], project: str, limit: int, no_model: bool, as_json: bool) -> int:
+    """Answer QUESTION from what was decided, said, learned and written down, in quotes with their ids and dates.
+
+    \b
+        nmem ask "why do half-cents round down?"
+        nmem ask --project shop who may see beta flags
+
+    The best quote stands first, one that was superseded behind what replaced it. Where a language model is set up
+    (`nmem model`), a short answer stands above them; each sentence of it rests on a quote. `nmem show ID` opens a
+    quote's place. Exit code 1: nothing is recorded about it.
+    """
+    text = " ".join(question).strip()
+    if not text:
+        raise click.UsageError('no question given: nmem ask "why do half-cents round down?"')
+    found = Connected(None) if no_model else connect(paths.database())
+    with terminal.reading() as db:
+        place = project_of(db, project) if project else None
+        least = asking.NEAR if found.desk else asking.ENOUGH
+        near = asking.answer(db, text, terminal.now(), place, max(limit, asking.SHOWN) if found.desk else limit, least)
+    told, problem = _told(near, found) if near.quotes else (None, "")
+    recorded = bool(near.quotes) and (told.recorded if told else near.coverage >= asking.ENOUGH)
+    shown = near.quotes[:limit] if near.coverage >= asking.ENOUGH or recorded else ()
+    if as_json:
+        click.echo(to_json(_form(near, shown, told, problem, recorded=recorded)))
+    else:
+        _say(near, shown, told, problem, recorded=recorded)
+    return 0 if recorded else 1
+
+
+def _told(near: Answer, found: Connected) -> tuple[Told | None, str]:
+    """The model's answer, or why there is none although one is set up."""
+    if found.desk is None:
+        return None, found.problem
+    from nmem.ask.model import tell  # on use: only with a model
+
+    try:
+        return tell(found.desk, near.question, near.quotes, Cancel(_SECONDS)).value, ""
+    except Failure as failure:
+        return None, str(failure)
+
+
+def _form(
+    near: Answer, shown: tuple[Quote, ...], told: Told | None, problem: str, *, recorded: bool
+) -> dict[str, object]:  # fmt: skip
+    return {
+        "question": near.question, "recorded": recorded, "words": list(near.words),
+        "coverage": round(near.coverage, 3),
+        "answer": [asdict(one) for one in told.sentences] if told else [], "no_model": problem,
+        "quotes": [asdict(one) for one in shown],
+    }  # fmt: skip
+
+
+def _say(near: Answer, shown: tuple[Quote, ...], told: Told | None, problem: str, *, recorded: bool) -> None:
+    """The answer and its quotes; what went wrong with a model on standard error."""
+    if problem:
+        click.echo(f"no model answered: {printable(problem)}", err=True)
+    if not recorded:
+        click.echo(NOTHING + (": the model finds no answer in the nearest quotes" if shown else _tried(near)))
+    for one in told.sentences if told else ():
+        click.echo(terminal.wrapped(f"{printable(one.text)} [{', '.join(map(printable, one.quotes))}]"))
+    many = len({one.project for one in shown}) > 1
+    for place, quote in enumerate(shown):
+        if place or not recorded or (told and told.sentences):
+            click.echo()
+        for line in _lines(quote, project=many):
+            click.echo(line)
+
+
+def _tried(near: Answer) -> str:
+    words = " ".join(near.words[:6])
+    return f'; nmem search "{printable(words)}" lists what comes near' if words else ": it names no subject"
+
+
+def _lines(quote: Quote, *, project: bool) -> list[str]:
+    """A quote: its id, when and who; what it answers, the words, how they were said again."""
+    at = f"{terminal.day(quote.at, terminal.now())}, {terminal.clock(quote.at)}" if quote.at else ""
+    head = (quote.id, at, quote.project if project else "", fit(quote.path, 60),
+            f"superseded by {quote.superseded}" if quote.superseded else "")  # fmt: skip
+    parts = (("asked", quote.asked), (_WHO[quote.kind], quote.text), ("agent", quote.restated))
+    return [
+        "  ".join(printable(one) for one in head if one),
+        *(terminal.wrapped(f"    {label}: {fit(printable(text), _LINE)}") for label, text in parts if text),
+    ]
