@@ -29,6 +29,7 @@ from nmem.text import fit, fit_path, printable, to_json
 _NO_HELP = 'nothing is known that helps, so the rule would only say what fails: word it with --text "..."'
 _UNDO = "`nmem undo` takes it back"
 _ALL = "all"
+_REPORT = "report"
 _STATES = ("open", "accepted", "dismissed", "snoozed", "resolved", "weak")
 _MANY = 1_000_000
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -47,6 +48,18 @@ class Learn(Default):
             args = ["show", *args]
         return super().parse_args(ctx, args)
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All of them."""
+        return sorted([*super().list_commands(ctx), _REPORT])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One of them; the report is imported when it is called."""
+        if cmd_name != _REPORT:
+            return super().get_command(ctx, cmd_name)
+        from nmem.commands.learn_report import command as found  # on use: start-up stays short, and it stands on this
+
+        return found
+
 
 @click.group(
     cls=Learn,
@@ -54,7 +67,7 @@ class Learn(Default):
     "--project, --all-projects, --across, --state, --since, --markdown. `nmem learn 12` is `show 12`.",
 )
 def command() -> None:
-    """Patterns that recur across sessions: list, show, accept, dismiss, snooze, resolve, reopen."""
+    """Patterns that recur across sessions: list, show, report, accept, dismiss, snooze, resolve, reopen."""
 
 
 @command.command("list")
