@@ -126,7 +126,7 @@ def test_what_claude_code_is_told(own_home: Path, db_path: str) -> None:
     hooks = value(target)["hooks"]
     assert set(hooks) == {
         "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStop", "Stop",
-        "StopFailure", "PreCompact", "PostCompact", "SessionEnd",
+        "StopFailure", "Notification", "PreCompact", "PostCompact", "SessionEnd",
     }  # fmt: skip
     entry = str(Path(registered.__file__).parents[2] / "nmem" / "entry.py")
     assert hooks["PostToolUse"] == [
