@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PAUSE_S = 1.5
+PAUSE_S = 1.0
 """Seconds until it is looked whether the session still waits: one that ends, or goes on at once, calls nobody."""
 
 
