@@ -35,7 +35,8 @@ class Desk:
             db.execute(
                 "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at, state)"
                 " VALUES (?, 'claude', ?, '/src/aurora', ?, ?, ?)"
-                " ON CONFLICT (id) DO UPDATE SET state = excluded.state, last_at = excluded.last_at", (name, project, now - 60_000, now - 1_000, state),
+                " ON CONFLICT (id) DO UPDATE SET state = excluded.state, last_at = excluded.last_at",
+                (name, project, now - 60_000, now - 1_000, state),
             )  # fmt: skip
             db.execute(
                 "INSERT OR IGNORE INTO prompts (session_id, at, source, kind, content, dedup_key)"

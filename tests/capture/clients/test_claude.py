@@ -98,7 +98,7 @@ KEPT = {
 # Events that nmem does not register, and one that is nothing: compaction ending as a subagent without a type.
 DROPPED = {
     "ConfigChange", "CwdChanged", "DirectoryAdded", "FileChanged", "InstructionsLoaded", "MessageDisplay",
-    "constructed/Notification.idle_prompt",
+    "Notification.idle_prompt",
     "PermissionRequest", "PostModelSwitch", "PostToolBatch", "PreModelSwitch", "Setup", "SubagentStart",
     "TaskCompleted", "TaskCreated", "UserPromptExpansion", "Elicitation", "ElicitationResult", "PermissionDenied",
     "TeammateIdle", "WorktreeCreate", "WorktreeRemove", "SubagentStop.compaction",
@@ -151,6 +151,7 @@ def test_only_the_advised_events_are_registered() -> None:
         "SubagentStop": ("async", 20, None),
         "Stop": ("sync", 5, None),
         "StopFailure": ("sync", 5, None),
+        "Notification": ("async", 20, None),
         "PreCompact": ("sync", 5, None),
         "PostCompact": ("sync", 5, None),
         "SessionEnd": ("sync", 5, None),

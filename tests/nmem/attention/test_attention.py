@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
+from time import time_ns
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from capture import statusline
 from capture.event import STOPPED
+from nmem import database
 from nmem.attention import config, ring, signals, waiting
 from nmem.commands.main import nmem
 from nmem.settings.declared import ATTENTION
@@ -160,11 +164,6 @@ def test_what_goes_on_at_once_calls_nobody(calls: Any, terminal: Any) -> None:
 
 
 def test_a_turn_that_broke_off_is_told_as_failed(terminal: Any, db_path: str, calls: Any) -> None:
-    from contextlib import closing
-    from time import time_ns
-
-    from nmem import database
-
     terminal.client(ASKED, BROKE, stays=0)
     with closing(database.reader(db_path)) as db:
         (one,) = waiting.all_of(db, time_ns() // 1_000_000)
@@ -218,3 +217,16 @@ def test_the_setting_takes_one_way_or_several() -> None:
     refused = run(nmem, ["config", "set", "attention.how", "gong"])
     assert refused.exit_code != 0
     assert "must be one of off, bell, osc9, osc777, desktop, or a list of them" in str(refused.exception)
+
+
+def test_nmems_own_status_line_counts_the_others_that_wait(sessions: Any, calls: Any) -> None:
+    sessions.add("mine")
+    sessions.add("asks", "waiting")
+    sessions.add("works", "working")
+    sessions.db.execute("UPDATE sessions SET last_at = ?", (time_ns() // 1_000_000,))
+    assert statusline.others("mine", sessions.path) == "", "where nobody wants to be called"
+    calls('how = "bell"')
+    config.load()
+    assert statusline.others("mine", sessions.path) == "1 other session waiting"
+    sessions.db.execute("UPDATE sessions SET last_at = 5")
+    assert statusline.others("mine", sessions.path) == ""
