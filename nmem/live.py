@@ -91,7 +91,7 @@ def _task(db: Connection, event: Event) -> None:
 
 def _call(session_id: str, path: str) -> None:
     """Have the person called where they have set that: by default this is a look at a file that is not there."""
-    from capture import cache, paths  # loaded by now
+    from capture import cache, paths  # on use: both are loaded by now
 
     file = paths.config()
     try:

@@ -38,9 +38,8 @@ def main() -> None:
     import time
 
     _, _, path, session, pid = sys.argv
-    for name in ("SIGHUP", "SIGTTOU"):
-        if number := getattr(signal, name, None):
-            signal.signal(number, signal.SIG_IGN)
+    for number in (signal.SIGHUP, signal.SIGTTOU):  # a terminal may stop whoever writes to it from the background
+        signal.signal(number, signal.SIG_IGN)
     time.sleep(PAUSE_S)
     ring(path, session, int(pid), time.time_ns() // 1_000_000, os.environ)
 
@@ -52,7 +51,7 @@ def ring(path: str, session: str, pid: int, now: int, environ: Mapping[str, str]
     """
     from contextlib import closing  # on use: `start` runs in a hook
 
-    from nmem import database
+    from nmem import database  # on use: as before
     from nmem.attention import config, signals, waiting
 
     with closing(database.reader(path)) as db:

@@ -9,6 +9,7 @@ import time as time_module
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from pkgutil import resolve_name
 from sqlite3 import Connection
 from typing import Any
 
@@ -56,8 +57,8 @@ class Learn(Default):
         """One of them; the report is imported when it is called."""
         if cmd_name != _REPORT:
             return super().get_command(ctx, cmd_name)
-        from nmem.commands.learn_report import command as found  # on use: start-up stays short, and it stands on this
-
+        found = resolve_name("nmem.commands.learn_report:command")
+        assert isinstance(found, click.Command)
         return found
 
 
