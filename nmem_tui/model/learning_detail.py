@@ -289,7 +289,7 @@ def _holds(one: Lesson, cells: int) -> Iterator[Line]:
             kept = "" if one.blind else f", kept {count.kept}"
             unclear = f", {count.unknown} cannot be told" if count.unknown else ""
             said = f"applied {count.applied}{kept}, broken {count.broken}{unclear}"
-            yield from _field(name, said, cells, 2)
+            yield from _field(name, said if count.applied else "it applied in no session", cells, 2)
     if one.blind:
         yield from _field("", "only what breaks it is recorded", cells, 2, "quiet")
 

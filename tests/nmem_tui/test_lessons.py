@@ -57,3 +57,11 @@ def test_what_cannot_be_told_is_said_so() -> None:
 
 def test_a_pattern_of_several_projects_has_no_such_lines() -> None:
     assert _lines(None) == []
+
+
+def test_where_it_never_applied_since_that_is_said() -> None:
+    new = replace(HELD, since=NOW, exposed={})
+    assert _lines(new)[1:] == [
+        "before   applied 4, kept 1, broken 2, 1 cannot be told",
+        "after    it applied in no session",
+    ]
