@@ -24,6 +24,14 @@ _QUIET = 2000
 """Milliseconds without input after which, once nobody reads any more, it is taken to have ended."""
 _MODEL = 120
 _MOST = 1 << 53
+_CALLING = ((str, int, int), ([str], str, [str]))
+"""What is kept of config.toml's [attention]: how the person is called comes first."""
+_LATELY = 600_000
+"""Milliseconds after which a session that waits is no news."""
+_OTHERS = (
+    "SELECT count(*) FROM sessions WHERE state IN ('idle', 'waiting', 'failed') AND last_at > ? AND id != ? AND seq > 0"
+    " AND origin = 'hook'"
+)
 
 
 def main(words: list[str]) -> NoReturn:
@@ -237,9 +245,29 @@ def _own(path: str) -> None:
         given += chunk
     told = read(given)
     if told is not None:
-        os.write(1, (line(given) + "\n").encode())
+        said = [part for part in (line(given), others(told.session_id, path)) if part]
+        os.write(1, (" | ".join(said) + "\n").encode())
     if told is not None and not os.environ.get(SKIP) and os.fork() == 0 and _detach():
         store(given, path)
+
+
+def others(session: str, path: str) -> str:
+    """How many other sessions wait for the person, where they want to be called; empty where none does, or unknown."""
+    from capture import cache, paths  # on use: start-up stays short
+
+    path = path or paths.database()
+    form = cache.read(os.path.join(paths.cache(path), "attention.bin"), _CALLING)
+    if not (isinstance(form, tuple) and form[1][0] and os.path.exists(path)):
+        return ""
+    from capture.storage import sqlite  # on use: start-up stays short
+
+    try:
+        db = sqlite.connect(path, timeout=0)
+        found: int = db.execute(_OTHERS, (time_ns() // 1_000_000 - _LATELY, session)).fetchone()[0]
+        db.close()
+    except sqlite.Error:
+        return ""  # the next update, a moment later, says it
+    return f"{found} other session{'' if found == 1 else 's'} waiting" if found else ""
 
 
 def line(given: bytes) -> str:

@@ -5,6 +5,7 @@ A listener's failure is the hook's boundary's to log and to count: the event its
 
 from __future__ import annotations
 
+import os
 from os import environ
 
 TYPE_CHECKING = False
@@ -17,6 +18,8 @@ _UNHEARD = ("status", "thinking")
 """After these a screen waits: nothing else of nmem is loaded."""
 _CALLS = ("tool_call", "tool_result", "tool_error")
 _WORK = ("shell", "edit", "write")
+_CALLING = ((str, int, int), ([str], str, [str]))
+"""What is kept of config.toml's [attention]: see nmem.attention.config."""
 _PASSAGES = ("pre_compact", "post_compact", "session_end")
 
 
@@ -26,6 +29,8 @@ def heard(db: Connection, event: Event, path: str) -> tuple[bool, str]:
     `path` is the database's. Raises sqlite3.Error, OSError or schema.NewerDatabase.
     """
     if event.kind in _UNHEARD:
+        if event.kind == "status" and not event.agent_id:
+            _call(event.session_id, path)
         return False, ""
     if event.kind not in _CALLS:
         return after(db, event, path)
@@ -55,6 +60,7 @@ def after(db: Connection, event: Event, path: str) -> tuple[bool, str]:
             told = _start(db, event)
         elif kind == "turn_end":
             _turn_end(db, event.session_id, path)
+            _call(event.session_id, path)
         elif kind in _PASSAGES:
             _passage(db, event)
         if "NMEM_TASK" in environ:
@@ -81,6 +87,23 @@ def _task(db: Connection, event: Event) -> None:
 
     _ensure(db)
     link(db, event)
+
+
+def _call(session_id: str, path: str) -> None:
+    """Have the person called where they have set that: by default this is a look at a file that is not there."""
+    from capture import cache, paths  # on use: both are loaded by now
+
+    file = paths.config()
+    try:
+        stat = os.stat(file)
+    except OSError:
+        return
+    kept = cache.read(os.path.join(paths.cache(path), "attention.bin"), _CALLING)
+    if kept is not None and kept[0] == (file, stat.st_mtime_ns, stat.st_size) and not kept[1][0]:  # type: ignore[index]
+        return
+    from nmem.attention.ring import start  # on use: somebody is called, or config.toml was changed
+
+    start(path, session_id)
 
 
 def _settle(path: str, kind: str) -> bool:

@@ -24,7 +24,7 @@ from nmem_tui import idle
 from nmem_tui.appearance import themes
 from nmem_tui.appearance.theming import StyledApp, ThemedApp
 from nmem_tui.idle import collect
-from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
+from nmem_tui.messages import Changed, FileChanged, Loaded, ReadFailed, StoreChanged, StoreGone
 from nmem_tui.model import actions, figures, screens
 from nmem_tui.model.actions import EVERYWHERE, Keys, bindings
 from nmem_tui.model.locations import Link, Places
@@ -37,6 +37,7 @@ from nmem_tui.widgets.drawn import COMPONENTS
 
 if TYPE_CHECKING:
     from nmem.read.views import SessionRow
+    from nmem_tui.screens.attention import Attention
     from nmem_tui.store.watch import Watch
 
 
@@ -126,6 +127,7 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
         self._watching = watch
         self._watch: Watch | None = None
         self._player: Any = None
+        self.attention: Attention | None = None
         self.animation_level = "none"
         self.dress(themes.first(theme, no_color=self.no_color), symbols, colours)
         self.feed = Feed(db_path, self.post_message, lambda: figures.clock(clock(), zone)[:5], read_only=read_only)
@@ -146,10 +148,30 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
         if self.demo:
             self._play()
         beside(self, self.feed.run, "feed")
+        if not self.posed:
+            self._attend()
         if self._watching:
             self.set_timer(1.0, self._watch_files)
             self.set_timer(1.0, self._load_ahead)
             beside(self, collect, "litter")
+
+    def _attend(self) -> None:
+        from nmem_tui.screens.attention import Attention  # on use: start-up stays short
+
+        self.attention = Attention(self)
+        self.attention.set_up()
+
+    @on(Loaded)
+    def hand_on(self, message: Loaded) -> None:
+        """Who waits was read."""
+        if self.attention is not None and (then := self.attention.reads.done(message)) and not self.leaving:
+            then(message.value)
+
+    @on(ReadFailed)
+    def let_go(self, message: ReadFailed) -> None:
+        """Who waits could not be read: the screen on top says why, for it could not be read either."""
+        if self.attention is not None:
+            self.attention.reads.done(message)
 
     # What the store and the files tell
 
@@ -158,6 +180,8 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
         """Only the screen on top catches up; others do when they are shown."""
         self.generation, self.gone = message.generation, None
         self.tell_view(StoreChanged(message.generation))
+        if self.attention is not None:
+            self.attention.look()
 
     @on(StoreGone)
     def pass_on_loss(self, message: StoreGone) -> None:
@@ -190,6 +214,8 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
         stays = self.no_color or not own.theme
         self.dress("" if stays else themes.first(own.theme, no_color=False), own.symbols, own.colours)
         self.use_keys(own.keys)
+        if self.attention is not None:
+            self.attention.set_up()
 
     def use_keys(self, keys: Keys) -> None:
         """The person's own keys from now on, here and on every screen that is open."""

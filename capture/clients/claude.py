@@ -25,6 +25,7 @@ EVENTS = {
     "SubagentStop": Registration(ASYNC, 20),
     "Stop": Registration(SYNC, 5),
     "StopFailure": Registration(SYNC, 5),
+    "Notification": Registration(ASYNC, 20),
     "PreCompact": Registration(SYNC, 5),
     "PostCompact": Registration(SYNC, 5),
     "SessionEnd": Registration(SYNC, 5),

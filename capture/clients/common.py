@@ -9,6 +9,7 @@ from capture.event import (
     PROMPT,
     SESSION_END,
     SESSION_START,
+    STATUS,
     SUBAGENT_END,
     TOOL_CALL,
     TOOL_ERROR,
@@ -37,7 +38,10 @@ KINDS = {
     "PreCompact": PRE_COMPACT,
     "PostCompact": POST_COMPACT,
     "SessionEnd": SESSION_END,
+    "Notification": STATUS,
 }
+_ASKS = ("permission_prompt", "elicitation_dialog")
+"""Notifications that a session waits for the person in the midst of a turn."""
 
 
 def parse(client: str, native: str, payload: object, now: int, canonical: Canonical, answer: Answer) -> Event | None:
@@ -53,6 +57,8 @@ def parse(client: str, native: str, payload: object, now: int, canonical: Canoni
     if kind == TOOL_CALL:
         event.tool, event.tool_input = canonical(event.tool_name, payload.get("tool_input"))
         return event if event.tool_name else None
+    if kind == STATUS:
+        return event if payload.get("notification_type") in _ASKS else None
     if kind == PROMPT:
         return event if prompt(event, payload.get("prompt"), payload.get("source")) else None
     if kind in (TURN_END, SUBAGENT_END):

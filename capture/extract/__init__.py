@@ -174,7 +174,7 @@ def _command(text: str) -> bool:
 
 
 _STATES = {SESSION_START: "idle", PROMPT: "working", TURN_END: "idle", SESSION_END: "ended", TOOL_RESULT: "working",
-           TOOL_ERROR: "working"}  # fmt: skip
+           TOOL_ERROR: "working", STATUS: "waiting"}  # fmt: skip
 
 
 def _session(event: Event, project: Project) -> dict[str, object]:
@@ -184,8 +184,10 @@ def _session(event: Event, project: Project) -> dict[str, object]:
         "model": event.model, "client_version": event.client_version, "branch": project.branch,
         "state": _STATES.get(event.kind, ""),
     }  # fmt: skip
+    if event.kind == TURN_END and event.ok is False:
+        known["state"] = "failed"
     known = {name: value for name, value in known.items() if value}
-    if event.agent_id and event.kind in (TOOL_RESULT, TOOL_ERROR, SUBAGENT_END):
+    if event.agent_id and event.kind in (TOOL_RESULT, TOOL_ERROR, SUBAGENT_END, STATUS):
         # a subagent may run another model elsewhere: the session's own are not its
         for name in ("model", "cwd", "state"):
             known.pop(name, None)

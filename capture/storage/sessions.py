@@ -128,7 +128,7 @@ class Sessions:
 
     def _rests(self, session_id: str, batch: Batch) -> bool:
         """Whether a turn's end comes late, out of the spool, and no work has followed it."""
-        if batch.session.get("state") != "idle" or batch.origin != "hook":
+        if batch.session.get("state") not in ("idle", "failed") or batch.origin != "hook":
             return False
         later = self.db.execute(
             "SELECT 1 FROM observations WHERE session_id = ?1 AND at > ?2 AND obs_type <> 'marker'"
@@ -169,7 +169,7 @@ def _put_right(session: Session, now: int) -> None:
 
 
 def _state(values: dict[str, object], batch: Batch) -> None:
-    """Working, idle or ended; a session that goes on after its end is open again."""
+    """Working, idle, waiting (it asks), failed or ended; a session that goes on after its end is open again."""
     state, ended = batch.session.get("state"), batch.session.get("ended_at")
     if ended is not None or state == "ended":
         values["ended_at"] = batch.at if ended is None else ended

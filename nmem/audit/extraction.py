@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.audit import NOTE, OK, WRONG, Finding, drift
-from nmem.audit.shift import FEWEST, interval, share, shifted
+from nmem.audit.shift import FEWEST, share, shifted
+from nmem.intervals import wilson
 
 WINDOW = 20_000
 """Newest observations that are looked at; all of them when asked to look deep."""
@@ -129,7 +130,7 @@ def _broken(db: Connection, client: str, version: str, here: Sequence[_Session])
         if not measure.name.startswith(("empty", "no path", "unknown tool")):
             continue
         now = share(one.counts[at] for one in here)
-        if now.cases >= FEWEST and interval(now.hits, now.cases)[0] > _BROKEN:
+        if now.cases >= FEWEST and wilson(now.hits, now.cases)[0] > _BROKEN:
             ids = _examples(db, client, version, measure)
             said = f"{drift.version_told(client, version)}: {now} of {measure.words}"
             yield Finding("extraction", WRONG, said + _named(ids), _mend(client, ids), client, examples=ids)

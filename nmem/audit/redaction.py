@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.audit import NOTE, OK, Finding, review
-from nmem.audit.shift import Share, interval, share, shifted
+from nmem.audit.shift import Share, share, shifted
+from nmem.intervals import wilson
 
 DAYS = 60
 _DAY = 24 * 3_600_000
@@ -47,7 +48,7 @@ class Judged:
     @property
     def wrongly(self) -> tuple[float, float]:
         """Between which values the part of false alarms lies."""
-        return interval(self.false, self.real + self.false)
+        return wilson(self.false, self.real + self.false)
 
 
 def rates(db: Connection, now: int) -> tuple[Rate, ...]:
@@ -163,7 +164,7 @@ class Opinion:
     @property
     def rate(self) -> tuple[float, float]:
         """Between which values the part of texts with something left lies (nine times in ten)."""
-        return interval(self.suspicious, self.texts)
+        return wilson(self.suspicious, self.texts)
 
     @property
     def suspicious(self) -> int:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.audit import NOTE, OK, Finding
-from nmem.audit.shift import Share, interval, share, shifted
+from nmem.audit.shift import Share, share, shifted
+from nmem.intervals import wilson
 
 _WEEK = 7 * 24 * 3_600_000
 _WINDOW = 5_000
@@ -93,7 +94,7 @@ def _use(use: Use) -> list[Finding]:
     if use.recent.value < use.before.value and shifted(use.before, use.recent):
         said = f"{use.recent} of told {name} were of use this week, {use.before} before"
         return [Finding("retrieval", NOTE, said, see)]
-    if use.whole.cases >= 30 and interval(use.whole.hits, use.whole.cases)[1] < _USELESS:
+    if use.whole.cases >= 30 and wilson(use.whole.hits, use.whole.cases)[1] < _USELESS:
         return [Finding("retrieval", NOTE, f"only {use.whole} of told {name} were of use", see)]
     return []
 

@@ -15,7 +15,6 @@ FEWEST = 8
 LEAST = 0.05
 """A change of less than this is nobody's concern, however sure it is."""
 _EXACT = 4_000
-_Z90 = 1.645
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +84,6 @@ def _normal(a: int, n: int, b: int, m: int) -> float:
     part = (a + b) / (n + m)
     spread = math.sqrt(part * (1 - part) * (1 / n + 1 / m))
     return math.erfc(abs(a / n - b / m) / spread / math.sqrt(2)) if spread else 1.0
-
-
-def interval(hits: int, cases: int, z: float = _Z90) -> tuple[float, float]:
-    """Between which values the true share lies nine times in ten (Wilson); all of 0..1 when there is no case."""
-    if not cases:
-        return 0.0, 1.0
-    part = hits / cases
-    middle = (part + z * z / (2 * cases)) / (1 + z * z / cases)
-    half = z * math.sqrt(part * (1 - part) / cases + z * z / (4 * cases * cases)) / (1 + z * z / cases)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def slower(before: Sequence[int], after: Sequence[int], ratio: float, alpha: float = ALPHA) -> bool:

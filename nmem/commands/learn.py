@@ -9,6 +9,7 @@ import time as time_module
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from pkgutil import resolve_name
 from sqlite3 import Connection
 from typing import Any
 
@@ -29,6 +30,7 @@ from nmem.text import fit, fit_path, printable, to_json
 _NO_HELP = 'nothing is known that helps, so the rule would only say what fails: word it with --text "..."'
 _UNDO = "`nmem undo` takes it back"
 _ALL = "all"
+_REPORT = "report"
 _STATES = ("open", "accepted", "dismissed", "snoozed", "resolved", "weak")
 _MANY = 1_000_000
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -47,6 +49,18 @@ class Learn(Default):
             args = ["show", *args]
         return super().parse_args(ctx, args)
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All of them."""
+        return sorted([*super().list_commands(ctx), _REPORT])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One of them; the report is imported when it is called."""
+        if cmd_name != _REPORT:
+            return super().get_command(ctx, cmd_name)
+        found = resolve_name("nmem.commands.learn_report:command")
+        assert isinstance(found, click.Command)
+        return found
+
 
 @click.group(
     cls=Learn,
@@ -54,7 +68,7 @@ class Learn(Default):
     "--project, --all-projects, --across, --state, --since, --markdown. `nmem learn 12` is `show 12`.",
 )
 def command() -> None:
-    """Patterns that recur across sessions: list, show, accept, dismiss, snooze, resolve, reopen."""
+    """Patterns that recur across sessions: list, show, report, accept, dismiss, snooze, resolve, reopen."""
 
 
 @command.command("list")

@@ -39,6 +39,7 @@ COMMANDS: dict[str, str] = {
     "recall": "written decisions: check, migrate, write one, name one, report use",
     "decisions": "decisions made in conversation, and what replaced them; keep, dismiss, reword",
     "themes": "subjects of the work: episodes on the same subject, across sessions and threads",
+    "attention": "sessions that wait for you or failed; try how they call you",
     "threads": "lines of work across sessions: link, unlink, choose what the next session continues",
     "stance": "how a session moves between thinking and acting, compared with others, with advice",
     "learn": "failures and requests that recur across sessions; accept a rule into CLAUDE.md or AGENTS.md",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import random
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
+
+from nmem.intervals import bootstrap
 
 LIMIT = 200
 
@@ -150,7 +151,6 @@ def _files(stored: str) -> tuple[str, ...]:
 
 FEW = 20
 """Sessions in each group below which a difference says nothing."""
-_DRAWS = 2000
 MEASURES = ("turns", "failures", "rereads")
 
 
@@ -260,9 +260,8 @@ def _range(told: Sequence[int], without: Sequence[int]) -> tuple[float, float] |
     """Between which values told minus without lies in nine of ten redrawn samples; always the same draws."""
     if not told or not without:
         return None
-    dice = random.Random(1)  # noqa: S311 - no secret
-    found = sorted(
-        statistics.fmean(dice.choices(told, k=len(told))) - statistics.fmean(dice.choices(without, k=len(without)))
-        for _ in range(_DRAWS)
+    return bootstrap(
+        lambda dice: (
+            statistics.fmean(dice.choices(told, k=len(told))) - statistics.fmean(dice.choices(without, k=len(without)))
+        )
     )
-    return found[int(_DRAWS * 0.05)], found[int(_DRAWS * 0.95)]

@@ -158,7 +158,7 @@ class Attention:
             return what
         if not self._spec.interactive:
             return ""
-        if state == "idle" and now - last > _SETTLED:
+        if state in ("idle", "failed") and now - last > _SETTLED:
             return _OVER
         seconds = (now - self._still_since) // 1000
         if screen and seconds >= self._spec.idle_seconds:

@@ -231,6 +231,7 @@ def bare(interpreter: str, rounds: int = 5) -> float:
 
 
 TEXT = "nmem doctor asks whether this prompt arrives"
+SAID = "nmem doctor was here"
 _MARKS = ("CLAUDE", "CURSOR_", "GEMINI_", "CODEX_", "FACTORY_", "DROID_", "COPILOT_", "OPENCODE")
 """Variables by which an adapter may take one client for another; doctor may itself run inside a client."""
 
@@ -250,7 +251,7 @@ def adapter(client: str) -> Any:  # noqa: ANN401 - a module
 
 def _payload(client: str, event: str, session: str, folder: str) -> dict[str, object]:
     shell: dict[str, object] = {"command": "true"}
-    said = "nmem doctor was here"
+    said = SAID
     camel = client == "copilot"
     base: dict[str, object] = {("sessionId" if camel else "session_id"): session, "cwd": folder}
     if camel:
@@ -273,8 +274,8 @@ def _own(client: str, event: str, shell: dict[str, object], said: str) -> dict[s
         return {**tool, **_RESPONSES.get(client, {"tool_response": {"stdout": "", "stderr": "", "interrupted": False}})}
     if event in ("userpromptsubmit", "beforeagent", "beforesubmitprompt", "chat.message"):
         return {"prompt": TEXT}
-    if event == "afteragent":
-        return {"prompt": TEXT, "prompt_response": said, "stop_hook_active": False}
+    if event in _FIXED:
+        return _FIXED[event]
     if event in ("afteragentresponse", "session.idle", "subagent.idle"):
         return {"text": said}
     if "subagent" in event:
@@ -291,6 +292,10 @@ def _own(client: str, event: str, shell: dict[str, object], said: str) -> dict[s
     return {"last_assistant_message": said, "stop_hook_active": False}
 
 
+_FIXED: dict[str, dict[str, object]] = {
+    "afteragent": {"prompt": TEXT, "prompt_response": SAID, "stop_hook_active": False},
+    "notification": {"notification_type": "permission_prompt", "message": SAID},
+}
 _RESPONSES: dict[str, dict[str, object]] = {
     "codex": {"tool_response": "ok"},
     "gemini": {"tool_response": {"llmContent": "Output: ok", "returnDisplay": "ok"}},

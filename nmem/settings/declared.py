@@ -15,6 +15,7 @@ from nmem.settings.kinds import (  # fmt: skip
     ALLOW,
     ANY,
     CHOICE,
+    CHOICES,
     FLAG,
     KEYS,
     LEAST_DAYS,
@@ -281,6 +282,17 @@ BACKUP = (
     Setting("backup.recipients", TEXTS, (), "age or SSH public keys that every backup is encrypted to", also=_keys),
 )
 
+ATTENTION = (
+    Setting(
+        "attention.how", CHOICES, "off",
+        "how you are called when a session waits for you or failed; `nmem attention test` tries it",
+        choices=("off", "bell", "osc9", "osc777", "desktop"),
+    ),
+    Setting(
+        "attention.quiet", TEXT, "", "hours in which you are not called, such as 22:00-07:00; empty: none", also=_quiet
+    ),
+)  # fmt: skip
+
 TUI = (
     Setting(
         "tui.theme",
@@ -319,6 +331,7 @@ TABLES: tuple[tuple[Setting, ...], ...] = (
     RETENTION,
     PURGE,
     BACKUP,
+    ATTENTION,
     TUI,
 )
 SETTINGS: tuple[Setting, ...] = tuple(setting for table in TABLES for setting in table)

@@ -6,7 +6,7 @@ import tomllib
 
 from nmem.errors import NmemError
 from nmem.settings.check import Fault
-from nmem.settings.kinds import ALLOW, FLAG, KEYS, NUMBER, PATTERNS, TEXTS, WHOLE, WORDS, Setting, wrong
+from nmem.settings.kinds import ALLOW, CHOICES, FLAG, KEYS, NUMBER, PATTERNS, TEXTS, WHOLE, WORDS, Setting, wrong
 
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _LISTS = (TEXTS, WORDS, PATTERNS, ALLOW)
@@ -27,7 +27,7 @@ def path(name: str) -> tuple[str, ...]:
 
 def value(setting: Setting, words: tuple[str, ...]) -> object:
     """What was typed as a value that can be written. Raises NmemError."""
-    if setting.kind in _LISTS or (setting.kind == KEYS and (len(words) > 1 or words[0].startswith('["'))):
+    if setting.kind in _LISTS or (setting.kind in (KEYS, CHOICES) and _several(words)):
         given = _listed(setting, words)
     elif len(words) != 1:
         raise NmemError(f"{setting.name} takes one value: put it in quotes")
@@ -36,6 +36,11 @@ def value(setting: Setting, words: tuple[str, ...]) -> object:
     if said := wrong(setting, given):
         raise NmemError(str(Fault(setting.name, said)))
     return given
+
+
+def _several(words: tuple[str, ...]) -> bool:
+    """Whether more than one value is given where one would do."""
+    return len(words) > 1 or words[0].startswith('["')
 
 
 def _single(setting: Setting, word: str) -> object:

@@ -20,7 +20,8 @@ WORDS = "words of a command"
 PATTERNS = "patterns"
 ALLOW = "allowances"
 KEYS = "key or list of keys"
-KINDS = (FLAG, WHOLE, NUMBER, TEXT, CHOICE, TEXTS, URL, WORDS, PATTERNS, ALLOW, KEYS)
+CHOICES = "choice or list of choices"
+KINDS = (FLAG, WHOLE, NUMBER, TEXT, CHOICE, TEXTS, URL, WORDS, PATTERNS, ALLOW, KEYS, CHOICES)
 ANY = "*"
 """A part of a name that a person chooses: a client, a project."""
 
@@ -156,6 +157,12 @@ def _keys(_: Setting, value: object) -> str:
     return "" if fits else 'must be a key or a list of keys: "x" or ["x", "ctrl+x"]; "" removes its keys'
 
 
+def _choices(setting: Setting, value: object) -> str:
+    given = value if isinstance(value, list | tuple) else [value]
+    fits = bool(given) and all(each in setting.choices for each in given)
+    return "" if fits else f"must be one of {', '.join(setting.choices)}, or a list of them"
+
+
 def regex(value: object) -> str:
     """What is wrong with a regular expression, but none of it: it may describe a secret."""
     if not isinstance(value, str) or not value:
@@ -181,6 +188,7 @@ _CHECKS: dict[str, Callable[[Setting, object], str]] = {
     PATTERNS: _patterns,
     ALLOW: _allow,
     KEYS: _keys,
+    CHOICES: _choices,
 }
 
 

@@ -9,7 +9,7 @@ from nmem.settings import kinds
 from nmem.settings.check import dotted
 from nmem.settings.declared import SETTINGS
 from nmem.settings.file import Config, value
-from nmem.settings.kinds import ANY, CHOICE, NUMBER, WHOLE, Setting
+from nmem.settings.kinds import ANY, CHOICE, CHOICES, NUMBER, WHOLE, Setting
 
 HIDDEN = "(hidden)"
 
@@ -65,4 +65,6 @@ def allowed(setting: Setting) -> str:
     """What it may be, in a few words."""
     if setting.kind in (NUMBER, WHOLE):
         return kinds.span(setting)
+    if setting.kind == CHOICES:
+        return f"{', '.join(setting.choices)}, or a list of them"
     return " or ".join(setting.choices) if setting.kind == CHOICE else setting.kind

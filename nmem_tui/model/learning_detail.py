@@ -34,6 +34,7 @@ from nmem_tui.model.lists import Item, plain_items
 from nmem_tui.model.now_cards import flat
 
 if TYPE_CHECKING:
+    from nmem.learn.lessons import Lesson
     from nmem.learn.skill_use import Use
 
 WEEK_MS = 7 * 86_400_000
@@ -179,6 +180,7 @@ def items(found: Detail, cells: int, at: int, zone: tzinfo | None) -> list[Item]
     return [
         *plain_items(list(_head(found, cells, at, zone))),
         *(_remedy(found, cells, zone) if found.use is None else plain_items(list(_steps(found, found.use, cells)))),
+        *plain_items(list(_holds(found.lesson, cells)) if found.lesson else []),
         *plain_items([[], section("Weeks", cells, "how often in the week of a Monday")]),
         *plain_items([cut(line, cells) for line in strip(one, at, cells)]),
         *_evidence(found, cells, zone),
@@ -270,6 +272,26 @@ def _steps(found: Detail, use: Use, cells: int) -> Iterator[Line]:
     since = f"; since it was promoted followed in {use.followed_since} of {several(use.sessions_since, 'session')}"
     for text in wrap(told + (since if one.state == ACCEPTED else ""), cells, 2):
         yield [(text, "quiet")]
+
+
+def _holds(one: Lesson, cells: int) -> Iterator[Line]:
+    """In how many sessions it applied, was kept and was broken: before its acceptance and after, told and held out."""
+    yield []
+    yield section("Does it hold", cells, "sessions")
+    if one.why:
+        yield cut([(f"cannot be told: {one.why}", "quiet")], cells)
+        return
+    parts = [("before" if one.since else "so far", one.counts(after=False))]
+    parts += [("after", one.counts(after=True))] if one.since else []
+    parts += [(name, one.exposures(held_out=out)) for name, out in (("told", False), ("held out", True))]
+    for number, (name, count) in enumerate(parts):
+        if count.applied or number < 1 + bool(one.since):
+            kept = "" if one.blind else f", kept {count.kept}"
+            unclear = f", {count.unknown} cannot be told" if count.unknown else ""
+            said = f"applied {count.applied}{kept}, broken {count.broken}{unclear}"
+            yield from _field(name, said if count.applied else "it applied in no session", cells, 2)
+    if one.blind:
+        yield from _field("", "only what breaks it is recorded", cells, 2, "quiet")
 
 
 def _sure(remedy: Remedy) -> str:

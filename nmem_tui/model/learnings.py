@@ -27,7 +27,7 @@ from nmem.learn.learning import (
     Learning,
     Warned,
 )  # fmt: skip
-from nmem.read import stream, views
+from nmem.read import lessons, stream, views
 from nmem.read.views import SessionRow, StreamRow
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model import actions, symbols
@@ -38,6 +38,7 @@ from nmem_tui.model.now_cards import flat
 
 if TYPE_CHECKING:
     from nmem.learn.accept import Plan
+    from nmem.learn.lessons import Lesson
     from nmem.learn.skill_use import Use
 
 ALL = "all"
@@ -272,6 +273,8 @@ class Detail:
     """What accepting it would write."""
     use: Use | None = None
     """Of a skill: whether it is of use."""
+    lesson: Lesson | None = None
+    """Whether it holds; None of a pattern of several projects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +363,7 @@ def detail(db: Connection, one: Learning) -> Detail:
         use = skill_use.of(db, one)
     return Detail(
         one, tuple(proofs), {key: row for key, row in sessions.items() if row},
-        tuple(rows[key] for key in keys if key in rows), _rule(one), use,
+        tuple(rows[key] for key in keys if key in rows), _rule(one), use, None if one.members else lessons.of(db, one),
     )  # fmt: skip
 
 

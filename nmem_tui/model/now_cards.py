@@ -38,6 +38,10 @@ def state(view: NowView, at: int) -> tuple[str, str]:
         return f"○ silent {age(quiet)}", "quiet"
     if row.state == "working":
         return f"● working {age(at - row.started_at)}", "good"
+    if row.state == "failed":
+        return f"✗ turn failed {ago(quiet)}", "bad"
+    if row.state == "waiting":
+        return f"◐ asks for your answer {age(quiet)}", "warn"
     return f"◐ waits for you {age(quiet)}", "warn"
 
 

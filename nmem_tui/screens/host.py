@@ -162,6 +162,11 @@ class Host(App[None]):
             self._driver.write(sequence)
         return output.told(text, how, cut=output.fitting(text) != text)
 
+    def write_out(self, sequence: str) -> None:
+        """Write to the person's terminal what draws nothing; a page has none."""
+        if sequence and self._driver is not None and not self.is_web:
+            self._driver.write(sequence)
+
     def edit_out(self, text: str, take: Callable[[str], None] | None = None) -> None:
         """Open text in the person's editor; what is left there goes to `take`, else it was a copy to read."""
         from nmem_tui import output  # on use: start-up stays short

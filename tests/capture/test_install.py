@@ -126,7 +126,7 @@ def test_what_claude_code_is_told(own_home: Path, db_path: str) -> None:
     hooks = value(target)["hooks"]
     assert set(hooks) == {
         "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStop", "Stop",
-        "StopFailure", "PreCompact", "PostCompact", "SessionEnd",
+        "StopFailure", "Notification", "PreCompact", "PostCompact", "SessionEnd",
     }  # fmt: skip
     entry = str(Path(registered.__file__).parents[2] / "nmem" / "entry.py")
     assert hooks["PostToolUse"] == [
@@ -186,7 +186,7 @@ def test_an_upgrade_brings_the_entries_up_to_date_in_place(own_home: Path, db_pa
     Path(target.path).write_text(old)
     after = put(target, db_path).decode()
     assert "/old" not in after
-    assert len(hook_entries.entries(after, target)) == 11
+    assert len(hook_entries.entries(after, target)) == 12
     assert after.replace('"statusMessage": "mine",\n                        ', "") == text
     take(target, db_path)
     assert Path(target.path).read_bytes() == OWN_HOOKS

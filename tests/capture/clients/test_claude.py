@@ -75,6 +75,7 @@ KEPT = {
     "SessionStart.resume.no-model": ("session_start", "", None, None, ""),
     "SessionStart.startup": ("session_start", "", None, None, ""),
     "SessionStart.startup.no-model": ("session_start", "", None, None, ""),
+    "Notification.permission_prompt": ("status", "", None, None, ""),
     "Stop": ("turn_end", "", None, None, "After permission."),
     "Stop.with-background-tasks": ("turn_end", "", None, None, "All finished. The function now returns 3."),
     "StopFailure": ("turn_end", "", False, None, "API Error: 400 mock bad request"),
@@ -97,7 +98,7 @@ KEPT = {
 # Events that nmem does not register, and one that is nothing: compaction ending as a subagent without a type.
 DROPPED = {
     "ConfigChange", "CwdChanged", "DirectoryAdded", "FileChanged", "InstructionsLoaded", "MessageDisplay",
-    "Notification",
+    "Notification.idle_prompt",
     "PermissionRequest", "PostModelSwitch", "PostToolBatch", "PreModelSwitch", "Setup", "SubagentStart",
     "TaskCompleted", "TaskCreated", "UserPromptExpansion", "Elicitation", "ElicitationResult", "PermissionDenied",
     "TeammateIdle", "WorktreeCreate", "WorktreeRemove", "SubagentStop.compaction",
@@ -150,6 +151,7 @@ def test_only_the_advised_events_are_registered() -> None:
         "SubagentStop": ("async", 20, None),
         "Stop": ("sync", 5, None),
         "StopFailure": ("sync", 5, None),
+        "Notification": ("async", 20, None),
         "PreCompact": ("sync", 5, None),
         "PostCompact": ("sync", 5, None),
         "SessionEnd": ("sync", 5, None),

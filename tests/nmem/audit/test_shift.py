@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nmem.audit import shift
 from nmem.audit.shift import Share
+from nmem.intervals import wilson
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_sessions_alike_weigh_as_they_are() -> None:
 def test_it_is_a_probability(a: int, n: int, b: int, m: int) -> None:
     found = shift.probability(Share(min(a, n), n), Share(min(b, m), m))
     assert 0.0 <= found <= 1.0
-    low, high = shift.interval(min(a, n), n)
+    low, high = wilson(min(a, n), n)
     assert 0.0 <= low <= high <= 1.0
 
 
