@@ -20,7 +20,7 @@ _PRINT, _RUN, _PANE = "print", "run", "pane"
 @click.command()
 @click.argument("episode")
 @click.option("--to", "client", type=click.Choice(CLIENTS), help="The client that goes on; needed to start one.")
-@click.option("--run", "way", flag_value=_RUN, help="Start it in this terminal: the default at a terminal.")
+@click.option("--run", "way", flag_value=_RUN, help="Start it in this terminal: with --to, the default at a terminal.")
 @click.option("--pane", "way", flag_value=_PANE, help="Start it in a window of tmux.")
 @click.option("--print", "way", flag_value=_PRINT, help="Print the brief, start nothing: the default elsewhere.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output; not with --run.")
@@ -44,6 +44,8 @@ def command(episode: str, client: str | None, way: str | None, as_json: bool) ->
 
     with terminal.reading() as db:
         made = brief.brief(db, share.episode(db, episode))
+    if way != _PRINT and hand.folder(made) != made.cwd:
+        click.echo("the folder of the work is not here: it starts in the current one", err=True)
     if way == _PRINT:
         _print(made, client, as_json)
     elif way == _RUN:

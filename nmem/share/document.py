@@ -113,6 +113,10 @@ def of_session(db: Connection, session_id: str) -> Document:
         raise NmemError("the session has no episode yet: its first prompt or `nmem settle` makes one")
     writer = _Writer(outward(row, found))
     many = len(found) > 1
+    if many:
+        listed = (Item(writer.out.line(one.row.name, 200), note=one.row.outcome.words, at=when(one.row.started_at))
+                  for one in found)  # fmt: skip
+        writer.blocks += [Heading(2, "Episodes"), Items(tuple(listed))]
     for number, one in enumerate(found, 1):
         if many:
             writer.blocks.append(Heading(2, f"Episode {number}: {writer.out.line(one.row.name, 200)}"))

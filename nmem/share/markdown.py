@@ -1,6 +1,6 @@
 """Writes a document as Markdown in which no text from outside can become markup: each is escaped, or fenced.
 
-What a reader would make a link of by itself (addresses, mentions, numbers of issues, hashes) becomes code.
+What a reader would make a link of by itself (addresses, names with a dot, mentions, issues, hashes) becomes code.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from nmem.share.document import Block, Document, Fields, Heading, Item, Items, P
 from nmem.text import lines, printable
 
 _ACTS = re.compile(r"([\\`*_\[\]|~$])")
-_LINKED = re.compile(r"@|://|www\.|mailto:|javascript:|#\d|GH-\d|^[0-9a-f]{7,40}$", re.IGNORECASE)
+_LINKED = re.compile(r"@|://|www\.|mailto:|javascript:|\w\.\w|#\d|GH-\d|^[0-9a-f]{7,40}$", re.IGNORECASE)
 _BEGINS = re.compile(r"^([-+=#:]|\d+(?=[.)]))")
 _TICKS = re.compile(r"`+")
 _WIDE, _MOST = 110, 4_000

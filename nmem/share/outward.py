@@ -18,12 +18,13 @@ from nmem.text import ELLIPSIS
 PLACEHOLDER = "[REDACTED:"
 _LEAST, _HEAD = 8, 6
 """Characters of a value that is looked for everywhere, and of its beginning at the end of a text that was cut."""
-_NOT_WITHIN = r"(?:(?<![\w.~@/\\-])|(?<=-[A-Za-z]))"
-"""Where an absolute path begins: not inside another path, but behind an option such as -I."""
+_SLASH = r"(?:\\{1,2}|/)"
+_NOT_WITHIN = r"(?:(?<![\w.~@/\\-])|(?<=-[A-Za-z])|(?<=file://))"
+"""A slash, also escaped; where an absolute path begins: not inside another path, but behind an option such as -I."""
 _DRIVE = r"(?:/mnt/[a-z](?=[\\/])|/cygdrive/[a-z]|/[a-z](?=[\\/])|[A-Za-z]:)?"
 _SOMEONES = re.compile(
     r"(?P<url>https?://[^\s\"'<>]+)"
-    rf"|{_NOT_WITHIN}{_DRIVE}[\\/]{{1,2}}(?:home|Users)[\\/]{{1,2}}[^\s\\/'\"`:;,()<>|*?&$\[\]{{}}]+"
+    rf"|{_NOT_WITHIN}{_DRIVE}{_SLASH}(?:home|Users){_SLASH}[^\s\\/'\"`:;,()<>|*?&$\[\]{{}}]+"
     rf"|{_NOT_WITHIN}/root(?=[\\/\s'\"`:;,)]|$)"
     r"|(?P<dashed>(?<!\w)(?:[A-Z]-)?-(?:home|Users)-\w+)"
 )
@@ -120,6 +121,6 @@ def _pattern(folder: str, *, within: bool) -> re.Pattern[str]:
 
     `within`: also inside a longer path.
     """
-    plain = r"[\\/]{1,2}".join(re.escape(part) for part in re.split(r"[\\/]+", folder))
-    goes_on = rf"(?:([\\/]{{1,2}})(?=[^\s\\/])|[\\/]?{_ENDS})"
+    plain = _SLASH.join(re.escape(part) for part in re.split(r"[\\/]+", folder))
+    goes_on = rf"(?:({_SLASH})(?=[^\s\\/])|[\\/]?{_ENDS})"
     return re.compile(("" if within else _NOT_WITHIN) + plain + goes_on, re.IGNORECASE if ":" in folder else 0)
