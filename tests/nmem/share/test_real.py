@@ -1,4 +1,4 @@
-"""Real sessions of a dozen projects: every brief is bounded and whole, every file well formed, no home in any of them."""
+"""Real sessions of a dozen projects: briefs are bounded and whole, files well formed, no home in any of them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from nmem.share import brief, document, markdown, page
 from tests.nmem import real_history
 from tests.nmem.share.test_documents import ATTRIBUTES, TAGS, Parsed
 
+pytestmark = pytest.mark.slow
 NOW, EPISODES, SESSIONS = 1_790_000_000_000, 20, 10
 HOMES = re.compile(r"(?<![\w.*])/(?:home|Users)/[\w-]+/|[A-Z]:[\\/]Users")
 
