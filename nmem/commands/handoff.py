@@ -9,6 +9,7 @@ import click
 
 from nmem.commands import share, terminal
 from nmem.dispatch.task import CLIENTS
+from nmem.share import brief, hand
 from nmem.text import lines, to_json
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ def command(episode: str, client: str | None, way: str | None, as_json: bool) ->
         raise click.UsageError(f"which client goes on? --to {', --to '.join(CLIENTS)}")
     if way == _RUN and (as_json or not _at_terminal()):
         raise click.UsageError("--run needs a terminal of its own: use --pane or --print")
-    from nmem.share import brief, hand  # on use: start-up stays short
-
     with terminal.reading() as db:
         made = brief.brief(db, share.episode(db, episode))
     if way != _PRINT and hand.folder(made) != made.cwd:

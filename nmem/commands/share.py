@@ -12,6 +12,8 @@ from nmem.commands import terminal
 from nmem.commands.show import parsed
 from nmem.errors import NmemError
 from nmem.read import listing
+from nmem.share import document as writing
+from nmem.share import files
 from nmem.store.project import here
 from nmem.text import printable, to_json
 
@@ -41,8 +43,6 @@ def command(what: str, folder: str, form: str, force: bool, as_json: bool) -> No
     of a session's ID. The files hold the story, the decisions, the conversation, the actions, files, commits and
     tests; secrets are redacted again, paths are relative to the project. Read a file before you send it.
     """
-    from nmem.share import files  # on use: start-up stays short
-
     with terminal.reading() as db:
         found = document(db, what)
     made = files.write(found, folder, _BOTH if form == "both" else (form,), force=force)
@@ -59,8 +59,6 @@ def command(what: str, folder: str, form: str, force: bool, as_json: bool) -> No
 
 def document(db: Connection, what: str) -> Document:
     """What is shared of an episode or a session. Raises NmemError."""
-    from nmem.share import document as writing  # on use: start-up stays short
-
     kind, rest = ("episode", str(newest(db))) if what == LAST else parsed(what)
     if kind == "episode":
         return writing.of_episode(db, int(rest))

@@ -17,8 +17,8 @@ from nmem.read import stories, views
 from nmem.read.stories import Story
 from nmem.read.views import StreamRow
 from nmem.sanitize import quoted, whole
+from nmem.share import Outward
 from nmem.share.document import counted, ended, failure, outward, when
-from nmem.share.outward import Outward
 
 MOST = 1_500
 """Tokens of a brief, estimated from above as those of a model's question are."""

@@ -16,7 +16,7 @@ from nmem.errors import NmemError
 from nmem.read import listing, views
 from nmem.read.stories import Story, story
 from nmem.read.views import SessionRow, StreamRow, outcome_words
-from nmem.share.outward import Outward
+from nmem.share import Outward
 from nmem.text import whole_minutes
 
 _PROMPT, _ANSWER, _CALL, _LINE, _REASON = 6_000, 8_000, 400, 600, 200

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nmem.errors import NmemError
-from nmem.share import markdown, page
+from nmem.share import PLACEHOLDER, markdown, page
 from nmem.share.document import Document
-from nmem.share.outward import PLACEHOLDER
 from nmem.text import printable
 
 FORMS = {"md": markdown.write, "html": page.write}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmem.share.outward import Outward
+from nmem.share import Outward
 from tests.nmem.share.conftest import KEY, PASSWORD, ROOT, TOKEN
 
 
