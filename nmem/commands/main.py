@@ -27,6 +27,8 @@ COMMANDS: dict[str, str] = {
     "now": "the state of a session: work unit, stance, the next injection, newest rows",
     "episodes": "list episodes of work; split, merge, rename, move, pin",
     "show": "the story of an episode, a session, a prompt or a thread; one call; who touched a file",
+    "share": "write an episode or a session as Markdown and HTML for somebody else, redacted",
+    "handoff": "hand an episode on: start another client with a brief of it",
     "search": "search everything recorded; filters such as type:test is:failed since:7d",
     "ask": "answer a question in quotes from the records, or say that nothing is recorded about it",
     "pin": "pin an item: first in searches, always told",

@@ -66,7 +66,7 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
     """
     if path and what != "file":
         raise click.UsageError(f"{printable(path)} is not expected: only `nmem show file PATH` takes a second word")
-    kind, number = _parsed(f"file/{path}" if what == "file" and path else what)
+    kind, number = parsed(f"file/{path}" if what == "file" and path else what)
     if kind == "learning":
         from nmem.commands import learn  # on use: start-up stays short
 
@@ -102,7 +102,7 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
         terminal.say(heading, sections)
 
 
-def _parsed(what: str) -> tuple[str, str]:
+def parsed(what: str) -> tuple[str, str]:
     """The kind and the id of what is meant."""
     kind, slash, rest = what.partition("/")
     if not slash or kind not in KINDS:

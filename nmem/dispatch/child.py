@@ -105,8 +105,13 @@ class Child:
             time.sleep(0.02)
 
 
+def own_environment() -> dict[str, str]:
+    """The environment of this process without what a client tells those that it starts."""
+    return {name: value for name, value in os.environ.items() if name not in _PARENTS}
+
+
 def _environment(spec: Spec) -> dict[str, str]:
-    env = {name: value for name, value in os.environ.items() if name not in _PARENTS}
+    env = own_environment()
     own = env.get("PATH", os.defpath).split(os.pathsep)
     more = [each for each in spec.path.split(os.pathsep) if each and each not in own]
     env["PATH"] = os.pathsep.join(own + more)

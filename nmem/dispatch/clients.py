@@ -58,6 +58,17 @@ def call(task: Task, config: Dispatch, folder: Folder) -> Call:
     return Call(tuple(word.replace(HOOKS, hooks).replace(PROMPT, task.prompt) for word in words), stdin)
 
 
+def opening(client: str, prompt: str, config: Dispatch) -> list[str]:
+    """The words that open a client at a prompt for a person who sits before it, who needs no hooks to be told."""
+    words = list(config.commands.get(f"{client} interactive", _OPEN[client]))
+    while HOOKS in words:
+        at = words.index(HOOKS)
+        del words[at - 1 if at and words[at - 1].startswith("-") else at : at + 1]
+    if not any(PROMPT in word for word in words):
+        words.append(PROMPT)
+    return [word.replace(PROMPT, prompt) for word in words]
+
+
 def hooks(folder: Folder) -> str:
     """Settings for one run of Claude Code: it tells when it asks a person for something, and is told nothing."""
     program, *args = own_process.words(str(folder.path), function="nmem.dispatch.asked:main")

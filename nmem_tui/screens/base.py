@@ -416,6 +416,14 @@ class View(Screen[Any], inherit_bindings=False):
         """What reads the whole view."""
         raise NotImplementedError
 
+    def shares(self) -> bool:
+        """Whether something is here that can be shared: an episode."""
+        return False
+
+    def share(self) -> None:
+        """Write what can be shared into new files."""
+        raise NotImplementedError
+
     def do_copy(self) -> None:
         self.give_text(self.cockpit.copy_out)
 
@@ -438,10 +446,12 @@ class View(Screen[Any], inherit_bindings=False):
         self.cockpit.copy_out(self.id_here())
 
     def do_export(self) -> None:
-        from nmem_tui.screens.prompt_dialogs import Export  # on use: start-up stays short
+        from nmem_tui.screens.prompt_dialogs import SHARE, Export  # on use: start-up stays short
 
         def take(how: str | None) -> None:
-            if how:
+            if how == SHARE:
+                self.share()
+            elif how:
                 form, _, place = how.partition(" ")
                 gather, view = self.gather(), self.CONTEXT
                 self.reads.ask(
@@ -449,7 +459,7 @@ class View(Screen[Any], inherit_bindings=False):
                     lambda content: self.cockpit.export_out(view, content, form, place),
                 )  # fmt: skip
 
-        self.cockpit.push_screen(Export(self.CONTEXT.capitalize()), take)
+        self.cockpit.push_screen(Export(self.CONTEXT.capitalize(), shares=self.shares()), take)
 
 
 def banner(cells: int) -> Line:

@@ -29,7 +29,7 @@ class EpisodeActions(ListScreen):
     ALONE = frozenset(
         {
             "undecide", "reword", "promote", "rename", "split", "merge", "move", "resume", "narrate", "link",
-            "continue", "dispatch", "copy_id",
+            "continue", "dispatch", "hand_on", "copy_id",
         }
     )  # fmt: skip
     TOGETHER = frozenset({"pin", "purge"})
@@ -70,6 +70,7 @@ class EpisodeActions(ListScreen):
     may_purge = may_pin
     may_resume = may_pin
     may_dispatch = may_pin
+    may_hand_on = may_pin
 
     def _units(self) -> list[int]:
         """The marked episodes that are listed, else the one under the cursor."""
@@ -81,6 +82,21 @@ class EpisodeActions(ListScreen):
 
         if self.unit_id is not None:
             task_form.of_episode(self.cockpit, self.unit_id)
+
+    def do_hand_on(self) -> None:
+        from nmem_tui.screens import hand_on  # on use: start-up stays short
+
+        if self.unit_id is not None:
+            hand_on.ask(self.cockpit, self.unit_id, self.reads)
+
+    def shares(self) -> bool:
+        return self.unit_id is not None
+
+    def share(self) -> None:
+        from nmem_tui.screens import hand_on  # on use: start-up stays short
+
+        if self.unit_id is not None:
+            hand_on.share(self.cockpit, self.unit_id, self.reads)
 
     def do_pin(self) -> None:
         """Pin the episode, or unpin it; of several all are pinned, or none where all are."""

@@ -147,22 +147,29 @@ _FORMS = (("text", "as it reads"), ("json", "its rows with their ids"))
 _PLACES = (("file", "into a new file here"), ("clipboard", "to the clipboard"))
 
 
+SHARE = "share"
+_SHARE = "the episode for somebody else, redacted: Markdown and HTML, into new files here"
+
+
 class Export(Dialog):
-    """Gives back the form and the place: `text file`."""
+    """Gives back the form and the place: `text file`; or SHARE, where that is offered."""
 
     HINT: ClassVar[str] = "enter takes · esc leaves"
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, shares: bool = False) -> None:
         self.TITLE_TEXT = f"Export ─ {name}"  # type: ignore[misc]
+        self._shares = shares
         super().__init__()
 
     def on_mount(self) -> None:
-        """Four ways."""
+        """Four ways, and one to share."""
         super().on_mount()
+        share = [Choice([(pad(SHARE, 6), "key"), (_SHARE, "text")], f"{SHARE} {_SHARE}", SHARE)] if self._shares else []
         self.offer([
-            Choice([(pad(form.upper() if form == "json" else form, 6), "key"), (f"{where}: {what}", "text")],
-                   f"{form} {place} {where} {what}", f"{form} {place}")
-            for place, where in _PLACES for form, what in _FORMS
+            *(Choice([(pad(form.upper() if form == "json" else form, 6), "key"), (f"{where}: {what}", "text")],
+                     f"{form} {place} {where} {what}", f"{form} {place}")
+              for place, where in _PLACES for form, what in _FORMS),
+            *share,
         ])  # fmt: skip
 
 

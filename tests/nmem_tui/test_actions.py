@@ -71,6 +71,7 @@ DRIVEN = {
     ("test_every_key.py", "test_the_theme_turns_and_the_demo_leaves_the_database_alone"): "theme demo",
     ("test_every_key.py", "test_views_are_turned_both_ways"): "next_check last_check last_view",
     ("test_every_key.py", "test_what_is_told_beside_the_list_is_scrolled"): "details_down details_up",
+    ("test_hand_on.py", "test_another_client_goes_on_in_this_terminal"): "hand_on",
     ("test_host.py", "test_a_story_is_read_in_the_editor_as_a_copy"): "editor",
     ("test_host.py", "test_every_screen_copies_text_and_id"): (
         "projects copy copy_id show_now show_stance show_learnings show_search show_tasks show_health"
