@@ -281,6 +281,14 @@ BACKUP = (
     Setting("backup.recipients", TEXTS, (), "age or SSH public keys that every backup is encrypted to", also=_keys),
 )
 
+COST = (
+    Setting("cost.budget_day", NUMBER, 0, "what a day may cost before you are warned; 0: no limit", low=0,
+            high=1_000_000, unit="money"),
+    Setting("cost.budget_month", NUMBER, 0, "what a calendar month may cost before you are warned; 0: no limit",
+            low=0, high=100_000_000, unit="money"),
+    Setting("cost.prices", TEXT, "", "your own table of prices; empty: prices.json beside config.toml"),
+)  # fmt: skip
+
 TUI = (
     Setting(
         "tui.theme",
@@ -319,6 +327,7 @@ TABLES: tuple[tuple[Setting, ...], ...] = (
     RETENTION,
     PURGE,
     BACKUP,
+    COST,
     TUI,
 )
 SETTINGS: tuple[Setting, ...] = tuple(setting for table in TABLES for setting in table)
