@@ -33,7 +33,8 @@ def command(by: str, since: str | None, project: str, limit: int, as_json: bool)
         nmem cost --by model --project shop
 
     `written` and `cached` are tokens written to and read from the cache of prompts. What nmem itself costs stands
-    below. Exit code 1: a budget of yours is passed (cost.budget_day, cost.budget_month).
+    below. Your own prices go into prices.json beside config.toml. Exit code 1: a budget of yours is passed
+    (`nmem config set cost.budget_day 20`, cost.budget_month).
     """
     after = terminal.when(since) if since else 0
     table = prices.load()

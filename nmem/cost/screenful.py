@@ -29,22 +29,25 @@ def lines(report: Report, cells: int, rows: int, since: str = "") -> list[Told]:
     """Everything in at most `cells` cells a line, with at most `rows` rows; `since` in words."""
     total = report.total
     if not total.answers:
-        return [(f"no usage{_about(report, since)}: it is in the transcripts of Claude Code, Codex and Gemini CLI",
-                 NOTE)]  # fmt: skip
+        said = f"no usage{_about(report, since)}: it is in the transcripts of Claude Code, Codex and Gemini CLI"
+        return [(row, NOTE) for row in wrap(said, max(_NAME, cells))]
     columns = max(0, min(len(_COLUMNS), (cells - _MONEY - _NAME) // _WIDE))  # where there is no room, the first go
     room = max(_NAME, cells - columns * _WIDE - _MONEY), columns
     told = f"{amount(total.money, report.currency)}{_about(report, since)}: {figure(sum(total.tokens))} tokens,"
-    out = [(fit(f"{told} {total.answers:,} answers in {report.sessions:,} sessions", cells), HEAD)]
+    out = [(fit(f"{told} {_several(total.answers, 'answer')} in {_several(report.sessions, 'session')}", cells), HEAD)]
     out.append((_row(report.by, _COLUMNS, report.currency, *room), COLUMNS))
     shown = report.sums[:rows]
     out += [(_line(one, report, room), ROW) for one in shown]
     if rest := report.sums[rows:]:
-        name = f"{len(rest):,} more {report.by}s"
-        out.append((_line(sum(rest[1:], rest[0]), report, room, name), ROW))
+        out.append((_line(sum(rest[1:], rest[0]), report, room, _several(len(rest), f"more {report.by}")), ROW))
     out.append((_line(total, report, room, "total"), TOTAL))
     for text, kind in _notes(report):
         out += [(row, kind) for row in wrap(text, max(_NAME, cells), subsequent_indent="  ")]
     return out
+
+
+def _several(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def figure(count: int) -> str:
@@ -93,7 +96,10 @@ def _notes(report: Report) -> Iterator[Told]:
     if report.unpriced:
         named = ", ".join(f"{printable(model)} {figure(tokens)}" for model, tokens in report.unpriced[:_MODELS])
         more = f" and {len(report.unpriced) - _MODELS} more models" if len(report.unpriced) > _MODELS else ""
-        yield f"no price known, counted in tokens only: {named}{more}; put one into prices.json beside config.toml", WARN
+        yield (
+            f"no price known, counted in tokens only: {named}{more}; put one into prices.json beside config.toml",
+            WARN,
+        )
     if report.total.inner:
         yield f"subagents: {amount(report.total.inner, report.currency)} of it", NOTE
     yield from ((text, NOTE) for text in _own(report.own, report.currency))
@@ -107,7 +113,7 @@ def _budget(one: Budget, currency: str) -> Told:
 def _own(own: Own, currency: str) -> Iterator[str]:
     """What of it, and beside it, is nmem's."""
     if own.times:
-        yield (f"nmem's context, in the above: {figure(own.told)} tokens told {own.times:,} times, read again"
+        yield (f"nmem's context, in the above: {figure(own.told)} tokens told {_several(own.times, 'time')}, read again"
                f" {figure(own.again)}; at most {amount(own.money, currency)}")  # fmt: skip
     else:
         yield "nmem's context: nothing was told"
