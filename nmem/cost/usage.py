@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -77,7 +77,7 @@ class Known:
 
     def dumps(self) -> str:
         """As it is stored."""
-        return json.dumps({name: value for name in self.__slots__ if (value := getattr(self, name))})
+        return json.dumps({name: value for name, value in asdict(self).items() if value})
 
     @classmethod
     def loads(cls, stored: str) -> Known:

@@ -282,10 +282,9 @@ BACKUP = (
 )
 
 COST = (
-    Setting("cost.budget_day", NUMBER, 0, "what a day may cost, in the currency of the prices, before you are warned; 0: any", 
+    Setting("cost.budget_day", NUMBER, 0, "what a day may cost before you are warned, in the prices' currency; 0: any",
             low=0, high=1_000_000),
-    Setting("cost.budget_month", NUMBER, 0, "the same for a calendar month",
-            low=0, high=100_000_000),
+    Setting("cost.budget_month", NUMBER, 0, "the same for a calendar month", low=0, high=100_000_000),
     Setting("cost.prices", TEXT, "", "your own table of prices; empty: prices.json beside config.toml"),
 )  # fmt: skip
 

@@ -91,4 +91,4 @@ def stored(db: Connection) -> dict[str, Figures]:
         "SELECT session_id, sum(input), sum(output), sum(cache_write + cache_write_1h), sum(cache_read)"
         " FROM model_usage GROUP BY session_id"
     ).fetchall()
-    return {row[0]: tuple(row[1:]) for row in rows}  # type: ignore[misc]
+    return {row[0]: tuple(row[1:]) for row in rows}
