@@ -17,6 +17,8 @@ from nmem.text import to_json
 _BOLD = {screenful.HEAD: "bold", screenful.TOTAL: "bold", screenful.WARN: "yellow", screenful.COLUMNS: "dim"}
 _PIPED = 100
 """Cells of a line where no person reads it."""
+_PASSED = 3
+"""The exit code where a budget is passed: 1 and 2 say that nothing could be told."""
 
 
 @click.command()
@@ -33,7 +35,7 @@ def command(by: str, since: str | None, project: str, limit: int, as_json: bool)
         nmem cost --by model --project shop
 
     `written` and `cached` are tokens written to and read from the cache of prompts. What nmem itself costs stands
-    below. Your own prices go into prices.json beside config.toml. Exit code 1: a budget of yours is passed
+    below. Your own prices go into prices.json beside config.toml. Exit code 3: a budget of yours is passed
     (`nmem config set cost.budget_day 20`, cost.budget_month).
     """
     after = terminal.when(since) if since else 0
@@ -51,7 +53,7 @@ def command(by: str, since: str | None, project: str, limit: int, as_json: bool)
             click.echo(_shown(text, kind))
     if note:
         click.echo(note, err=True)
-    return 1 if any(one.passed for one in found.budgets) else 0
+    return _PASSED if any(one.passed for one in found.budgets) else 0
 
 
 def _brought_up() -> str:

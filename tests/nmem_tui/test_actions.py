@@ -23,6 +23,7 @@ IDS = [action.id for action in ACTIONS]
 PLACES = sorted({place for action in ACTIONS for place in action.context.split()} - {EVERYWHERE})
 
 DRIVEN = {
+    ("test_cost.py", "test_rows_and_time_are_turned_and_the_key_works_from_now_and_health"): "cost",
     ("test_context.py", "test_a_file_is_always_told"): "include bottom",
     ("test_context.py", "test_a_prompt_is_answered_while_it_is_typed"): "next_view back",
     ("test_context.py", "test_excluding_changes_the_text_at_once_and_undo_brings_it_back"): "exclude",

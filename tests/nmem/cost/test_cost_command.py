@@ -104,7 +104,7 @@ def test_a_passed_budget_warns_and_shows_in_the_exit_code(spent: Connection, tmp
     assert (done.returncode, "this month $32.25 of $40.00" in done.stdout) == (0, True)
     (tmp_path / "config.toml").write_text("[cost]\nbudget_day = 30.5\nbudget_month = 20\n")
     done = run("cost", "--project", "blog")
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "! today $32.25 of $30.50: over budget (cost.budget_day)" in done.stdout
     assert "! this month $32.25 of $20.00: over budget (cost.budget_month)" in done.stdout
     assert [one["passed"] for one in json.loads(run("cost", "--json").stdout)["budgets"]] == [True, True]
