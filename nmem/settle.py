@@ -26,6 +26,7 @@ from capture.settle import settle as fold
 from capture.storage import store
 from nmem import database, tables
 from nmem.context import keep, usefulness
+from nmem.cost import store as cost
 from nmem.decisions import store as said
 from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.boundary import load
@@ -202,6 +203,7 @@ class _Run:
             self._so_far,
             self._said,
             self._sessions,
+            self._cost,
             self._retrieval,
             self._rules,
             self._links,
@@ -463,6 +465,10 @@ class _Run:
             if self.stop.is_set():
                 return
             self.report.summaries += summary.summarise(self.db, session_id)
+
+    def _cost(self) -> None:
+        """What answers used is stored before clients delete their transcripts."""
+        cost.take_in(self.db, self.stop.is_set)
 
     def _retrieval(self) -> None:
         """Stories that are told are indexed: linking, search and context find them."""

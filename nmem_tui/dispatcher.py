@@ -155,6 +155,11 @@ class Dispatcher(Host):
 
     action_command_palette = do_palette
 
+    def do_cost(self) -> None:
+        from nmem_tui.screens.cost_dialog import Cost  # on use: start-up stays short
+
+        self.push_screen(Cost())
+
     def do_theme(self) -> None:
         self.theme = themes.other(self.theme)
 

@@ -110,7 +110,8 @@ def _moved(db: Connection, prefix: str, session_id: str, path: str) -> tuple[int
     rows = db.execute("SELECT path, offset, head, state FROM transcript_cursors WHERE session_id = ?", (session_id,))
     for key, offset, head, state in rows.fetchall():
         old = key.removeprefix(LIVE)
-        if key != prefix + old or os.path.basename(old) != name or os.path.exists(old):
+        named = not os.path.isabs(old)  # a place of its own for what is read beside the events
+        if named or key != prefix + old or os.path.basename(old) != name or os.path.exists(old):
             continue
         if head and _same(path, head):
             return offset, head, state

@@ -20,6 +20,7 @@ from capture.transcript.cursor import load
 from nmem import tables
 from nmem.commands.backup import progress
 from nmem.commands.terminal import LIMIT, day, now, progress_bar, when, wrapped, writing
+from nmem.cost import store as cost
 from nmem.database import worded
 from nmem.episodes import detect
 from nmem.errors import NmemError
@@ -201,6 +202,7 @@ def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Repor
         with _progress(importer, _new(db, chosen), quiet):
             report = importer.run(chosen)
         _episodes(db, importer.changed)
+        cost.take_in(db)
     except KeyboardInterrupt:
         click.echo(f"{summary(importer.report)}\nstopped; run `nmem import` again to continue", err=True)
         sys.exit(130)

@@ -48,6 +48,7 @@ COMMANDS: dict[str, str] = {
     "skills": "recurring procedures of a project, step by step; promote one to a client's skill or to /how",
     "fix": "find what fixed an error before, by its text",
     "task": "queue work for a coding client; run it in panes of tmux, watch, attach, cancel, retry, schedule",
+    "cost": "what sessions cost in tokens and money, by session, episode, thread, project, day or model",
     "context": "the exact text the next session is told, and why; also for a prompt, or at a past time",
     "model": "which language model writes stories, or none, and its cost; choose one, switch it off",
     "narrate": "rewrite an episode's story, with a language model if there is one",

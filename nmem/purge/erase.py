@@ -190,6 +190,7 @@ def _facts(db: Connection) -> None:
     # that it was read stays known, so that reading transcripts again does not bring it back
     db.execute("UPDATE transcript_cursors SET state = NULL WHERE session_id IN"
                " (SELECT id FROM purge_s UNION SELECT id FROM purge_t) AND state IS NOT NULL")  # fmt: skip
+    db.execute("UPDATE usage_places SET state = NULL WHERE session_id IN (SELECT id FROM purge_s)")
     db.execute("DELETE FROM sessions WHERE id IN (SELECT id FROM purge_s)")
 
 

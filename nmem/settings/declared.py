@@ -284,13 +284,22 @@ BACKUP = (
 
 ATTENTION = (
     Setting(
-        "attention.how", CHOICES, "off",
+        "attention.how",
+        CHOICES,
+        "off",
         "how you are called when a session waits for you or failed; `nmem attention test` tries it",
         choices=("off", "bell", "osc9", "osc777", "desktop"),
     ),
     Setting(
         "attention.quiet", TEXT, "", "hours in which you are not called, such as 22:00-07:00; empty: none", also=_quiet
     ),
+)
+
+COST = (
+    Setting("cost.budget_day", NUMBER, 0, "what a day may cost before you are warned, in the prices' currency; 0: any",
+            low=0, high=1_000_000),
+    Setting("cost.budget_month", NUMBER, 0, "the same for a calendar month", low=0, high=100_000_000),
+    Setting("cost.prices", TEXT, "", "your own table of prices; empty: prices.json beside config.toml"),
 )  # fmt: skip
 
 TUI = (
@@ -332,6 +341,7 @@ TABLES: tuple[tuple[Setting, ...], ...] = (
     PURGE,
     BACKUP,
     ATTENTION,
+    COST,
     TUI,
 )
 SETTINGS: tuple[Setting, ...] = tuple(setting for table in TABLES for setting in table)

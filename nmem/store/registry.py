@@ -131,6 +131,8 @@ TABLES = (
           export=Export("session", {"observation_id": "observations"})),
     Table("status_lines", FACT, texts="model", ids="session_id", of="session", at="at", export=Export("session")),
     Table("context_readings", FACT, ids="session_id", of="session", at="at", export=Export("session")),
+    Table("model_usage", FACT, texts="model", ids="session_id", of="session", at="at", export=Export("session")),
+    Table("usage_places", RECORD, texts="state", ids="path session_id head", of="session", stays=True),
     # Records of capture itself: its runs, counters and what clients send.
     Table("transcript_cursors", RECORD, texts="state", ids="path session_id head", of="session", at="updated_at",
           stays=True),

@@ -57,7 +57,7 @@ class Action:
 
 
 _NAMES = {
-    "question_mark": "?", "exclamation_mark": "!",
+    "question_mark": "?", "dollar_sign": "$", "exclamation_mark": "!",
     "slash": "/", "colon": ":", "escape": "esc", "minus": "-", "plus": "+", "equals_sign": "=", "down": "↓", "up": "↑",
     "asterisk": "*", "less_than_sign": "<", "greater_than_sign": ">",
     "right_square_bracket": "]", "left_square_bracket": "[", "right_curly_bracket": "}", "left_curly_bracket": "{",
@@ -245,6 +245,8 @@ ACTIONS: list[Action] = [
     Action("reload", ("ctrl+r", "f5"), "", "refresh the figures now", "Health", "health"),
     Action("search_here", ("ctrl+f",), "", "search everything recorded of this project", "Search",
            "now episodes stance learnings context tasks health"),
+    Action("cost", ("dollar_sign",), "cost", "what sessions cost: by day, model, project, thread, episode or session",
+           "View", "now health"),
     Action("undo", ("u",), "undo", "undo the newest correction, also after a restart", "General",
            writes=True),
     Action("upgrade", ("O",), "upgrade", "upgrade the database of an older nmem, after a preview",

@@ -24,6 +24,7 @@ PLACES = sorted({place for action in ACTIONS for place in action.context.split()
 
 DRIVEN = {
     ("test_asking.py", "test_a_key_asks_and_enter_opens_the_episode_of_a_quote"): "question",
+    ("test_cost.py", "test_rows_and_time_are_turned_and_the_key_works_from_now_and_health"): "cost",
     ("test_context.py", "test_a_file_is_always_told"): "include bottom",
     ("test_context.py", "test_a_prompt_is_answered_while_it_is_typed"): "next_view back",
     ("test_context.py", "test_excluding_changes_the_text_at_once_and_undo_brings_it_back"): "exclude",

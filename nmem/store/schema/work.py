@@ -90,3 +90,26 @@ FAILED = f"""
 CREATE INDEX learning_findings_failing ON learning_findings(project_id, key) WHERE kind = 'command' AND {FAILING};
 """
 """Summing up a project reads what failed in it, and not each command that ever ran."""
+
+COST = """
+CREATE TABLE model_usage (                   -- what one answer of a model used, in tokens, as its transcript says
+  key INTEGER PRIMARY KEY,                   -- of the ids of its message and request: told twice, it counts once
+  session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+  at INTEGER NOT NULL,                       -- when it began
+  model TEXT NOT NULL,
+  inner INTEGER NOT NULL,                    -- by a subagent
+  input INTEGER NOT NULL,                    -- without what came from the cache
+  output INTEGER NOT NULL,                   -- with reasoning
+  cache_read INTEGER NOT NULL,
+  cache_write INTEGER NOT NULL,              -- for five minutes
+  cache_write_1h INTEGER NOT NULL            -- for an hour
+);
+CREATE INDEX model_usage_by_session ON model_usage(session_id, inner, at);
+CREATE TABLE usage_places (                  -- how far a transcript was read for its usage
+  path TEXT PRIMARY KEY,
+  session_id TEXT NOT NULL,
+  offset INTEGER NOT NULL,                   -- bytes of whole lines
+  head TEXT NOT NULL,                        -- hash of the file's first bytes
+  state TEXT                                 -- JSON: what the lines before the offset said about those after it
+) WITHOUT ROWID;
+"""

@@ -154,7 +154,7 @@ def test_a_word_of_nmem_s_own_takes_no_row_that_only_is_of_that_kind(planted: st
         assert not db.execute("SELECT 1 FROM prompts WHERE content LIKE ?", (f"about {word} %",)).fetchall()
 
 
-OF_A_SESSION = {"transcript_cursors", "purged_keys"}
+OF_A_SESSION = {"transcript_cursors", "usage_places", "purged_keys"}
 """That a transcript was read, and that a row is not heard again, stays known; neither holds a word."""
 
 

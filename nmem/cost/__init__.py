@@ -1,0 +1,8 @@
+"""What sessions cost: tokens from the clients' transcripts, money from a table of prices.
+
+usage.py    a client's records -> one Usage an answer
+store.py    takes in what transcripts have since the last time
+prices.py   models -> prices; prices.json is the table, a person's own comes first
+read.py     sums by session, episode, thread, project, day and model; what nmem itself costs
+screenful.py  a report -> lines of text, for the command and the cockpit
+"""

@@ -1,0 +1,221 @@
+"""Reads from a client's transcript what each answer used: records in, one `Usage` an answer out.
+
+Counted as ccusage counts: an answer is known by the ids of its message and request, however many records and files
+repeat it (blocks of one message, streaming, forks), and subagents count. Gemini's and Codex's figures are brought to
+the same four: input without what came from the cache, output with reasoning.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+
+from capture.clients.fields import items, mapping, text, whole
+from capture.jsonio import BadJson, loads
+from capture.redaction import redact
+from capture.text import clean
+from capture.transcript.cursor import lines
+from capture.transcript.reading import millis
+from capture.transcript.records import is_document, records
+
+Record = dict[str, object]
+_KEY_BITS = 63
+_LONGEST = 80
+"""Characters of a model's name."""
+_MOST = 1 << 40
+"""Tokens: a larger figure is a damaged one."""
+_MARKS = {
+    "claude": (b'"usage"',),
+    "codex": (b'"token_count"', b'"turn_context"', b'"session_meta"'),
+    "gemini": (b'"tokens"', b'"sessionId"'),
+}
+"""What stands in a line that tells something of usage; the others are not parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one answer used, in tokens. `key` is the same wherever the answer is repeated."""
+
+    key: int
+    session_id: str
+    """As the record names it; empty: the file's."""
+    at: int
+    """Milliseconds; 0: not told."""
+    model: str
+    inner: bool
+    """By a subagent."""
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    """Written to the cache for five minutes."""
+    cache_write_1h: int
+
+    @property
+    def tokens(self) -> int:
+        """All of them."""
+        return self.input + self.output + self.cache_read + self.cache_write + self.cache_write_1h
+
+
+@dataclass(slots=True)
+class Known:
+    """What records said about those after them; plain values, kept between two readings of a file."""
+
+    session: str = ""
+    thread: str = ""
+    """Of Codex: whose answers the file holds; of a fork the session that it repeats."""
+    model: str = ""
+    inner: bool = False
+    total: list[int] = field(default_factory=list)
+    """Of Codex: all tokens up to here."""
+    begun: bool = False
+    """Of Gemini: whether an answer was read."""
+
+    def dumps(self) -> str:
+        """As it is stored."""
+        return json.dumps({name: value for name, value in asdict(self).items() if value})
+
+    @classmethod
+    def loads(cls, stored: str) -> Known:
+        """As it was stored; anything else says nothing."""
+        try:
+            found = mapping(loads(stored)) if stored else {}
+        except BadJson:
+            return cls()
+        total = [whole(one) or 0 for one in items(found.get("total"))][:3]
+        return cls(text(found.get("session")), text(found.get("thread")), text(found.get("model")),
+                   found.get("inner") is True, total if total[2:] else [], found.get("begun") is True)  # fmt: skip
+
+
+def read(client: str, path: str, offset: int, known: Known) -> Iterator[tuple[int, Usage | None]]:
+    """(offset behind it, what it used) of the new lines of a file; None for those that tell of no answer.
+
+    Raises OSError.
+    """
+    reader = _READERS[client]
+    if is_document(path):
+        for _, end, record in records(path, offset):
+            found = reader(record, known) if record else []
+            for one in found:
+                yield end, one
+            if not found:
+                yield end, None
+        return
+    for end, line in lines(path, offset):
+        for one in _told(reader, line, known) if any(mark in line for mark in _MARKS[client]) else ():
+            yield end, one
+        yield end, None
+
+
+def _told(reader: Callable[[Record, Known], list[Usage]], line: bytes, known: Known) -> list[Usage]:
+    try:
+        record = loads(line.decode("utf-8", "replace"))
+    except BadJson:
+        return []
+    return reader(record, known) if isinstance(record, dict) else []
+
+
+def _claude(record: Record, _known: Known) -> list[Usage]:
+    """One record a block of a message, each with the usage so far: what is stored is the last."""
+    message = mapping(record.get("message"))
+    usage = message.get("usage")
+    model = text(message.get("model"))
+    if record.get("type") != "assistant" or not isinstance(usage, dict) or model == "<synthetic>":
+        return []
+    written = _count(usage, "cache_creation_input_tokens")
+    hour = min(written, _count(mapping(usage.get("cache_creation")), "ephemeral_1h_input_tokens"))
+    ids = (text(message.get("id")) or text(record.get("uuid")), text(record.get("requestId")))
+    inner = bool(record.get("agentId")) or record.get("isSidechain") is True
+    fast = "-fast" if usage.get("speed") == "fast" else ""
+    return _usage(("claude", *ids), text(record.get("sessionId")), record, model + fast, inner,
+                  _count(usage, "input_tokens"), _count(usage, "output_tokens"),
+                  _count(usage, "cache_read_input_tokens"), written - hour, hour)  # fmt: skip
+
+
+def _codex(record: Record, known: Known) -> list[Usage]:
+    """`token_count` events: the last answer's figures beside those of all; one that changes nothing is a repetition."""
+    payload = mapping(record.get("payload"))
+    kind = text(record.get("type"))
+    if kind == "session_meta" and not known.thread:
+        thread = text(payload.get("id"))
+        known.session = text(payload.get("session_id")) or thread
+        known.inner = bool(thread) and thread != known.session
+        known.thread = text(payload.get("forked_from_id")) or thread
+    if kind == "turn_context":
+        known.model = text(payload.get("model")) or known.model
+    if payload.get("type") != "token_count" or not isinstance(payload.get("info"), dict):
+        return []
+    info = mapping(payload["info"])
+    total, before = _codex_figures(info.get("total_token_usage")), known.total
+    last = _codex_figures(info.get("last_token_usage"))
+    if not any(total) or total == before:
+        return []
+    if not any(last):
+        last = [max(0, now - then) for now, then in zip(total, before or [0, 0, 0], strict=True)]
+    known.total = total
+    given, output = last[0], last[2]
+    cached = min(given, last[1])
+    ids = ("codex", known.thread, *map(str, total))
+    return _usage(ids, known.session, record, known.model, known.inner, given - cached, output, cached, 0, 0)
+
+
+def _codex_figures(told: object) -> list[int]:
+    """Input with what came from the cache, that part of it, output with reasoning."""
+    return [_count(mapping(told), name) for name in ("input_tokens", "cached_input_tokens", "output_tokens")]
+
+
+def _gemini(record: Record, known: Known) -> list[Usage]:
+    """Answers with their tokens; the messages that a resumed session begins with were counted in their own file."""
+    known.session = text(record.get("sessionId")) or known.session
+    if "$set" in record:
+        messages = [] if known.begun else items(mapping(record["$set"]).get("messages"))
+        return [one for message in messages for one in _gemini(mapping(message), known)]
+    tokens = mapping(record.get("tokens"))
+    if record.get("type") != "gemini" or not tokens:
+        return []
+    known.begun = True
+    given = _count(tokens, "input")
+    cached = min(given, _count(tokens, "cached"))
+    return _usage(("gemini", known.session, text(record.get("id"))), known.session, record, text(record.get("model")),
+                  False, given - cached + _count(tokens, "tool"), _count(tokens, "output") + _count(tokens, "thoughts"),
+                  cached, 0, 0)  # fmt: skip
+
+
+_READERS: dict[str, Callable[[Record, Known], list[Usage]]] = {"claude": _claude, "codex": _codex, "gemini": _gemini}
+CLIENTS = tuple(_READERS)
+
+
+def _usage(
+    ids: tuple[str, ...], session: str, record: Record, model: str, inner: bool, *figures: int
+) -> list[Usage]:  # fmt: skip
+    """One answer, or none where nothing was used."""
+    if not any(figures):
+        return []
+    return [Usage(_key(ids), session, millis(record.get("timestamp")), _named(model), inner, *figures)]
+
+
+@lru_cache(64)
+def _named(model: str) -> str:
+    """A model's name as it is stored: it comes from outside, as all of a transcript does."""
+    return redact(clean(model))[:_LONGEST] or "unknown"
+
+
+def _key(ids: tuple[str, ...]) -> int:
+    """A number for the ids of an answer: two of a million are the same once in twenty million memories."""
+    return int.from_bytes(blake2b("\0".join(ids).encode(), digest_size=8).digest(), "big") >> (64 - _KEY_BITS)
+
+
+def _count(usage: dict[str, object], name: str) -> int:
+    """A figure of a record; 0 for what is none."""
+    found = whole(usage.get(name)) or 0
+    return found if 0 <= found < _MOST else 0
+
+
+def subagents(path: str) -> Iterator[str]:
+    """The files of a Claude session's subagents, in the folder beside its own file."""
+    for folder, _, names in os.walk(path.removesuffix(".jsonl")):
+        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".jsonl"))  # noqa: PTH118
