@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,17 @@ def test_a_file_that_moves_with_its_session_keeps_its_place(place: Reading, tmp_
     with new.open("ab") as out:
         out.write(b"c\n")
     assert place(new) == [b"c\n"]
+
+
+def test_a_place_of_what_is_read_beside_the_events_is_no_place_of_a_moved_file(
+    place: Reading, db_path: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "s1.jsonl"
+    file.write_bytes(b"a\nb\n")
+    beside = Cursor("titles:" + str(file), "s1", 4, fingerprint(str(file)))
+    with closing(store.connect(db_path)) as db, store.transaction(db):
+        save(db, beside, 1)
+    assert place(file) == [b"a\n", b"b\n"]
 
 
 def test_another_file_of_the_same_name_does_not_take_the_place(place: Reading, tmp_path: Path) -> None:
