@@ -39,6 +39,7 @@ FROZEN = {
         "136fc0f480d7b2c6",
         "e47ee00c6de54c21",
         "597acaed3eea14db",
+        "0813c871a6bf90a7",
     ],
 }
 

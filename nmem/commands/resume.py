@@ -11,7 +11,7 @@ import click
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.read.listing import session_of
-from nmem.sessions import resume, restore
+from nmem.sessions import restore, resume
 from nmem.text import printable, to_json
 
 

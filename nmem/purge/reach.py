@@ -70,8 +70,8 @@ def find(db: Connection, chosen: Selection, stopped: Callable[[], bool] = lambda
     _settled(db, chosen, reach)
     if chosen.everywhere:
         reach.tasks |= _tasks(db, chosen, reach)
-        words = chosen.matcher.needles(reach.words)
-        reach.copies = copies.saying(db, lambda data: words.within(data) or (chosen.regexes and chosen.matcher(data)))
+        words, regexes = chosen.matcher.needles(reach.words), bool(chosen.regexes)
+        reach.copies = copies.saying(db, lambda data: words.within(data) or (regexes and chosen.matcher(data)))
     return reach
 
 

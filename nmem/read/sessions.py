@@ -61,10 +61,13 @@ SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.cwd, s.transcript_
   (SELECT t.state FROM tasks t WHERE t.session_id = s.id ORDER BY t.id DESC LIMIT 1) AS task,
   (SELECT c.at FROM transcript_copies c WHERE c.session_id = s.id AND c.packed IS NOT NULL) AS copied_at
 FROM sessions s JOIN projects p ON p.id = s.project_id LEFT JOIN session_marks m ON m.session_id = s.id
-WHERE (?1 = '' OR p.key = ?1) AND (?2 = '' OR s.client = ?2) AND (?3 = 'all' OR coalesce(m.archived, 0) = (?3 != 'current'))
+WHERE (?1 = '' OR p.key = ?1) AND (?2 = '' OR s.client = ?2)
+  AND (?3 = 'all' OR coalesce(m.archived, 0) = (?3 != 'current'))
 ORDER BY s.last_at DESC, s.id
 """
-_NAMES = f"SELECT s.id, {TITLED} AS name, {NAMED} AS opening FROM sessions s WHERE s.id IN (SELECT value FROM json_each(?))"  # noqa: S608, E501
+_NAMES = (
+    f"SELECT s.id, {TITLED} AS name, {NAMED} AS opening FROM sessions s WHERE s.id IN (SELECT value FROM json_each(?))"  # noqa: S608
+)
 
 
 def sessions(
@@ -125,7 +128,6 @@ def _state(row: Row, now: int) -> str:
 
 def _with_names(db: Connection, some: list[Listed]) -> list[Listed]:
     """The same with a name each: a person's own stays."""
-    
 
     without = json.dumps([one.id for one in some if not one.named])
     names = {row["id"]: shown(None, row["name"], row["opening"] or "") for row in db.execute(_NAMES, (without,))}

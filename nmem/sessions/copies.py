@@ -60,7 +60,9 @@ def limits() -> Limits:
 
 def stored(db: Connection) -> Stored:
     """How much is kept. Raises NmemError as `limits`."""
-    row = db.execute("SELECT count(*), total(length(packed)) FROM transcript_copies WHERE packed IS NOT NULL").fetchone()
+    row = db.execute(
+        "SELECT count(*), total(length(packed)) FROM transcript_copies WHERE packed IS NOT NULL"
+    ).fetchone()
     return Stored(int(row[0]), int(row[1]), limits())
 
 
@@ -208,7 +210,8 @@ def _anew(db: Connection, rules: str, stopped: Callable[[], bool]) -> None:
             packed = None
         with transaction(db):
             db.execute(
-                "UPDATE transcript_copies SET packed = ?, rules = ?, state = ? WHERE session_id = ? AND packed IS NOT NULL",
+                "UPDATE transcript_copies SET packed = ?, rules = ?, state = ?"
+                " WHERE session_id = ? AND packed IS NOT NULL",
                 (packed, rules, UNREAD if packed is None else KEPT, session_id),
             )
 

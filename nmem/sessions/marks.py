@@ -91,7 +91,7 @@ def _change(db: Connection, session_id: str, now: int, done: str, **changes: obj
         before = of(db, session_id)
         after = replace(before, **changes)  # type: ignore[arg-type]
         if after == before:
-            raise NmemError(f"session {printable(session_id[:8])} is {done} so already: nothing changes")
+            raise NmemError(f"session {printable(session_id[:8])} is like that already: nothing changes")
         _put(db, session_id, after, now)
         write(db, MARKED, f"{_TARGET}{session_id}", {"session": session_id, "done": done, "after": _columns(after)},
               {"columns": _columns(before)}, now)  # fmt: skip

@@ -75,7 +75,9 @@ def _lines(data: bytes) -> Iterator[bytes]:
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
-            yield json.dumps(_clean(value), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+            yield (
+                json.dumps(_clean(value), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+            )
 
 
 def _clean(value: object, key: str = "") -> object:
@@ -104,8 +106,10 @@ def _pair(name: str, each: object, within: dict[str, object]) -> dict[str, objec
     """One member, redacted with what names it: a key such as `password` condemns its value."""
     if name == "base64" and isinstance(each, str):
         return {name: ""}
-    beside = {key: within[key] for key in ("name", "Name", "key") if name in ("value", "Value") and key in within}
-    found = redact_tree({**beside, name: each})
+    others = ("name", "Name", "key") if name in ("value", "Value") else ()
+    beside: dict[str, object] = {key: within[key] for key in others if key in within}
+    named = {**beside, name: each}
+    found = redact_tree(named)
     assert isinstance(found, dict)
     return {key: found[key] for key in found if key not in beside}
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from capture import paths
+from capture.files import remove
 from capture.storage.store import transaction
 from capture.transcript.cursor import LIVE, fingerprint
 from nmem.errors import NmemError
@@ -51,16 +52,23 @@ def _why(db: Connection, one: Resume) -> str:
 def _place(db: Connection, one: Resume, path: str) -> str:
     """Where it goes: where the client had it, if that is its own folder here, else where it would look for it."""
     folders = [str(each) for each in discover.folders(one.client)]
-    if any(copies.within(path, folder) for folder in folders):
-        return path
-    name = Path(path).name
+    if not any(copies.within(path, folder) for folder in folders):
+        path = _here(db, one, Path(path).name, folders[0] if folders else "")
+        if path and not copies.within(path, folders[0]):
+            raise NmemError(f"{printable(path)} leads out of {printable(folders[0])}: nothing was written")
+    if not path:
+        raise NmemError(f"{one.client} keeps its sessions nowhere on this machine: nothing was written")
+    return path
+
+
+def _here(db: Connection, one: Resume, name: str, folder: str) -> str:
+    """Where a client would look for a session of another place; empty where nobody knows."""
     if one.client == "claude":
-        return str(Path(folders[0], slug(one.folder), f"{one.session_id}.jsonl"))
+        return str(Path(folder, slug(one.folder), f"{one.session_id}.jsonl"))
     if one.client == "codex" and name.startswith("rollout-"):
         at = db.execute("SELECT started_at FROM sessions WHERE id = ?", (one.session_id,)).fetchone()[0]
-        day = datetime.fromtimestamp(at / 1000).astimezone()
-        return str(Path(folders[0], f"{day:%Y/%m/%d}", name))
-    raise NmemError(f"{printable(path)} is no folder of {one.client}'s on this machine: nothing was written")
+        return str(Path(folder, f"{datetime.fromtimestamp(at / 1000).astimezone():%Y/%m/%d}", name))
+    return ""
 
 
 def _write(path: str, data: bytes) -> None:
@@ -74,7 +82,7 @@ def _write(path: str, data: bytes) -> None:
                 out.write(data)
             os.link(aside, path)  # never over another file
         finally:
-            os.unlink(aside)
+            remove(aside)
     except FileExistsError:
         raise NmemError(f"{printable(path)} is there: nothing was written") from None
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Makes the command that goes on with a session (SQL, reading only): its client's own words, and the folder to run them in.
+"""Makes the command that goes on with a session: its client's own words, and the folder to run them in (SQL, reads).
 
 A client finds a session by the folder that it was begun in, so that is where the command runs. Nothing is started here
 but panes of tmux.
@@ -111,17 +111,17 @@ def pane(one: Resume, environ: Mapping[str, str] = os.environ) -> str:
     Raises NmemError where there is no tmux, or the command cannot work.
     """
     ready(one)
+    words = (shutil.which(one.words[0]) or one.words[0], *one.words[1:])  # tmux may have another PATH
     socket, target = environ.get("TMUX", "").partition(",")[0], environ.get("TMUX_PANE", "")
     if socket and target:
-        tmux.open_beside(socket, target, one.folder, one.words)
+        tmux.open_beside(socket, target, one.folder, words)
         return "in a pane beside this one"
     config = load()
     name = f"resume {one.session_id[:8]}"
-    opened = tmux.open_window(config.tmux_socket, config.tmux_session, name, one.folder, one.words)
+    opened = tmux.open_window(config.tmux_socket, config.tmux_session, name, one.folder, words)
     return f"in tmux: {shlex.join(tmux.attach(config.tmux_socket, opened, inside=False))}"
 
 
 def likely(environ: Mapping[str, str] = os.environ) -> bool:
     """Whether a pane can be opened beside the person's own."""
     return bool(environ.get("TMUX") and environ.get("TMUX_PANE")) and tmux.installed()
-

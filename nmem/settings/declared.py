@@ -254,7 +254,7 @@ RETENTION = (
 )  # fmt: skip
 
 SESSIONS = (
-    Setting("sessions.copies", FLAG, True, "whether redacted copies of the clients' transcripts are kept, to resume by"),
+    Setting("sessions.copies", FLAG, True, "whether redacted copies of clients' transcripts are kept, to resume by"),
     Setting(
         "sessions.copy_mb", WHOLE, 8, "transcripts that are larger are not copied", low=1, high=1024, unit="MB"
     ),
