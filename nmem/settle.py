@@ -31,6 +31,7 @@ from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.boundary import load
 from nmem.episodes.judging import judge_session
 from nmem.episodes.storytelling import Teller
+from nmem.errors import NmemError
 from nmem.labels.backfill import fill
 from nmem.learn import refresh
 from nmem.llm import Cancel
@@ -521,7 +522,10 @@ class _Run:
     def _copies(self) -> None:
         """Transcripts of sessions that are over, before their clients delete them; what may not be kept longer goes."""
         until = time.monotonic() + _COPYING
-        copies.keep(self.db, self.clock(), history.rules(), lambda: self.stop.is_set() or time.monotonic() > until)
+        try:
+            copies.keep(self.db, self.clock(), history.rules(), lambda: self.stop.is_set() or time.monotonic() > until)
+        except NmemError as error:  # a configuration that cannot be read: nothing is copied, and nothing given up
+            log.note(self.db_path, f"copies: {error}")
 
     def _forget(self) -> None:
         """What is past its lifetime, once all that is to be known of it was made; and the upkeep of the file."""

@@ -13,6 +13,7 @@ from nmem.commands.threads import day_and_time, table
 from nmem.read import sessions
 from nmem.read.listing import session_of
 from nmem.sessions import marks
+from nmem.store import corrections
 from nmem.store.project import key_of
 from nmem.text import printable, to_json
 
@@ -139,8 +140,6 @@ def unarchive_(session_ids: tuple[str, ...]) -> None:
 
 
 def _archive(given: tuple[str, ...], *, on: bool) -> None:
-    from nmem.store import corrections  # on use: start-up stays short
-
     with terminal.writing() as db, corrections.together():
         for session_id in [session_of(db, each) for each in given]:
             marks.archive(db, session_id, on, terminal.now())

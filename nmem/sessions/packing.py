@@ -52,7 +52,7 @@ def unpack(packed: bytes, most: int = 1 << 30) -> bytes:
     opened = zlib.decompressobj()
     try:
         data = opened.decompress(packed, most)
-    except zlib.error as error:
+    except (zlib.error, TypeError) as error:
         raise ValueError(f"the copy is damaged: {error}") from None
     if not opened.eof:
         raise ValueError("the copy is damaged: it does not end")

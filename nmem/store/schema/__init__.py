@@ -9,8 +9,7 @@ from __future__ import annotations
 from nmem.store.schema.context import CONTEXT, EVERYWHERE, RECALL, SAID
 from nmem.store.schema.removal import AUDIT, FORGETTING, PURGED_KEYS, PURGES, SWEPT_KEYS, TAKEN_BACK
 from nmem.store.schema.search import KEYED, RETRIEVAL, SEARCH, TASKS_FOUND, THEMES
-from nmem.store.schema.sessions import SESSIONS
-from nmem.store.schema.work import FAILED, LEARNED, SKILLS_ARE_LEARNED, TASKS
+from nmem.store.schema.work import FAILED, LEARNED, SESSIONS, SKILLS_ARE_LEARNED, TASKS
 
 _MEANING = """
 CREATE TABLE threads (
