@@ -19,7 +19,7 @@ from nmem.episodes.passages import IDLE
 from nmem.errors import NmemError
 from nmem.importing import discover
 from nmem.retention import policy
-from nmem.retention.plan import DAY
+from nmem.retention.plan import DAY, ahead_by
 from nmem.sessions import packing
 from nmem.settings import file
 from nmem.settings.kinds import PROMPT
@@ -126,7 +126,8 @@ def _kept(db: Connection, where: str = "1", values: tuple[object, ...] = ()) -> 
 
 def _lifetime(bounds: Limits, lives: policy.Policy, project: str) -> int:
     """Milliseconds; 0: for ever."""
-    days = [each for each in (bounds.days, lives.of(project, PROMPT)) if each > 0]
+    words = lives.of(project, PROMPT) if lives.enabled else 0.0
+    days = [each for each in (bounds.days, words) if each > 0]
     return int(min(days, default=0.0) * DAY)
 
 
@@ -217,12 +218,16 @@ def _anew(db: Connection, rules: str, stopped: Callable[[], bool]) -> None:
 
 
 def _expire(db: Connection, now: int, bounds: Limits, lives: policy.Policy) -> None:
-    """What is past its lifetime goes, and all of them where none are wanted."""
+    """What is past its lifetime goes, where the clock can be believed; and all of them where none are wanted."""
+    leapt = ahead_by(db, now) > 0
     found = db.execute(
         "SELECT c.session_id, p.name, s.last_at FROM transcript_copies c JOIN sessions s ON s.id = c.session_id"
         " JOIN projects p ON p.id = s.project_id WHERE c.packed IS NOT NULL"
     ).fetchall()
-    old = [row[0] for row in found if not bounds.on or 0 < _lifetime(bounds, lives, row[1]) <= now - row[2]]
+    old = [
+        row[0] for row in found
+        if not bounds.on or (not leapt and 0 < _lifetime(bounds, lives, row[1]) <= now - row[2])
+    ]  # fmt: skip
     _drop(db, old)
 
 

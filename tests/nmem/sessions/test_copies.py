@@ -33,6 +33,12 @@ def state(db: Connection, session_id: str = ID) -> tuple[str, bool]:
     return tuple(row.fetchone() or ("", 0))
 
 
+@pytest.fixture
+def day_by_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock was looked at every day."""
+    monkeypatch.setattr(copies, "ahead_by", lambda _db, _now: 0)
+
+
 def config(home: Path, text: str) -> None:
     (home.parent / "config.toml").write_text(text)
 
@@ -77,6 +83,7 @@ def test_only_regular_files_of_the_clients_own_folder_are_read(
     assert copies.give(record.db, ID) is None
 
 
+@pytest.mark.usefixtures("day_by_day")
 def test_a_copy_outlives_the_file_but_not_its_time(record: Recorded, home: Path, transcript: Path) -> None:
     keep(record)
     transcript.unlink()
@@ -86,6 +93,13 @@ def test_a_copy_outlives_the_file_but_not_its_time(record: Recorded, home: Path,
     assert state(record.db) == ("dropped", 0)
 
 
+def test_a_clock_that_leapt_takes_nothing(record: Recorded, home: Path, transcript: Path) -> None:
+    keep(record)
+    keep(record, 900 * DAY)
+    assert state(record.db) == ("kept", 1)
+
+
+@pytest.mark.usefixtures("day_by_day")
 def test_no_copy_outlives_the_words_of_prompts(record: Recorded, home: Path, transcript: Path) -> None:
     config(home, "[retention.days]\nprompt = 20\n")
     keep(record)
