@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +16,7 @@ from nmem.read.listing import session_of
 from nmem.sessions import marks
 from nmem.store import corrections
 from nmem.store.project import key_of
-from nmem.text import printable, to_json
+from nmem.text import fit, pad, printable, to_json, width
 
 if TYPE_CHECKING:
     from nmem.read.sessions import Listed
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _UNDO = "`nmem undo` takes it back"
 SHORT = 8
 """Characters of an id that tell one session from the others, nearly always."""
+_HEAD = ("state", "id", "client", "project", "last", "prompts", "name")
+_WIDE = 120
 
 
 @click.group(
@@ -64,7 +67,11 @@ def list_(
     if as_json:
         click.echo(to_json({"sessions": [asdict(one) for one in found], "total": len(every), "tags": known}))
         return
-    table("Sessions", ("state", "id", "client", "project", "last", "prompts", "name"), [_row(one) for one in found])
+    if terminal.is_terminal():
+        cells = get_terminal_size().columns - 1
+        click.echo("".join(f"{_line(one, cells)}\n" for one in found), nl=False)
+    else:
+        table("Sessions", _HEAD, [_row(one) for one in found])
     if not found:
         click.echo(_none(bool(project or client or states or tags or which)))
     elif len(found) < len(every):
@@ -78,13 +85,26 @@ def _none(narrowed: bool) -> str:
 
 
 def _row(one: Listed) -> tuple[str, ...]:
-    where = f"{one.project} ({one.branch})" if one.branch not in ("", "HEAD") else one.project
-    tags = "".join(f" #{each}" for each in one.tags)
-    away = " (archived)" if one.archived else ""
-    return (
-        one.state, one.id[:SHORT], one.client, where, day_and_time(one.last_at), str(one.prompts),
-        f"{one.name}{tags}{away}",
-    )  # fmt: skip
+    last = day_and_time(one.last_at)
+    return one.state, one.id[:SHORT], one.client, _where(one), last, str(one.prompts), f"{one.name}{_said(one)}"
+
+
+def _where(one: Listed) -> str:
+    return f"{one.project} ({one.branch})" if one.branch not in ("", "HEAD") else one.project
+
+
+def _said(one: Listed) -> str:
+    """What the person says of it beside its name."""
+    return "".join(f" #{each}" for each in one.tags) + (" (archived)" if one.archived else "")
+
+
+def _line(one: Listed, cells: int) -> str:
+    """A session in one line of a terminal; in a narrow one client and prompts give way to the name, never the tags."""
+    columns = [(one.state, 9), (one.id[:SHORT], SHORT + 2), (day_and_time(one.last_at), 18)]
+    columns += [(_where(one), 26 if cells >= _WIDE else 16)]
+    columns += [(one.client, 8), (terminal.count(one.prompts, "prompt"), 12)] if cells >= _WIDE else []
+    line, said = "".join(pad(fit(printable(text), size - 2), size) for text, size in columns), printable(_said(one))
+    return f"{line}{fit(printable(one.name), max(12, cells - width(line) - width(said)))}{said}"
 
 
 @command.command("name")

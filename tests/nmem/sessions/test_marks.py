@@ -120,6 +120,20 @@ def test_tags_are_listed_by_and_taken_back(recorded: Recorded) -> None:
     assert recorded.db.execute("SELECT count(*) FROM session_marks").fetchone()[0] == 0
 
 
+@pytest.mark.parametrize("cells", [80, 140])
+def test_a_terminal_gets_a_line_a_session_with_its_tags(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, cells: int
+) -> None:
+    marks.tag(recorded.db, "failing-1", ["release"], 1)
+    monkeypatch.setattr("nmem.commands.terminal.is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(cells))
+    lines = said().splitlines()
+    assert [line.split()[:2] for line in lines] == [["done", "passing-"], ["failed", "failing-"]]
+    assert lines[1].endswith(" #release")
+    assert all(len(line) < cells for line in lines)
+    assert ("2 prompts" in lines[1]) == (cells == 140)
+
+
 def test_a_name_of_ones_own_stands_in_the_list_without_secrets(recorded: Recorded) -> None:
     said("name", "failing", f"the coupon\n with {SECRET}")
     kept = marks.of(recorded.db, "failing-1").name
