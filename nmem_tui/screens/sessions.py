@@ -31,10 +31,10 @@ _WHICH = (CURRENT, ARCHIVED, ALL)
 actions.add(
     Action("resume_session", ("o",), "resume",
            "resume it with its client in a pane of tmux beside this one, else copy the command", "Session", "sessions"),
-    Action("restore_transcript", ("B",), "",
+    Action("restore_transcript", ("b",), "",
            "give its client a transcript back that it deleted, from nmem's copy", "Session", "sessions", writes=True),
     Action("name_session", ("R",), "name", "give it a name of your own", "Session", "sessions", writes=True),
-    Action("tag_session", ("T",), "tags", "add tags to it; one with a ! before it goes", "Session", "sessions",
+    Action("tag_session", ("m",), "tags", "add tags to it; one with a ! before it goes", "Session", "sessions",
            writes=True),
     Action("archive_session", ("A",), "archive", "put it away; an archived one: bring it back", "Session", "sessions",
            writes=True),

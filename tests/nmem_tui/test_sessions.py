@@ -23,7 +23,7 @@ def full(here: Path, seeds: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(here / "claude"))
     with closing(seeds.database("aurora.db")) as db:
         now = seeds.NOW
-        rows = (
+        rows: tuple[tuple[str, str, int, str, dict[str, object]], ...] = (
             ("work", "working", 5_000, "Raise the upload limit to eight megabytes", {"client": "codex"}),
             ("wait", "idle", 20 * MINUTE, "Find out why thumbnails come out rotated", {}),
             ("fail", "ended", DAY, "Mend the flaky avatar test before the release", {"branch": "avatars"}),
@@ -123,9 +123,9 @@ async def test_a_session_is_named_tagged_and_archived_and_undo_brings_it_back(
         await at_sessions(pilot, "wait")
         await pilot.press("R", *"thumbnails", "enter")
         await until(pilot, "named “thumbnails”")
-        await pilot.press("T", *"infra !nothing", "enter")
+        await pilot.press("m", *"infra !nothing", "enter")
         await until(pilot, "nothing changes")
-        await pilot.press("T", *"infra", "enter")
+        await pilot.press("m", *"infra", "enter")
         await until(pilot, "tags: #infra")
         assert marks("wait") == ("thumbnails", '["infra"]', 0)
         await pilot.press("A")
@@ -158,8 +158,13 @@ async def test_beside_tmux_it_is_opened_in_a_pane(
     full: str, cockpit: Any, at_sessions: Any, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[Any] = []
+
+    def pane(plan: resume.Resume, _environ: object) -> str:
+        opened.append(plan.words)
+        return "in a pane beside this one"
+
     monkeypatch.setattr(resume, "likely", lambda _environ: True)
-    monkeypatch.setattr(resume, "pane", lambda plan, _environ: opened.append(plan.words) or "in a pane beside this one")
+    monkeypatch.setattr(resume, "pane", pane)
     async with cockpit(full, (120, 30)) as pilot:
         await at_sessions(pilot, "wait")
         await pilot.press("o")
@@ -172,10 +177,10 @@ async def test_a_deleted_transcript_is_given_back_and_then_resumed(
 ) -> None:
     async with cockpit(full, (160, 45)) as pilot:
         await at_sessions(pilot, "gone")
-        await until(pilot, "deleted by its client: B gives it back")
+        await until(pilot, "deleted by its client: b gives it back")
         await pilot.press("o")
-        await until(pilot, "its client has deleted the transcript: B gives it back")
-        await pilot.press("B")
+        await until(pilot, "its client has deleted the transcript: b gives it back")
+        await pilot.press("b")
         await until(pilot, "restored: ")
         assert (here / "claude/projects/-src-aurora/gone.jsonl").read_bytes() == b'{"type":"user"}\n'
 
