@@ -32,6 +32,7 @@ from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.boundary import load
 from nmem.episodes.judging import judge_session
 from nmem.episodes.storytelling import Teller
+from nmem.errors import NmemError
 from nmem.labels.backfill import fill
 from nmem.learn import refresh
 from nmem.llm import Cancel
@@ -43,6 +44,7 @@ from nmem.recall.store import make_ready
 from nmem.retention.automatic import automatic
 from nmem.retrieval import index as retrieval
 from nmem.search import refresh as index
+from nmem.sessions import copies
 from nmem.settle_beside import Beside
 from nmem.settle_start import lock_file, start, wanted
 from nmem.side_by_side import seldom_collected
@@ -58,6 +60,8 @@ _LATELY = 24 * 3_600_000
 """Milliseconds: what nothing happened in since waits for its end to be told."""
 _HISTORY = 10.0
 """Seconds that a run goes over history for secrets by rules that are new; the next one goes on."""
+_COPYING = 60.0
+"""Seconds that a run copies transcripts; the next one goes on."""
 ERRORS = "settle errors"
 """The counter of steps that failed since everything was last done without one."""
 BATCH = 50
@@ -214,6 +218,7 @@ class _Run:
             self._usefulness,
             self._search,
             self._themes,
+            self._copies,
             self._forget,
         )
         try:
@@ -519,6 +524,14 @@ class _Run:
     def _search(self) -> None:
         """Last, so that what the other steps wrote is found as well."""
         self.report.indexed += index.refresh(self.db, self.stop.is_set, lambda some, of: self._long(some, of, INDEXED))
+
+    def _copies(self) -> None:
+        """Transcripts of sessions that are over, before their clients delete them; what may not be kept longer goes."""
+        until = time.monotonic() + _COPYING
+        try:
+            copies.keep(self.db, self.clock(), history.rules(), lambda: self.stop.is_set() or time.monotonic() > until)
+        except NmemError as error:  # a configuration that cannot be read: nothing is copied, and nothing given up
+            log.note(self.db_path, f"copies: {error}")
 
     def _forget(self) -> None:
         """What is past its lifetime, once all that is to be known of it was made; and the upkeep of the file."""

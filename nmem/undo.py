@@ -1,4 +1,4 @@
-"""Undoes a person's corrections of every kind, newest first: episodes, threads, learnings, labels, pins, context.
+"""Undoes a person's corrections of every kind, newest first: episodes, sessions, threads, learnings, labels, pins.
 
 Each part of the house puts its own back; a correction's kind or target says whose it is.
 """
@@ -20,6 +20,7 @@ from nmem.errors import NmemError
 from nmem.learn.files import Written
 from nmem.recall import changes
 from nmem.search import refresh
+from nmem.sessions import marks
 from nmem.store import changed_settings
 from nmem.store import corrections as log
 from nmem.store.corrections import Entry
@@ -34,7 +35,7 @@ class _Own(Protocol):
     def take_back(self, db: Connection, entry: Entry, now: int) -> str: ...
 
 
-_OWN: tuple[_Own, ...] = (pins, choosing, review, future, changes, changed_settings, decided)
+_OWN: tuple[_Own, ...] = (pins, choosing, review, future, changes, changed_settings, decided, marks)
 _CUT = frozenset(("split", "merge", "move"))
 """Corrections after which prompts are in other episodes."""
 

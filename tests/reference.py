@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import click
 
+import nmem_tui.app  # noqa: F401 - screens that are found where they lie add their actions
 from nmem.commands.main import COMMANDS, imported
 from nmem.settings.declared import TABLES as SETTINGS
 from nmem.settings.listing import allowed

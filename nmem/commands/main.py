@@ -25,6 +25,8 @@ COMMANDS: dict[str, str] = {
     "import": "load past sessions from the clients' own transcripts",
     "tui": "open the cockpit",
     "now": "the state of a session: work unit, stance, the next injection, newest rows",
+    "sessions": "list sessions and their states; name, tag, archive",
+    "resume": "resume a session with its own client; restore a transcript that it deleted",
     "episodes": "list episodes of work; split, merge, rename, move, pin",
     "show": "the story of an episode, a session, a prompt or a thread; one call; who touched a file",
     "share": "write an episode or a session as Markdown and HTML for somebody else, redacted",

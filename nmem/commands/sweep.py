@@ -17,6 +17,7 @@ from nmem.retention import idle, plan, policy, read
 from nmem.retention import journal as kept
 from nmem.retention.automatic import alone, within
 from nmem.retention.sweep import aged, sweep
+from nmem.sessions import copies
 from nmem.store.project import key_of
 from nmem.text import printable, to_json
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from nmem.retention.mediation import Life
     from nmem.retention.policy import Policy
     from nmem.retention.sweep import Swept
+    from nmem.sessions.copies import Stored
 
 _LISTED = 20
 
@@ -182,16 +184,25 @@ def _show(project: str, as_json: bool, *, journal: bool) -> None:
             return
         wanted = policy.load()
         lives = read.lives(db, project, terminal.now(), wanted)
+        copied = copies.stored(db)
     if as_json:
         standing = {"enabled": wanted.enabled, "mediation": wanted.mediation, "max_bytes": wanted.max_bytes}
-        click.echo(to_json({**standing, "lifetimes": [asdict(one) for one in lives]}))
+        click.echo(to_json({**standing, "lifetimes": [asdict(one) for one in lives], "transcripts": asdict(copied)}))
         return
     switches = [
         ("by itself", "yes, once a day" if wanted.enabled else "no: retention.enabled is false"),
         ("mediation", "on: what is used lives longer" if wanted.mediation else "off: as written"),
     ]
     for_ever = [("markers", "for ever: notes, decisions, points to come back to")]
-    terminal.say("what is kept how long", [("", switches), ("Lifetimes", [*map(_life, lives), *for_ever])])
+    rows = [*map(_life, lives), *for_ever, _copies(copied)]
+    terminal.say("what is kept how long", [("", switches), ("Lifetimes", rows)])
+
+
+def _copies(found: Stored) -> tuple[str, str]:
+    bounds = found.limits
+    lived = f"{bounds.days:g} days" if bounds.days else "as long as prompts"
+    kept = f"{found.count:,} {'copy' if found.count == 1 else 'copies'}, {found.bytes / (1 << 20):.1f} MB"
+    return "transcripts", f"{lived}, at most {bounds.all >> 20} MB: {kept}" if bounds.on else f"none are copied: {kept}"
 
 
 def _rows(found: tuple[Entry, ...]) -> list[tuple[str, str]]:

@@ -131,7 +131,7 @@ def attach_words(one: Task) -> list[str]:
     if one.live:
         raise NmemError(f"task/{one.id} runs without a terminal: `nmem task output --follow {one.id}` shows it")
     if one.over and one.session_id:
-        return clients.resume(one, one.session_id)
+        return clients.resume(one.client, one.session_id)
     raise NmemError(f"task/{one.id} {stands(one.state)}: nothing to attach to")
 
 

@@ -81,6 +81,6 @@ def hooks(folder: Folder) -> str:
     return json.dumps({"hooks": events})
 
 
-def resume(task: Task, session_id: str) -> list[str]:
-    """The words that take up a task's session once more."""
-    return [*_RESUME[task.client], session_id]
+def resume(client: str, session_id: str) -> list[str]:
+    """The words that take up a session of a client once more; none where nmem does not know how."""
+    return [*_RESUME[client], session_id] if client in _RESUME else []

@@ -82,6 +82,16 @@ def open_window(socket: str, session: str, name: str, cwd: str, words: Sequence[
     raise NmemError(f"tmux did not open a window: {printable(said)[:200]}")
 
 
+def open_beside(socket: str, target: str, cwd: str, words: Sequence[str]) -> str:
+    """A new pane beside another one, that runs these words and has the keyboard; its id."""
+    folder = cwd.replace("#", "##")  # as in a window
+    done = _command(server(socket), "split-window", "-h", "-P", "-F", "#{pane_id}", "-t", target, "-c", folder, "--",
+                    *words)  # fmt: skip
+    if done[1]:
+        raise NmemError(f"tmux did not open a pane: {printable(done[1][0])[:200]}")
+    return done[0][0]
+
+
 def type_into(socket: str, target: str, words: Sequence[str]) -> str:
     """Run these words in a pane that a person chose, if it is idle; its id. Raises Busy when it is not."""
     found = idle(socket, target)

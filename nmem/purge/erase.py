@@ -19,6 +19,7 @@ from nmem.purge.journal import LEFT, Journal, Table, tables
 from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
 from nmem.search import vocabulary
+from nmem.sessions import copies
 from nmem.store import registry, trace
 from nmem.threads import storage
 
@@ -55,6 +56,7 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
     _facts(db)
     _swept(db, reach, heirs)
     _meaning(db, reach)
+    copies.purge(db, reach.touched | reach.copies)
     _threads(db)
     _projects(db, reach)
     if chosen.everywhere:

@@ -83,7 +83,7 @@ def preview(
     return Preview(
         counted, _items(db, found, most, each=each), sum(counted.values()), units, tuple(sorted(found.touched)),
         derived,
-        _elsewhere(db, chosen) if chosen.everywhere else {}, held, backups, transcripts(db, found),
+        _elsewhere(db, chosen, found) if chosen.everywhere else {}, held, backups, transcripts(db, found),
     )  # fmt: skip
 
 
@@ -171,9 +171,9 @@ def _derived(db: Connection, found: Reach) -> tuple[tuple[int, ...], dict[str, i
     return numbers, {name: number for name, number in counts.items() if number}
 
 
-def _elsewhere(db: Connection, chosen: Selection) -> dict[str, int]:
+def _elsewhere(db: Connection, chosen: Selection, reached: Reach) -> dict[str, int]:
     """Where else the words stand, besides the rows that go and what is made of their sessions."""
-    out = {}
+    out = {"transcript_copies.packed": len(reached.copies)} if reached.copies else {}
     sweep.watch(db, chosen)
     for table in journal.tables(db, (*sweep.FACTS, "tasks")):  # a task that says them is a row that goes
         for name in sweep.says(db, table.name):

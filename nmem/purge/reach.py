@@ -15,6 +15,7 @@ from sqlite3 import Connection
 from nmem.errors import NmemError
 from nmem.purge import sweep, traces
 from nmem.purge.selection import Selection
+from nmem.sessions import copies
 from nmem.store.project import several, unknown
 from nmem.text import printable
 
@@ -37,6 +38,8 @@ class Reach:
     tasks: set[int] = field(default_factory=set)
     traced: set[traces.Entry] = field(default_factory=set)
     """Calls of which a sweep left the trace only."""
+    copies: set[str] = field(default_factory=set)
+    """Sessions whose transcript was copied and says the chosen words: the copy goes."""
     touched: set[str] = field(default_factory=set)
     """Sessions that stay and lose something: what was made of them is made anew."""
     words: set[str] = field(default_factory=set)
@@ -67,6 +70,8 @@ def find(db: Connection, chosen: Selection, stopped: Callable[[], bool] = lambda
     _settled(db, chosen, reach)
     if chosen.everywhere:
         reach.tasks |= _tasks(db, chosen, reach)
+        words, regexes = chosen.matcher.needles(reach.words), bool(chosen.regexes)
+        reach.copies = copies.saying(db, lambda data: words.within(data) or (regexes and chosen.matcher(data)))
     return reach
 
 

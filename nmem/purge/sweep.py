@@ -56,10 +56,12 @@ def test(chosen: Selection, table: str, column: str, of: str = "") -> str:
 
 def says(db: Connection, name: str) -> dict[str, tuple[bool, str | None]]:
     """The columns of a table that can hold text: whether each must hold something, and what when nothing is said."""
+    known = registry.BY_NAME.get(name)
+    packed = known.packed.split() if known else ()
     return {
         row[1]: (bool(row[3]), row[4])
         for row in db.execute(f"PRAGMA main.table_info({name})")
-        if row[2].upper() not in ("INTEGER", "REAL")
+        if row[2].upper() not in ("INTEGER", "REAL") and row[1] not in packed
     }
 
 

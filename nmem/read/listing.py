@@ -219,7 +219,7 @@ def session_of(db: Connection, beginning: str = "", project: str = "") -> str:
 def _named(db: Connection, beginning: str) -> str:
     found = sessions_like(db, beginning)
     if not found:
-        raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")
+        raise NmemError(f"there is no session {printable(beginning)}: `nmem sessions` lists them")
     if len(found) > 1:
         raise NmemError(f"{printable(beginning)} matches several sessions: {', '.join(map(printable, found))}")
     return found[0]

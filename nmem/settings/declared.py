@@ -254,6 +254,21 @@ RETENTION = (
     ),
 )  # fmt: skip
 
+SESSIONS = (
+    Setting("sessions.copies", FLAG, True, "whether redacted copies of clients' transcripts are kept, to resume by"),
+    Setting(
+        "sessions.copy_mb", WHOLE, 8, "transcripts that are larger are not copied", low=1, high=1024, unit="MB"
+    ),
+    Setting(
+        "sessions.copies_mb", WHOLE, 200, "what all copies may take, compressed; the oldest go first", low=1,
+        high=100_000, unit="MB",
+    ),
+    Setting(
+        "sessions.copy_days", NUMBER, 180, "how long a copy is kept, though no longer than prompts are; 0: as these",
+        low=0, high=36_500, unit="days",
+    ),
+)  # fmt: skip
+
 PURGE = (
     Setting(
         "purge.window_minutes", WHOLE, 24 * 60,
@@ -338,6 +353,7 @@ TABLES: tuple[tuple[Setting, ...], ...] = (
     RECALL,
     DISPATCH,
     RETENTION,
+    SESSIONS,
     PURGE,
     BACKUP,
     ATTENTION,

@@ -52,6 +52,8 @@ class Table:
     """Columns of nmem's own vocabulary: a purge by text leaves values that consist of it."""
     ids: str = ""
     """Columns of identifiers, hashes and handles: never redacted in place."""
+    packed: str = ""
+    """Columns of compressed text: the module that packs them looks into them for a purge, and redacts them."""
     of: Literal["", "session", "unit", "injection", "project"] = ""
     """Whose rows these are: the session, an episode, an injection or a project."""
     at: str = ""
@@ -236,6 +238,10 @@ TABLES = (
     # A person's own: corrections, tasks, reviews; and records of purges and upkeep.
     Table("label_models", RECORD, texts="card", words="source", ids="name", at="at", redacted=False,
           export=Export("across", where="1")),
+    Table("session_marks", PERSON, texts="name tags", ids="session_id", of="session", at="at",
+          export=Export("session")),
+    Table("transcript_copies", RECORD, texts="path", words="state rules", ids="session_id",
+          packed="packed", of="session", at="at"),
     Table("corrections", PERSON, texts="payload before", words="kind", ids="target", at="at", whole=True,
           numbered=True, asof=BORN, export=Export("across", where=_CORRECTIONS)),
     Table("tasks", PERSON, texts="prompt project cwd target reason worktree_path branch output",

@@ -157,9 +157,23 @@ _HEALTH: Text = (
 )
 
 
+_SESSIONS: Text = (
+    ("No session yet", "", "title"),
+    ("", "", ""),
+    ("This screen lists every session with its client and state: working, waiting", "", "text"),
+    ("for you, done or failed. One key resumes one; names and tags are your own.", "", "text"),
+    ("", "", ""),
+    ("nmem init", "connect a client: its next session is listed", "key"),
+    ("nmem import", "bring in the sessions that you already had", "key"),
+    ("", "", ""),
+    ("{show_now}", "the session that runs now", "key"),
+    ("{help}", "every key", "key"),
+)
+
+
 _TEXTS: Mapping[str, Text] = {
     "now": _NOW, "episodes": _EPISODES, "stance": _STANCE, "learnings": _LEARNINGS, "context": _CONTEXT,
-    "search": _SEARCH, "tasks": _TASKS, "health": _HEALTH,
+    "search": _SEARCH, "tasks": _TASKS, "health": _HEALTH, "sessions": _SESSIONS,
 }  # fmt: skip
 
 

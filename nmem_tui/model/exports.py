@@ -32,6 +32,7 @@ from nmem_tui.model import episodes as episode_list
 from nmem_tui.model import health as health_drawn
 from nmem_tui.model import learnings as learning_list
 from nmem_tui.model import search as search_drawn
+from nmem_tui.model import sessions as session_list
 from nmem_tui.model import tasks as tasks_drawn
 from nmem_tui.model.episodes import Shelf, day_of
 from nmem_tui.model.figures import several
@@ -287,6 +288,18 @@ def tasks(db: Connection, words: Words, task_id: int, place: Place | None, at: i
     every = (*found.live, *(each.task for each in found.queued), *found.over)
     values = {"counts": found.counts, "task": told, "tasks": [with_id("task", each.id, each) for each in every]}
     return Exported("tasks", f"Tasks ─ {tasks_drawn.total(found)}", lines, values)
+
+
+@_gather
+def all_sessions(db: Connection, words: Words, project: str, which: str, sort: str, at: int) -> Exported:
+    """The list of sessions."""
+    found = session_list.listing(db, at, project, which, sort)
+    items = session_list.items(found, at)
+    items = narrowed(items, [text_of(item) for item in items], words) if words else items
+    kept = {item.key for item in items}
+    lines = all_lines([session_list.columns(CELLS)], _drawn(items))
+    values = {"sessions": [with_id("session", one.id, one) for one in found if one.id in kept]}
+    return Exported("sessions", f"Sessions ─ {session_list.total(found, sort, which)}", lines, values)
 
 
 @_gather

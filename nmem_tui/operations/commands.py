@@ -6,7 +6,7 @@ They call nmem's own corrections, which keep what was before; `undo` takes the n
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from functools import wraps
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from nmem import database, settle_start
 from nmem.errors import NmemError
+from nmem_tui.messages import Changed
 from nmem_tui.model import actions
 from nmem_tui.model.figures import several
 from nmem_tui.store.access import Change
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from nmem.llm.chosen import Offer
     from nmem.purge.selection import Selection
     from nmem.recall import remember
+    from nmem.sessions.resume import Resume
 
 
 P = ParamSpec("P")
@@ -336,6 +338,55 @@ def draw(db: Connection, now: int, limit: int, *, more: bool = True) -> str:
         return f"{waiting} wait to be judged"
     drawn = review.draw(db, now, limit)
     return f"{drawn} drawn to be judged" if drawn else "every redaction was drawn already"
+
+
+@_change
+def name_session(db: Connection, now: int, session_id: str, name: str) -> str:
+    """A session gets a person's own name; none gives it back the title that was found."""
+    from nmem.sessions import marks  # on use: start-up stays short
+
+    kept = marks.rename(db, session_id, name, now)
+    return f"named “{kept}”{_back()}" if kept else f"called by its own title again{_back()}"
+
+
+@_change
+def tag_session(db: Connection, now: int, session_id: str, typed: str) -> str:
+    """A session gets tags, and loses those that are typed with a ! before them."""
+    from nmem.sessions import marks  # on use: start-up stays short
+
+    words = typed.split()
+    if gone := [each[1:] for each in words if each.startswith("!")]:
+        left = marks.untag(db, session_id, gone, now)
+    if more := [each for each in words if not each.startswith("!")]:
+        left = marks.tag(db, session_id, more, now)
+    return f"tags: {' '.join(f'#{each}' for each in left) or 'none'}{_back()}"
+
+
+@_change
+def archive_session(db: Connection, now: int, session_id: str, on: bool) -> str:
+    """A session is put away, or back in the list."""
+    from nmem.sessions import marks  # on use: start-up stays short
+
+    marks.archive(db, session_id, on, now)
+    return f"{'archived' if on else 'back in the list'}{_back()}"
+
+
+@_change
+def restore_transcript(db: Connection, _now: int, plan: Resume) -> str:
+    """A client gets a transcript back that it deleted."""
+    from nmem.sessions import restore  # on use: start-up stays short
+
+    return f"restored: {restore.restore(db, plan)} · {actions.key_of('resume_session')} resumes it"
+
+
+def resume_beside(plan: Resume, environ: Mapping[str, str]) -> Changed:
+    """Open a session with its client in a pane beside this one; in a worker."""
+    from nmem.sessions import resume  # on use: start-up stays short
+
+    try:
+        return Changed(f"resumed {resume.pane(plan, environ)}", failed=False)
+    except NmemError as error:
+        return Changed(str(error), failed=True)
 
 
 def undo(db: Connection, now: int) -> str:

@@ -101,6 +101,14 @@ DRIVEN = {
     ("test_search.py", "test_a_hit_leads_to_the_thing"): "go",
     ("test_search.py", "test_a_pin_is_in_the_database_and_undo_takes_it_back"): "pin_hit",
     ("test_search.py", "test_the_manual_puts_what_is_taken_into_the_box"): "manual",
+    ("test_sessions.py", "test_the_list_is_sorted_and_shows_archived_ones"): (
+        "sort_sessions which_sessions show_sessions"
+    ),
+    ("test_sessions.py", "test_a_session_is_named_tagged_and_archived_and_undo_brings_it_back"): (
+        "name_session tag_session archive_session"
+    ),
+    ("test_sessions.py", "test_without_tmux_the_command_is_copied"): "resume_session",
+    ("test_sessions.py", "test_a_deleted_transcript_is_given_back_and_then_resumed"): "restore_transcript",
     ("test_stance.py", "test_a_long_session_is_drawn_as_accepted"): "over",
     ("test_stance.py", "test_model_cards_say_corpus_figures_threshold_and_failures"): "models",
     ("test_tasks.py", "test_a_queued_task_is_edited"): "edit_task",

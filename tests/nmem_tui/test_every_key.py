@@ -60,7 +60,7 @@ async def test_screens_follow_one_another_and_are_named_by_number(
         assert pilot.app.current_mode == "now"
         await pilot.press("shift+tab")
         await settled(pilot)
-        assert pilot.app.current_mode == "health"
+        assert pilot.app.current_mode == SCREENS[-1]
 
 
 async def test_failures_are_gone_to_and_the_newest_row_is_followed(

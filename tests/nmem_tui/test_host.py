@@ -113,7 +113,7 @@ async def test_every_screen_copies_text_and_id(
     ids = {"now": ("obs/", "prompt/"), "episodes": ("episode/",), "stance": ("session/", "obs/", "episode/"),
            "learnings": ("learning/",), "context": ("episode/", "learning/", "file/", "thread/", "next/", "prompt/"),
            "search": ("obs/", "prompt/", "episode/", "session/", "learning/"), "tasks": ("task/",),
-           "health": ("health",)}  # fmt: skip
+           "health": ("health",), "sessions": ("session/",)}  # fmt: skip
     copied: list[str] = []
     async with cockpit(desk, (160, 45)) as pilot:
         monkeypatch.setattr(pilot.app, "copy_out", copied.append)

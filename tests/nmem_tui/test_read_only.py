@@ -16,13 +16,13 @@ from nmem_tui.store.watch import Watch
 SCREENS = NUMBERED.split()
 
 READING = """
-again ask attach audit back before bottom browse_themes chips configured copy copy_id demo details_down details_up down
-editor export filter follow go half_down half_up help last_check last_evidence last_failure last_prompt
+again ask attach audit back before bottom browse_themes chips configured copy copy_id demo details_down details_up
+down editor export filter follow go half_down half_up help last_check last_evidence last_failure last_prompt
 last_queue last_state last_view later left less manual map mark mark_all models more next_check next_evidence
-next_failure next_prompt next_queue next_screen next_state next_view open order output over palette past
-previous previous_screen projects queue_boundaries queue_labels queue_learnings queue_links queue_redactions
-quit read reload right search_here seek sessions show_context show_episodes show_health show_learnings
-show_now show_search show_stance show_tasks stop story theme top up warning
+next_failure next_prompt next_queue next_screen next_state next_view open order output over palette past previous
+previous_screen projects queue_boundaries queue_labels queue_learnings queue_links queue_redactions quit read reload
+resume_session right search_here seek sessions show_context show_episodes show_health show_learnings show_now
+show_search show_sessions show_stance show_tasks sort_sessions stop story theme top up warning which_sessions
 """
 
 

@@ -1,0 +1,74 @@
+"""`nmem resume`: prints the command that resumes a session, runs it here or in a pane; restores its transcript."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict, replace
+
+import click
+
+from nmem.commands import terminal
+from nmem.errors import NmemError
+from nmem.read.listing import session_of
+from nmem.sessions import restore, resume
+from nmem.text import printable, to_json
+
+
+@click.command(
+    epilog="Examples: nmem resume (the newest session of this folder's project); nmem resume 3f2a --pane; nmem resume"
+    " 3f2a --restore --run. `nmem sessions` lists the ids."
+)
+@click.argument("session", required=False)
+@click.option("--project", default="", help="The newest session of this project (name, key or root folder).")
+@click.option("--run", "run_", is_flag=True, help="Run it in this terminal.")
+@click.option("--pane", is_flag=True, help="Run it in a pane of tmux beside this one, or in a window of tmux.")
+@click.option("--restore", "back", is_flag=True,
+              help="First give a transcript back that the client has deleted, from nmem's copy.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output; nothing runs.")
+def command(session: str | None, project: str, run_: bool, pane: bool, back: bool, as_json: bool) -> None:
+    """Resume SESSION with its own client: prints the command to paste, with the folder to run it in.
+
+    Of SESSION's id the beginning is enough. Without one: the newest of the folder's project, else the newest of all.
+    Exit code 1 where the client has deleted its transcript: --restore gives it back.
+    """
+    if session and project:
+        raise click.UsageError("give either SESSION or --project: a session belongs to one project")
+    if run_ + pane + as_json > 1:
+        raise click.UsageError("give only one of --run, --pane and --json")
+    with terminal.reading("sessions") as db:
+        one = resume.plan(db, session_of(db, session or "", project))
+    given = _give_back(one) if back else ""
+    one = replace(one, transcript=given or one.transcript)
+    if as_json:
+        known = {**asdict(one), "command": one.line, "transcript_deleted": one.deleted, "restored": given}
+        click.echo(to_json(known))
+    elif pane:
+        click.echo(f"resumed {printable(resume.pane(one))}")
+        return
+    elif run_:
+        _run(one)
+    else:
+        click.echo(printable(one.line))
+    if one.deleted:
+        raise NmemError(resume.gone(one))
+
+
+def _give_back(one: resume.Resume) -> str:
+    """Restore the transcript; where it was written, empty where it is there already."""
+    if not one.deleted and one.transcript:
+        click.echo("note: its transcript is there: nothing to restore", err=True)
+        return ""
+    with terminal.writing() as db:
+        path = restore.restore(db, one)
+    click.echo(f"restored: {printable(path)}", err=True)
+    return path
+
+
+def _run(one: resume.Resume) -> None:
+    """Become its client, in its folder."""
+    resume.ready(one)
+    if not sys.stdin.isatty():
+        raise NmemError(f"there is no terminal here: run `{printable(one.line)}` in one")
+    os.chdir(one.folder)
+    os.execvp(one.words[0], list(one.words))  # noqa: S606 - a list of words: no shell

@@ -1,0 +1,166 @@
+"""`nmem sessions`: lists sessions with their states; names, tags and archives them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING
+
+import click
+
+from capture.clients import CLIENTS
+from nmem.commands import terminal
+from nmem.commands.threads import day_and_time, table
+from nmem.read import sessions
+from nmem.read.listing import session_of
+from nmem.sessions import marks
+from nmem.store import corrections
+from nmem.store.project import key_of
+from nmem.text import fit, pad, printable, to_json, width
+
+if TYPE_CHECKING:
+    from nmem.read.sessions import Listed
+
+_UNDO = "`nmem undo` takes it back"
+SHORT = 8
+"""Characters of an id that tell one session from the others, nearly always."""
+_HEAD = ("state", "id", "client", "project", "last", "prompts", "name")
+_WIDE = 120
+
+
+@click.group(
+    cls=terminal.Default,
+    epilog="`nmem sessions` alone is `nmem sessions list`. Example: nmem sessions --state waiting --tag release; then"
+    " nmem sessions tag 3f2a release, and nmem resume 3f2a. Of an id the beginning is enough.",
+)
+def command() -> None:
+    """Sessions and their states: list them, name, tag and archive them; `nmem resume` goes on with one."""
+
+
+@command.command("list")
+@click.option("--project", default="", help="Only this project (name, key or root folder).")
+@click.option("--client", type=click.Choice(sorted(CLIENTS)), default=None, help="Only sessions of this client.")
+@click.option("--state", "states", type=click.Choice(sessions.STATES), multiple=True,
+              help="Only sessions in this state; several may be given.")  # fmt: skip
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only sessions with this tag; with several, all.")
+@click.option("--archived", "which", flag_value=sessions.ARCHIVED, help="The archived ones.")
+@click.option("--all", "which", flag_value=sessions.ALL, help="Archived ones as well.")
+@click.option("--sort", type=click.Choice(sessions.SORTS), default="last", show_default=True, help="By what to sort.")
+@click.option("--limit", type=terminal.LIMIT, default=30, show_default=True, help="How many to list.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def list_(
+    project: str, client: str | None, states: tuple[str, ...], tags: tuple[str, ...], which: str | None, sort: str,
+    limit: int, as_json: bool,
+) -> None:  # fmt: skip
+    """List sessions, the most recently active first.
+
+    working: its agent is at a turn. waiting: it is your turn. failed: over, and its last test or its task failed.
+    done: over.
+    """
+    with terminal.reading("sessions") as db:
+        every = sessions.sessions(
+            db, terminal.now(), key_of(db, project), client or "", states=states, tags=tags,
+            which=which or sessions.CURRENT, sort=sort,
+        )  # fmt: skip
+        known = sessions.all_tags(db)
+    found = every[:limit]
+    if as_json:
+        click.echo(to_json({"sessions": [asdict(one) for one in found], "total": len(every), "tags": known}))
+        return
+    if terminal.is_terminal():
+        cells = get_terminal_size().columns - 1
+        click.echo("".join(f"{_line(one, cells)}\n" for one in found), nl=False)
+    else:
+        table("Sessions", _HEAD, [_row(one) for one in found])
+    if not found:
+        click.echo(_none(bool(project or client or states or tags or which)))
+    elif len(found) < len(every):
+        click.echo(f"{len(found)} of {len(every):,} sessions: --limit lists more, --project and --state fewer")
+
+
+def _none(narrowed: bool) -> str:
+    if narrowed:
+        return "no session like that: `nmem sessions --all` lists every one"
+    return "no session is recorded yet: `nmem init` connects your clients, `nmem import` loads earlier sessions"
+
+
+def _row(one: Listed) -> tuple[str, ...]:
+    last = day_and_time(one.last_at)
+    return one.state, one.id[:SHORT], one.client, _where(one), last, str(one.prompts), f"{one.name}{_said(one)}"
+
+
+def _where(one: Listed) -> str:
+    return f"{one.project} ({one.branch})" if one.branch not in ("", "HEAD") else one.project
+
+
+def _said(one: Listed) -> str:
+    """What the person says of it beside its name."""
+    return "".join(f" #{each}" for each in one.tags) + (" (archived)" if one.archived else "")
+
+
+def _line(one: Listed, cells: int) -> str:
+    """A session in one line of a terminal; in a narrow one client and prompts give way to the name, never the tags."""
+    columns = [(one.state, 9), (one.id[:SHORT], SHORT + 2), (day_and_time(one.last_at), 18)]
+    columns += [(_where(one), 26 if cells >= _WIDE else 16)]
+    columns += [(one.client, 8), (terminal.count(one.prompts, "prompt"), 12)] if cells >= _WIDE else []
+    line, said = "".join(pad(fit(printable(text), size - 2), size) for text, size in columns), printable(_said(one))
+    return f"{line}{fit(printable(one.name), max(12, cells - width(line) - width(said)))}{said}"
+
+
+@command.command("name")
+@click.argument("session")
+@click.argument("name", required=False, default="")
+def name_(session: str, name: str) -> None:
+    """Call SESSION by a NAME of your own; without one, by the title that was found."""
+    with terminal.writing() as db:
+        session_id = session_of(db, session)
+        kept = marks.rename(db, session_id, name, terminal.now())
+    said = f"is now called “{printable(kept)}”" if kept else "is called by its own title again"
+    click.echo(f"session {session_id[:SHORT]} {said} ({_UNDO})")
+
+
+@command.command("tag")
+@click.argument("session")
+@click.argument("tags", nargs=-1, required=True, metavar="TAG...")
+def tag_(session: str, tags: tuple[str, ...]) -> None:
+    """Add tags to SESSION: words of your own, to list by."""
+    with terminal.writing() as db:
+        session_id = session_of(db, session)
+        left = marks.tag(db, session_id, tags, terminal.now())
+    click.echo(f"session {session_id[:SHORT]}: {_tags(left)} ({_UNDO})")
+
+
+@command.command("untag")
+@click.argument("session")
+@click.argument("tags", nargs=-1, required=True, metavar="TAG...")
+def untag_(session: str, tags: tuple[str, ...]) -> None:
+    """Take tags of SESSION away."""
+    with terminal.writing() as db:
+        session_id = session_of(db, session)
+        left = marks.untag(db, session_id, tags, terminal.now())
+    click.echo(f"session {session_id[:SHORT]}: {_tags(left)} ({_UNDO})")
+
+
+def _tags(left: tuple[str, ...]) -> str:
+    return printable(" ".join(f"#{each}" for each in left)) or "no tags"
+
+
+@command.command("archive")
+@click.argument("session_ids", nargs=-1, required=True, metavar="SESSION...")
+def archive_(session_ids: tuple[str, ...]) -> None:
+    """Put sessions away: the list leaves them out, everything else keeps them."""
+    _archive(session_ids, on=True)
+
+
+@command.command("unarchive")
+@click.argument("session_ids", nargs=-1, required=True, metavar="SESSION...")
+def unarchive_(session_ids: tuple[str, ...]) -> None:
+    """Bring archived sessions back into the list."""
+    _archive(session_ids, on=False)
+
+
+def _archive(given: tuple[str, ...], *, on: bool) -> None:
+    with terminal.writing() as db, corrections.together():
+        for session_id in [session_of(db, each) for each in given]:
+            marks.archive(db, session_id, on, terminal.now())
+            click.echo(f"session {session_id[:SHORT]} is {'archived' if on else 'listed again'} ({_UNDO})")

@@ -1,0 +1,134 @@
+"""Lists sessions (SQL): where each ran, its state, last activity, prompts, and what a person says of it.
+
+A session is *working* while its agent is at a turn, *waiting* when it is the person's turn, and then over: *failed*
+where the last test that it ran failed, or the task that it was run for did; else *done*. Clients that do not tell of
+their end, and those that were killed, wait for a day; imported sessions, which nobody sits at, for half an hour.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from sqlite3 import Connection, Row
+from typing import Any
+
+from nmem.dispatch import task as tasks
+from nmem.episodes.passages import IDLE
+from nmem.episodes.titles import NAMED, TITLED, shown
+from nmem.read import outcome
+from nmem.sessions import marks
+
+WORKING, WAITING, DONE, FAILED = STATES = ("working", "waiting", "done", "failed")
+SORTS = ("last", "started", "prompts", "project", "state")
+ARCHIVED, CURRENT, ALL = "archived", "current", "all"
+WAITS = 24 * 3_600_000
+"""Milliseconds for which a session that does not say that it is over waits for its person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One session in a list. Times are milliseconds; texts as stored."""
+
+    id: str
+    client: str
+    project: str
+    root: str
+    branch: str
+    cwd: str
+    transcript_path: str
+    state: str
+    """working, waiting, done or failed."""
+    started_at: int
+    last_at: int
+    prompts: int
+    name: str = ""
+    """The person's name for it, else the title that was found."""
+    named: bool = False
+    """Whether the name is the person's."""
+    tags: tuple[str, ...] = ()
+    archived: bool = False
+    copied_at: int = 0
+    """When its transcript was copied; 0 where no copy is kept."""
+
+
+_LIST = """
+SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.cwd, s.transcript_path, s.state, s.origin, s.started_at,
+  s.last_at, m.name AS given, m.tags, m.archived,
+  (SELECT count(*) FROM prompts q WHERE q.session_id = s.id AND q.source = 'user' AND q.agent_id IS NULL
+     AND q.kind IN ('prompt', 'late', 'command')) AS prompts,
+  (SELECT u.outcomes FROM work_units u WHERE u.session_id = s.id ORDER BY u.started_at DESC LIMIT 1) AS outcomes,
+  (SELECT t.state FROM tasks t WHERE t.session_id = s.id ORDER BY t.id DESC LIMIT 1) AS task,
+  (SELECT c.at FROM transcript_copies c WHERE c.session_id = s.id AND c.packed IS NOT NULL) AS copied_at
+FROM sessions s JOIN projects p ON p.id = s.project_id LEFT JOIN session_marks m ON m.session_id = s.id
+WHERE (?1 = '' OR p.key = ?1) AND (?2 = '' OR s.client = ?2)
+  AND (?3 = 'all' OR coalesce(m.archived, 0) = (?3 != 'current'))
+ORDER BY s.last_at DESC, s.id
+"""
+_NAMES = (
+    f"SELECT s.id, {TITLED} AS name, {NAMED} AS opening FROM sessions s WHERE s.id IN (SELECT value FROM json_each(?))"  # noqa: S608
+)
+
+
+def sessions(
+    db: Connection, now: int, project: str = "", client: str = "", *, states: Sequence[str] = (),
+    tags: Sequence[str] = (), which: str = CURRENT, sort: str = "last", limit: int = 0,
+) -> list[Listed]:  # fmt: skip
+    """The sessions of a project (its key) or of all, sorted; `limit` 0: all of them. A list has `tags` all."""
+    wanted = {each.lstrip("#").lower() for each in tags}
+    found = [_listed(row, now) for row in db.execute(_LIST, (project, client, which)).fetchall()]
+    found = [one for one in found if (not states or one.state in states) and wanted <= set(one.tags)]
+    found.sort(key=_KEYS[sort])
+    return _with_names(db, found[:limit] if limit else found)
+
+
+def session(db: Connection, session_id: str, now: int) -> Listed | None:
+    """One of them, archived or not; None when it is not there."""
+    sql = _LIST.replace("WHERE", "WHERE s.id = ?4 AND")
+    row = db.execute(sql, ("", "", ALL, session_id)).fetchone()
+    return _with_names(db, [_listed(row, now)])[0] if row else None
+
+
+def all_tags(db: Connection) -> dict[str, int]:
+    """Every tag, and how many sessions have it."""
+    found = db.execute("SELECT j.value, count(*) FROM session_marks m, json_each(m.tags) j GROUP BY 1 ORDER BY 1")
+    return {str(row[0]): int(row[1]) for row in found.fetchall()}
+
+
+_KEYS: Mapping[str, Any] = {
+    "last": lambda one: -one.last_at,
+    "started": lambda one: -one.started_at,
+    "prompts": lambda one: (-one.prompts, -one.last_at),
+    "project": lambda one: (one.project.lower(), -one.last_at),
+    "state": lambda one: (STATES.index(one.state), -one.last_at),
+}
+
+
+def _listed(row: Row, now: int) -> Listed:
+    said = marks.read(row["given"], row["tags"], row["archived"])
+    texts = ("id", "client", "project", "root", "branch", "cwd", "transcript_path")
+    return Listed(
+        **{name: row[name] or "" for name in texts}, state=_state(row, now), started_at=row["started_at"],
+        last_at=row["last_at"], prompts=row["prompts"], name=said.name, named=bool(said.name), tags=said.tags,
+        archived=said.archived, copied_at=row["copied_at"] or 0,
+    )  # fmt: skip
+
+
+def _state(row: Row, now: int) -> str:
+    quiet = now - row["last_at"]
+    if row["task"] == tasks.NEEDS_INPUT:
+        return WAITING
+    if row["state"] == "working" and quiet < IDLE:
+        return WORKING
+    if row["state"] != "ended" and quiet < (WAITS if row["origin"] == "hook" else IDLE):
+        return WAITING
+    broke = row["task"] in (tasks.FAILED, tasks.TIMED_OUT)
+    return FAILED if broke or outcome.stored(row["outcomes"], None).tests == "failed" else DONE
+
+
+def _with_names(db: Connection, some: list[Listed]) -> list[Listed]:
+    """The same with a name each: a person's own stays."""
+
+    without = json.dumps([one.id for one in some if not one.named])
+    names = {row["id"]: shown(None, row["name"], row["opening"] or "") for row in db.execute(_NAMES, (without,))}
+    return [one if one.named else replace(one, name=names.get(one.id, "")) for one in some]

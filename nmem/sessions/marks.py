@@ -1,0 +1,148 @@
+"""A person's name, tags and archive flag of a session (SQL): each change is kept with what was before, for undo."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from sqlite3 import Connection
+
+from capture.redaction import redact
+from capture.storage.store import transaction
+from capture.text import clean
+from nmem.errors import NmemError
+from nmem.store.corrections import Entry, write
+from nmem.text import printable, texts
+
+MARKED = "session"
+"""The kind of these corrections; the target is session/ID."""
+_TARGET = "session/"
+LONGEST, MOST_TAGS = 120, 20
+"""Characters of a name or a tag; tags of one session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What a person says of a session; the name is empty where it has the one that nmem found."""
+
+    name: str = ""
+    tags: tuple[str, ...] = ()
+    archived: bool = False
+
+
+def of(db: Connection, session_id: str) -> Marks:
+    """The marks of a session; those of none where nothing was said."""
+    row = db.execute("SELECT name, tags, archived FROM session_marks WHERE session_id = ?", (session_id,)).fetchone()
+    return read(*row) if row else Marks()
+
+
+def read(name: object, tags: object, archived: object) -> Marks:
+    """Marks from the columns of a row; None for each where there is none."""
+    return Marks(str(name or ""), texts(tags), bool(archived))
+
+
+def rename(db: Connection, session_id: str, name: str, now: int) -> str:
+    """Call a session by a person's own name, or by the one that nmem found where it is empty; the name as kept."""
+    kept = _word(name)
+    _change(db, session_id, now, "named" if kept else "unnamed", name=kept)
+    return kept
+
+
+def tag(db: Connection, session_id: str, tags: Iterable[str], now: int) -> tuple[str, ...]:
+    """Add tags; all that it has then. Raises NmemError where it has them already, or there are too many."""
+    wanted = {_tag(each) for each in tags}
+    after = tuple(sorted({*of(db, session_id).tags, *wanted}))
+    if len(after) > MOST_TAGS:
+        raise NmemError(f"a session can have {MOST_TAGS} tags at most: untag one first")
+    _change(db, session_id, now, "tagged", tags=after)
+    return after
+
+
+def untag(db: Connection, session_id: str, tags: Iterable[str], now: int) -> tuple[str, ...]:
+    """Take tags away; those that are left."""
+    gone = {_tag(each) for each in tags}
+    after = tuple(each for each in of(db, session_id).tags if each not in gone)
+    _change(db, session_id, now, "untagged", tags=after)
+    return after
+
+
+def archive(db: Connection, session_id: str, on: bool, now: int) -> None:
+    """Put a session away: lists leave it out; or bring it back."""
+    _change(db, session_id, now, "archived" if on else "back from the archive", archived=on)
+
+
+def _tag(text: str) -> str:
+    """A tag as it is kept: one word, without its #."""
+    word = "-".join(_word(text).lstrip("#").split()).lower()
+    if not word:
+        raise NmemError("a tag needs a word")
+    return word
+
+
+def _word(text: str) -> str:
+    return redact(" ".join(clean(text).split()))[:LONGEST].strip()
+
+
+def _change(db: Connection, session_id: str, now: int, done: str, **changes: object) -> None:
+    """Change some marks in one transaction. Raises NmemError where the session is gone, or nothing changes."""
+    with transaction(db):
+        if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is None:
+            raise NmemError(f"there is no session {printable(session_id)}: `nmem sessions` lists them")
+        before = of(db, session_id)
+        after = replace(before, **changes)  # type: ignore[arg-type]
+        if after == before:
+            raise NmemError(f"session {printable(session_id[:8])} is like that already: nothing changes")
+        _put(db, session_id, after, now)
+        write(db, MARKED, f"{_TARGET}{session_id}", {"session": session_id, "done": done, "after": _columns(after)},
+              {"columns": _columns(before)}, now)  # fmt: skip
+
+
+def _columns(marks: Marks) -> dict[str, object]:
+    return {"name": marks.name, "tags": list(marks.tags), "archived": marks.archived}
+
+
+def _put(db: Connection, session_id: str, marks: Marks, now: int) -> None:
+    if marks == Marks():
+        db.execute("DELETE FROM session_marks WHERE session_id = ?", (session_id,))
+        return
+    db.execute(
+        "INSERT INTO session_marks (session_id, name, tags, archived, at) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (session_id) DO UPDATE SET name = excluded.name, tags = excluded.tags,"
+        " archived = excluded.archived, at = excluded.at",
+        (session_id, marks.name, json.dumps(marks.tags, ensure_ascii=False), int(marks.archived), now),
+    )
+
+
+# undo
+
+
+def ours(entry: Entry) -> bool:
+    """Whether a correction is one of these."""
+    return entry.kind == MARKED
+
+
+def describe(entry: Entry) -> str:
+    """What a person did, in a few words."""
+    after = entry.payload.get("after", {})
+    done = str(entry.payload.get("done", "changed"))
+    more = {"named": f" “{after.get('name', '')}”", "tagged": f" {_said(after)}", "untagged": f" {_said(after)}"}
+    return f"session {printable(entry.target.removeprefix(_TARGET)[:8])} {done}{printable(more.get(done, ''))}".rstrip()
+
+
+def _said(after: Mapping[str, object]) -> str:
+    tags = after.get("tags")
+    return " ".join(f"#{each}" for each in tags) if isinstance(tags, list) else ""
+
+
+def take_back(db: Connection, entry: Entry, now: int) -> str:
+    """Put back what was, inside a transaction; what the person should know beside it."""
+    session_id = entry.target.removeprefix(_TARGET)
+    if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is None:
+        return "the session is gone"
+    if _columns(of(db, session_id)) != entry.payload.get("after"):
+        return "a later change replaced this one and is kept"
+    columns = entry.before.get("columns") or {}
+    tags = columns.get("tags")
+    named, away = str(columns.get("name") or ""), bool(columns.get("archived"))
+    _put(db, session_id, Marks(named, tuple(tags) if isinstance(tags, list) else (), away), now)
+    return ""

@@ -1,0 +1,209 @@
+"""Draws the list of sessions with their states, tags and last activity, and one session in full."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from sqlite3 import Connection
+from typing import TYPE_CHECKING
+
+from nmem.errors import NmemError
+from nmem.read import sessions
+from nmem.read.sessions import ALL, ARCHIVED, CURRENT, DONE, FAILED, WAITING, WORKING, Listed
+from nmem.text import fit, pad, printable, width
+from nmem_tui.model import actions
+from nmem_tui.model.figures import age, ago, day, several
+from nmem_tui.model.line import Line, cut, fitting, length, wrap
+from nmem_tui.model.lists import Item, plain_items
+from nmem_tui.model.now_cards import flat
+
+if TYPE_CHECKING:
+    from nmem.read.episodes import EpisodeRow
+    from nmem.sessions.resume import Resume
+
+SESSION, EPISODE = "session", "episode"
+"""What an item stands for: enter goes there."""
+LIMIT = 5_000
+SORTED = {"last": "last active first", "started": "newest first", "prompts": "most prompts first",
+          "project": "by project", "state": "by state"}  # fmt: skip
+WHICH = {CURRENT: "", ARCHIVED: "the archived ones", ALL: "archived ones as well"}
+_STATES = {
+    WORKING: ("● working", "accent"), WAITING: ("! waiting", "warn"), DONE: ("○ done", "quiet"),
+    FAILED: ("✗ failed", "bad"),
+}  # fmt: skip
+_LABEL, _EPISODES = 11, 30
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One session: what is listed of it, how it is resumed, its episodes."""
+
+    session: Listed
+    resume: Resume | None
+    why_not: str
+    """Why it cannot be resumed from here."""
+    episodes: tuple[EpisodeRow, ...]
+
+
+def listing(db: Connection, at: int, project: str, which: str, sort: str) -> list[Listed]:
+    """The sessions of a project (its name or key) or of all."""
+    from nmem.store.project import meant  # on use: start-up stays short
+
+    found = meant(db, project) if project else None
+    return sessions.sessions(db, at, found.key if found else project, which=which, sort=sort, limit=LIMIT)
+
+
+def detail(db: Connection, session_id: str, at: int) -> Detail | None:
+    """One of them in full; None when it is gone."""
+    from nmem.read.listing import of_session  # on use: start-up stays short
+    from nmem.sessions import resume  # on use: start-up stays short
+
+    one = sessions.session(db, session_id, at)
+    if one is None:
+        return None
+    plan, why_not = None, ""
+    try:
+        plan = resume.plan(db, session_id)
+    except NmemError as error:
+        why_not = str(error)
+    return Detail(one, plan, why_not, tuple(of_session(db, session_id)))
+
+
+# The list
+
+
+class _Shape:
+    """Which columns there is room for."""
+
+    def __init__(self, cells: int) -> None:
+        wanted = [("project", 18 if cells >= 100 else 13, True), ("branch", 16, cells >= 110),
+                  ("client", 8, cells >= 66), ("prompts", 8, cells >= 80), ("last", 14, True)]  # fmt: skip
+        self.end = [(name, size) for name, size, there in wanted if there]
+        self.name = max(8, cells - 12 - sum(size for _, size in self.end))
+
+
+_RIGHT = ("prompts", "last")
+
+
+def columns(cells: int) -> Line:
+    """What stands over the list."""
+    shape = _Shape(cells)
+    end = "".join(pad(name, size, right=name in _RIGHT) for name, size in shape.end)
+    return cut([(pad("state", 12) + pad("session", shape.name) + end, "quiet")], cells)
+
+
+def row(one: Listed, cells: int, at: int) -> Line:
+    """A session in exactly `cells` cells."""
+    shape = _Shape(cells)
+    word, tone = _STATES[one.state]
+    known = {
+        "project": (flat(one.project), "quiet"), "branch": (_branch(one), "quiet"), "client": (one.client, "quiet"),
+        "prompts": (str(one.prompts), "text"), "last": (ago(at - one.last_at), "quiet"),
+    }  # fmt: skip
+    tags = tagged(one)
+    room = shape.name - 1 - (width(tags) + 1 if tags else 0)
+    name = fit(called(one), max(8, room))
+    loud = one.state in (WORKING, WAITING)
+    line: Line = [(pad(word, 12), tone), (name, "strong" if loud else "text"), (f" {tags}" if tags else "", "accent")]
+    line = cut(line, 12 + shape.name - 1)
+    line.append((" " * (12 + shape.name - length(line)), "text"))
+    for column, size in shape.end:
+        text, look = known[column]
+        line.append((pad(fit(printable(text), size - 1), size, right=column in _RIGHT), look))
+    return cut(line, cells)
+
+
+def called(one: Listed) -> str:
+    """Its name as one printable line; put away ones say so."""
+    return f"{flat(one.name) or 'no prompt'}{' (archived)' if one.archived else ''}"
+
+
+def tagged(one: Listed) -> str:
+    """Its tags."""
+    return printable(" ".join(f"#{each}" for each in one.tags))
+
+
+def _branch(one: Listed) -> str:
+    return "" if one.branch == "HEAD" else flat(one.branch)
+
+
+def items(found: Sequence[Listed], at: int) -> list[Item]:
+    """The whole list."""
+    return [Item(_drawn(one, at), SESSION, one.id, at=one.last_at, words=_words(one)) for one in found]
+
+
+def _drawn(one: Listed, at: int) -> Callable[[int], Line]:
+    return lambda cells: row(one, cells, at)
+
+
+def _words(one: Listed) -> str:
+    return f"{one.name} {tagged(one)} {one.state} {one.client} {one.project} {one.branch} {one.cwd} session/{one.id}"
+
+
+def header(found: Sequence[Listed], cells: int) -> Line:
+    """The one line on top."""
+    counts = Counter(one.state for one in found)
+    parts: list[tuple[int, Line]] = [
+        (0, [("nmem ▸ ", "quiet"), ("Sessions", "title")]),
+        (1, [(f"! {counts[WAITING]} waiting for you", "warn")] if counts[WAITING] else []),
+        (2, [(f"● {counts[WORKING]} working", "accent")] if counts[WORKING] else []),
+        (3, [(f"✗ {counts[FAILED]} failed", "bad")] if counts[FAILED] else []),
+        (4, [(f"{counts[DONE]} done", "quiet")] if counts[DONE] else []),
+    ]
+    return cut([(" ", "text"), *fitting([each for each in parts if each[1]], cells - 1, "   ")], cells)
+
+
+def total(found: Sequence[Listed], sort: str, which: str) -> str:
+    """How many, in which order, and which."""
+    return ", ".join(filter(None, (several(len(found), "session"), SORTED[sort], WHICH[which])))
+
+
+# One session
+
+
+def detail_items(found: Detail, cells: int, at: int, zone: tzinfo | None) -> list[Item]:
+    """The whole pane for so many cells."""
+    one = found.session
+    word, tone = _STATES[one.state]
+    out = [*_field("name", called(one), cells, "strong"), *_field("tags", tagged(one), cells, "accent")]
+    out += [*_field("state", word, cells, tone), *_field("client", one.client, cells)]
+    where = f"{one.project}{f', branch {_branch(one)}' if _branch(one) else ''}"
+    out += [*_field("project", flat(where), cells), *_field("folder", printable(one.cwd), cells)]
+    out += _field("last", f"{day(one.last_at, zone)[:16]}, {ago(at - one.last_at)}", cells)
+    lasted = age(one.last_at - one.started_at)
+    out += _field("began", f"{day(one.started_at, zone)[:16]}, for {lasted.replace('now', '0 s')}", cells)
+    out += [*_field("prompts", str(one.prompts), cells), *_field("id", printable(one.id), cells)]
+    out += [*plain_items([[]]), *_resumed(found, cells), *plain_items([[]])]
+    out.append(Item(lambda cells: cut([("▸ ", "quiet"), ("its stream, on Now", "text")], cells), SESSION, one.id))
+    if found.episodes:
+        out += plain_items([[], [(f"── {several(len(found.episodes), 'episode')} ", "title")]])
+        out += [Item(_episode(each), EPISODE, str(each.id)) for each in found.episodes[:_EPISODES]]
+    return out
+
+
+def _resumed(found: Detail, cells: int) -> Iterator[Item]:
+    plan = found.resume
+    if plan is None:
+        yield from _field("resume", printable(found.why_not), cells, "warn")
+        return
+    yield from _field("resume", printable(shlex.join(plan.words)), cells)
+    if not plan.deleted:
+        told = "its client's own" + (f", copied {day(found.session.copied_at, None)[:10]}" if plan.copied else "")
+        yield from _field("transcript", told, cells)
+    elif plan.copied:
+        back = f"deleted by its client: {actions.key_of('restore_transcript')} gives it back"
+        yield from _field("transcript", back, cells, "warn")
+    else:
+        yield from _field("transcript", "deleted by its client, and no copy is kept", cells, "bad")
+
+
+def _field(name: str, text: str, cells: int, tone: str = "text") -> Iterator[Item]:
+    for number, line in enumerate(wrap(text, max(8, cells - _LABEL), 4)):
+        yield from plain_items([[(pad(name if not number else "", _LABEL), "quiet"), (line, tone)]])
+
+
+def _episode(row: EpisodeRow) -> Callable[[int], Line]:
+    return lambda cells: cut([("▸ ", "quiet"), (flat(row.name) or "no name", "text")], cells)
