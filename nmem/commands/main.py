@@ -42,6 +42,7 @@ COMMANDS: dict[str, str] = {
     "stance": "how a session moves between thinking and acting, compared with others, with advice",
     "learn": "failures and requests that recur across sessions; accept a rule into CLAUDE.md or AGENTS.md",
     "skills": "recurring procedures of a project, step by step; promote one to a client's skill or to /how",
+    "native": "check CLAUDE.md, AGENTS.md, GEMINI.md and memories for what is stale, contradicted, repeated or dear",
     "fix": "find what fixed an error before, by its text",
     "task": "queue work for a coding client; run it in panes of tmux, watch, attach, cancel, retry, schedule",
     "context": "the exact text the next session is told, and why; also for a prompt, or at a past time",
