@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from capture.files import regular
 
-_SECONDS = 8
+_EACH, _ALL = 8.0, 15.0
+"""Seconds that git has for an answer, and for all of them: what it cannot say then is not known."""
 _MOST_FILES = 60_000
 _LEFT = {".git", "node_modules", ".venv", "venv", "__pycache__", "dist", "build", "target", ".next"}
 _AS_WRITTEN = {".js": (".ts", ".tsx", ".jsx"), ".jsx": (".tsx",)}
@@ -37,6 +39,7 @@ class Checkout:
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self._until = time.monotonic() + _ALL
         listed = self._git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         self.is_git = listed is not None
         self.files = [path for path in listed.split("\0") if path] if listed is not None else list(_walk(root))
@@ -128,10 +131,13 @@ class Checkout:
 
     def _git(self, *words: str, given: str = "") -> str | None:
         env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        left = min(_EACH, self._until - time.monotonic())
+        if left <= 0:
+            return None
         try:
             done = subprocess.run(
                 ["git", "-C", self.root, "--no-optional-locks", *words], input=given, text=True, errors="replace",
-                capture_output=True, timeout=_SECONDS, check=False, env=env | {"GIT_TERMINAL_PROMPT": "0"},
+                capture_output=True, timeout=left, check=False, env=env | {"GIT_TERMINAL_PROMPT": "0"},
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError, ValueError):
             return None

@@ -156,8 +156,9 @@ class _Review:
                 became = f", now {renamed}" if renamed else ""
                 evidence.append(f"commit {took.commit} of {took.day} took it out{became}")
             evidence += () if evidence else self._recorded(one)
+            if not renamed and (renamed := self.checkout.respelled(one.path)):
+                evidence.append(f"{renamed} is there")
             if evidence:
-                renamed = renamed or self.checkout.respelled(one.path)
                 what = f"is {renamed} now" if renamed else "does not exist any more"
                 swap = (one.path, renamed) if renamed and one.path in one.line.text else None
                 goes = not renamed and bool(took) and one.subject and _alone(document, one.line)
@@ -256,6 +257,8 @@ def _alone(document: Document, line: Line) -> bool:
     below = document.lines[at + 1].text if at + 1 < len(document.lines) else ""
     above = document.lines[at - 1].text if at else ""
     indent = len(text) - len(text.lstrip())
+    if text.rstrip().endswith(":") and not line.fence:
+        return False  # what it announces would stand alone
     if line.fence:
         if line.number - 1 == line.opens and below.strip() in ("```", "~~~"):
             return False  # the code block would be empty
