@@ -70,7 +70,8 @@ def test_the_heaviest_section_comes_first(tmp_path: Path, own_home: Path) -> Non
 @pytest.mark.parametrize(
     "text",
     [
-        "`src/<name>.ts` `src/**/*.ts` `{a,b}/c.ts` `https://a.b/c.ts` `~/x/y.ts` `/etc/hosts`", "`@scope/pkg` `path/to/file.ts`",
+        "`src/<name>.ts` `src/**/*.ts` `{a,b}/c.ts` `https://a.b/c.ts` `~/x/y.ts` `/etc/hosts`",
+        "`@scope/pkg` `path/to/file.ts`",
         "For example `src/a.ts` and such as src/b.ts", "It creates `src/a.ts`", "`src/a.ts` was renamed",
         "```ts\nimport 'src/a.ts'\n```",
         "Never write `src/foo/bar.ts`; `SOME_NAME` and `a b/c.ts`; `.git/index`", "## Removed\n`src/a.ts` held it",
