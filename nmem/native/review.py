@@ -22,6 +22,7 @@ from nmem.native.documents import ALWAYS, Document, Line, find
 from nmem.native.mentions import Named, Told
 from nmem.native.records import Records, Statement
 from nmem.native.scripts import Missing, Scripts
+from nmem.store.project import meant
 from nmem.text import fit, printable
 
 PATH, IMPORT, SCRIPT, FAILS = "stale path", "stale import", "stale command", "always fails"
@@ -78,7 +79,7 @@ def place(db: Connection | None, project: str, here: str) -> tuple[int | None, s
     `project`: its name, key or root, or any folder of it; empty: the project of the folder `here`. Raises NmemError.
     """
     folder = os.path.expanduser(project) or here
-    if os.path.isdir(folder) and (not project or os.sep in project or project == "." or db is None):
+    if os.path.isdir(folder) and (db is None or os.sep in project or project in ("", ".") or not _known(db, project)):
         found = resolve(os.path.realpath(folder))
         number, name = places.current(db, found.root) if db is not None else (None, found.name)
         return number, name, found.root
@@ -86,6 +87,11 @@ def place(db: Connection | None, project: str, here: str) -> tuple[int | None, s
         raise NmemError(f"there is no folder {printable(project)}, and nothing is recorded yet")
     number, name = places.named(db, project, here)
     return number, name, places.root(db, number, here)
+
+
+def _known(db: Connection, project: str) -> bool:
+    """Whether a project is recorded by a name: a folder of that name is meant only where none is."""
+    return meant(db, project) is not None
 
 
 def review(db: Connection | None, project_id: int | None, name: str, root: str, home: str, now: int) -> Report:

@@ -68,7 +68,8 @@ class Instructions(DiffDialog):
         subtitle = self._DIFF if self.as_diff and planned else self.HINT
         self.query_one("#dialog", Vertical).border_subtitle = Content(subtitle)
         if self.as_diff:
-            self.show([previews.into(told.summary(report), report.root, "mends")], change.diff(planned), _SURE)
+            mends = f"{sum(one.sure for one in report.findings)} of {len(report.findings)} findings"
+            self.show([previews.into(mends, report.root, "mends")], change.diff(planned), _SURE)
             return
         said = told.summary(report)
         self.told.show(lambda cells, _rows: [[(row, "strong")] for row in wrap(printable(said), cells, 2)])
