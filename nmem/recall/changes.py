@@ -32,6 +32,8 @@ class Change:
     said: str
     root: str
     files: dict[str, tuple[bytes | None, bytes]] = field(default_factory=dict)
+    of: str = "decisions"
+    """What the files hold, as the correction is told."""
 
     def put(self, path: str, after: str) -> None:
         """Plan a file's new text; what is read once is what must still be there when it is written."""
@@ -79,7 +81,8 @@ def apply(db: Connection, change: Change, now: int) -> int:
             atomic.replace(path, after, before, mode=0o644)
             done.append(path)
         with transaction(db):
-            corrections.write(db, KIND, f"{KIND}/{number}", {"said": change.said, "files": len(files)}, {}, now)
+            told = {"said": change.said, "files": len(files), "of": change.of}
+            corrections.write(db, KIND, f"{KIND}/{number}", told, {}, now)
     except BaseException as error:
         for path in done:
             _put(path, *files[path])
@@ -111,7 +114,9 @@ def ours(entry: Entry) -> bool:
 
 def describe(entry: Entry) -> str:
     """What was changed, in a few words."""
-    return printable(f"decisions: {entry.payload.get('said', 'changed')} ({entry.payload.get('files', '?')} file(s))")
+    told = entry.payload
+    of, said = told.get("of", "decisions"), told.get("said", "changed")
+    return printable(f"{of}: {said} ({told.get('files', '?')} file(s))")
 
 
 def take_back(db: Connection, entry: Entry, now: int) -> str:  # noqa: ARG001 - as every part takes back

@@ -124,6 +124,8 @@ ACTIONS: list[Action] = [
            "learnings", writes=True),
     Action("write_how", ("W",), "as /how", "write the skill as a /how entry; with preview and undo", "Learning",
            "learnings", writes=True),
+    Action("instructions", ("c",), "CLAUDE.md", "what is stale or repeated in CLAUDE.md, AGENTS.md, memories; mend it",
+           "Project", "learnings"),
     Action("next_check", ("v",), "view", "findings, hooks, redactions, storage, backups and purges", "Health",
            "health"),
     Action("last_check", ("V",), "", "the view before", "Health", "health"),

@@ -15,6 +15,7 @@ from nmem_tui.model.line import Line, wrap
 from nmem_tui.model.lists import Item, plain_items
 
 if TYPE_CHECKING:
+    from nmem.native.review import Report
     from nmem.purge.preview import Item as Gone
     from nmem.purge.preview import Preview, Wider
 
@@ -41,6 +42,25 @@ def _wrapped(text: str, cells: int) -> Iterator[Line]:
 def into(name: str, root: str, verb: str, there: str = "in") -> Line:
     """Which file it is about."""
     return [(f"{verb} ", "quiet"), (printable(name), "strong"), (f"  {there} {fit_path(printable(root), 60)}", "quiet")]
+
+
+def instructions(report: Report, cells: int) -> list[Item]:
+    """What is stale, contradicted or repeated in each file that clients load, and what the files cost."""
+    from nmem.native import told  # on use: start-up stays short
+
+    lines: list[Line] = []
+    for document in report.documents:
+        lines.append([(row, "title") for row in wrap(printable(told.heading(document)), cells, 1)])
+        for where, text in told.rows(report, document):
+            marked: Line = [(f"{printable(where)}  ", "accent")] if where else [("  ", "quiet")]
+            rows = wrap(printable(text.strip()), max(20, cells - sum(width(part) for part, _ in marked)), 4)
+            for number, row in enumerate(rows):
+                before: Line = marked if not number else [(" " * sum(width(part) for part, _ in marked), "text")]
+                lines.append([*before, (row, "text" if where else "quiet")])
+        lines.append([])
+    lines += [[("Tokens", "title")]] if report.documents else []
+    lines += [[(f"{printable(where)}  ", "accent"), (printable(text), "text")] for where, text in told.cost(report)]
+    return list(plain_items(lines))
 
 
 def trouble(reason: str, cells: int) -> list[Line]:

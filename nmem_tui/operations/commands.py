@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nmem.llm.chosen import Offer
     from nmem.purge.selection import Selection
     from nmem.recall import remember
+    from nmem.recall.changes import Change as Plans
     from nmem.sessions.resume import Resume
 
 
@@ -92,6 +93,14 @@ def promote(db: Connection, now: int, planned: remember.Plan) -> str:
 
     changes.apply(db, planned.change, now)
     return f"written: {planned.entry}{_back()}"
+
+
+@_change
+def mend_instructions(db: Connection, now: int, planned: Sequence[Plans]) -> str:
+    """Lines of a project's instructions go or change, as it was shown."""
+    from nmem.native import change  # on use: start-up stays short
+
+    return f"{several(change.apply(db, planned, now), 'file')} written{_back()}"
 
 
 @_change

@@ -16,6 +16,7 @@ from nmem_tui.store.access import Change
 if TYPE_CHECKING:
     from nmem.learn.accept import Plan, Withdrawal
     from nmem.learn.learning import Learning
+    from nmem.recall.changes import Change as Planned
     from nmem.recall.remember import Plan as Entry
 
 _DAY_MS = 86_400_000
@@ -103,6 +104,17 @@ class LearningActions(ListScreen):
 
         if self.one:
             self.app.push_screen(Accept(self.one.id, self.cockpit.clock()), take)
+
+    def do_instructions(self) -> None:
+        """See what is wrong in the project's instructions, then what would mend it; nothing is written before that."""
+        from nmem_tui.screens.instructions_dialog import Instructions  # on use: start-up stays short
+
+        def take(planned: list[Planned] | None) -> None:
+            if planned:
+                self.cockpit.change(commands.mend_instructions(planned))
+
+        name = self.one.project if self.one and not self.one.members else self.cockpit.project
+        self.app.push_screen(Instructions(name, self.cockpit.clock()), take)
 
     def may_write_how(self) -> str | None:
         """Only a skill is written down."""

@@ -1,0 +1,108 @@
+"""Finds lines of instructions that say the same as an earlier one, in one file or in files that one client loads."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nmem.native.documents import Document, Line
+
+_WORDS, _SURE = 6, 8
+"""Words of a line that can be said twice, and of one that surely is."""
+_NEAR = 0.85
+_WORD = re.compile(r"[^\W_]+(?:['_./:-][^\W_]+)*")
+_CODE = re.compile(r"`([^`]+)`")
+_NUMBER = re.compile(r"\d+")
+_NOT = re.compile(r"\b(?:not|never|no|without|avoid|cannot|don't|doesn't|must not|n't)\b|n't\b", re.IGNORECASE)
+_RULE = re.compile(
+    r"\b(?:always|never|must|should|do not|don't|avoid|prefer|ensure|make sure|remember|required?)\b"
+    r"|^\W*(?:use|run|keep|write|add)\b",
+    re.IGNORECASE,
+)
+"""Words of a rule: it holds under whichever heading it stands."""
+_POINTS = re.compile(r"\b(?:its?|this|these|those|they|them|their|above|below|here|same|step|example)\b", re.IGNORECASE)
+"""Words that point at what stands around."""
+_ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Twice:
+    """A line that says what an earlier one says."""
+
+    document: Document
+    line: Line
+    first: Document
+    first_line: Line
+    same: bool
+    """In the same words."""
+    sure: bool
+    """Nothing is lost without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    document: Document
+    line: Line
+    words: tuple[str, ...]
+    code: frozenset[str]
+    numbers: frozenset[str]
+    negated: bool
+    under: tuple[str, ...]
+    """The headings, the sentence and the items that it hangs on."""
+
+
+def find(documents: Sequence[Document]) -> Iterator[Twice]:
+    """Lines that say the same as one before them; each is told once, with the first that says it."""
+    before: list[_Said] = []
+    by_word: dict[str, list[int]] = {}
+    for one in (each for document in documents for each in _said(document)):
+        near = Counter(at for word in set(one.words) for at in by_word.get(word, ()))
+        wanted = len(set(one.words)) * _NEAR
+        alike = (before[at] for at, shared in near.most_common(8) if shared >= wanted and _same(before[at], one))
+        if (first := next(alike, None)) is not None:
+            same = first.words == one.words
+            yield Twice(one.document, one.line, first.document, first.line, same, same and len(one.words) >= _SURE)
+            continue
+        for word in set(one.words):
+            by_word.setdefault(word, []).append(len(before))
+        before.append(one)
+
+
+def _said(document: Document) -> Iterable[_Said]:
+    lead, parents = "", [(-1, "")]
+    for line in document.told:
+        text, indent = line.text.strip(), len(line.text) - len(line.text.lstrip())
+        if line.is_heading or (text and not _ITEM.match(text)):
+            lead = "" if line.is_heading else text
+            parents = [(-1, "")]
+        while parents[-1][0] >= indent and text:
+            parents.pop()
+        if line.fence or line.is_heading or line.own or text.startswith(("<!--", "|--", "@")):
+            continue
+        words = tuple(_WORD.findall(re.sub(r"[`*]", "", text.lower())))
+        if len(words) >= _WORDS:
+            numbers = frozenset(_NUMBER.findall(text))
+            under = (*line.above, lead if lead != text else "", *(parent for _, parent in parents))
+            yield _Said(document, line, words, frozenset(_CODE.findall(text)), numbers, bool(_NOT.search(text)), under)
+        if _ITEM.match(text):
+            parents.append((indent, text))
+
+
+def _same(one: _Said, other: _Said) -> bool:
+    """Whether two lines say the same to one reader: their code, numbers and negation are the same."""
+    if one.document is not other.document and not set(one.document.clients) & set(other.document.clients):
+        return False
+    if (one.code, one.numbers, one.negated) != (other.code, other.numbers, other.negated):
+        return False
+    if one.under != other.under and not _holds_anywhere(one, other):
+        return False
+    first, second = Counter(one.words), Counter(other.words)
+    return (first & second).total() >= _NEAR * (first | second).total()
+
+
+def _holds_anywhere(one: _Said, other: _Said) -> bool:
+    """Whether a line is a rule that says by itself what it is about: under another heading it is the same rule."""
+    texts = one.line.text, other.line.text
+    return all(_RULE.search(text) and not _POINTS.search(text) and not text.rstrip().endswith(":") for text in texts)
