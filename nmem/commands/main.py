@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "now": "the state of a session: work unit, stance, the next injection, newest rows",
     "episodes": "list episodes of work; split, merge, rename, move, pin",
     "show": "the story of an episode, a session, a prompt or a thread; one call; who touched a file",
+    "blame": "which prompt, episode and decision made a line of a file, and how its tests ended",
     "search": "search everything recorded; filters such as type:test is:failed since:7d",
     "pin": "pin an item: first in searches, always told",
     "unpin": "remove a pin",
