@@ -24,8 +24,9 @@ def of(one: Block, *, named: bool = True) -> str:
     if why is None:
         said = _unknown(one)
         return f"{one.name} {said}" if named else said.partition(" ")[2]
-    title = fit(printable(why.episode), _TITLE)
-    episode = f"episode/{why.unit_id}  {title}" if why.unit_id else _session(why.session_id)
+    twice = why.prompt.startswith(why.episode.rstrip("…"))
+    title = "" if twice else f"  {fit(printable(why.episode), _TITLE)}"
+    episode = f"episode/{why.unit_id}{title}" if why.unit_id else _session(why.session_id)
     commit = one.commit.hash[:_HASH] if one.commit else "not committed"
     return f"{episode} · “{fit(printable(why.prompt), _QUOTE)}” · {commit}"
 
@@ -47,16 +48,16 @@ def _unknown(one: Block) -> str:
 
 def rows(one: Block) -> Rows:
     """All that is known of a block."""
-    text = ("", "\n".join(one.lines)) if one.lines else ("", "(blank)")
+    text = [("", line) for line in one.lines or ("(blank)",)]
     why = one.reason
     if why is None:
-        return [text, ("", of(one))]
+        return [*text, ("", of(one))]
     episode = f"episode/{why.unit_id}  {why.episode}" if why.unit_id else ""
     found: Rows = [
-        text, ("episode", episode), ("session", "" if episode else _session(why.session_id)),
+        *text, ("episode", episode), ("session", "" if episode else _session(why.session_id)),
         ("asked", f"“{why.prompt}”  (prompt/{why.prompt_id})" if why.prompt else ""),
         ("edited", f"{_moment(why.edited_at)} by {why.client}  (obs/{why.edit_id})"),
-        ("instead of", "\n".join(why.replaced)),
+        *(("instead of", line) for line in why.replaced),
         *(("failed before", _ran(each)) for each in why.failed),
         ("tests", f"{'passed' if why.tested.outcome == 'ok' else 'failed'} in the end: {_ran(why.tested)}"
          if why.tested else "none ran after the edit"),
@@ -72,9 +73,7 @@ def paragraph(one: Block) -> Iterator[str]:
     if one.reason is None:
         yield f" {of(one)}"
         return
-    for label, text in rows(one):
-        for number, row in enumerate(text.split("\n")):
-            yield f" {'' if number else label:<14}{row}"
+    yield from (f" {label:<14}{text}" if label else f" {text}" for label, text in rows(one))
 
 
 def _other(made_in: int, unit: int) -> str:
