@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from nmem.blame import changes, reasons
 from nmem.blame.text import of, rows
 from nmem.commands import terminal
-from nmem.text import printable, to_json
+from nmem.commands.learn import diff
+from nmem.errors import NmemError
+from nmem.text import lines, printable, to_json
 
 if TYPE_CHECKING:
     from nmem.blame.reasons import Answer
@@ -33,8 +36,6 @@ def command(where: str, as_json: bool) -> int:
     A line is explained only where a recorded edit has its text, and its commit was seen made in a session or it is
     not committed yet; else its commit is told. Exit code 1: nothing recorded made any of the lines.
     """
-    from nmem.blame import reasons  # on use: start-up stays short
-
     path, first, last = _parsed(where)
     with terminal.reading() as db:
         found = reasons.blame(db, os.path.abspath(path), first, last)  # noqa: PTH100 - links are not followed
@@ -71,3 +72,20 @@ def _say(found: Answer, *, whole: bool) -> None:
             click.echo(f"\nnmem blame {printable(found.file)}:LINE tells all of a line", err=True)
         return
     terminal.say(found.file, [(one.name.capitalize(), rows(one)) for one in found.blocks])
+
+
+def changed(kind: str, number: str, *, as_json: bool, whole: bool) -> None:
+    """Print what an episode changed, as `nmem show --diff` does. Raises NmemError."""
+    if kind != "episode":
+        raise click.UsageError("--diff tells of an episode: nmem show episode/12 --diff")
+    with terminal.reading() as db:
+        found = changes.changes(db, int(number), whole=whole)
+    if found is None:
+        raise NmemError(f"there is no episode {number}: `nmem episodes` lists them")
+    shown = changes.unified(found, whole=whole)
+    if as_json:
+        click.echo(to_json(asdict(found)))
+    elif not shown:
+        click.echo(f"episode {number} changed no file and committed nothing")
+    else:
+        diff(lines("\n".join(shown), len(shown)))

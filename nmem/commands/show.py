@@ -19,7 +19,7 @@ from nmem.read import file_history, listing, views
 from nmem.read.listing import observation, prompt
 from nmem.read.stories import story
 from nmem.store.project import of_folder
-from nmem.text import lines, printable, to_json
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -40,12 +40,8 @@ _FILES = 12
 _SAID_BY = {"user/prompt": "you", "user/late": "you", "user/command": "you", "agent/closing": "agent",
             "agent/thinking": "thinks", "agent/summary": "summary", "agent/subagent": "helper",
             "agent/title": "title"}  # fmt: skip
-_BY = {
-    "first": "the session begins here",
-    "person": "you said so",
-    "llm": "a language model said so",
-    "agent": "the agent said so",
-}
+_BY = {"first": "the session begins here", "person": "you said so", "llm": "a language model said so",
+       "agent": "the agent said so"}  # fmt: skip
 
 Told = tuple[str, list[Section], dict[str, Any]]
 """Heading, sections, and the same as JSON."""
@@ -63,14 +59,15 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
     or an ID alone.
 
     A number alone is an episode; anything else is a session, of which the beginning is enough. `nmem show file PATH`
-    tells who touched a file: episodes, what came of them, what was decided; the newest first. `nmem show 12 --diff`
-    shows what an episode changed.
+    tells who touched a file: episodes, what came of them, what was decided; the newest first.
     """
     if path and what != "file":
         raise click.UsageError(f"{printable(path)} is not expected: only `nmem show file PATH` takes a second word")
     kind, number = _parsed(f"file/{path}" if what == "file" and path else what)
     if diff:
-        _diff(kind, number, as_json=as_json, whole=whole)
+        from nmem.commands import blame  # on use: start-up stays short
+
+        blame.changed(kind, number, as_json=as_json, whole=whole)
         return
     if kind == "learning":
         from nmem.commands import learn  # on use: start-up stays short
@@ -105,26 +102,6 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
         click.echo(to_json(found))
     else:
         terminal.say(heading, sections)
-
-
-def _diff(kind: str, number: str, *, as_json: bool, whole: bool) -> None:
-    """What an episode changed, as a diff."""
-    from nmem.blame.changes import changes, unified  # on use: start-up stays short
-    from nmem.commands.learn import diff  # on use: start-up stays short
-
-    if kind != "episode":
-        raise click.UsageError("--diff tells of an episode: nmem show episode/12 --diff")
-    with terminal.reading() as db:
-        found = changes(db, int(number), whole=whole)
-    if found is None:
-        raise NmemError(f"there is no episode {number}: `nmem episodes` lists them")
-    shown = unified(found, whole=whole)
-    if as_json:
-        click.echo(to_json(asdict(found)))
-    elif not shown:
-        click.echo(f"episode {number} changed no file and committed nothing")
-    else:
-        diff(lines("\n".join(shown), len(shown)))
 
 
 def _parsed(what: str) -> tuple[str, str]:
@@ -394,7 +371,6 @@ def _lines(episodes: Iterable[EpisodeRow]) -> Iterable[tuple[str, str]]:
 _MOST = 4_000
 _TOUCHES, _EVERY = 20, 10_000
 _NAMES = 6
-
 
 # a call, a file
 

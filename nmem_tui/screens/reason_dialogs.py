@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from nmem.blame import changes, reasons
+from nmem.blame.text import paragraph
 from nmem.text import fit_path, printable
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line
@@ -49,8 +51,6 @@ class Changed(Shown):
 
     def look(self) -> None:
         """Its edits, and its commits as git shows them."""
-        from nmem.blame import changes  # on use: start-up stays short
-
         unit_id = self.unit_id
         self.reads.ask("changes", lambda db: changes.changes(db, unit_id), self._show)
 
@@ -58,8 +58,6 @@ class Changed(Shown):
         if found is None:
             self.refuse(f"there is no episode {self.unit_id} any more")
             return
-        from nmem.blame import changes  # on use: start-up stays short
-
         edits = sum(len(one.hunks) for one in found.files) + found.left_out
         told = [several(len(found.files), "file"), several(edits, "edit"), several(len(found.commits), "commit")]
         self.tell_lines([(" · ".join(told), "quiet")], changes.unified(found), "it changed no file")
@@ -78,14 +76,10 @@ class Why(Shown):
 
     def look(self) -> None:
         """Its lines with their commits, beside what is recorded."""
-        from nmem.blame import reasons  # on use: start-up stays short
-
         session, path = self.session_id, self.path
         self.reads.ask("why", lambda db: reasons.blame(db, reasons.of_session(db, session, path)), self._show)
 
     def _show(self, found: Answer) -> None:
-        from nmem.blame.text import paragraph  # on use: start-up stays short
-
         lines = [row for one in found.blocks for row in paragraph(one)]
         explained = f"{found.explained} of {several(found.lines, 'line')} explained"
         self.tell_lines([(explained, "quiet")], lines, "the file is empty")

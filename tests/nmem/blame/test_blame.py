@@ -111,9 +111,7 @@ def judged(world: World) -> Counter[str]:
     return out
 
 
-def test_no_line_of_three_repositories_is_claimed_wrongly_and_most_are_claimed(
-    tmp_path: Path, own_home: Path
-) -> None:
+def test_no_line_of_three_repositories_is_claimed_wrongly_and_most_are_claimed(tmp_path: Path, own_home: Path) -> None:
     found: Counter[str] = Counter()
     for seed in range(3):
         path = own_home / f"data{seed}"
@@ -225,7 +223,8 @@ def test_a_line_tells_its_prompt_what_failed_before_how_tests_ended_and_what_was
     found = run("blame", "./invoice.py:5")
     assert found.returncode == 0
     for part in ("The invoice total is wrong", "episode/1", "expected 12, got 0", "3 passed", "passed in the end",
-                 "round the net amount", "instead of\t    return net_amount", "fix: coupon is taken off once, by Ada"):  # fmt: skip
+                 "round the net amount", "instead of\t    return net_amount",
+                 "fix: coupon is taken off once, by Ada"):  # fmt: skip
         assert part in found.stdout
     assert "green" not in found.stdout
 
@@ -316,9 +315,7 @@ def test_nothing_that_a_repository_configures_is_run(shop: World, tmp_path: Path
     assert ran.exists()  # the trap works
 
 
-def test_a_git_that_does_not_answer_is_one_line(
-    shop: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_git_that_does_not_answer_is_one_line(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmem.blame.git.SECONDS", 0.0)
     with pytest.raises(NmemError, match="git rev-parse did not answer"):
         told(shop, "invoice.py")
