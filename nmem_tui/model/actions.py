@@ -209,7 +209,7 @@ ACTIONS: list[Action] = [
            "now episodes"),
     Action("changes", ("v",), "changes", "what the episode changed: its edits and commits as a diff", "View",
            "episodes"),
-    Action("blame", ("B",), "why", "why the file's lines are as they are: prompts, episodes, commits", "View",
+    Action("blame", ("F",), "why", "why the file's lines are as they are: prompts, episodes, commits", "View",
            "now episodes context"),
     Action("dispatch", ("d",), "dispatch", "make a task of it: opens the filled-in form; nothing starts", "Task",
            "episodes learnings", writes=True),

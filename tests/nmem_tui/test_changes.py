@@ -61,25 +61,25 @@ async def test_v_shows_what_an_episode_changed_and_y_copies_it(
         assert "what it changed" not in text(pilot)
 
 
-async def test_b_on_an_edit_of_the_story_tells_why_its_files_lines_are_so(
+async def test_f_on_an_edit_of_the_story_tells_why_its_files_lines_are_so(
     edited: str, cockpit: Any, text: Any, settled: Any
 ) -> None:
     async with cockpit(edited, (160, 60)) as pilot:
         await at_story(pilot, settled)
-        await pilot.press("B")
+        await pilot.press("F")
         await settled(pilot)
         assert "put the cursor on a file" in text(pilot)
         await pilot.press("enter")
         pane = pilot.app.screen.query_one(StoryPane)
         pane.go(next(place for place in range(pane.count) if pane.text and pane.text.path(place) == "flaky.py"))
-        await pilot.press("B")
+        await pilot.press("F")
         await settled(pilot)
         assert isinstance(pilot.app.screen, Why)
         assert "1 of 2 lines explained" in text(pilot)
         assert "not committed yet; nothing recorded made it" in text(pilot)
 
 
-async def test_b_on_a_row_of_the_stream_says_where_a_file_is_not_on_this_machine(
+async def test_f_on_a_row_of_the_stream_says_where_a_file_is_not_on_this_machine(
     edited: str, cockpit: Any, text: Any, settled: Any
 ) -> None:
     async with cockpit(edited, (160, 60)) as pilot:
@@ -91,6 +91,6 @@ async def test_b_on_a_row_of_the_stream_says_where_a_file_is_not_on_this_machine
                 break
             await pilot.press("k")
             await settled(pilot)
-        await pilot.press("B")
+        await pilot.press("F")
         await settled(pilot)
         assert "there is no file" in text(pilot)
