@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "share": "write an episode or a session as Markdown and HTML for somebody else, redacted",
     "handoff": "hand an episode on: start another client with a brief of it",
     "compactions": "what each compaction of a session dropped, and what was done again after it",
+    "blame": "which prompt, episode and decision made a line of a file, and how its tests ended",
     "search": "search everything recorded; filters such as type:test is:failed since:7d",
     "ask": "answer a question in quotes from the records, or say that nothing is recorded about it",
     "pin": "pin an item: first in searches, always told",

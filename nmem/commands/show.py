@@ -40,12 +40,8 @@ _FILES = 12
 _SAID_BY = {"user/prompt": "you", "user/late": "you", "user/command": "you", "agent/closing": "agent",
             "agent/thinking": "thinks", "agent/summary": "summary", "agent/subagent": "helper",
             "agent/title": "title"}  # fmt: skip
-_BY = {
-    "first": "the session begins here",
-    "person": "you said so",
-    "llm": "a language model said so",
-    "agent": "the agent said so",
-}
+_BY = {"first": "the session begins here", "person": "you said so", "llm": "a language model said so",
+       "agent": "the agent said so"}  # fmt: skip
 
 Told = tuple[str, list[Section], dict[str, Any]]
 """Heading, sections, and the same as JSON."""
@@ -56,8 +52,9 @@ Told = tuple[str, list[Section], dict[str, Any]]
 @click.argument("path", default="")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--all", "whole", is_flag=True, help="Show everything said and done, including thinking.")
+@click.option("--diff", is_flag=True, help="What an episode changed: its edits and commits; with --all whole patches.")
 @click.pass_context
-def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool) -> None:
+def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool, diff: bool = False) -> None:
     """The story of WHAT: episode/12, session/ID, prompt/5, obs/12, thread/3, theme/6, learning/2, task/7, decision/4,
     or an ID alone.
 
@@ -67,6 +64,11 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
     if path and what != "file":
         raise click.UsageError(f"{printable(path)} is not expected: only `nmem show file PATH` takes a second word")
     kind, number = parsed(f"file/{path}" if what == "file" and path else what)
+    if diff:
+        from nmem.commands import blame  # on use: start-up stays short
+
+        blame.changed(kind, number, as_json=as_json, whole=whole)
+        return
     if kind == "learning":
         from nmem.commands import learn  # on use: start-up stays short
 
@@ -369,7 +371,6 @@ def _lines(episodes: Iterable[EpisodeRow]) -> Iterable[tuple[str, str]]:
 _MOST = 4_000
 _TOUCHES, _EVERY = 20, 10_000
 _NAMES = 6
-
 
 # a call, a file
 

@@ -110,7 +110,7 @@ def beside(path: str, cwd: str, root: str) -> str:
 
 def _names(db: Connection, path: str, project: int | None) -> list[str]:
     name = forward(path).removeprefix("./")
-    names = [name] if absolute(name) else [name, *(f"{root}/{name}" for root in _roots(db, project))]
+    names = [name] if absolute(name) else [name, *(f"{root}/{name}" for root in roots(db, project))]
     marks = ",".join("?" * len(names))
     found = db.execute(f"SELECT DISTINCT file_path FROM observations WHERE file_path IN ({marks})", names)  # noqa: S608
     exact = [str(row[0]) for row in found.fetchall()]
@@ -127,14 +127,14 @@ def _names(db: Connection, path: str, project: int | None) -> list[str]:
     return list(dict.fromkeys([*found_ends, *(trace.ending(db, name, _NAMES) if tables.version(db) else [])]))
 
 
-def _roots(db: Connection, project: int | None) -> list[str]:
+def roots(db: Connection, project: int | None) -> list[str]:
     """Where checkouts of a project were seen to lie."""
     found = db.execute("SELECT DISTINCT root FROM project_folders WHERE ?1 IS NULL OR project_id = ?1", (project,))
-    roots = [str(row[0]) for row in found.fetchall()]
+    out = [str(row[0]) for row in found.fetchall()]
     if tables.version(db):
         learned = db.execute("SELECT roots FROM context_projects WHERE ?1 IS NULL OR project_id = ?1", (project,))
-        roots += [root for row in learned.fetchall() for root in str(row[0]).split("\n")]
-    return list(dict.fromkeys(forward(root).rstrip("/") for root in roots if root))[:_NAMES]
+        out += [root for row in learned.fetchall() for root in str(row[0]).split("\n")]
+    return list(dict.fromkeys(forward(root).rstrip("/") for root in out if root))[:_NAMES]
 
 
 _TOUCHES = """
@@ -165,12 +165,15 @@ def _touch(row: Row) -> Touch:
 
 
 def _told(db: Connection, one: Touch, episode: EpisodeRow | None) -> Touch:
-    found = []
-    if one.unit_id is not None:
-        found = db.execute(
-            "SELECT o.id, o.at, substr(o.content, 1, ?) FROM unit_prompts x JOIN observations o"
-            " ON o.prompt_id = x.prompt_id WHERE x.unit_id = ? AND o.obs_type = 'marker' AND json_valid(o.metadata)"
-            " AND json_extract(o.metadata, '$.kind') = 'decision' ORDER BY o.id DESC LIMIT ?",
-            (_TEXT, one.unit_id, _DECISIONS),
-        ).fetchall()
-    return replace(one, episode=episode, decisions=tuple(Decision(*row) for row in found))
+    return replace(one, episode=episode, decisions=marked(db, one.unit_id) if one.unit_id is not None else ())
+
+
+def marked(db: Connection, unit_id: int) -> tuple[Decision, ...]:
+    """What was marked as decided in an episode, the newest first."""
+    found = db.execute(
+        "SELECT o.id, o.at, substr(o.content, 1, ?) FROM unit_prompts x JOIN observations o"
+        " ON o.prompt_id = x.prompt_id WHERE x.unit_id = ? AND o.obs_type = 'marker' AND json_valid(o.metadata)"
+        " AND json_extract(o.metadata, '$.kind') = 'decision' ORDER BY o.id DESC LIMIT ?",
+        (_TEXT, unit_id, _DECISIONS),
+    ).fetchall()
+    return tuple(Decision(*row) for row in found)

@@ -57,7 +57,10 @@ class StoryText:
             if decision:
                 self._decisions[len(self._items)] = decision
             self._put(cut(line, cells))
-        for line in _account(story, cells, at, keys):
+        self._paths: dict[int, str] = {}
+        for path, line in _account(story, cells, at, keys):
+            if path:
+                self._paths[len(self._items)] = path
             self._put(cut(line, cells))
         self._told(cells)
 
@@ -87,6 +90,11 @@ class StoryText:
         """The decision that the line at a place tells; where the story has a single one, that one anywhere."""
         only = self.story.decisions[0].id if len(self.story.decisions) == 1 else None
         return self._decisions.get(place, only)
+
+    def path(self, place: int) -> str:
+        """The file that the line at a place is about; empty: none."""
+        row = self._rows.get(place)
+        return self._paths.get(place, row.path if row else "")
 
     def next_prompt(self, place: int, step: int) -> int | None:
         """The first line of the next prompt in a direction."""
@@ -210,10 +218,14 @@ def _head(
         yield [(" " * _LABEL, "text"), (row, tone)]
 
 
-def _account(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:
-    """What was told of it, its files and its commits."""
-    yield from _narrated(story, cells, at, keys)
+def _account(story: Story, cells: int, at: int, keys: bool) -> Iterator[tuple[str, Line]]:
+    """What was told of it, its files with their paths, and its commits."""
+    yield from (("", line) for line in _narrated(story, cells, at, keys))
     yield from _files(story, cells)
+    yield from (("", line) for line in _committed(story, cells))
+
+
+def _committed(story: Story, cells: int) -> Iterator[Line]:
     if story.commits:
         yield []
         yield _section("Commits", several(len(story.commits), "commit"), cells)
@@ -406,11 +418,11 @@ def _narrative(told: Narrative, ended: str, cells: int, keys: bool) -> Iterator[
                 yield [(pad(label, _LABEL), "quiet"), (f"{glyph if not place else ' '} ", "accent"), (row, "text")]
 
 
-def _files(story: Story, cells: int) -> Iterator[Line]:
+def _files(story: Story, cells: int) -> Iterator[tuple[str, Line]]:
     if not story.hot:
         return
-    yield []
-    yield _section("Files", several(len(story.hot), "file"), cells)
+    yield "", []
+    yield "", _section("Files", several(len(story.hot), "file"), cells)
     bars = 8 if cells >= _ROOMY else 0
     room, top = max(8, min(60, cells - 42 - bars)), max(file.weight for file in story.hot)
     if cells >= _WIDE:
@@ -421,4 +433,4 @@ def _files(story: Story, cells: int) -> Iterator[Line]:
         bar: Line = [(symbols.now().bar * done, "bar"), (" " * (bars - done) + "  ", "text")] if bars else []
         counts = f"read {file.reads}, changed {file.edits}"
         path = pad(fit_path(printable(file.path), room), room) + "  "
-        yield cut([(path, "text"), *bar, (pad(counts, 18), "quiet"), *failed], cells)
+        yield file.path, cut([(path, "text"), *bar, (pad(counts, 18), "quiet"), *failed], cells)

@@ -164,6 +164,23 @@ class ContextActions(ListScreen):
     def do_purge(self) -> None:
         self.purge(self._recorded())
 
+    def _path(self) -> str:
+        """The file that the thing under the cursor stands for, or the only one that it names."""
+        if self.one is None:
+            return ""
+        kind, _, rest = subject(self.one.id).partition("/")
+        return rest if kind == "file" else self.one.files[0] if len(self.one.files) == 1 else ""
+
+    def may_blame(self) -> str | None:
+        """Only a file."""
+        return None if self._path() and self.shown else "put the cursor on a file"
+
+    def do_blame(self) -> None:
+        from nmem_tui.screens.reason_dialogs import Why  # on use: start-up stays short
+
+        if self.shown:
+            self.app.push_screen(Why(self.shown.session.id, self._path()))
+
     # How long it may be
 
     def may_more(self) -> str | None:

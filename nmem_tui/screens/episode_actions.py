@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nmem.recall.remember import Plan
 
 _DECISION = "put the cursor on a decision of the story: enter opens it"
+_FILE = "put the cursor on a file or an edit of the story: enter opens it"
 _PROMPT = "put the cursor on a prompt of the story: enter opens it, ] goes to the next prompt"
 
 
@@ -29,7 +30,7 @@ class EpisodeActions(ListScreen):
     ALONE = frozenset(
         {
             "undecide", "reword", "promote", "rename", "split", "merge", "move", "resume", "narrate", "link",
-            "continue", "dispatch", "hand_on", "copy_id",
+            "continue", "dispatch", "hand_on", "copy_id", "changes", "blame",
         }
     )  # fmt: skip
     TOGETHER = frozenset({"pin", "purge"})
@@ -266,6 +267,24 @@ class EpisodeActions(ListScreen):
             return
         if self.story:
             self.cockpit.narrate(self.story.row.id)
+
+    may_changes = may_pin
+
+    def do_changes(self) -> None:
+        from nmem_tui.screens.reason_dialogs import Changed  # on use: start-up stays short
+
+        if self.unit_id is not None:
+            self.app.push_screen(Changed(self.unit_id))
+
+    def may_blame(self) -> str | None:
+        """Only a file."""
+        return None if self.pane.has_focus and self.pane.path else _FILE
+
+    def do_blame(self) -> None:
+        from nmem_tui.screens.reason_dialogs import Why  # on use: start-up stays short
+
+        if self.story:
+            self.app.push_screen(Why(self.story.row.session_id, self.pane.path))
 
     def _open_links(self) -> list[Link]:
         return [link for link in self.story.links if not link.outcome] if self.story else []

@@ -265,6 +265,17 @@ class NowStream(ListScreen):
         if (key := self.row_key) is not None:
             self.app.push_screen(Relabel(key // 2))
 
+    def may_blame(self) -> str | None:
+        """Only the file of a call."""
+        row = self.stream.row
+        return None if row is not None and row.path else "put the cursor on a call with a file"
+
+    def do_blame(self) -> None:
+        from nmem_tui.screens.reason_dialogs import Why  # on use: start-up stays short
+
+        if (row := self.stream.row) is not None:
+            self.app.push_screen(Why(self.session_id, row.path))
+
     def give_text(self, take: Take) -> None:
         """The row's whole text, or that of all marked ones in their order."""
 

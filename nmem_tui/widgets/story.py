@@ -72,6 +72,11 @@ class StoryPane(Lines):
         """The decision under the cursor."""
         return self.text.decision(self.cursor) if self.text else None
 
+    @property
+    def path(self) -> str:
+        """The file under the cursor; empty: none."""
+        return self.text.path(self.cursor) if self.text else ""
+
     def to_prompt(self, step: int) -> bool:
         """Go to the next prompt, or the one before; whether there is one."""
         place = self.text.next_prompt(self.cursor, step) if self.text else None

@@ -43,6 +43,8 @@ DRIVEN = {
     ("test_episodes.py", "test_pin_and_undo"): "pin",
     ("test_episodes.py", "test_pin_everywhere_and_undo"): "pin_everywhere",
     ("test_episodes.py", "test_rename"): "rename",
+    ("test_changes.py", "test_v_shows_what_an_episode_changed_and_y_copies_it"): "changes",
+    ("test_changes.py", "test_f_on_an_edit_of_the_story_tells_why_its_files_lines_are_so"): "blame",
     ("test_decisions.py", "test_a_story_shows_what_was_decided_and_its_keys_judge_it"): "undecide",
     ("test_decisions.py", "test_a_decision_is_worded_anew"): "reword",
     ("test_decisions.py", "test_a_decision_becomes_an_entry_once_its_diff_was_seen"): "promote",

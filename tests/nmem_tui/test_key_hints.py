@@ -22,7 +22,7 @@ _VERBS = (
 )
 _NAMED = re.compile(rf"(?:^|[(:·;,] |, or |\()(?:[b-zB-Z]|a(?= shows)|\^[a-z]) (?:{_VERBS})")
 """A letter that does something, in a text."""
-_DIALOGS = {"diff_dialog.py", "confirm_dialog.py", "purge_dialog.py", "previews.py", "relabel.py"}
+_DIALOGS = {"diff_dialog.py", "confirm_dialog.py", "purge_dialog.py", "previews.py", "reason_dialogs.py", "relabel.py"}
 """Dialogs have keys of their own, which are not in the registry."""
 
 

@@ -1,0 +1,180 @@
+"""Reads a repository: a file's lines with their commits, its history, one commit as text. Nothing in it is run.
+
+git is called by argument list, within a time, without pager, network, hooks, filters, external diffs, text converters
+or checks of signatures, whatever the configuration of the repository says.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nmem.errors import NmemError
+from nmem.text import printable
+
+SECONDS = 30
+_MOST = 20_000_000
+"""Bytes of a file that is read."""
+_HISTORY = 5_000
+UNCOMMITTED = ""
+"""Stands for the commit of a line that is in none."""
+_SAFE = {
+    "core.fsmonitor": "false", "core.hooksPath": os.devnull, "log.showSignature": "false", "color.ui": "false",
+    "core.quotePath": "false", "diff.external": "", "core.pager": "cat",
+}  # fmt: skip
+_NOT_THERE = ("no such path", "no such ref", "bad revision", "not a git repository", "unable to resolve 'HEAD'")
+"""What git says of a file that is in no commit."""
+_PLAIN = ("--no-textconv", "--no-ext-diff", "--no-color")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit that lines of a file are from."""
+
+    hash: str
+    author: str = ""
+    at: int = 0
+    """When it was written first, in milliseconds: an amend or a rebase keeps it."""
+    subject: str = ""
+    name: str = ""
+    """What the file was called in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blamed:
+    """A text file's lines, and the commit of each."""
+
+    root: str
+    """The checkout; empty where there is none."""
+    name: str
+    """The file, relative to the checkout."""
+    lines: tuple[str, ...]
+    hashes: tuple[str, ...]
+    commits: Mapping[str, Commit]
+    history: tuple[Commit, ...] = field(default=())
+    """The commits that touched the file, the newest first."""
+
+
+def blamed(path: str) -> Blamed:
+    """The lines of a file with their commits; all uncommitted where git does not know it. Raises NmemError."""
+    text = _content(path)
+    folder, name = os.path.split(path)
+    root = checkout(folder)
+    inside = os.path.relpath(path, root) if root else name
+    alone = Blamed(root, inside.replace(os.sep, "/"), text, (UNCOMMITTED,) * len(text), {})
+    if not root or not text:
+        return alone
+    done = _run(folder, ["blame", "--porcelain", "--no-textconv", "--encoding=UTF-8", "--", name], filters(folder))
+    if done.returncode:
+        why = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        if any(sign in why for sign in _NOT_THERE):
+            return alone
+        raise NmemError(f"git blame: {printable(why.removeprefix('fatal: '))[:300]}")
+    lines, hashes, commits = _porcelain(done.stdout)
+    return Blamed(root, alone.name, tuple(lines), tuple(hashes), commits, tuple(_history(folder, name)))
+
+
+def checkout(folder: str) -> str:
+    """The root of the checkout that a folder lies in; empty without one, or without git."""
+    done = _run(folder, ["rev-parse", "--show-toplevel"], missing=True)
+    return "" if done.returncode else done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+
+def shown(folder: str, commit: str, *, patch: bool) -> list[str] | None:
+    """A commit in lines: who, when, its files; with `patch` what it changed. None where the repository has no such."""
+    if not Path(folder).is_dir():
+        return None
+    known = _run(folder, ["rev-parse", "--verify", "-q", "--end-of-options", f"{commit}^{{commit}}"], missing=True)
+    if known.returncode:
+        return None
+    form = ["--stat=100", "--format=%h %an %ad %s", "--date=short", "--encoding=UTF-8", *(["--patch"] if patch else [])]
+    whole = known.stdout.decode().strip()
+    done = _run(folder, ["show", "--no-show-signature", *_PLAIN, *form, "--end-of-options", whole])
+    return None if done.returncode else done.stdout.decode("utf-8", "replace").rstrip("\n").split("\n")
+
+
+def _content(path: str) -> tuple[str, ...]:
+    """The lines of a text file."""
+    try:
+        if not Path(path).is_file():
+            raise NmemError(f"there is no file {printable(path)}")
+        with Path(path).open("rb") as file:
+            data = file.read(_MOST + 1)
+    except OSError as error:
+        raise NmemError(f"{printable(path)} cannot be read: {error.strerror}") from None
+    if len(data) > _MOST:
+        raise NmemError(f"{printable(path)} is too large: over {_MOST // 1_000_000} MB")
+    if b"\0" in data:
+        raise NmemError(f"{printable(path)} is no text file")
+    return tuple(data.decode("utf-8", "replace").removesuffix("\n").split("\n")) if data else ()
+
+
+def _porcelain(data: bytes) -> tuple[list[str], list[str], dict[str, Commit]]:
+    """Lines, their commits' hashes, and the commits, of what `git blame --porcelain` printed."""
+    lines: list[str] = []
+    hashes: list[str] = []
+    told: dict[str, dict[str, str]] = {}
+    here = ""
+    for row in data.decode("utf-8", "replace").split("\n"):
+        if row.startswith("\t"):
+            lines.append(row[1:])
+            hashes.append(here)
+        elif len(row.split(" ", 1)[0]) in (40, 64) and row[:4].isalnum():
+            here = row.split(" ", 1)[0]
+            here = here if here.strip("0") else UNCOMMITTED
+            told.setdefault(here, {})
+        elif row:
+            word, _, rest = row.partition(" ")
+            told[here].setdefault(word, rest)
+    return lines, hashes, {each: _commit(each, said) for each, said in told.items() if each != UNCOMMITTED}
+
+
+def _commit(name: str, said: Mapping[str, str]) -> Commit:
+    at = said.get("author-time", "0")
+    when = int(at) * 1000 if at.isdecimal() else 0
+    return Commit(name, said.get("author", ""), when, said.get("summary", ""), said.get("filename", ""))
+
+
+def _history(folder: str, name: str) -> Iterator[Commit]:
+    form = ["--follow", f"--max-count={_HISTORY}", "--format=%H%x00%at%x00%an%x00%s", "--encoding=UTF-8"]
+    done = _run(folder, ["log", "--no-show-signature", *_PLAIN, *form, "--", name])
+    for row in done.stdout.decode("utf-8", "replace").split("\n"):
+        parts = row.split("\0", 3)
+        if len(parts) == 4 and parts[1].isdecimal():
+            yield Commit(parts[0], parts[2], int(parts[1]) * 1000, parts[3])
+
+
+def filters(folder: str) -> dict[str, str]:
+    """The settings that switch off every program through which git would pass a file's content."""
+    done = _run(folder, ["config", "--null", "--name-only", "--get-regexp", r"^filter\."], missing=True)
+    names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+    ends = {"clean": "", "smudge": "", "process": "", "required": "false"}
+    return {name: ends[end] for name in names if (end := name.rpartition(".")[2]) in ends}
+
+
+def _run(
+    folder: str, words: Sequence[str], settings: Mapping[str, str] | None = None, *, missing: bool = False
+) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
+    """Run git in a folder; with `missing` one that is not installed has failed like any other."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "",
+            "LC_ALL": "C"}  # fmt: skip
+    given = {**_SAFE, **(settings or {})}
+    env["GIT_CONFIG_COUNT"] = str(len(given))
+    for number, (name, value) in enumerate(given.items()):
+        env[f"GIT_CONFIG_KEY_{number}"], env[f"GIT_CONFIG_VALUE_{number}"] = name, value
+    always = ["-c", "core.fsmonitor=false", "-c", "log.showSignature=false"]  # by an old git, too
+    argv = ["git", "--no-pager", "--literal-pathspecs", *always, "-C", folder or ".", *words]
+    try:
+        return subprocess.run(
+            argv, capture_output=True, env=env, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False
+        )
+    except FileNotFoundError:
+        if missing:
+            return subprocess.CompletedProcess(argv, 127, b"", b"")
+        raise NmemError("git is not installed") from None
+    except (subprocess.TimeoutExpired, OSError, ValueError) as error:
+        raise NmemError(f"git {words[0]} did not answer: {printable(str(error))[:200]}") from None

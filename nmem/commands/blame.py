@@ -1,0 +1,91 @@
+"""`nmem blame`: tells which prompt, episode and decision made a line of a file, and how its tests ended."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from nmem.blame import changes, reasons
+from nmem.blame.text import of, rows
+from nmem.commands import terminal
+from nmem.commands.learn import diff
+from nmem.errors import NmemError
+from nmem.text import lines, printable, to_json
+
+if TYPE_CHECKING:
+    from nmem.blame.reasons import Answer
+
+_LINES = re.compile(r"(.+):(\d{1,9})(?:-(\d{1,9}))?", re.DOTALL)
+
+
+@click.command()
+@click.argument("where", metavar="FILE[:LINE[-LINE]]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(where: str, as_json: bool) -> int:
+    """Why a line is as it is: the prompt, the episode and what was decided in it; what failed before, how tests ended.
+
+    \b
+        nmem blame src/invoice.py:12
+        nmem blame src/invoice.py:12-20
+        nmem blame src/invoice.py           one row for lines with the same reason
+
+    A line is explained only where a recorded edit has its text, and its commit was seen made in a session or it is
+    not committed yet; else its commit is told. Exit code 1: nothing recorded made any of the lines.
+    """
+    path, first, last = _parsed(where)
+    with terminal.reading() as db:
+        found = reasons.blame(db, os.path.abspath(path), first, last)  # noqa: PTH100 - links are not followed
+    if as_json:
+        click.echo(to_json({"file": found.file, "lines": found.lines, "explained": found.explained,
+                            "blocks": [asdict(one) for one in found.blocks]}))  # fmt: skip
+    else:
+        _say(found, whole=not last)
+    return 0 if found.explained else 1
+
+
+def _parsed(where: str) -> tuple[str, int, int]:
+    """The file, the first and the last line; 0 for the end. A file that is called so is itself."""
+    found = None if os.path.lexists(where) else _LINES.fullmatch(where)
+    if found is None:
+        return where, 1, 0
+    first = int(found[2])
+    last = int(found[3] or first)
+    if not 0 < first <= last:
+        raise click.UsageError(f"{printable(where)}: lines are counted from 1, the first before the last")
+    return found[1], first, last
+
+
+def _say(found: Answer, *, whole: bool) -> None:
+    """Of a whole file a row a block; of lines all that is known."""
+    if not whole and not found.explained:
+        for one in found.blocks:
+            click.echo(of(one))
+        return
+    if whole:
+        heading = f"{found.file}: {found.explained} of {terminal.count(found.lines, 'line')} explained"
+        terminal.say(heading, [("", [(one.name.partition(" ")[2], of(one, named=False)) for one in found.blocks])])
+        if found.explained:
+            click.echo(f"\nnmem blame {printable(found.file)}:LINE tells all of a line", err=True)
+        return
+    terminal.say(found.file, [(one.name.capitalize(), rows(one)) for one in found.blocks])
+
+
+def changed(kind: str, number: str, *, as_json: bool, whole: bool) -> None:
+    """Print what an episode changed, as `nmem show --diff` does. Raises NmemError."""
+    if kind != "episode":
+        raise click.UsageError("--diff tells of an episode: nmem show episode/12 --diff")
+    with terminal.reading() as db:
+        found = changes.changes(db, int(number), whole=whole)
+    if found is None:
+        raise NmemError(f"there is no episode {number}: `nmem episodes` lists them")
+    shown = changes.unified(found, whole=whole)
+    if as_json:
+        click.echo(to_json(asdict(found)))
+    elif not shown:
+        click.echo(f"episode {number} changed no file and committed nothing")
+    else:
+        diff(lines("\n".join(shown), len(shown)))
