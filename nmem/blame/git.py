@@ -1,33 +1,23 @@
-"""Reads a repository: a file's lines with their commits, its history, one commit as text. Nothing in it is run.
-
-git is called by argument list, within a time, without pager, network, hooks, filters, external diffs, text converters
-or checks of signatures, whatever the configuration of the repository says.
-"""
+"""Reads a repository: a file's lines with their commits, its history, one commit as text. Nothing in it is run."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nmem.errors import NmemError
+from nmem.store.git import PLAIN, filters, run
 from nmem.text import printable
 
-SECONDS = 30
 _MOST = 20_000_000
 """Bytes of a file that is read."""
 _HISTORY = 5_000
 UNCOMMITTED = ""
 """Stands for the commit of a line that is in none."""
-_SAFE = {
-    "core.fsmonitor": "false", "core.hooksPath": os.devnull, "log.showSignature": "false", "color.ui": "false",
-    "core.quotePath": "false", "diff.external": "", "core.pager": "cat",
-}  # fmt: skip
 _NOT_THERE = ("no such path", "no such ref", "bad revision", "not a git repository", "unable to resolve 'HEAD'")
 """What git says of a file that is in no commit."""
-_PLAIN = ("--no-textconv", "--no-ext-diff", "--no-color")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +57,9 @@ def blamed(path: str) -> Blamed:
     alone = Blamed(root, inside.replace(os.sep, "/"), text, (UNCOMMITTED,) * len(text), {})
     if not root or not text:
         return alone
-    done = _run(folder, ["blame", "--porcelain", "--no-textconv", "--encoding=UTF-8", "--", name], filters(folder))
+    done = run(
+        folder, ["blame", "--porcelain", "--no-textconv", "--encoding=UTF-8", "--", name], settings=filters(folder)
+    )
     if done.returncode:
         why = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         if any(sign in why for sign in _NOT_THERE):
@@ -79,7 +71,7 @@ def blamed(path: str) -> Blamed:
 
 def checkout(folder: str) -> str:
     """The root of the checkout that a folder lies in; empty without one, or without git."""
-    done = _run(folder, ["rev-parse", "--show-toplevel"], missing=True)
+    done = run(folder, ["rev-parse", "--show-toplevel"], missing=True)
     return "" if done.returncode else done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
@@ -87,12 +79,12 @@ def shown(folder: str, commit: str, *, patch: bool) -> list[str] | None:
     """A commit in lines: who, when, its files; with `patch` what it changed. None where the repository has no such."""
     if not Path(folder).is_dir():
         return None
-    known = _run(folder, ["rev-parse", "--verify", "-q", "--end-of-options", f"{commit}^{{commit}}"], missing=True)
+    known = run(folder, ["rev-parse", "--verify", "-q", "--end-of-options", f"{commit}^{{commit}}"], missing=True)
     if known.returncode:
         return None
     form = ["--stat=100", "--format=%h %an %ad %s", "--date=short", "--encoding=UTF-8", *(["--patch"] if patch else [])]
     whole = known.stdout.decode().strip()
-    done = _run(folder, ["show", "--no-show-signature", *_PLAIN, *form, "--end-of-options", whole])
+    done = run(folder, ["show", "--no-show-signature", *PLAIN, *form, "--end-of-options", whole])
     return None if done.returncode else done.stdout.decode("utf-8", "replace").rstrip("\n").split("\n")
 
 
@@ -140,41 +132,8 @@ def _commit(name: str, said: Mapping[str, str]) -> Commit:
 
 def _history(folder: str, name: str) -> Iterator[Commit]:
     form = ["--follow", f"--max-count={_HISTORY}", "--format=%H%x00%at%x00%an%x00%s", "--encoding=UTF-8"]
-    done = _run(folder, ["log", "--no-show-signature", *_PLAIN, *form, "--", name])
+    done = run(folder, ["log", "--no-show-signature", *PLAIN, *form, "--", name])
     for row in done.stdout.decode("utf-8", "replace").split("\n"):
         parts = row.split("\0", 3)
         if len(parts) == 4 and parts[1].isdecimal():
             yield Commit(parts[0], parts[2], int(parts[1]) * 1000, parts[3])
-
-
-def filters(folder: str) -> dict[str, str]:
-    """The settings that switch off every program through which git would pass a file's content."""
-    done = _run(folder, ["config", "--null", "--name-only", "--get-regexp", r"^filter\."], missing=True)
-    names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-    ends = {"clean": "", "smudge": "", "process": "", "required": "false"}
-    return {name: ends[end] for name in names if (end := name.rpartition(".")[2]) in ends}
-
-
-def _run(
-    folder: str, words: Sequence[str], settings: Mapping[str, str] | None = None, *, missing: bool = False
-) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
-    """Run git in a folder; with `missing` one that is not installed has failed like any other."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "",
-            "LC_ALL": "C"}  # fmt: skip
-    given = {**_SAFE, **(settings or {})}
-    env["GIT_CONFIG_COUNT"] = str(len(given))
-    for number, (name, value) in enumerate(given.items()):
-        env[f"GIT_CONFIG_KEY_{number}"], env[f"GIT_CONFIG_VALUE_{number}"] = name, value
-    always = ["-c", "core.fsmonitor=false", "-c", "log.showSignature=false"]  # by an old git, too
-    argv = ["git", "--no-pager", "--literal-pathspecs", *always, "-C", folder or ".", *words]
-    try:
-        return subprocess.run(
-            argv, capture_output=True, env=env, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False
-        )
-    except FileNotFoundError:
-        if missing:
-            return subprocess.CompletedProcess(argv, 127, b"", b"")
-        raise NmemError("git is not installed") from None
-    except (subprocess.TimeoutExpired, OSError, ValueError) as error:
-        raise NmemError(f"git {words[0]} did not answer: {printable(str(error))[:200]}") from None

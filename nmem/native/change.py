@@ -21,7 +21,7 @@ def plan(report: Report) -> list[Change]:
     out: dict[str, Change] = {}
     for document in report.documents:
         found = [one for one in report.findings if one.file == document.shown and one.sure]
-        if not found or document.everywhere:
+        if not found or document.everywhere or document.leads_out:
             continue
         change = out.setdefault(document.root, Change("stale and repeated lines", document.root, of=_OF))
         if change.text(document.path).encode("utf-8", "surrogateescape") != document.data:

@@ -52,6 +52,8 @@ class Line:
     is_heading: bool = False
     opens: int = 0
     """The line that its code block begins in; 0 outside."""
+    comment: bool = False
+    """All or some of it is an HTML comment: no session is told it."""
 
 
 @dataclass(slots=True)
@@ -70,6 +72,8 @@ class Document:
     """file:line, where another one imports it."""
     everywhere: bool = False
     """It holds for every project of the person: what it names need not be here."""
+    leads_out: bool = False
+    """It is a link to a file outside of `root`: no diff touches it."""
     lines: list[Line] = field(default_factory=list)
     missing: list[tuple[int, str]] = field(default_factory=list)
     """Imports that lead nowhere, by line."""
@@ -126,7 +130,9 @@ def _add(
     data = _read(path)
     if data is None:
         return None
-    one = Document(path, _shown(path, project or root, home), clients, loaded, data, root, by)
+    one = Document(
+        path, _shown(path, project or root, home), clients, loaded, data, root, by, leads_out=not _within(path, root)
+    )
     one.lines = list(parse(data.decode("utf-8", "replace")))
     found[real] = one
     importing = tuple(client for client in clients if client in IMPORTING)
@@ -172,16 +178,17 @@ def parse(text: str) -> Iterator[Line]:
         inside = bool(mark)
         if mark and found and found[1].startswith(mark) and not found[2]:
             mark = ""
-        elif not mark and found and "`" not in row[found.end() :]:
+        elif not mark and not comment and found and "`" not in row[found.end() :]:
             mark, fence, opened = found[1], found[2].lower() or "code", number
-        comment = not mark and (comment or "<!--" in row) and "-->" not in row.rpartition("<!--")[2]
+        hidden = not mark and (comment or "<!--" in _SPAN.sub(" ", row))
+        comment = hidden and "-->" not in row.rpartition("<!--")[2]
         title = None if inside or mark or comment else _HEADING.match(row)
         if title:
             level = len(title[1])
             above = {at: name for at, name in above.items() if at < level} | {level: title[2]}
         shut = inside or bool(mark)
         yield Line(number, row, fence if shut else "", next(reversed(above.values()), ""), tuple(above.values()), own,
-                   title is not None, opened if shut else 0)  # fmt: skip
+                   title is not None, opened if shut else 0, hidden)  # fmt: skip
 
 
 def _imports(lines: list[Line]) -> Iterator[tuple[int, str]]:

@@ -71,7 +71,7 @@ class Records:
         self.db, self.project_id = db, project_id
         self._paths: list[tuple[str, str, int, int, int]] | None = None
         self._missed: list[tuple[int, str, int]] | None = None
-        self._ran: list[tuple[int, int, str, str, str, str]] | None = None
+        self._ran: dict[str, list[tuple[int, int, str, str, str]]] = {}
 
     def touched(self, path: str) -> Touched | None:
         """The calls on a path, or on what lay in it; None where none is on record."""
@@ -107,26 +107,31 @@ class Records:
         normal = commands.normalise(command)
         if normal is None:
             return None
-        runs = [row for row in self._commands() if normal.key in row[2] or _first(normal.key) in row[2]]
+        runs = self._commands(_first(normal.key))
         mine = [row for row in runs if (other := commands.normalise(row[2])) and other.key == normal.key]
         if len(mine) < _RUNS or any(row[3] != "failed" for row in mine) or len({row[4] for row in mine}) < 2:
             return None
-        causes = [_cause(row[5]) for row in mine]
+        causes = [_cause(self._metadata(row[0])) for row in mine]
         if not all(causes):
             return None
         newest = max(range(len(mine)), key=lambda at: mine[at][1])
         row = mine[newest]
         return Failing(row[0], row[1], len(mine), len({each[4] for each in mine}), causes[newest])
 
-    def _commands(self) -> list[tuple[int, int, str, str, str, str]]:
-        if self._ran is None:
-            self._ran = self.db.execute(
-                "SELECT o.id, o.at, o.content, o.outcome, o.session_id, coalesce(o.metadata, '') FROM observations o"
-                " JOIN sessions s ON s.id = o.session_id WHERE s.project_id = ? AND o.tool_name IN"
-                " ('Bash', 'PowerShell', 'shell', 'local_shell', 'exec_command', 'run_shell_command', 'bash')",
-                (self.project_id,),
+    def _commands(self, words: str) -> list[tuple[int, int, str, str, str]]:
+        """The shell calls that hold some words."""
+        if words not in self._ran:
+            self._ran[words] = self.db.execute(
+                "SELECT o.id, o.at, o.content, o.outcome, o.session_id FROM observations o"
+                " JOIN sessions s ON s.id = o.session_id WHERE s.project_id = ? AND instr(o.content, ?) AND o.tool_name"
+                " IN ('Bash', 'PowerShell', 'shell', 'local_shell', 'exec_command', 'run_shell_command', 'bash')",
+                (self.project_id, words),
             ).fetchall()
-        return self._ran
+        return self._ran[words]
+
+    def _metadata(self, observation: int) -> str:
+        found = self.db.execute("SELECT coalesce(metadata, '') FROM observations WHERE id = ?", (observation,))
+        return str(found.fetchone()[0])
 
     def statements(self) -> Iterator[Statement]:
         """What the person settled in this project, decisions and corrections, the newest first."""

@@ -124,10 +124,7 @@ class _Review:
     def _found(self) -> Iterator[Finding]:
         yield from self._twice()
         for document in self.documents:
-            for number, name in document.missing:
-                line = document.lines[number - 1]
-                yield self._finding(IMPORT, document, line, f"@{name} leads to no file", (f"no file {name} beside it",),
-                                    sure=line.text.strip() == f"@{name}")  # fmt: skip
+            yield from self._imports(document)
             if not document.everywhere:
                 yield from self._paths(document)
                 yield from self._commands(document)
@@ -138,18 +135,31 @@ class _Review:
         self, kind: str, document: Document, line: Line, why: str, evidence: tuple[str, ...], *, sure: bool = False,
         swap: tuple[str, str] | None = None,
     ) -> Finding:  # fmt: skip
+        may = not (line.own or document.everywhere or document.leads_out)
         learning = self.rules.get(line.text.strip().lstrip("-*+ "), 0) if line.own else 0
-        return Finding(kind, document.shown, line.number, line.text, why, evidence, sure and not line.own, swap,
-                       learning)  # fmt: skip
+        return Finding(kind, document.shown, line.number, line.text, why, evidence, sure and may, swap, learning)
 
     # Paths
 
+    def _imports(self, document: Document) -> Iterator[Finding]:
+        """Imports that lead nowhere, but for what each person has of their own: in the home folder, or ignored."""
+        found = [(number, name, self._inside(document, name)) for number, name in document.missing]
+        ignored = self.checkout.ignored([inside for _, _, inside in found if inside])
+        for number, name, inside in found:
+            if name.startswith("~/") or name.endswith(".local.md") or inside in ignored:
+                continue
+            line = document.lines[number - 1]
+            yield self._finding(IMPORT, document, line, f"@{name} leads to no file", (f"no file {name} beside it",),
+                                sure=bool(inside) and line.text.strip() == f"@{name}")  # fmt: skip
+
+    def _inside(self, document: Document, name: str) -> str:
+        """What a document calls a file, from the project's folder; empty where it lies outside."""
+        inside = os.path.relpath(os.path.join(os.path.dirname(document.path), name), self.root)
+        return "" if inside.startswith("..") else inside
+
     def _paths(self, document: Document) -> Iterator[Finding]:
-        beside = os.path.relpath(os.path.dirname(document.path), self.root)
-        named = [
-            one for one in mentions.paths(document.told)
-            if not self.checkout.has(one.path, (*one.bases, *(() if beside.startswith("..") else (beside,))))
-        ]  # fmt: skip
+        beside = os.path.dirname(document.path)
+        named = [one for one in mentions.paths(document.told) if not self.checkout.has(one.path, (*one.bases, beside))]
         wanted = list(dict.fromkeys(one.path for one in named))
         ignored = self.checkout.ignored(wanted)
         gone = self.checkout.gone([path for path in wanted if path not in ignored])
@@ -162,14 +172,15 @@ class _Review:
                 became = f", now {renamed}" if renamed else ""
                 evidence.append(f"commit {took.commit} of {took.day} took it out{became}")
             evidence += () if evidence else self._recorded(one)
-            if not renamed and (renamed := self.checkout.respelled(one.path)):
+            whole = took.whole if took else one.path
+            if evidence and not renamed and (renamed := self.checkout.respelled(one.path, whole)):
                 evidence.append(f"{renamed} is there")
             if evidence:
                 what = f"is {renamed} now" if renamed else "does not exist any more"
                 swap = (one.path, renamed) if renamed and one.path in one.line.text else None
-                goes = not renamed and bool(took) and one.subject and _alone(document, one.line)
+                goes = not renamed and one.subject and _alone(document, one.line)
                 yield self._finding(PATH, document, one.line, f"{one.path} {what}", tuple(evidence),
-                                    sure=goes or swap is not None, swap=swap)  # fmt: skip
+                                    sure=bool(took) and (goes or swap is not None), swap=swap)  # fmt: skip
 
     def _missed(self, path: str) -> Iterator[str]:
         """The learning that a path does not exist."""
@@ -203,7 +214,7 @@ class _Review:
         evidence = [f"{where} define {', '.join(missing.defined[:6]) or 'none'}"]
         if missing.gone:
             evidence.append(f"commit {missing.gone.commit} of {missing.gone.day} took “{missing.script}” out")
-        sure = told.alone and missing.gone is not None and _alone(document, told.line)
+        sure = told.alone and missing.alone and missing.gone is not None and _alone(document, told.line)
         why = f"no script {missing.script}: {told.text}"
         return self._finding(SCRIPT, document, told.line, why, tuple(evidence), sure=sure)
 

@@ -27,7 +27,8 @@ def summary(report: Report) -> str:
 def heading(document: Document) -> str:
     """A file, and what it costs whom."""
     by = f", imported by {document.imported_by}" if document.imported_by else ""
-    return f"{document.shown}: {document.tokens:,} tokens {document.loaded} ({', '.join(document.clients)}{by})"
+    out = "; a link out of the project, so no diff touches it" if document.leads_out else ""
+    return f"{document.shown}: {document.tokens:,} tokens {document.loaded} ({', '.join(document.clients)}{by}){out}"
 
 
 def rows(report: Report, document: Document) -> Rows:
@@ -73,7 +74,7 @@ def shape(report: Report) -> dict[str, Any]:
         "tokens": {client: report.tokens(client) for client in report.clients},
         "files": [
             {"file": one.shown, "clients": list(one.clients), "loaded": one.loaded, "tokens": one.tokens,
-             "lines": len(one.lines), "imported_by": one.imported_by,
+             "lines": len(one.lines), "imported_by": one.imported_by, "leads_out": one.leads_out,
              "sections": [{"line": line, "heading": name, "tokens": many} for line, name, many in one.sections]}
             for one in report.documents
         ],

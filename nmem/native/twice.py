@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nmem.native.documents import Document, Line
+from nmem.native.documents import ALWAYS, Document, Line
 
 _WORDS, _SURE = 6, 8
 """Words of a line that can be said twice, and of one that surely is."""
@@ -63,11 +63,17 @@ def find(documents: Sequence[Document]) -> Iterator[Twice]:
         alike = (before[at] for at, shared in near.most_common(8) if shared >= wanted and _same(before[at], one))
         if (first := next(alike, None)) is not None:
             same = first.words == one.words
-            yield Twice(one.document, one.line, first.document, first.line, same, same and len(one.words) >= _SURE)
+            sure = same and len(one.words) >= _SURE and _covers(first.document, one.document)
+            yield Twice(one.document, one.line, first.document, first.line, same, sure)
             continue
         for word in set(one.words):
             by_word.setdefault(word, []).append(len(before))
         before.append(one)
+
+
+def _covers(first: Document, second: Document) -> bool:
+    """Whether whoever is told the second's lines is told the first's, each time."""
+    return first is second or (set(second.clients) <= set(first.clients) and first.loaded == ALWAYS)
 
 
 def _said(document: Document) -> Iterable[_Said]:
@@ -79,7 +85,7 @@ def _said(document: Document) -> Iterable[_Said]:
             parents = [(-1, "")]
         while parents[-1][0] >= indent and text:
             parents.pop()
-        if line.fence or line.is_heading or line.own or text.startswith(("<!--", "|--", "@")):
+        if line.fence or line.is_heading or line.own or line.comment or text.startswith(("|--", "@")):
             continue
         words = tuple(_WORD.findall(re.sub(r"[`*]", "", text.lower())))
         if len(words) >= _WORDS:

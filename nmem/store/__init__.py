@@ -1,1 +1,1 @@
-"""Shared storage: the schema and registry of tables, corrections, projects, traces of deleted calls."""
+"""Shared storage: the schema and registry of tables, corrections, projects, traces of deleted calls, git."""

@@ -60,3 +60,16 @@ async def test_nothing_sure_is_said_instead_of_a_diff(known: Path, cockpit: Any,
         await pilot.press("y", "escape")
         await settled(pilot)
         assert "nope" in known.read_text(encoding="utf-8")
+
+
+async def test_a_file_that_links_out_is_shown_with_its_findings(known: Path, cockpit: Any, until: Any) -> None:
+    outside = known.parent.parent / "elsewhere.md"
+    known.rename(outside)
+    known.symlink_to(outside)
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("4")
+        await until(pilot, "aurora-api")
+        await pilot.press("c")
+        await until(pilot, "1 stale command, 1 said twice", "a link out of the project, so no diff touches it")
+        await pilot.press("d")
+        await until(pilot, "no line is surely stale or repeated")

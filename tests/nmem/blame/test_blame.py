@@ -316,7 +316,7 @@ def test_nothing_that_a_repository_configures_is_run(shop: World, tmp_path: Path
 
 
 def test_a_git_that_does_not_answer_is_one_line(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmem.blame.git.SECONDS", 0.0)
+    monkeypatch.setattr("nmem.store.git.SECONDS", 0.0)
     with pytest.raises(NmemError, match="git rev-parse did not answer"):
         told(shop, "invoice.py")
 

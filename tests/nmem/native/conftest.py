@@ -93,7 +93,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     put(folder, **{
         "src/api/orders.ts": "a", "src/api/carts.ts": "b", "src/pricing.ts": "c", "src/queue.ts": "queue",
         "src/cash.ts": code,
-        "tests/setup.yaml": "x",
+        "tests/setup.yml": "old\n" * 9,
         "web/package.json": json.dumps({"scripts": {"css:build": "x"}}), ".gitignore": "dist/\n",
         "package.json": json.dumps({"scripts": SCRIPTS | before}, indent=1),
         "Makefile": "seed:\n\techo\n", "CLAUDE.md": CLAUDE,
@@ -104,8 +104,9 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for gone in ("src/queue.ts", "src/jobs/mail.ts", "src/jobs/bill.ts"):
         (folder / gone).unlink()
     (folder / "src/jobs").rmdir()
+    (folder / "tests/setup.yml").unlink()
     (folder / "src/cash.ts").rename(folder / "src/money2.ts")
-    put(folder, **{"package.json": json.dumps({"scripts": SCRIPTS}, indent=1)})
+    put(folder, **{"package.json": json.dumps({"scripts": SCRIPTS}, indent=1), "tests/setup.yaml": "x"})
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "second", day="2025-10-05")
     return folder
