@@ -115,7 +115,7 @@ def _padded(units: Sequence[int]) -> list[int]:
 
 
 def _turns(db: Connection, units: Iterable[int]) -> list[Said]:
-    """Every turn of some episodes, what was said in it just before, and a prompt that settles something as the decision."""
+    """Every turn of some episodes, with what it says just before; a prompt that settles something as the decision."""
     rows = db.execute(_TURNS, (_CUT, json.dumps(sorted(units)))).fetchall()
     settled = {one.prompt_id: one for one in decided.of_units(db, units)}
     later = decided.superseded(db, [f"prompt/{row[4]}" for row in rows])
