@@ -7,7 +7,10 @@ or checks of signatures, whatever the configuration of the repository says.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +30,15 @@ _SAFE = {
 }  # fmt: skip
 _NOT_THERE = ("no such path", "no such ref", "bad revision", "not a git repository", "unable to resolve 'HEAD'")
 """What git says of a file that is in no commit."""
-_PLAIN = ("--no-textconv", "--no-ext-diff", "--no-color")
+_PLAIN = ("--no-textconv", "--no-ext-diff", "--no-color", "--submodule=short")
+_BLAME = ("--porcelain", "--no-textconv", "--encoding=UTF-8", "--ignore-revs-file=")
+"""No commit is passed over: a line is from the one that wrote it."""
+_NO_LIST = b"could not open object name list"
+"""What git says, whatever it is told, where blame.ignoreRevsFile names a file that is not there."""
+_SHOWN = 2_000_000
+"""Bytes of a commit that are read."""
+CUT = "\\ the rest was not read"
+"""The last line of a commit that is longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +78,9 @@ def blamed(path: str) -> Blamed:
     alone = Blamed(root, inside.replace(os.sep, "/"), text, (UNCOMMITTED,) * len(text), {})
     if not root or not text:
         return alone
-    done = _run(folder, ["blame", "--porcelain", "--no-textconv", "--encoding=UTF-8", "--", name], filters(folder))
+    done = _run(folder, ["blame", *_BLAME, "--", name], filters(folder))
+    if done.returncode and _NO_LIST in done.stderr:
+        done = _without_list(path, root, inside)
     if done.returncode:
         why = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         if any(sign in why for sign in _NOT_THERE):
@@ -77,6 +90,23 @@ def blamed(path: str) -> Blamed:
     return Blamed(root, alone.name, tuple(lines), tuple(hashes), commits, tuple(_history(folder, name)))
 
 
+def _without_list(path: str, root: str, inside: str) -> subprocess.CompletedProcess[bytes]:
+    """`git blame` of a copy of the file, in a folder in which the lists that the settings name are, and are empty."""
+    at = _run(root, ["rev-parse", "--absolute-git-dir"]).stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+    lists = _run(root, ["config", "--null", "--get-all", "blame.ignoreRevsFile"]).stdout
+    try:
+        with tempfile.TemporaryDirectory(prefix="nmem-") as place:
+            for each in (inside, *filter(None, lists.decode("utf-8", "surrogateescape").split("\0"))):
+                there = Path(os.path.normpath(Path(place, each)))
+                if there.is_relative_to(place) and not os.path.lexists(there):
+                    there.parent.mkdir(parents=True, exist_ok=True)
+                    there.touch() if each != inside else shutil.copyfile(path, there, follow_symlinks=False)
+            words = [f"--git-dir={at}", f"--work-tree={place}", "blame", *_BLAME, "--", inside]
+            return _run(place, words, filters(root))
+    except OSError as error:
+        raise NmemError(f"git blame: {printable(str(error))[:300]}") from None
+
+
 def checkout(folder: str) -> str:
     """The root of the checkout that a folder lies in; empty without one, or without git."""
     done = _run(folder, ["rev-parse", "--show-toplevel"], missing=True)
@@ -84,7 +114,10 @@ def checkout(folder: str) -> str:
 
 
 def shown(folder: str, commit: str, *, patch: bool) -> list[str] | None:
-    """A commit in lines: who, when, its files; with `patch` what it changed. None where the repository has no such."""
+    """A commit in lines: who, when, its files; with `patch` what it changed. None where the repository has no such.
+
+    A long one ends with CUT.
+    """
     if not Path(folder).is_dir():
         return None
     known = _run(folder, ["rev-parse", "--verify", "-q", "--end-of-options", f"{commit}^{{commit}}"], missing=True)
@@ -92,8 +125,11 @@ def shown(folder: str, commit: str, *, patch: bool) -> list[str] | None:
         return None
     form = ["--stat=100", "--format=%h %an %ad %s", "--date=short", "--encoding=UTF-8", *(["--patch"] if patch else [])]
     whole = known.stdout.decode().strip()
-    done = _run(folder, ["show", "--no-show-signature", *_PLAIN, *form, "--end-of-options", whole])
-    return None if done.returncode else done.stdout.decode("utf-8", "replace").rstrip("\n").split("\n")
+    done = _run(folder, ["show", "--no-show-signature", *_PLAIN, *form, "--end-of-options", whole], most=_SHOWN)
+    if done.returncode:
+        return None
+    lines = done.stdout.decode("utf-8", "replace").rstrip("\n").split("\n")
+    return [*lines[:-1], CUT] if len(done.stdout) >= _SHOWN else lines
 
 
 def _content(path: str) -> tuple[str, ...]:
@@ -156,9 +192,13 @@ def filters(folder: str) -> dict[str, str]:
 
 
 def _run(
-    folder: str, words: Sequence[str], settings: Mapping[str, str] | None = None, *, missing: bool = False
+    folder: str, words: Sequence[str], settings: Mapping[str, str] | None = None, *, missing: bool = False,
+    most: int = 0,
 ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
-    """Run git in a folder; with `missing` one that is not installed has failed like any other."""
+    """Run git in a folder; with `missing` one that is not installed has failed like any other.
+
+    With `most` it is ended once it has printed so many bytes.
+    """
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "",
             "LC_ALL": "C"}  # fmt: skip
@@ -169,6 +209,8 @@ def _run(
     always = ["-c", "core.fsmonitor=false", "-c", "log.showSignature=false"]  # by an old git, too
     argv = ["git", "--no-pager", "--literal-pathspecs", *always, "-C", folder or ".", *words]
     try:
+        if most:
+            return _begun(argv, env, most)
         return subprocess.run(
             argv, capture_output=True, env=env, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False
         )
@@ -178,3 +220,23 @@ def _run(
         raise NmemError("git is not installed") from None
     except (subprocess.TimeoutExpired, OSError, ValueError) as error:
         raise NmemError(f"git {words[0]} did not answer: {printable(str(error))[:200]}") from None
+
+
+def _begun(argv: Sequence[str], env: Mapping[str, str], most: int) -> subprocess.CompletedProcess[bytes]:
+    """The first bytes that a program prints; it has not failed where there are so many."""
+    out, none = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(argv, stdout=out, stderr=none, stdin=none, env=env) as running:
+        timer = threading.Timer(SECONDS, running.kill)
+        timer.start()
+        try:
+            data = running.stdout.read(most) if running.stdout else b""
+            full = len(data) >= most
+            if full:
+                running.kill()
+            code = running.wait()
+        finally:
+            timer.cancel()
+            running.kill()
+    if code < 0 and not full:
+        raise subprocess.TimeoutExpired(argv, SECONDS)
+    return subprocess.CompletedProcess(argv, 0 if full else code, data, b"")
