@@ -20,6 +20,7 @@ from nmem.llm.shape import BadShape, Flag, Record, Text
 MOST = 8
 """Quotes that a model is shown."""
 _ROW, _QUESTION, _TOKENS = 400, 500, 400
+_OLD = " (superseded)"
 SHAPE = Record({"recorded": Flag(), "answer": Text(700, "at most 3 sentences, each with the ids of its rows")})
 _SYSTEM = """\
 You answer a question about a software project from quotes of its records. P rows are the user's words, S rows the
@@ -39,6 +40,8 @@ class Sentence:
 
     text: str
     quotes: tuple[str, ...]
+    superseded: bool = False
+    """All of them were replaced since: it tells what held once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +71,15 @@ def read(value: object, shown: Sequence[tuple[Row, str, str]]) -> Told:
     if not found["recorded"] or not said:
         return Told(recorded=False)
     of = {row.id: name for row, _, name in shown}
+    old = {row.id for row, note, _ in shown if note}
     ground = Ground({row.id: row for row, _, _ in shown})
     out = []
     for text, ids in said:
         if kept := ground.text(f"{text} [{', '.join(ids)}]" if ids else text):
-            out.append(Sentence(kept, tuple(dict.fromkeys(of[one] for one in ids))))
+            out.append(Sentence(kept, tuple(dict.fromkeys(of[one] for one in ids)), old.issuperset(ids)))
     if not out:
         raise BadShape("no sentence is borne out by the rows that it names", ground.strange[:MOST])
-    return Told(True, tuple(out), ground.dropped)
+    return Told(True, tuple(sorted(out, key=lambda one: one.superseded)), ground.dropped)
 
 
 def _rows(quotes: Sequence[Quote], out: Outgoing) -> list[tuple[Row, str, str]]:
@@ -84,7 +88,7 @@ def _rows(quotes: Sequence[Quote], out: Outgoing) -> list[tuple[Row, str, str]]:
     for place, quote in enumerate(quotes):
         person = quote.kind in (DECISION, PROMPT)
         number = 2 * place + 2
-        note = " (superseded)" if quote.superseded else ""
+        note = _OLD if quote.superseded else ""
         parts = [
             (SAID, number - 1, quote.asked),
             (PERSON if person else SAID, number, quote.text),

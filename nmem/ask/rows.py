@@ -115,14 +115,14 @@ def _padded(units: Sequence[int]) -> list[int]:
 
 
 def _turns(db: Connection, units: Iterable[int]) -> list[Said]:
-    """Every turn of some episodes with what was said before it; a prompt that settles something as the decision."""
+    """Every turn of some episodes, with what it says just before; a prompt that settles something as the decision."""
     rows = db.execute(_TURNS, (_CUT, json.dumps(sorted(units)))).fetchall()
     settled = {one.prompt_id: one for one in decided.of_units(db, units)}
     later = decided.superseded(db, [f"prompt/{row[4]}" for row in rows])
     out: list[Said] = []
     for before, row in pairwise([None, *rows]):
         unit_id, session_id, project_id, project, number, at, source, text = row
-        asked = str(before[-1]) if before is not None and before[1] == session_id and before[6] != source else ""
+        asked = str(before[-1]) if before is not None and before[0] == unit_id and before[6] != source else ""
         name, one = f"prompt/{number}", settled.get(number)
         kind = PROMPT if source == "user" else CLOSING
         turn = Said(name, kind, at, session_id, project_id, project, unit_id, text, asked, "", later.get(name))

@@ -5,6 +5,7 @@ An edit is stored without blank and unchanged lines, and cut: a hunk says what i
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ from nmem.text import json_list, json_object
 
 EDITS, LINES, ALL = 200, 400, 5_000
 """Edits that are shown; lines of them and of each commit, and that many when all is asked for."""
+_COMMITS, _SECONDS = 50, 15.0
+"""Commits that are read, and seconds after which no further one is."""
 _SECRETS = 2_000
 """Lines of a commit that are looked through for secrets at once."""
 
@@ -107,9 +110,12 @@ def _hunk(row: Row) -> Hunk:
 
 
 def _commits(folder: str, stored: Sequence[object], *, whole: bool) -> Iterator[Committed]:
-    for each in stored:
-        if isinstance(each, dict):
-            name, message = str(each.get("hash") or ""), str(each.get("message") or "")
+    until = time.monotonic() + _SECONDS
+    for number, each in enumerate(one for one in stored if isinstance(one, dict)):
+        name, message = str(each.get("hash") or ""), str(each.get("message") or "")
+        if number >= _COMMITS or time.monotonic() > until:
+            yield Committed(name, message, (f"{name[:8]} {message}".strip(), "\\ not read: it is one of too many"))
+        else:
             shown = git.shown(folder, name, patch=whole) if hexadecimal(name) else None
             yield Committed(name, message, tuple(_plain(shown or [], ALL if whole else LINES)))
 
@@ -119,7 +125,8 @@ def _plain(lines: Sequence[str], most: int) -> list[str]:
     out: list[str] = []
     for begin in range(0, min(len(lines), most), _SECRETS):
         out += redact(clean("\n".join(lines[begin : min(begin + _SECRETS, most)]))).split("\n")
-    return [*out, f"\\ {len(lines) - most} more lines"] if len(lines) > most else out
+    over = "over " if lines and lines[-1] == git.CUT else ""
+    return [*out, f"\\ {over}{len(lines) - most} more lines"] if len(lines) > most else out
 
 
 def unified(found: Changes, *, whole: bool = False) -> list[str]:

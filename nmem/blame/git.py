@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import CompletedProcess
 
 from nmem.errors import NmemError
 from nmem.store.git import PLAIN, filters, run
@@ -18,6 +21,14 @@ UNCOMMITTED = ""
 """Stands for the commit of a line that is in none."""
 _NOT_THERE = ("no such path", "no such ref", "bad revision", "not a git repository", "unable to resolve 'HEAD'")
 """What git says of a file that is in no commit."""
+_BLAME = ("--porcelain", "--no-textconv", "--encoding=UTF-8", "--ignore-revs-file=")
+"""No commit is passed over: a line is from the one that wrote it."""
+_NO_LIST = b"could not open object name list"
+"""What git says, whatever it is told, where blame.ignoreRevsFile names a file that is not there."""
+_SHOWN = 2_000_000
+"""Bytes of a commit that are read."""
+CUT = "\\ the rest was not read"
+"""The last line of a commit that is longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +68,9 @@ def blamed(path: str) -> Blamed:
     alone = Blamed(root, inside.replace(os.sep, "/"), text, (UNCOMMITTED,) * len(text), {})
     if not root or not text:
         return alone
-    done = run(
-        folder, ["blame", "--porcelain", "--no-textconv", "--encoding=UTF-8", "--", name], settings=filters(folder)
-    )
+    done = run(folder, ["blame", *_BLAME, "--", name], settings=filters(folder))
+    if done.returncode and _NO_LIST in done.stderr:
+        done = _without_list(path, root, inside)
     if done.returncode:
         why = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         if any(sign in why for sign in _NOT_THERE):
@@ -69,6 +80,23 @@ def blamed(path: str) -> Blamed:
     return Blamed(root, alone.name, tuple(lines), tuple(hashes), commits, tuple(_history(folder, name)))
 
 
+def _without_list(path: str, root: str, inside: str) -> CompletedProcess[bytes]:
+    """`git blame` of a copy of the file, in a folder in which the lists that the settings name are, and are empty."""
+    at = run(root, ["rev-parse", "--absolute-git-dir"]).stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+    lists = run(root, ["config", "--null", "--get-all", "blame.ignoreRevsFile"]).stdout
+    try:
+        with tempfile.TemporaryDirectory(prefix="nmem-") as place:
+            for each in (inside, *filter(None, lists.decode("utf-8", "surrogateescape").split("\0"))):
+                there = Path(os.path.normpath(Path(place, each)))
+                if there.is_relative_to(place) and not os.path.lexists(there):
+                    there.parent.mkdir(parents=True, exist_ok=True)
+                    there.touch() if each != inside else shutil.copyfile(path, there, follow_symlinks=False)
+            words = [f"--git-dir={at}", f"--work-tree={place}", "blame", *_BLAME, "--", inside]
+            return run(place, words, settings=filters(root))
+    except OSError as error:
+        raise NmemError(f"git blame: {printable(str(error))[:300]}") from None
+
+
 def checkout(folder: str) -> str:
     """The root of the checkout that a folder lies in; empty without one, or without git."""
     done = run(folder, ["rev-parse", "--show-toplevel"], missing=True)
@@ -76,7 +104,10 @@ def checkout(folder: str) -> str:
 
 
 def shown(folder: str, commit: str, *, patch: bool) -> list[str] | None:
-    """A commit in lines: who, when, its files; with `patch` what it changed. None where the repository has no such."""
+    """A commit in lines: who, when, its files; with `patch` what it changed. None where the repository has no such.
+
+    A long one ends with CUT.
+    """
     if not Path(folder).is_dir():
         return None
     known = run(folder, ["rev-parse", "--verify", "-q", "--end-of-options", f"{commit}^{{commit}}"], missing=True)
@@ -84,8 +115,11 @@ def shown(folder: str, commit: str, *, patch: bool) -> list[str] | None:
         return None
     form = ["--stat=100", "--format=%h %an %ad %s", "--date=short", "--encoding=UTF-8", *(["--patch"] if patch else [])]
     whole = known.stdout.decode().strip()
-    done = run(folder, ["show", "--no-show-signature", *PLAIN, *form, "--end-of-options", whole])
-    return None if done.returncode else done.stdout.decode("utf-8", "replace").rstrip("\n").split("\n")
+    done = run(folder, ["show", "--no-show-signature", *PLAIN, *form, "--end-of-options", whole], most=_SHOWN)
+    if done.returncode:
+        return None
+    lines = done.stdout.decode("utf-8", "replace").rstrip("\n").split("\n")
+    return [*lines[:-1], CUT] if len(done.stdout) >= _SHOWN else lines
 
 
 def _content(path: str) -> tuple[str, ...]:

@@ -94,7 +94,8 @@ def _say(near: Answer, shown: tuple[Quote, ...], told: Told | None, problem: str
     if not recorded:
         click.echo(NOTHING + (": the model finds no answer in the nearest quotes" if shown else _tried(near)))
     for one in told.sentences if told else ():
-        click.echo(terminal.wrapped(f"{printable(one.text)} [{', '.join(map(printable, one.quotes))}]"))
+        no_more = "superseded, holds no more: " if one.superseded else ""
+        click.echo(terminal.wrapped(f"{no_more}{printable(one.text)} [{', '.join(map(printable, one.quotes))}]"))
     many = len({one.project for one in shown}) > 1
     for place, quote in enumerate(shown):
         if place or not recorded or (told and told.sentences):

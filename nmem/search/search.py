@@ -283,20 +283,22 @@ def _emptied(
 ) -> list[str]:  # fmt: skip
     """Which filter leaves nothing: each is left out once, and what is found then is counted.
 
-    That none does is told `alone`, where no other remark says why nothing is found.
+    That none does is told where each was tried to the end, and `alone`: no other remark says why nothing is found.
     """
-    counted, tries = [], 0
-    for one in typed.standing(query.text):
+    counted, every = [], True
+    filters = typed.standing(query.text)
+    for one in filters:
         rest = parse(typed.toggled(query.text, one), cursor.now)
         if not rest or clock.over():
+            every = False
             continue
         found = _search(db, rest, cursor if rest.wanted else cursor.by_time(), limit, clock, projects, tried=False)
-        tries += not clock.over()
+        every = every and not (clock.over() or found.more)
         if found.found:
             counted.append(f"without {one}: {found.found}{'+' if found.more else ''}")
     if counted:
         return [f"a filter leaves nothing: {', '.join(counted)} found"]
-    return ["to leave out any one filter finds nothing either"] if tries and alone else []
+    return ["to leave out any one filter finds nothing either"] if filters and every and alone else []
 
 
 def _dropped(db: Connection, query: Query, meant: Meaning, clock: Clock) -> list[str]:

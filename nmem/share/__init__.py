@@ -22,15 +22,30 @@ _LEAST, _HEAD = 8, 6
 _SLASH = r"(?:\\{1,2}|/)"
 _NOT_WITHIN = r"(?:(?<![\w.~@/\\-])|(?<=-[A-Za-z])|(?<=file://))"
 """A slash, also escaped; where an absolute path begins: not inside another path, but behind an option such as -I."""
-_DRIVE = r"(?:/mnt/[a-z](?=[\\/])|/cygdrive/[a-z]|/[a-z](?=[\\/])|[A-Za-z]:)?"
+_DRIVE = r"(?:/mnt/[a-z](?=[\\/])|/cygdrive/[a-z]|/[A-Za-z](?::|%3[Aa])?(?=[\\/])|[A-Za-z]:)?"
+_LEAD = (
+    r"(?:/(?:var|usr|export|exports|srv|data|private|host|hostfs|rootfs|opt)"
+    r"|/(?:mnt|media|Volumes|System|run|net|nfs|backups?|data|srv|export)(?:/[^\s/'\"`:;,]+){1,3}?)?"
+)
+"""Folders in which homes lie elsewhere: of a mounted disk, a copy, a system that has them below /var. Not any folder:
+/app/src/home/index.ts is nobody's."""
+_NAME = r"[^\s\\/'\"`:;,()<>|*?&$\[\]{}]+"
+_NAMED = rf"{_NAME}(?:\\{{0,2}} {_NAME}(?={_SLASH}))?"
+"""Of a home: a blank in it is one where the path goes on."""
+_HOST = (
+    r"(?:(?<![\w+.-])[A-Za-z][\w+.-]{1,30}://[^\s/\\'\"<>]+"
+    rf"|(?<![\w:/\\.])(?:\\{{2,4}}|//)[\w.$-]+(?:{_SLASH}[\w.$-]+)??)"
+)
+"""The machine that an address or a network path names before the path."""
 _SOMEONES = re.compile(
     r"(?P<url>https?://[^\s\"'<>]+)"
-    rf"|{_NOT_WITHIN}{_DRIVE}{_SLASH}(?:home|Users){_SLASH}[^\s\\/'\"`:;,()<>|*?&$\[\]{{}}]+"
+    rf"|(?:(?P<host>{_HOST})|{_NOT_WITHIN}){_DRIVE}{_LEAD}{_SLASH}(?:home|Users){_SLASH}{_NAMED}"
     rf"|{_NOT_WITHIN}/root(?=[\\/\s'\"`:;,)]|$)"
-    r"|(?P<dashed>(?<!\w)(?:[A-Z]-)?-(?:home|Users)-\w+)"
+    r"|(?P<dashed>(?<!\w)(?:[A-Z]-)?(?:-(?:var|usr|export|srv|data|private|(?:mnt|media|Volumes)-\w+))?"
+    r"-(?:home|Users)-\w+)"
 )
 """Homes of anybody, also as clients write them into the name of a folder; addresses of the web are left alone."""
-_HOME = re.compile(rf"^({_DRIVE}[\\/](?:home|Users)[\\/][^\\/]+)")
+_HOME = re.compile(rf"^({_DRIVE}{_LEAD}[\\/](?:home|Users)[\\/][^\\/]+)")
 _ENDS = r"(?![\w-]|\.\w)"
 
 
@@ -114,7 +129,7 @@ class Outward:
             text = root.sub(lambda found: "" if found[1] else ".", text)
         for home in self._homes:
             text = home.sub(lambda found: "~/" if found[1] else "~", text)
-        return _SOMEONES.sub(lambda found: found["url"] or ("-~" if found["dashed"] else "~"), text)
+        return _SOMEONES.sub(lambda at: at["url"] or ("-~" if at["dashed"] else f"{at['host'] or ''}~"), text)
 
 
 def _pattern(folder: str, *, within: bool) -> re.Pattern[str]:

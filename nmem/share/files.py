@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from capture.install import atomic
 from nmem.errors import NmemError
 from nmem.share import PLACEHOLDER, markdown, page
 from nmem.share.document import Document
@@ -26,8 +27,7 @@ def write(document: Document, folder: str, forms: Sequence[str], *, force: bool 
     paths = [place / f"{name(document)}.{form}" for form in forms]
     for path in () if force else filter(_taken, paths):
         raise NmemError(f"{printable(str(path))} exists: --force overwrites it, --out names another folder")
-    for path, form in zip(paths, forms, strict=True):
-        _write(path, FORMS[form](document), force=force)
+    _write({path: FORMS[form](document) for path, form in zip(paths, forms, strict=True)}, force=force)
     return [str(path) for path in paths]
 
 
@@ -37,8 +37,7 @@ def write_new(document: Document) -> list[str]:
     for number in range(1, _COPIES):
         paths = [Path(f"{stem}{f'-{number}' if number > 1 else ''}.{form}") for form in FORMS]
         if not any(map(_taken, paths)):
-            for path, form in zip(paths, FORMS, strict=True):
-                _write(path, FORMS[form](document), force=False)
+            _write({path: FORMS[form](document) for path, form in zip(paths, FORMS, strict=True)}, force=False)
             return [str(path) for path in paths]
     raise NmemError(f"{stem} exists already, with {_COPIES} numbered copies")
 
@@ -56,11 +55,20 @@ def name(document: Document) -> str:
     return words or f"episode-{document.episodes[0]}"
 
 
-def _write(path: Path, text: str, *, force: bool) -> None:
-    """One file, for the owner alone; a link in its place is not followed."""
-    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | (os.O_TRUNC if force else os.O_EXCL)
-    try:
-        with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", errors="replace", newline="\n") as out:
-            out.write(text)
-    except OSError as error:
-        raise NmemError(f"{printable(str(path))} cannot be written: {error.strerror or error}") from None
+def _write(texts: Mapping[Path, str], *, force: bool) -> None:
+    """All files or none, each whole or as it was, new ones for the owner alone; a link in its place is not followed."""
+    for path in filter(Path.is_symlink, texts):
+        raise NmemError(f"{printable(str(path))} cannot be written: it is a link")
+    done: dict[str, tuple[bytes | None, bytes]] = {}
+    for path, text in texts.items():
+        name, after = str(path), text.encode("utf-8", "replace")
+        try:
+            before = atomic.read(name) if force else None
+            atomic.replace(name, after, before)
+            done[name] = (before, after)
+        except (OSError, atomic.Changed) as error:
+            with contextlib.suppress(OSError, atomic.Changed):
+                for made, (old, new) in done.items():
+                    atomic.delete(made, new) if old is None else atomic.replace(made, old, new)
+            why = (error.strerror or error) if isinstance(error, OSError) else "it changed just now"
+            raise NmemError(f"{printable(name)} cannot be written: {why}") from None

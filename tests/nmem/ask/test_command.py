@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from nmem.ask import rows
 from nmem.commands.ask import command
 from nmem.llm import Cancel, Failure, Reply, Request
 from nmem.llm.ask import Desk
@@ -130,6 +132,33 @@ def test_a_sentence_of_a_model_stands_where_its_quote_bears_it_out(model: Any, b
     assert (code, done.stdout.splitlines()[0].partition(" [decision/")[0]) == (
         0, "The order importer makes nine attempts.",
     )  # fmt: skip
+
+
+def test_a_sentence_on_what_was_superseded_is_marked_and_stands_last(model: Any) -> None:
+    quotes = found("--no-model", "--limit", "8", MANY)["quotes"]
+    place = next(at for at, one in enumerate(quotes) if one["superseded"])
+    row = 2 * place + 2
+    model(
+        True, f"The order importer gives up after five attempts. [P{row}, S{row - 1}] It makes nine attempts. [P2, S2]"
+    )
+    assert [one["superseded"] for one in found(MANY)["answer"]] == [False, True]
+    lines = ask(MANY)[1].stdout.splitlines()
+    assert lines[0].startswith("It makes nine attempts.")
+    assert lines[1].startswith("superseded, holds no more: The order importer gives up")
+
+
+def test_what_another_episode_ended_with_is_not_what_a_prompt_answers(bakery: Path) -> None:
+    with closing(sqlite3.connect(bakery)) as db, db:
+        first, last = (row[0] for row in db.execute("SELECT DISTINCT session_id FROM prompts WHERE session_id LIKE"
+                                                    " '%03-02' OR session_id LIKE '%03-09' ORDER BY 1"))  # fmt: skip
+        db.execute("UPDATE prompts SET session_id = ? WHERE session_id = ?", (first, last))
+        db.execute("UPDATE work_units SET session_id = ? WHERE session_id = ?", (first, last))
+        db.execute("DELETE FROM prompts WHERE content LIKE 'Right, leave it%'")
+        units = [row[0] for row in db.execute("SELECT id FROM work_units WHERE session_id = ?", (first,))]
+        turns = {one.text[:10]: one.before for one in rows._turns(db, units)}
+    assert len(units) == 2
+    assert turns["Five."].startswith("The order importer has no limit")
+    assert turns["One update"] == ""
 
 
 def test_an_answer_of_which_nothing_stands_is_not_shown(model: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nmem import database
-from nmem.blame import match, reasons
+from nmem.blame import changes, git, match, reasons
 from nmem.errors import NmemError
 from nmem.marks import mark
 from nmem.settle import settle
@@ -313,6 +313,52 @@ def test_nothing_that_a_repository_configures_is_run(shop: World, tmp_path: Path
     subprocess.run(["git", "status"], cwd=shop.root, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True,
                    check=False)  # fmt: skip
     assert ran.exists()  # the trap works
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_commits_that_git_is_told_to_ignore_are_told_all_the_same(shop: World, there: bool) -> None:
+    settled(shop)
+    (shop.root / ".gitattributes").write_text("*.py text eol=crlf\n")
+    shop.git("add", ".gitattributes")
+    before = told(shop, "invoice.py")
+    shop.git("config", "blame.ignoreRevsFile", "lists/ignored")
+    if there:
+        (shop.root / "lists").mkdir()
+        (shop.root / "lists/ignored").write_text(shop.git("rev-parse", "HEAD~1"))
+    assert told(shop, "invoice.py") == before
+    assert [block.commit is None for block in before.blocks] == [False] * len(before.blocks)
+
+
+def test_a_submodule_s_own_changes_are_not_shown(shop: World, tmp_path: Path) -> None:
+    inner = World(tmp_path / "inner", str(tmp_path / "inner.db"))
+    inner.by_hand("secret.py", put("within_the_submodule = 1"))
+    inner.commit("one")
+    shop.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.root), "sub")
+    shop.commit("add it")
+    shop.git("config", "diff.submodule", "diff")
+    shown = git.shown(str(shop.root), shop.git("rev-parse", "HEAD").strip(), patch=True)
+    assert shown and any(line.startswith("+Subproject commit") for line in shown)
+    assert not any("within_the_submodule" in line for line in shown)
+
+
+def test_a_large_commit_is_read_no_further_than_is_shown(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    settled(shop)
+    monkeypatch.setattr(git, "_SHOWN", 400)
+    shop.by_hand("big.txt", put(*(f"line {number}" for number in range(50_000))))
+    shop.commit("big")
+    shown = git.shown(str(shop.root), shop.git("rev-parse", "HEAD").strip(), patch=True)
+    assert shown and shown[-1] == git.CUT and len("\n".join(shown)) < 450
+    assert changes._plain(shown, 5)[-1] == f"\\ over {len(shown) - 5} more lines"
+    assert git.shown(str(shop.root), "0" * 40, patch=True) is None
+
+
+def test_no_more_commits_are_read_than_can_be_looked_at(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = [{"hash": shop.git("rev-parse", name).strip(), "message": name} for name in ("HEAD", "HEAD~1", "HEAD~2")]
+    monkeypatch.setattr(changes, "_COMMITS", 2)
+    found = list(changes._commits(str(shop.root), stored, whole=False))
+    assert ["not read" in one.lines[-1] for one in found] == [False, False, True]
+    monkeypatch.setattr(changes, "_SECONDS", -1.0)
+    assert all("not read" in one.lines[-1] for one in changes._commits(str(shop.root), stored, whole=False))
 
 
 def test_a_git_that_does_not_answer_is_one_line(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:

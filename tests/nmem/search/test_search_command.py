@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from nmem.commands import main, terminal
 from nmem.commands.main import nmem
-from nmem.search import refresh
+from nmem.search import refresh, search
 from nmem.search.typed import words
 from tests.nmem.conftest import START, Recorded
 
@@ -92,6 +92,24 @@ def test_an_empty_search_says_which_filter_leaves_nothing(recorded: Recorded) ->
     assert "# to leave out any one filter finds nothing either" in none.splitlines()
     assert "filter" not in run("coupon").output, "only where nothing is found"
     assert "leaves nothing" not in run("since:1h").output, "all there is stands behind one filter alone"
+
+
+def test_that_no_filter_is_to_blame_is_said_only_after_each_was_tried(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, tried = search._search, list[str]()
+
+    def slow(*args: Any, **named: Any) -> Any:
+        tried.append(args[1].text)
+        found = real(*args, **named)
+        if not named.get("tried", True):
+            in_time = iter([False])  # the first filter was
+            monkeypatch.setattr(args[4], "over", lambda: next(in_time, True))
+        return found
+
+    monkeypatch.setattr(search, "_search", slow)
+    assert "leave out any one" not in run("coupon type:task since:1h").output
+    assert len(tried) == 2
 
 
 def test_until_ends_what_is_found(recorded: Recorded) -> None:

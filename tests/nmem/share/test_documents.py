@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import stat
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,6 +14,7 @@ from sqlite3 import Connection
 import pytest
 from markdown_it import MarkdownIt
 
+from nmem.errors import NmemError
 from nmem.share import document, files, markdown, page
 from tests.nmem import command_line
 from tests.nmem.conftest import Recorded
@@ -145,6 +149,28 @@ def test_files_are_named_after_the_title_and_never_overwritten(coupon: Connectio
     assert Path(made["files"][0]).read_text() == "mine"
     assert command_line.run("share", "last", "--out", str(tmp_path / "home"), "--force").returncode == 0
     assert Path(made["files"][0]).read_text() != "mine"
+
+
+def test_where_the_disk_is_full_every_old_file_stays_and_no_new_one(
+    coupon: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, real = document.of_episode(coupon, 1), os.fsync
+    before = {path: Path(path).write_text("mine") for path in files.write(found, str(tmp_path), ("md", "html"))}
+
+    def full(handle: int) -> None:
+        if stat.S_ISREG(os.fstat(handle).st_mode) and next(times):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    for force, folder in ((True, tmp_path), (False, tmp_path / "new")):
+        times = iter([False, True, False])
+        folder.mkdir(exist_ok=True)
+        with pytest.raises(NmemError, match="No space left"):
+            files.write(found, str(folder), ("md", "html"), force=force)
+    assert [Path(path).read_text() for path in before] == ["mine", "mine"]
+    assert {str(path) for path in tmp_path.iterdir()} == {*before, str(tmp_path / "new"), str(tmp_path / "home")}
+    assert not list((tmp_path / "new").iterdir())
 
 
 def test_a_link_in_the_place_of_a_file_is_not_followed(coupon: Connection, tmp_path: Path) -> None:

@@ -24,6 +24,20 @@ from tests.nmem.share.conftest import KEY, PASSWORD, ROOT, TOKEN
         ("scp host:/home/bert/x .", "scp host:~/x ."),
         ("docker run -v /root/x:/srv", "docker run -v ~/x:/srv"),
         ("~/.claude/projects/-home-anna-src-shop/1.jsonl", "~/.claude/projects/-~-src-shop/1.jsonl"),
+        ("ls /var/home/bert/x /usr/home/bert /mnt/disk1/home/bert/x", "ls ~/x ~ ~/x"),
+        ("ls /System/Volumes/Data/Users/cleo/x /Volumes/Old/Users/cleo/x", "ls ~/x ~/x"),
+        ("vscode-remote://wsl+Ubuntu/home/bert/x", "vscode-remote://wsl+Ubuntu~/x"),
+        ("vscode-remote://ssh-remote%2Bbox/var/home/bert/x", "vscode-remote://ssh-remote%2Bbox~/x"),
+        ("git clone ssh://git@box/home/bert/x.git", "git clone ssh://git@box~/x.git"),
+        ("file:///c%3A/Users/dora/x file:///C:/Users/dora/x", "file://~/x file://~/x"),
+        (r"dir \\wsl$\Ubuntu\home\bert\x", r"dir \\wsl$\Ubuntu~\x"),
+        (r"dir \\box\Users\dora\x //box/Users/dora/x", r"dir \\box~\x //box~/x"),
+        ("open '/Users/John Smith/x'", "open '~/x'"),
+        (r"open /Users/John\ Smith/x", "open ~/x"),
+        (r"type C:\Users\John Smith\x.txt", r"type ~\x.txt"),
+        ("cp /home/bert /tmp/x", "cp ~ /tmp/x"),
+        ("from /Users/cleo to here", "from ~ to here"),
+        ("-var-home-bert-src", "-~-src"),
         ("http://localhost/?file=/home/anna/x", "http://localhost/?file=~/x"),
     ],
 )
@@ -33,7 +47,17 @@ def test_paths_are_relative_and_no_home_is_shown(written: str, shown: str) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["src/home/index.ts", "app/Users/list.go", "https://example.org/home/news", "./home/x", "y/root"],
+    [
+        "src/home/index.ts",
+        "app/Users/list.go",
+        "https://example.org/home/news",
+        "./home/x",
+        "y/root",
+        "GET /api/Users/42",
+        "/app/src/home/index.ts",
+        "/var/www/home/index.php",
+        "/usr/lib/x/home/y",
+    ],
 )
 def test_what_only_looks_like_a_home_stays(text: str) -> None:
     assert Outward([ROOT]).text(text) == text
