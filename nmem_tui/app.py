@@ -263,6 +263,8 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
             self._player.stop()
         if self.job is not None:
             self.job.stop()
+        if self.attention is not None:
+            self.attention.close()
         self.feed.close()
 
     # Sessions

@@ -57,6 +57,7 @@ def ring(path: str, session: str, pid: int, now: int, environ: Mapping[str, str]
     with closing(database.reader(path)) as db:
         found = waiting.of(db, session, now)
     own = config.load()
-    if found is None or own.silent(now) or not waiting.claim(path, found):
-        return ()
-    return signals.call(own.how, "nmem", found.text, environ, signals.terminal_of(pid))
+    terminal = signals.terminal_of(pid)
+    if found is None or own.silent(now) or not signals.able(own.how, environ, terminal=bool(terminal)):
+        return ()  # what cannot be called for here is left to whoever can
+    return signals.call(own.how, "nmem", found.text, environ, terminal) if waiting.claim(path, found) else ()

@@ -42,9 +42,19 @@ def sequence(how: Iterable[str], title: str, text: str, environ: Mapping[str, st
     return out
 
 
+KEEP_TITLE, GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
+"""The terminal keeps the name that its window has, and gives it back; one that cannot ignores both."""
+
+
 def titled(text: str) -> str:
     """The sequence that names the terminal's window."""
     return f"\x1b]2;{line(text)}\a"
+
+
+def able(how: Iterable[str], environ: Mapping[str, str], *, terminal: bool) -> bool:
+    """Whether any of these ways can reach a person, with a terminal to write to or without."""
+    ways = tuple(how)
+    return bool((terminal and sequence(ways, "", "", environ)) or (DESKTOP in ways and program("", "", environ)))
 
 
 def _through(plain: str, environ: Mapping[str, str]) -> str:
@@ -60,7 +70,7 @@ def program(title: str, text: str, environ: Mapping[str, str], platform: str = s
     title, text = line(title), line(text)
     path = environ.get("PATH")
     if platform == "darwin" and (found := shutil.which("osascript", path=path)):
-        return [found, *(word for each in _SCRIPT for word in ("-e", each)), text, title]
+        return [found, *(word for each in _SCRIPT for word in ("-e", each)), "--", text, title]
     if found := shutil.which("notify-send", path=path):
         return [found, "--app-name=nmem", "--", title, escape(text, quote=False)]  # a text there may hold markup
     return []

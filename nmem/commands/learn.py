@@ -140,8 +140,9 @@ def project_of(db: Connection, project: str, everywhere: bool) -> tuple[int | No
 @click.option("--limit", type=terminal.LIMIT_OR_NONE, default=12, show_default=True, help="How much evidence to show.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(learning: int, limit: int, as_json: bool) -> None:
-    """Show one learning: its evidence by week, what helped, and its rule."""
+    """Show one learning: its evidence by week, what helped, its rule, and whether that holds."""
     from nmem.learn import accept as accepting  # on use: start-up stays short
+    from nmem.read import lessons  # on use: as before
 
     with terminal.reading("learnings") as db:
         one = read.learning(db, learning, terminal.now())
@@ -149,11 +150,15 @@ def show(learning: int, limit: int, as_json: bool) -> None:
             raise NmemError(f"there is no learning {learning}: `nmem learn --state all` lists them")
         evidence = read.evidence(db, learning, limit) if limit else ()
         file = accepting.stands_in(db, learning)
+        lesson = None if as_json or one.members else lessons.of(db, one)
     if as_json:
         proposed = one.rule or rules.rule(one)
         _json({**shape(one), "proposed_rule": proposed, "evidence": [asdict(each) for each in evidence]})
         return
-    terminal.say(f"Learning {one.id}: {one.title}", [("", facts(one, file)), ("Evidence", met(evidence))])
+    terminal.say(f"Learning {one.id}: {one.title}", [
+        ("", facts(one, file)), ("Does it hold (sessions)", lesson.told() if lesson else []),
+        ("Evidence", met(evidence)),
+    ])  # fmt: skip
 
 
 @command.command()

@@ -15,16 +15,16 @@ from nmem.read.threads import whole
 from nmem.settings import file as settings
 
 _UNIT = (
-    "coalesce((SELECT w.{0} FROM work_units w WHERE w.session_id = u.session_id AND w.started_at <= u.at"
+    "coalesce((SELECT w.id FROM work_units w WHERE w.session_id = u.session_id AND w.started_at <= u.at"
     " ORDER BY w.started_at DESC LIMIT 1),"
-    " (SELECT w.{0} FROM work_units w WHERE w.session_id = u.session_id ORDER BY w.started_at LIMIT 1), '')"
+    " (SELECT w.id FROM work_units w WHERE w.session_id = u.session_id ORDER BY w.started_at LIMIT 1), '')"
 )
 _GROUPS = {
     "day": "strftime('%Y-%m-%d', u.at / 1000, 'unixepoch', 'localtime')",
     "model": "u.model",
     "project": "s.project_id",
-    "thread": _UNIT.format("thread_id"),
-    "episode": _UNIT.format("id"),
+    "thread": f"coalesce((SELECT t.thread_id FROM work_units t WHERE t.id = {_UNIT}), '')",  # noqa: S608 - no values
+    "episode": _UNIT,
     "session": "u.session_id",
 }
 BY = tuple(_GROUPS)

@@ -19,6 +19,8 @@ from nmem import tables
 from nmem.cost import usage
 from nmem.cost.usage import Known, Usage
 from nmem.database import exists
+from nmem.importing import discover
+from nmem.sessions.copies import within
 
 _WAIT = 3.0
 _AT_ONCE = 1_000
@@ -145,8 +147,13 @@ def _files(db: Connection) -> Iterator[tuple[str, str, int, str]]:
     seen: set[str] = set()
     for client, session_id, began, named in rows:
         path = named.removeprefix(LIVE)
-        inner = usage.subagents(path) if client == "claude" and path not in seen and path.endswith(".jsonl") else ()
-        for one in (path, *inner):
+        inner = usage.inner_folder(path) if client == "claude" and path not in seen else ""
+        for one in (path, *(usage.subagents(inner) if _claudes(inner) else ())):
             if one not in seen and os.path.isabs(one):  # noqa: PTH117 - thousands of paths
                 seen.add(one)
                 yield client, session_id, began, one
+
+
+def _claudes(folder: str) -> bool:
+    """Whether Claude keeps sessions there: a path comes from a hook's payload, and elsewhere nothing is searched."""
+    return os.path.isdir(folder) and any(within(folder, str(each)) for each in discover.folders("claude"))  # noqa: PTH112

@@ -67,7 +67,7 @@ class Known:
 
     session: str = ""
     thread: str = ""
-    """Of Codex: whose answers the file holds; of a fork the session that it repeats."""
+    """Of Codex: whose answers the file holds; of a fork, and a fork of one, the first session that it repeats."""
     model: str = ""
     inner: bool = False
     total: list[int] = field(default_factory=list)
@@ -137,14 +137,19 @@ def _claude(record: Record, _known: Known) -> list[Usage]:
 
 
 def _codex(record: Record, known: Known) -> list[Usage]:
-    """`token_count` events: the last answer's figures beside those of all; one that changes nothing is a repetition."""
+    """`token_count` events: the last answer's figures beside those of all; one that changes nothing is a repetition.
+
+    A fork begins with its own `session_meta`, then repeats its parent's file, which begins likewise: the last one
+    before any answer names the session that all of them come from.
+    """
     payload = mapping(record.get("payload"))
     kind = text(record.get("type"))
-    if kind == "session_meta" and not known.thread:
+    if kind == "session_meta" and not known.total:
         thread = text(payload.get("id"))
-        known.session = text(payload.get("session_id")) or thread
-        known.inner = bool(thread) and thread != known.session
-        known.thread = text(payload.get("forked_from_id")) or thread
+        if not known.thread:
+            known.session = text(payload.get("session_id")) or thread
+            known.inner = bool(thread) and thread != known.session
+        known.thread = text(payload.get("forked_from_id")) or thread or known.thread
     if kind == "turn_context":
         known.model = text(payload.get("model")) or known.model
     if payload.get("type") != "token_count" or not isinstance(payload.get("info"), dict):
@@ -215,7 +220,14 @@ def _count(usage: dict[str, object], name: str) -> int:
     return found if 0 <= found < _MOST else 0
 
 
-def subagents(path: str) -> Iterator[str]:
-    """The files of a Claude session's subagents, in the folder beside its own file."""
-    for folder, _, names in os.walk(path.removesuffix(".jsonl")):
+def inner_folder(path: str) -> str:
+    """Where Claude keeps the files of a session's subagents, by the session's own file; empty for what is no such."""
+    folder, name = os.path.split(path)
+    stem = name.removesuffix(".jsonl")
+    return os.path.join(folder, stem, "subagents") if stem and stem != name else ""  # noqa: PTH118 - thousands of paths
+
+
+def subagents(inner: str) -> Iterator[str]:
+    """The files in a folder of subagents."""
+    for folder, _, names in os.walk(inner):
         yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".jsonl"))  # noqa: PTH118

@@ -70,6 +70,14 @@ class Count:
     def applied(self) -> int:
         return self.kept + self.broken + self.unknown
 
+    def told(self, *, blind: bool) -> str:
+        """In words; `blind`: kept is not recorded."""
+        if not self.applied:
+            return "it applied in no session"
+        kept = "" if blind else f", kept {self.kept}"
+        return f"applied {self.applied}{kept}, broken {self.broken}" + (
+            f", {self.unknown} cannot be told" if self.unknown else "")  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
@@ -114,6 +122,17 @@ class Lesson:
             return False
         known = 0 < self.since <= one.began
         return known or any(other.broke and other.began < one.began for other in self.seen.values())
+
+    def told(self) -> list[tuple[str, str]]:
+        """Whether it holds, in words for a person: (of which sessions, what they did); remarks have no name."""
+        if self.why:
+            return [("", f"cannot be told: {self.why}")]
+        parts = [("before" if self.since else "so far", self.counts(after=False))]
+        parts += [("after", self.counts(after=True))] if self.since else []
+        exposed = [(name, self.exposures(held_out=out)) for name, out in (("told", False), ("held out", True))]
+        parts += [(name, count) for name, count in exposed if count.applied]
+        out = [(name, count.told(blind=self.blind)) for name, count in parts]
+        return [*out, ("", "only what breaks it is recorded")] if self.blind else out
 
 
 def _count(outcomes: Iterable[str]) -> Count:

@@ -50,19 +50,21 @@ def rename(db: Connection, session_id: str, name: str, now: int) -> str:
 
 def tag(db: Connection, session_id: str, tags: Iterable[str], now: int) -> tuple[str, ...]:
     """Add tags; all that it has then. Raises NmemError where it has them already, or there are too many."""
-    wanted = {_tag(each) for each in tags}
-    after = tuple(sorted({*of(db, session_id).tags, *wanted}))
-    if len(after) > MOST_TAGS:
-        raise NmemError(f"a session can have {MOST_TAGS} tags at most: untag one first")
-    _change(db, session_id, now, "tagged", tags=after)
-    return after
+    return retag(db, session_id, tags, (), now)
 
 
 def untag(db: Connection, session_id: str, tags: Iterable[str], now: int) -> tuple[str, ...]:
-    """Take tags away; those that are left."""
-    gone = {_tag(each) for each in tags}
-    after = tuple(each for each in of(db, session_id).tags if each not in gone)
-    _change(db, session_id, now, "untagged", tags=after)
+    """Take tags away; those that are left. Raises NmemError where it has none of them."""
+    return retag(db, session_id, (), tags, now)
+
+
+def retag(db: Connection, session_id: str, more: Iterable[str], gone: Iterable[str], now: int) -> tuple[str, ...]:
+    """Add tags and take others away as one change; all that it has then. Raises NmemError, and changes nothing then."""
+    wanted, unwanted = {_tag(each) for each in more}, {_tag(each) for each in gone}
+    after = tuple(sorted({*of(db, session_id).tags} - unwanted | wanted))
+    if wanted and len(after) > MOST_TAGS:
+        raise NmemError(f"a session can have {MOST_TAGS} tags at most: untag one first")
+    _change(db, session_id, now, "tagged" if wanted else "untagged", tags=after)
     return after
 
 

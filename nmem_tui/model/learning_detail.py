@@ -278,20 +278,8 @@ def _holds(one: Lesson, cells: int) -> Iterator[Line]:
     """In how many sessions it applied, was kept and was broken: before its acceptance and after, told and held out."""
     yield []
     yield section("Does it hold", cells, "sessions")
-    if one.why:
-        yield cut([(f"cannot be told: {one.why}", "quiet")], cells)
-        return
-    parts = [("before" if one.since else "so far", one.counts(after=False))]
-    parts += [("after", one.counts(after=True))] if one.since else []
-    parts += [(name, one.exposures(held_out=out)) for name, out in (("told", False), ("held out", True))]
-    for number, (name, count) in enumerate(parts):
-        if count.applied or number < 1 + bool(one.since):
-            kept = "" if one.blind else f", kept {count.kept}"
-            unclear = f", {count.unknown} cannot be told" if count.unknown else ""
-            said = f"applied {count.applied}{kept}, broken {count.broken}{unclear}"
-            yield from _field(name, said if count.applied else "it applied in no session", cells, 2)
-    if one.blind:
-        yield from _field("", "only what breaks it is recorded", cells, 2, "quiet")
+    for name, said in one.told():
+        yield from _field(name, said, cells, 2) if name else [cut([(said, "quiet")], cells)]
 
 
 def _sure(remedy: Remedy) -> str:

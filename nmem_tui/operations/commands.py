@@ -364,10 +364,8 @@ def tag_session(db: Connection, now: int, session_id: str, typed: str) -> str:
     from nmem.sessions import marks  # on use: start-up stays short
 
     words = typed.split()
-    if gone := [each[1:] for each in words if each.startswith("!")]:
-        left = marks.untag(db, session_id, gone, now)
-    if more := [each for each in words if not each.startswith("!")]:
-        left = marks.tag(db, session_id, more, now)
+    gone = [each[1:] for each in words if each.startswith("!")]
+    left = marks.retag(db, session_id, [each for each in words if not each.startswith("!")], gone, now)
     return f"tags: {' '.join(f'#{each}' for each in left) or 'none'}{_back()}"
 
 

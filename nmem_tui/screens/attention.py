@@ -55,21 +55,32 @@ class Attention:
             self._app.run_worker(lambda: self._call(path, own, news), group=TOPIC, thread=True, exit_on_error=False)
 
     def _call(self, path: str, own: Config, news: list[Wait]) -> None:
-        """In a thread: what another process has called for is left out, the desktop's program is waited for."""
-        mine = [one for one in news if waiting.claim(path, one)]
+        """In a thread: what another process has called for is left out, the desktop's program is waited for.
+
+        Where no way reaches the person, as in a browser, only the line is shown, and calling is left to others.
+        """
+        able = not self._app.is_web and signals.able(own.how, os.environ, terminal=True)
+        mine = [one for one in news if waiting.claim(path, one)] if able else news
         if not mine:
             return
         text = mine[0].text + (f", and {len(mine) - 1} more" if len(mine) > 1 else "")
         self._app.call_from_thread(self._ring, own, text)
-        if DESKTOP in own.how and not self._app.is_web:
+        if able and DESKTOP in own.how:
             signals.desktop(_TITLE, text, os.environ)
 
     def _ring(self, own: Config, text: str) -> None:
         self._app.write_out(signals.sequence(own.how, _TITLE, text, os.environ))
         self._app.say(text, severity="warning")
 
+    def close(self) -> None:
+        """The cockpit ends: its window is called as before."""
+        self._name(0)
+
     def _name(self, count: int) -> None:
-        """The window's title says that somebody waits, and is nmem's own again when nobody does."""
-        if count or self._named:
-            self._named = bool(count)
-            self._app.write_out(signals.titled(f"{_TITLE}: {count} waiting" if count else _TITLE))
+        """The window's title says that somebody waits, and is what it was when nobody does; a plain one at least."""
+        if count:
+            keep = "" if self._named else signals.KEEP_TITLE
+            self._app.write_out(keep + signals.titled(f"{_TITLE}: {count} waiting"))
+        elif self._named:
+            self._app.write_out(signals.titled(_TITLE) + signals.GIVE_TITLE_BACK)
+        self._named = bool(count)

@@ -16,7 +16,9 @@ from textual.pilot import Pilot
 from nmem.attention import waiting
 from nmem_tui.app import Cockpit
 
-TITLE = "\x1b]2;nmem: {} waiting\a"
+NAME = "\x1b]2;nmem: {} waiting\a"
+TITLE = "\x1b[22;2t" + NAME
+BACK = "\x1b]2;nmem\a\x1b[23;2t"
 CALL = "\a\x1b]9;nmem: aurora-api (claude) is done and waits for you\a"
 
 
@@ -117,7 +119,7 @@ async def test_off_and_in_quiet_hours_it_is_silent(desk: Open) -> None:
         at.waits("late", "fix the cart")
         told = await at.told()
         assert "\a" not in told
-        assert told[-1].startswith("\x1b]2;nmem: ")
+        assert told[-1].startswith("\x1b[22;2t\x1b]2;nmem: ")
 
 
 async def test_the_title_is_its_own_again_when_nobody_waits(desk: Open) -> None:
@@ -125,4 +127,31 @@ async def test_the_title_is_its_own_again_when_nobody_waits(desk: Open) -> None:
         at.waits("other", "fix the cart")
         assert await at.told()
         at.waits("other", "fix the cart", "working")
-        assert await at.told() == ["\x1b]2;nmem\a"]
+        assert await at.told() == [BACK]
+
+
+async def test_the_window_is_called_as_before_when_the_cockpit_ends(desk: Open) -> None:
+    async with desk('how = "bell"') as at:
+        at.waits("other", "fix the cart")
+        assert TITLE.format(1) in await at.told()
+        at.waits("third", "fix the shop")
+        assert NAME.format(2) in await at.told()
+    assert at.wrote == [BACK]
+
+
+@pytest.mark.parametrize(("web", "how", "name", "value"), [
+    (True, "bell", "TERM", "xterm"), (False, "desktop", "PATH", ""), (False, "osc9", "TERM", "dumb"),
+])  # fmt: skip
+async def test_who_cannot_call_leaves_that_to_others_and_shows_the_line(
+    desk: Open, monkeypatch: pytest.MonkeyPatch, web: bool, how: str, name: str, value: str
+) -> None:
+    async with desk(f'how = "{how}"') as at:
+        monkeypatch.setattr(type(at.app), "is_web", property(lambda _: web))
+        monkeypatch.setenv(name, value)
+        at.waits("other", "fix the cart")
+        await at.told()
+        assert any("waits for you" in each.message for each in at.app._notifications)
+        with closing(sqlite3.connect(at.path)) as db:
+            one = waiting.of(db, "other", at.app.clock())
+        assert one
+        assert waiting.claim(at.path, one)

@@ -51,7 +51,7 @@ def test_what_cannot_be_told_is_said_so() -> None:
     blind = _lines(replace(HELD, blind=True, since=0, exposed={}))[1:]
     assert blind == [
         "so far   applied 4, broken 2, 1 cannot be told",
-        "         only what breaks it is recorded",
+        "only what breaks it is recorded",
     ]
 
 

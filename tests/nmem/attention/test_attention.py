@@ -71,7 +71,7 @@ def test_on_a_mac_the_text_is_an_argument_of_the_script(tmp_path: Path) -> None:
     environ = _tool(tmp_path / "bin", "osascript")
     assert signals.desktop("nmem", 'shop" & (do shell script "x")', environ, "darwin")
     told = json.loads((tmp_path / "bin/told").read_text())
-    assert told[-2:] == ['shop" & (do shell script "x")', "nmem"]
+    assert told[-3:] == ["--", 'shop" & (do shell script "x")', "nmem"]
     assert all("shop" not in word for word in told[:-2])
 
 
@@ -128,6 +128,17 @@ def test_a_call_goes_to_the_terminal_once(
     assert ring.ring(sessions.path, "a", 1, NOW, XTERM) == ("bell", "osc9")
     assert ring.ring(sessions.path, "a", 1, NOW, XTERM) == ()
     assert terminal.read() == b"\a\x1b]9;nmem: shop (claude) is done and waits for you\a"
+
+
+def test_a_hook_without_a_way_that_works_leaves_the_call_to_others(
+    sessions: Any, calls: Any, terminal: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions.add("a")
+    calls('how = ["bell", "desktop"]')
+    monkeypatch.setattr(signals, "terminal_of", lambda _pid: "")
+    assert ring.ring(sessions.path, "a", 1, NOW, XTERM | {"PATH": ""}) == ()
+    monkeypatch.setattr(signals, "terminal_of", lambda _pid: terminal.path)
+    assert ring.ring(sessions.path, "a", 1, NOW, XTERM | {"PATH": ""}) == ("bell",)
 
 
 def _payload(event: str, **more: Any) -> tuple[str, dict[str, Any]]:

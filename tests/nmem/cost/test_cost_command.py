@@ -79,6 +79,12 @@ def test_the_same_money_by_other_rows(spent: Connection, by: str, rows: dict[str
     assert "\x1b" not in run("cost", "--by", by).stdout
 
 
+def test_an_episode_without_a_thread_gives_its_cost_to_no_other_thread(spent: Connection) -> None:
+    spent.execute("UPDATE work_units SET thread_id = NULL WHERE id = 2")
+    found = table("--by", "thread")
+    assert (found["thread/4"], found["no"]) == ("$25.00", "$12.25+")
+
+
 def test_since_project_and_limit_choose(spent: Connection) -> None:
     assert table("--since", "7d")["total"] == "$32.25"
     assert table("--project", "blog")["total"] == "$5.00+"

@@ -33,6 +33,24 @@ def test_models_are_found_by_pattern(own: Path, model: str, million: tuple[float
     assert found.money((1_000_000, 0, 1_000_000, 0, 0), long=False) == pytest.approx(million[0] + million[2])
 
 
+@pytest.mark.parametrize("model", [
+    "gpt-5-pro", "gpt-5-pro-2025-10-06", "gpt-5.2-pro", "gpt-5.4-pro", "gpt-5.4-pro-2026-03-05", "gpt-5.1-pro",
+    "gpt-5.3-codex-mini", "gpt-5-codex-mini", "gpt-5.5-mini", "gpt-5.2-mini", "gpt-5.6-sol-pro", "gpt-5.4-mini-pro",
+])  # fmt: skip
+def test_a_variant_does_not_take_another_model_s_price(own: Path, model: str) -> None:
+    assert prices.load().of(model) is None
+
+
+@pytest.mark.parametrize(("model", "given"), [
+    ("gpt-5-2025-08-07", 1.25), ("openai/gpt-5", 1.25), ("gpt-5.1-codex-max", 1.25), ("gpt-5.2-2025-12-11", 1.75),
+    ("gpt-5.2-codex", 1.75), ("gpt-5-mini-2025-08-07", 0.25), ("gpt-5.4-2026-03-05", 2.5), ("gpt-5.5-pro", 30),
+])  # fmt: skip
+def test_a_dated_model_has_the_price_of_its_name(own: Path, model: str, given: float) -> None:
+    found = prices.load().of(model)
+    assert found is not None
+    assert found.rates[0] == given
+
+
 def test_a_long_question_costs_what_the_table_says_above(own: Path) -> None:
     table = prices.load()
     sonnet = table.of("claude-sonnet-4-20250514")

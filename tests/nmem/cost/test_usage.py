@@ -101,14 +101,36 @@ def test_what_a_fork_repeats_is_the_first_session_s(db: Connection, session: Ent
     assert stored(db) == {"s1": (6, 30, 0, 0), "s2": (3, 30, 0, 0)}
 
 
-def test_subagents_count_to_the_session_and_as_such(db: Connection, session: Enter, tmp_path: Path) -> None:
-    session("s1", tmp_path / "s1.jsonl", answer("m1", 10), answer("m2", 20, isSidechain=True))
-    inner = tmp_path / "s1" / "subagents" / "agent-a.jsonl"
+def test_subagents_count_to_the_session_and_as_such(
+    db: Connection, session: Enter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    folder = tmp_path / "projects" / "shop"
+    session("s1", folder / "s1.jsonl", answer("m1", 10), answer("m2", 20, isSidechain=True))
+    inner = folder / "s1" / "subagents" / "agent-a.jsonl"
     inner.parent.mkdir(parents=True)
     write(inner, [answer("m3", 40, agentId="a")])
+    write(folder / "s1" / "other.jsonl", [answer("m4", 80)])
     store.take_in(db)
     assert stored(db) == {"s1": (9, 70, 0, 0)}
     assert db.execute("SELECT sum(output) FROM model_usage WHERE inner").fetchone()[0] == 60
+
+
+def test_beside_a_path_that_claude_does_not_write_nothing_is_searched(
+    db: Connection, session: Enter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    projects, away = tmp_path / "claude" / "projects", tmp_path / "away"
+    session("s1", away / "s1.jsonl", answer("m1", 10))
+    session("s2", projects / ".jsonl", answer("m2", 20, session="s2"))
+    session("s3", projects / "s3.jsonl", answer("m3", 40, session="s3"))
+    for folder in (away / "s1", projects):
+        (folder / "subagents").mkdir(parents=True)
+        write(folder / "subagents" / "a.jsonl", [answer(str(folder), 500)])
+    (projects / "s3").mkdir()
+    (projects / "s3" / "subagents").symlink_to(away / "s1" / "subagents")
+    store.take_in(db)
+    assert stored(db) == {"s1": (3, 10, 0, 0), "s2": (3, 20, 0, 0), "s3": (3, 40, 0, 0)}
 
 
 def test_what_tells_of_no_answer_is_passed_over(db: Connection, session: Enter, tmp_path: Path) -> None:
@@ -133,13 +155,15 @@ def test_the_cache_s_two_kinds_are_told_apart_and_fast_answers_have_a_name(
     assert tuple(row) == ("claude-opus-4-6-fast", 100, 20)
 
 
-def test_a_rollout_in_two_halves_and_a_fork_of_it_count_once(db: Connection, session: Enter, tmp_path: Path) -> None:
-    def counted(total: int, last: int) -> dict[str, object]:
-        figures = [{"input_tokens": n, "cached_input_tokens": n // 2, "output_tokens": n // 10} for n in (total, last)]
-        info = dict(zip(("total_token_usage", "last_token_usage"), figures, strict=True))
-        return {"timestamp": "2026-02-01T10:00:00.000Z", "type": "event_msg",
-                "payload": {"type": "token_count", "info": info}}  # fmt: skip
+def counted(total: int, last: int) -> dict[str, object]:
+    """An event of Codex with the figures of all answers and of the last one."""
+    figures = [{"input_tokens": n, "cached_input_tokens": n // 2, "output_tokens": n // 10} for n in (total, last)]
+    info = dict(zip(("total_token_usage", "last_token_usage"), figures, strict=True))
+    return {"timestamp": "2026-02-01T10:00:00.000Z", "type": "event_msg",
+            "payload": {"type": "token_count", "info": info}}  # fmt: skip
 
+
+def test_a_rollout_in_two_halves_and_a_fork_of_it_count_once(db: Connection, session: Enter, tmp_path: Path) -> None:
     head = {"type": "session_meta", "payload": {"id": "c1"}}
     turn = {"type": "turn_context", "payload": {"model": "gpt-5.5"}}
     first, second, third = counted(100, 100), counted(300, 200), counted(500, 200)
@@ -153,6 +177,17 @@ def test_a_rollout_in_two_halves_and_a_fork_of_it_count_once(db: Connection, ses
     session("c2", tmp_path / "c2.jsonl", fork, head, turn, first, second, third, client="codex")
     store.take_in(db)
     assert stored(db) == {"c1": (150, 30, 0, 150), "c2": (100, 20, 0, 100)}
+
+
+def test_what_a_fork_of_a_fork_repeats_counts_once(db: Connection, session: Enter, tmp_path: Path) -> None:
+    a, b, c = ({"type": "session_meta", "payload": {"id": name} | ({"forked_from_id": of} if of else {})}
+               for name, of in (("a", ""), ("b", "a"), ("c", "b")))  # fmt: skip
+    own = [counted(100 * n, 100) for n in range(1, 6)]
+    for name, records in (("a", [a, *own[:2]]), ("b", [b, a, *own[:3]]), ("c", [c, b, a, *own])):
+        session(name, tmp_path / f"{name}.jsonl", *records, client="codex")
+    store.take_in(db)
+    assert db.execute("SELECT count(*) FROM model_usage").fetchone()[0] == 5
+    assert stored(db) == {"a": (100, 20, 0, 100), "b": (50, 10, 0, 50), "c": (100, 20, 0, 100)}
 
 
 def test_usage_outlives_the_transcript_and_a_file_that_is_written_anew_adds_what_is_new(

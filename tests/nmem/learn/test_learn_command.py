@@ -12,9 +12,10 @@ from click.testing import CliRunner, Result
 
 from nmem.commands import learn, main, terminal
 from nmem.commands.main import nmem
-from nmem.learn import refresh
+from nmem.learn import read, refresh
 from nmem.learn.find import VERSION
 from nmem.learn.instructions import OPEN
+from nmem.read import lessons
 
 Shop = Any
 DAY = 86_400_000
@@ -110,6 +111,13 @@ def test_show_tells_what_there_is_to_know(told: Shop) -> None:
                   "as a rule\tUse `pnpm test`: `npm test` fails here", "2 times in 2 sessions, 2025-10-06 to",
                   "nmem learn accept 1", "## Evidence", "session/two"):  # fmt: skip
         assert words in text
+    known = read.learning(told.db, 1, told.now)
+    assert known
+    lesson = lessons.of(told.db, known)
+    assert lesson
+    held = text.partition("## Does it hold (sessions)\n")[2].split("\n\n")[0].splitlines()
+    assert held == ["\t".join(filter(None, row)) for row in lesson.told()]
+    assert held == ["so far\tit applied in no session"]
     assert inert(fine("learn", "show", "2").replace("\t", ""))
     assert "until\t2025-10-10" in fine("learn", "show", "3")
 

@@ -11,10 +11,12 @@ from click.testing import CliRunner
 
 from nmem.commands.main import nmem
 from nmem.database import reader
+from nmem.errors import NmemError
 from nmem.read import sessions
 from nmem.sessions import marks
 from nmem.settle import settle
 from nmem.undo import undo
+from nmem_tui.operations.commands import tag_session
 from tests.nmem.conftest import MINUTE, Recorded
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -118,6 +120,20 @@ def test_tags_are_listed_by_and_taken_back(recorded: Recorded) -> None:
     undo(recorded.db, 1)
     assert listed("--tag", "infra") == []
     assert recorded.db.execute("SELECT count(*) FROM session_marks").fetchone()[0] == 0
+
+
+def test_tags_come_and_go_as_one_change(recorded: Recorded, db_path: str) -> None:
+    marks.tag(recorded.db, "failing-1", ["release", "draft"], 1)
+    tag_session("failing-1", "!draft release")(recorded.db, 2)
+    assert marks.of(recorded.db, "failing-1").tags == ("release",)
+    tag_session("failing-1", "!release infra")(recorded.db, 3)
+    assert marks.of(recorded.db, "failing-1").tags == ("infra",)
+    many = " ".join(f"t{n}" for n in range(marks.MOST_TAGS + 1))
+    with pytest.raises(NmemError, match="at most"):
+        tag_session("failing-1", f"!infra {many}")(recorded.db, 4)
+    assert marks.of(recorded.db, "failing-1").tags == ("infra",)
+    undo(recorded.db, 5)
+    assert marks.of(recorded.db, "failing-1").tags == ("release",)
 
 
 @pytest.mark.parametrize("cells", [80, 140])
