@@ -108,7 +108,7 @@ def _line(one: Listed, cells: int) -> str:
 
 
 @command.command("name")
-@click.argument("session")
+@click.argument("session", type=terminal.session)
 @click.argument("name", required=False, default="")
 def name_(session: str, name: str) -> None:
     """Call SESSION by a NAME of your own; without one, by the title that was found."""
@@ -120,7 +120,7 @@ def name_(session: str, name: str) -> None:
 
 
 @command.command("tag")
-@click.argument("session")
+@click.argument("session", type=terminal.session)
 @click.argument("tags", nargs=-1, required=True, metavar="TAG...")
 def tag_(session: str, tags: tuple[str, ...]) -> None:
     """Add tags to SESSION: words of your own, to list by."""
@@ -131,7 +131,7 @@ def tag_(session: str, tags: tuple[str, ...]) -> None:
 
 
 @command.command("untag")
-@click.argument("session")
+@click.argument("session", type=terminal.session)
 @click.argument("tags", nargs=-1, required=True, metavar="TAG...")
 def untag_(session: str, tags: tuple[str, ...]) -> None:
     """Take tags of SESSION away."""
@@ -146,14 +146,14 @@ def _tags(left: tuple[str, ...]) -> str:
 
 
 @command.command("archive")
-@click.argument("session_ids", nargs=-1, required=True, metavar="SESSION...")
+@click.argument("session_ids", nargs=-1, required=True, metavar="SESSION...", type=terminal.session)
 def archive_(session_ids: tuple[str, ...]) -> None:
     """Put sessions away: the list leaves them out, everything else keeps them."""
     _archive(session_ids, on=True)
 
 
 @command.command("unarchive")
-@click.argument("session_ids", nargs=-1, required=True, metavar="SESSION...")
+@click.argument("session_ids", nargs=-1, required=True, metavar="SESSION...", type=terminal.session)
 def unarchive_(session_ids: tuple[str, ...]) -> None:
     """Bring archived sessions back into the list."""
     _archive(session_ids, on=False)

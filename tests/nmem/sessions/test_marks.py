@@ -57,7 +57,7 @@ def listed(*args: str) -> list[str]:
 def test_a_session_that_ended_is_done_or_failed_by_its_last_test(recorded: Recorded) -> None:
     assert listed("--state", "failed") == ["failing-1"]
     assert listed("--state", "done") == ["passing-2"]
-    row = said("--state", "failed").splitlines()[1].split("\t")
+    row = said("--state", "failed").splitlines()[2].split("\t")
     assert row[:4] == ["failed", "failing-", "claude", "shop"]
     assert row[5] == "2", "prompts of the person"
 
