@@ -69,6 +69,8 @@ def list_(
         return
     if terminal.is_terminal():
         cells = get_terminal_size().columns - 1
+        if found:
+            click.echo(click.style(_cells(_HEAD, cells), dim=True))
         click.echo("".join(f"{_line(one, cells)}\n" for one in found), nl=False)
     else:
         table("Sessions", _HEAD, [_row(one) for one in found])
@@ -99,12 +101,18 @@ def _said(one: Listed) -> str:
 
 
 def _line(one: Listed, cells: int) -> str:
-    """A session in one line of a terminal; in a narrow one client and prompts give way to the name, never the tags."""
-    columns = [(one.state, 9), (one.id[:SHORT], SHORT + 2), (day_and_time(one.last_at), 18)]
-    columns += [(_where(one), 26 if cells >= _WIDE else 16)]
-    columns += [(one.client, 8), (terminal.count(one.prompts, "prompt"), 12)] if cells >= _WIDE else []
-    line, said = "".join(pad(fit(printable(text), size - 2), size) for text, size in columns), printable(_said(one))
+    """A session in one line of a terminal; in a narrow one client and branch give way to the name, never the tags."""
+    row, said = _row(one), printable(_said(one))
+    where = row[3] if cells >= _WIDE else one.project
+    line = _cells((*row[:3], where, *row[4:6], ""), cells)
     return f"{line}{fit(printable(one.name), max(12, cells - width(line) - width(said)))}{said}"
+
+
+def _cells(row: tuple[str, ...], cells: int) -> str:
+    """The columns of a line, the last as it is."""
+    sizes = (9, SHORT + 2, 8 if cells >= _WIDE else 0, 26 if cells >= _WIDE else 16, 18, 9)
+    shown = (pad(fit(printable(text), size - 2), size) for text, size in zip(row, sizes, strict=False) if size)
+    return "".join(shown) + row[-1]
 
 
 @command.command("name")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -60,3 +61,16 @@ async def test_nothing_sure_is_said_instead_of_a_diff(known: Path, cockpit: Any,
         await pilot.press("y", "escape")
         await settled(pilot)
         assert "nope" in known.read_text(encoding="utf-8")
+
+
+async def test_a_folder_that_is_gone_is_said_in_words_and_no_key_is_offered(
+    known: Path, here: Path, cockpit: Any, until: Any, text: Any
+) -> None:
+    shutil.rmtree(known.parent)
+    async with cockpit("aurora.db", (100, 30)) as pilot:
+        await pilot.press("4")
+        await until(pilot, "aurora-api")
+        await pilot.press("c")
+        await until(pilot, "its folder is not on this machine any more")
+        assert "d the diff" not in text(pilot)
+        assert "run this" not in text(pilot)

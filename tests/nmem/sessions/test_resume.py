@@ -20,6 +20,7 @@ from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.purge import history
 from nmem.sessions import copies, resume
+from nmem.settle import settle
 from tests.nmem.command_line import run as command_line
 from tests.nmem.conftest import MINUTE, Recorded
 from tests.nmem.sessions.conftest import ID, SECRET
@@ -185,8 +186,8 @@ def test_a_folder_that_is_gone_is_said_where_the_command_is_printed(
     assert json.loads(run(ID, "--json").output)["folder_gone"]
 
 
-def test_an_episode_stands_for_its_session(record: Recorded, transcript: Path) -> None:
-    record.settle()
+def test_an_episode_stands_for_its_session(record: Recorded, transcript: Path, db_path: str) -> None:
+    settle(db_path, models=False)
     assert run("episode/1").output == run(ID).output
     assert "there is no episode 99" in str(run("episode/99").exception)
     assert "by its id, by episode/12 or by last" in str(run("thread/1").exception)
