@@ -105,7 +105,7 @@ def _line(one: Listed, cells: int) -> str:
     row, said = _row(one), printable(_said(one))
     where = row[3] if cells >= _WIDE else one.project
     line = _cells((*row[:3], where, *row[4:6], ""), cells)
-    return f"{line}{fit(printable(one.name), max(12, cells - width(line) - width(said)))}{said}"
+    return f"{line}{fit(printable(one.name), max(8, cells - width(line) - width(said)))}{said}"
 
 
 def _cells(row: tuple[str, ...], cells: int) -> str:
