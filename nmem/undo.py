@@ -24,6 +24,7 @@ from nmem.sessions import marks
 from nmem.store import changed_settings
 from nmem.store import corrections as log
 from nmem.store.corrections import Entry
+from nmem.text import printable
 from nmem.transfer.across import UNDONE_HERE
 
 
@@ -65,7 +66,8 @@ def undo(db: Connection, now: int) -> str:
     if keep.behind(db):
         settle_start.start(sqlite.file(db))
     told = list(dict.fromkeys(note for note in notes if note))
-    said = describe(entry) if len(every) == 1 else f"{len(every)} at once: {describe(entry)} …"
+    what = _after(entry) if not any(notes) else describe(entry)
+    said = what if len(every) == 1 else f"{len(every)} at once: {what} …"
     return f"{said} ({'; '.join(told)})" if told else said
 
 
@@ -162,6 +164,14 @@ def describe(entry: Entry) -> str:
     from nmem.episodes import undo as episodes  # on use: start-up stays short
 
     return episodes.describe(entry)
+
+
+def _after(entry: Entry) -> str:
+    """What was undone; of a session that went to the archive or came from there, what it is now."""
+    again = {"archived": "listed", "back from the archive": "archived"}.get(str(entry.payload.get("done", "")))
+    if again is None or not marks.ours(entry):
+        return describe(entry)
+    return f"session {printable(entry.target.partition('/')[2][:8])} is {again} again"
 
 
 def _own(entry: Entry) -> _Own | None:

@@ -40,7 +40,7 @@ def list_(as_json: bool) -> None:
         click.echo(f"{terminal.local(one.at):%H:%M}  {one.text}  (session/{printable(one.session_id)[:8]})")
     if not found:
         click.echo("no session waits for you")
-    if not own.how:
+    if found and not own.how and not own.problems and terminal.is_terminal():
         click.echo(_ON, err=True)
     for each in own.problems:
         click.echo(printable(each), err=True)

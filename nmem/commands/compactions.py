@@ -19,12 +19,12 @@ _TEXT = 200
 
 
 @click.command()
-@click.argument("session", default="", metavar="[SESSION]")
+@click.argument("session", required=False, type=terminal.session)
 @click.option("--project", default="", help="Without SESSION: only this project (name, key or root).")
 @click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many sessions to list.")
 @click.option("--all", "everything", is_flag=True, help="Show what the summaries name as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-def command(session: str, project: str, limit: int, everything: bool, as_json: bool) -> int:
+def command(session: str | None, project: str, limit: int, everything: bool, as_json: bool) -> int:
     """What compactions dropped: decisions, open ends, changed files and passing commands that a summary does not name.
 
     \b
@@ -39,15 +39,16 @@ def command(session: str, project: str, limit: int, everything: bool, as_json: b
         raise click.UsageError("--project goes without SESSION")
     with terminal.reading("compactions") as db:
         if session:
-            ids = [(listing.session_of(db, session.removeprefix("session/")), "")]
+            ids = [(listing.session_of(db, session), "")]
         else:
-            ids = [(one, name) for one, name, _ in compactions.sessions(db, key_of(db, project), limit)]
+            ids = [(one, name) for one, name, _ in compactions.sessions(db, key_of(db, project))]
         found = [(one, name, compactions.of_session(db, one)) for one, name in ids]
     found = [each for each in found if each[2]]
+    shown = found[:limit]
     every = [one for _, _, some in found for one in some]
     if as_json:
-        told = [{"session": one, "compactions": [_shape(each) for each in some]} for one, _, some in found]
-        click.echo(to_json({"sessions": told, "totals": _totals(every)}))
+        told = [{"session": one, "compactions": [_shape(each) for each in some]} for one, _, some in shown]
+        click.echo(to_json({"sessions": told, "known": len(found), "totals": _totals(every)}))
     elif not found:
         where = f"session {printable(session)}" if session else "any session here"
         click.echo(f"no compaction of {where} is recorded", err=True)
@@ -55,9 +56,26 @@ def command(session: str, project: str, limit: int, everything: bool, as_json: b
         sections = [_section(number, each, everything=everything) for number, each in enumerate(found[0][2], 1)]
         terminal.say(f"Compactions of session {found[0][0]}", [*sections, ("In all", _sum(every))])
     else:
-        rows = [(f"{one[:8]}  {name}", _brief(some)) for one, name, some in found]
-        terminal.say("Compactions", [("", rows), ("In all", _sum(every))])
+        _list(shown, every)
+        if len(found) > limit:
+            click.echo(f"{limit} of {count(len(found), 'session')} listed, all counted: --limit lists more", err=True)
     return 0 if found else 1
+
+
+def _list(shown: Sequence[tuple[str, str, Sequence[Compaction]]], every: Sequence[Compaction]) -> None:
+    """Sessions in a line each, with what all come to."""
+    if terminal.is_terminal():
+        rows = [(f"{one[:8]}  {name}", _brief(some)) for one, name, some in shown]
+        terminal.say("Compactions", [("", rows), ("In all", _sum(every))])
+        return
+    terminal.piped("Compactions", "session project compactions with_summary known_with_summary dropped again",
+                   [*(_row(one[:8], name, some) for one, name, some in shown), _row("total", "", every)])  # fmt: skip
+
+
+def _row(session: str, project: str, some: Sequence[Compaction]) -> str:
+    told = _totals(some)
+    sums = (sum(told[each].values()) for each in ("known_with_summary", "dropped", "again"))
+    return "\t".join(map(printable, (session, project, *map(str, (len(some), told["with_summary"], *sums)))))
 
 
 def _shape(one: Compaction) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from nmem.commands import terminal
 from nmem.cost import prices, read, screenful, store
 from nmem.errors import NmemError
 from nmem.store import project as projects
-from nmem.text import to_json
+from nmem.text import printable, to_json
 
 _BOLD = {screenful.HEAD: "bold", screenful.TOTAL: "bold", screenful.WARN: "yellow", screenful.COLUMNS: "dim"}
 _PIPED = 100
@@ -35,10 +35,12 @@ def command(by: str, since: str | None, project: str, limit: int, as_json: bool)
         nmem cost --by model --project shop
 
     `written` and `cached` are tokens written to and read from the cache of prompts. What nmem itself costs stands
-    below. Your own prices go into prices.json beside config.toml. Exit code 3: a budget of yours is passed
-    (`nmem config set cost.budget_day 20`, cost.budget_month).
+    below. Your own prices go into prices.json beside config.toml. Exit code 1: no usage is known; 3: a budget of yours
+    is passed (`nmem config set cost.budget_day 20`, cost.budget_month).
     """
     after = terminal.when(since) if since else 0
+    if after > terminal.now():
+        raise click.UsageError(f"--since: {printable(since or '')} has not come yet")
     table = prices.load()
     note = _brought_up()
     with terminal.reading("usage") as db:
@@ -48,12 +50,16 @@ def command(by: str, since: str | None, project: str, limit: int, as_json: bool)
         )
     if as_json:
         click.echo(to_json(screenful.to_dict(found)))
+    elif found.total.answers and not terminal.is_terminal():
+        terminal.piped(*screenful.piped(found, limit, since or ""))
     else:
         for text, kind in screenful.lines(found, _cells(), limit, since or ""):
             click.echo(_shown(text, kind))
     if note:
         click.echo(note, err=True)
-    return _PASSED if any(one.passed for one in found.budgets) else 0
+    if any(one.passed for one in found.budgets):
+        return _PASSED
+    return 0 if found.total.answers else 1
 
 
 def _brought_up() -> str:

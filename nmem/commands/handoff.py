@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nmem.commands import share, terminal
+from nmem.commands import terminal
 from nmem.dispatch.task import CLIENTS
+from nmem.read.listing import LAST, newest_episode
 from nmem.share import brief, hand
 from nmem.text import lines, to_json
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from nmem.share.brief import Brief
 
 _PRINT, _RUN, _PANE = "print", "run", "pane"
@@ -42,7 +45,7 @@ def command(episode: str, client: str | None, way: str | None, as_json: bool) ->
     if way == _RUN and (as_json or not _at_terminal()):
         raise click.UsageError("--run needs a terminal of its own: use --pane or --print")
     with terminal.reading() as db:
-        made = brief.brief(db, share.episode(db, episode))
+        made = brief.brief(db, _episode(db, episode))
     if way != _PRINT and hand.folder(made) != made.cwd:
         click.echo("the folder of the work is not here: it starts in the current one", err=True)
     if way == _PRINT:
@@ -56,6 +59,18 @@ def command(episode: str, client: str | None, way: str | None, as_json: bool) ->
             click.echo(to_json({**_shape(made, client), "pane": started.pane, "attach": list(started.attach)}))
         else:
             click.echo(f"{client} goes on with episode/{made.episode} in pane {started.pane}: {started.command}")
+
+
+def _episode(db: Connection, given: str) -> int:
+    """The number of an episode that is named as everywhere, or `last`. Raises NmemError."""
+    if given == LAST:
+        return newest_episode(db)
+    if given.startswith("session/"):
+        raise click.UsageError(f"{terminal.named(given)} is a session: name an episode of it, `nmem show` lists them")
+    try:
+        return terminal.EPISODE(given)
+    except click.UsageError as error:
+        raise click.UsageError(f"{error.message}, or last") from None
 
 
 def _print(made: Brief, client: str | None, as_json: bool) -> None:

@@ -19,7 +19,20 @@ if TYPE_CHECKING:
 
     from nmem.learn.lessons import Count, Lesson, Rate, Report
 
-_HEADS = ("lesson", "kind", "applied", "kept", "broken", "unclear", "before", "after", "told", "held out", "title")
+_HEADS = (
+    "lesson",
+    "kind",
+    "applied",
+    "kept",
+    "broken",
+    "unclear",
+    "before",
+    "after",
+    "told",
+    "held out",
+    "note",
+    "title",
+)
 _WIDE, _TITLE = 120, 24
 """Columns of a terminal that has room for the kind; the least of a title."""
 
@@ -64,18 +77,18 @@ def command(project: str, everywhere: bool, since: str | None, limit: int, as_js
 
 
 def _cells(one: Lesson, named: bool) -> list[str]:
-    """The row of a lesson; where nothing can be told of it, its title says so and why."""
+    """The row of a lesson; its note says that it was accepted, or why nothing can be told of it."""
     count = one.counts()
     if one.why:
         figures = [str(count.applied or "-"), *["-"] * 7]
     else:
         exposed = [_share(one.exposures(held_out=out), "-") for out in (False, True)]
-        after = _share(one.counts(after=True)) if one.since else "-"
+        before, after = (_share(one.counts(after=each)) if one.since else "-" for each in (False, True))
         figures = [*map(str, (count.applied, "?" if one.blind else count.kept, count.broken, count.unknown)),
-                   _share(one.counts(after=False)), after, *exposed]  # fmt: skip
-    told = (f"cannot be told ({one.why}): " if one.why else "") + ("accepted: " if one.accepted else "")
-    title = told + " ".join(one.title.split()) + (f" ({one.project})" if named else "")
-    return [printable(cell) for cell in (one.id, one.label, *figures, title)]
+                   before, after, *exposed]  # fmt: skip
+    note = ("accepted" if one.accepted else "", f"cannot be told ({one.why})" if one.why else "")
+    title = " ".join(one.title.split()) + (f" ({one.project})" if named else "")
+    return [printable(cell) for cell in (one.id, one.label, *figures, ", ".join(filter(None, note)), title)]
 
 
 def _share(count: Count, none: str = "0/0") -> str:
@@ -89,12 +102,13 @@ def _table(found: Sequence[Lesson], named: bool) -> None:
         click.echo("\n".join(("" if number else "# ") + "\t".join(row) for number, row in enumerate(rows)))
         return
     room = get_terminal_size().columns
-    shown = [at for at in range(len(_HEADS) - 1) if at != 1 or room >= _WIDE]
+    shown = [at for at in range(len(_HEADS) - 2) if at != 1 or room >= _WIDE]  # the note stands before the title
     widths = {at: max(width(row[at]) for row in rows) for at in shown}
     title = max(_TITLE, room - sum(widths.values()) - 2 * len(shown))
     for row in rows:
         cells = [pad(row[at], widths[at], right=at > 1) for at in shown]
-        click.echo("  ".join((*cells, fit(row[-1], title))).rstrip())
+        told = f"{row[-2]}: {row[-1]}" if row[-2] and row is not rows[0] else row[-1]
+        click.echo("  ".join((*cells, fit(told, title))).rstrip())
 
 
 def totals(found: Report) -> list[str]:
@@ -140,7 +154,7 @@ def _one(one: Lesson) -> dict[str, Any]:
         "": one.counts(), "before": one.counts(after=False), "after": one.counts(after=True),
         "told": one.exposures(held_out=False), "held_out": one.exposures(held_out=True),
     }  # fmt: skip
-    told = {name: None if one.why or (name == "after" and not one.since) else _count(each, one)
+    told = {name: None if one.why or (name in ("before", "after") and not one.since) else _count(each, one)
             for name, each in parts.items() if name}  # fmt: skip
     figures = {"applied": parts[""].applied, "kept": None, "broken": None, "unclear": None} if one.why else None
     return {

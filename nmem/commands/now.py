@@ -27,7 +27,7 @@ _NOTHING = "no test result, no commit"
 
 
 @click.command()
-@click.argument("session", required=False)
+@click.argument("session", required=False, type=terminal.session)
 @click.option(
     "--project",
     default="",
@@ -43,13 +43,14 @@ _NOTHING = "no test result, no commit"
 def command(session: str | None, project: str, words: str, limit: int, as_json: bool) -> None:
     """Where a session stands: its work unit, what went wrong, its stance, what it is told next, its newest rows.
 
-    Of SESSION's id the beginning is enough. Without one: the newest of the project, else the newest of all.
+    Of SESSION's id the beginning is enough; or episode/12. Without one, or with last: the newest of the project, else
+    of all.
     """
     if session and project:
         raise click.UsageError("give either SESSION or --project: a session belongs to one project")
     with terminal.reading("episodes") as db:
         told_by = models(db).sentence()
-        found = standing(db, session_of(db, session or "", project), terminal.now(), limit, Query(words), whole=as_json)
+        found = standing(db, session_of(db, session, project), terminal.now(), limit, Query(words), whole=as_json)
     if found is None:
         raise NmemError("this session was purged in the meantime")
     if as_json:

@@ -10,7 +10,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.read.listing import session_of
+from nmem.read.listing import LAST, elsewhere, session_of
 from nmem.sessions import restore, resume
 from nmem.text import printable, to_json
 
@@ -19,7 +19,7 @@ from nmem.text import printable, to_json
     epilog="Examples: nmem resume (the newest session of this folder's project); nmem resume 3f2a --pane; nmem resume"
     " 3f2a --restore --run. `nmem sessions` lists the ids."
 )
-@click.argument("session", required=False)
+@click.argument("session", required=False, type=terminal.session)
 @click.option("--project", default="", help="The newest session of this project (name, key or root folder).")
 @click.option("--run", "run_", is_flag=True, help="Run it in this terminal.")
 @click.option("--pane", is_flag=True, help="Run it in a pane of tmux beside this one, or in a window of tmux.")
@@ -29,7 +29,8 @@ from nmem.text import printable, to_json
 def command(session: str | None, project: str, run_: bool, pane: bool, back: bool, as_json: bool) -> None:
     """Resume SESSION with its own client: prints the command to paste, with the folder to run it in.
 
-    Of SESSION's id the beginning is enough. Without one: the newest of the folder's project, else the newest of all.
+    Of SESSION's id the beginning is enough; episode/12 is its session. Without one, or with last: the newest of the
+    folder's project, else, only printed, the newest of all.
     Exit code 1 where the client has deleted its transcript: --restore gives it back.
     """
     if session and project:
@@ -37,11 +38,19 @@ def command(session: str | None, project: str, run_: bool, pane: bool, back: boo
     if run_ + pane + as_json > 1:
         raise click.UsageError("give only one of --run, --pane and --json")
     with terminal.reading("sessions") as db:
-        one = resume.plan(db, session_of(db, session or "", project))
+        one = resume.plan(db, session_of(db, session, project))
+        unasked = session in (None, LAST) and not project
+        other = elsewhere(db, one.session_id) if unasked else ""
+    if other:
+        said = f"no session is recorded of this folder: the newest session of all is {one.session_id[:8]} of"
+        if run_ or pane or back:
+            raise NmemError(f"{said} {printable(other)}; name it if you mean it")
+        click.echo(f"note: {said} {printable(other)}", err=True)
     given = _give_back(one) if back else ""
     one = replace(one, transcript=given or one.transcript)
     if as_json:
-        known = {**asdict(one), "command": one.line, "transcript_deleted": one.deleted, "restored": given}
+        known = {**asdict(one), "command": one.line, "transcript_deleted": one.deleted, "restored": given,
+                 "folder_gone": one.folder_gone}  # fmt: skip
         click.echo(to_json(known))
     elif pane:
         click.echo(f"resumed {printable(resume.pane(one))}")
@@ -52,6 +61,8 @@ def command(session: str | None, project: str, run_: bool, pane: bool, back: boo
         click.echo(printable(one.line))
     if one.deleted:
         raise NmemError(resume.gone(one))
+    if one.folder_gone and not as_json:
+        click.echo(f"note: its folder is gone ({printable(one.folder)}): the command needs it", err=True)
 
 
 def _give_back(one: resume.Resume) -> str:

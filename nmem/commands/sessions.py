@@ -69,6 +69,8 @@ def list_(
         return
     if terminal.is_terminal():
         cells = get_terminal_size().columns - 1
+        if found:
+            click.echo(click.style(_cells(_HEAD, cells), dim=True))
         click.echo("".join(f"{_line(one, cells)}\n" for one in found), nl=False)
     else:
         table("Sessions", _HEAD, [_row(one) for one in found])
@@ -99,16 +101,22 @@ def _said(one: Listed) -> str:
 
 
 def _line(one: Listed, cells: int) -> str:
-    """A session in one line of a terminal; in a narrow one client and prompts give way to the name, never the tags."""
-    columns = [(one.state, 9), (one.id[:SHORT], SHORT + 2), (day_and_time(one.last_at), 18)]
-    columns += [(_where(one), 26 if cells >= _WIDE else 16)]
-    columns += [(one.client, 8), (terminal.count(one.prompts, "prompt"), 12)] if cells >= _WIDE else []
-    line, said = "".join(pad(fit(printable(text), size - 2), size) for text, size in columns), printable(_said(one))
-    return f"{line}{fit(printable(one.name), max(12, cells - width(line) - width(said)))}{said}"
+    """A session in one line of a terminal; in a narrow one client and branch give way to the name, never the tags."""
+    row, said = _row(one), printable(_said(one))
+    where = row[3] if cells >= _WIDE else one.project
+    line = _cells((*row[:3], where, *row[4:6], ""), cells)
+    return f"{line}{fit(printable(one.name), max(8, cells - width(line) - width(said)))}{said}"
+
+
+def _cells(row: tuple[str, ...], cells: int) -> str:
+    """The columns of a line, the last as it is."""
+    sizes = (9, SHORT + 2, 8 if cells >= _WIDE else 0, 26 if cells >= _WIDE else 16, 18, 9)
+    shown = (pad(fit(printable(text), size - 2), size) for text, size in zip(row, sizes, strict=False) if size)
+    return "".join(shown) + row[-1]
 
 
 @command.command("name")
-@click.argument("session")
+@click.argument("session", type=terminal.session)
 @click.argument("name", required=False, default="")
 def name_(session: str, name: str) -> None:
     """Call SESSION by a NAME of your own; without one, by the title that was found."""
@@ -120,7 +128,7 @@ def name_(session: str, name: str) -> None:
 
 
 @command.command("tag")
-@click.argument("session")
+@click.argument("session", type=terminal.session)
 @click.argument("tags", nargs=-1, required=True, metavar="TAG...")
 def tag_(session: str, tags: tuple[str, ...]) -> None:
     """Add tags to SESSION: words of your own, to list by."""
@@ -131,7 +139,7 @@ def tag_(session: str, tags: tuple[str, ...]) -> None:
 
 
 @command.command("untag")
-@click.argument("session")
+@click.argument("session", type=terminal.session)
 @click.argument("tags", nargs=-1, required=True, metavar="TAG...")
 def untag_(session: str, tags: tuple[str, ...]) -> None:
     """Take tags of SESSION away."""
@@ -146,14 +154,14 @@ def _tags(left: tuple[str, ...]) -> str:
 
 
 @command.command("archive")
-@click.argument("session_ids", nargs=-1, required=True, metavar="SESSION...")
+@click.argument("session_ids", nargs=-1, required=True, metavar="SESSION...", type=terminal.session)
 def archive_(session_ids: tuple[str, ...]) -> None:
     """Put sessions away: the list leaves them out, everything else keeps them."""
     _archive(session_ids, on=True)
 
 
 @command.command("unarchive")
-@click.argument("session_ids", nargs=-1, required=True, metavar="SESSION...")
+@click.argument("session_ids", nargs=-1, required=True, metavar="SESSION...", type=terminal.session)
 def unarchive_(session_ids: tuple[str, ...]) -> None:
     """Bring archived sessions back into the list."""
     _archive(session_ids, on=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
@@ -10,18 +9,17 @@ import click
 
 from nmem.commands import terminal
 from nmem.commands.show import parsed
-from nmem.errors import NmemError
 from nmem.read import listing
+from nmem.read.listing import LAST
 from nmem.share import document as writing
 from nmem.share import files
-from nmem.store.project import here
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from nmem.share.document import Document
 
-LAST = "last"
 _BOTH = ("md", "html")
+_REFUSED = "cannot be shared: episode/12, session/ID or last"
 
 
 @click.command()
@@ -59,24 +57,11 @@ def command(what: str, folder: str, form: str, force: bool, as_json: bool) -> No
 
 def document(db: Connection, what: str) -> Document:
     """What is shared of an episode or a session. Raises NmemError."""
-    kind, rest = ("episode", str(newest(db))) if what == LAST else parsed(what)
+    if what == LAST:
+        return writing.of_episode(db, listing.newest_episode(db))
+    kind, rest = parsed(what, _REFUSED)
     if kind == "episode":
         return writing.of_episode(db, int(rest))
     if kind != "session":
-        raise click.UsageError(f"{printable(what)} cannot be shared: episode/12, session/ID or last")
+        raise click.UsageError(f"{terminal.named(what)} {_REFUSED}")
     return writing.of_session(db, listing.session_of(db, rest))
-
-
-def episode(db: Connection, what: str) -> int:
-    """The number of an episode that is named as everywhere, or `last`. Raises NmemError."""
-    return newest(db) if what == LAST else terminal.EPISODE(what)
-
-
-def newest(db: Connection) -> int:
-    """The newest episode of the current folder's project, else of all."""
-    known = here(db, str(Path.cwd()))
-    found = listing.listed(db, project=known.key, limit=1) if known else []
-    found = found or listing.listed(db, limit=1)
-    if not found:
-        raise NmemError("no episodes yet: the next session or `nmem settle` makes the first")
-    return found[0].id

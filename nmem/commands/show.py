@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nmem.read.views import SessionRow, StreamRow
 
 KINDS = ("episode", "session", "prompt", "thread", "theme", "obs", "learning", "task", "decision", "file")
-_FORMS = "episode/12, session/ID, prompt/5, obs/12, thread/3, theme/6, learning/2, task/7, decision/4 or file PATH"
+_FORMS = "last, episode/12, session/ID, prompt/5, obs/12, thread/3, theme/6, learning/2, task/7, decision/4, file PATH"
 _FEW = 60
 """Rows of what happened that are shown without --all; the beginning and the end are."""
 _TEXT = 600
@@ -58,12 +58,16 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
     """The story of WHAT: episode/12, session/ID, prompt/5, obs/12, thread/3, theme/6, learning/2, task/7, decision/4,
     or an ID alone.
 
-    A number alone is an episode; anything else is a session, of which the beginning is enough. `nmem show file PATH`
+    A number alone is an episode, `last` the newest one of the current folder's project; anything else is a session, of
+    which the beginning is enough. `nmem show file PATH`
     tells who touched a file: episodes, what came of them, what was decided; the newest first.
     """
     if path and what != "file":
         raise click.UsageError(f"{printable(path)} is not expected: only `nmem show file PATH` takes a second word")
-    kind, number = parsed(f"file/{path}" if what == "file" and path else what)
+    if what == listing.LAST:
+        with terminal.reading() as db:
+            what = f"episode/{listing.newest_episode(db)}"
+    kind, number = parsed(f"file/{path}" if what == "file" and path else what, f"cannot be shown: {_FORMS}")
     if diff:
         from nmem.commands import blame  # on use: start-up stays short
 
@@ -104,13 +108,14 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
         terminal.say(heading, sections)
 
 
-def parsed(what: str) -> tuple[str, str]:
-    """The kind and the id of what is meant."""
+def parsed(what: str, refused: str) -> tuple[str, str]:
+    """The kind and the id of what is meant; `refused` says what a command takes."""
     kind, slash, rest = what.partition("/")
     if not slash or kind not in KINDS:
         kind, rest = ("episode" if what.isascii() and what.isdigit() else "session"), what
-    if not rest or (kind not in ("session", "file") and not (rest.isascii() and rest.isdigit() and len(rest) < 19)):
-        raise click.UsageError(f"{printable(what)} cannot be shown: {_FORMS}")
+    number = rest.isascii() and rest.isdigit() and len(rest) < 19
+    if not rest.strip() or not (number or kind in ("session", "file")):
+        raise click.UsageError(f"{terminal.named(what)} {refused}")
     return kind, rest
 
 
@@ -326,12 +331,7 @@ def _decided(found: PromptStory) -> str:
 
 
 def _session(db: Connection, beginning: str) -> Told:
-    ids = listing.sessions_like(db, beginning)
-    if not ids:
-        raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")
-    if len(ids) > 1:
-        raise NmemError(f"{printable(beginning)} matches several sessions: {', '.join(map(printable, ids))}")
-    row = views.session(db, ids[0])
+    row = views.session(db, listing.session_of(db, beginning))
     assert row is not None
     episodes, summary = listing.of_session(db, row.id), listing.summary(db, row.id)
     sections: list[Section] = [("", _about(row, episodes))]

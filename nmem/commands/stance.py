@@ -12,7 +12,7 @@ from capture.project import resolve
 from nmem.commands import terminal
 from nmem.commands.terminal import EPISODE, Section, clock, count, day
 from nmem.errors import NmemError
-from nmem.read.listing import sessions_like
+from nmem.read.listing import session_of
 from nmem.stance import history, read
 from nmem.stance.words import (
     early,
@@ -41,7 +41,7 @@ UNLABELLED = "none of its {number} carries labels yet: `nmem backfill` gives the
 
 
 @click.command()
-@click.argument("session", required=False)
+@click.argument("session", required=False, type=terminal.session)
 @click.option("--episode", type=EPISODE, metavar="EPISODE", help="Only this episode.")
 @click.option(
     "--project",
@@ -56,8 +56,6 @@ def command(session: str | None, episode: int | None, project: str, limit: int, 
 
     Of the id the beginning is enough. Without one: the newest session of the project.
     """
-    if session == "":
-        raise click.UsageError("SESSION is empty: leave it out to see the newest")
     if session and project:
         raise click.UsageError("give either SESSION or --project: a session belongs to one project")
     if episode is not None and (session or project):
@@ -88,19 +86,10 @@ def _found(db: Connection, session: str | None, episode: int | None, project: st
         if found is None:
             raise NmemError(f"there is no episode {episode}: `nmem episodes` lists them")
         return found
-    found = read.of_session(db, _session(db, session) if session else _newest(db, project), now)
+    found = read.of_session(db, session_of(db, session) if session else _newest(db, project), now)
     if found is None:
         raise NmemError(f"there is no session {printable(session or '')}: {_LISTED}")
     return found
-
-
-def _session(db: Connection, beginning: str) -> str:
-    found = sessions_like(db, beginning)
-    if not found:
-        raise NmemError(f"there is no session {printable(beginning)}: {_LISTED}")
-    if len(found) > 1:
-        raise NmemError(f"{printable(beginning)} matches several sessions: {', '.join(map(printable, found))}")
-    return found[0]
 
 
 def _newest(db: Connection, project: str) -> str:

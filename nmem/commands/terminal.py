@@ -52,7 +52,7 @@ def number_of(word: str, short: str = "") -> Callable[[str], int]:
         text = number if slash and before in (word, short) else value
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             article = "an" if word[0] in "aeiou" else "a"
-            raise click.UsageError(f"{printable(value)} is not the number of {article} {word}")
+            raise click.UsageError(f"{named(value)} is not the number of {article} {word}: 12 or {word}/12")
         return int(text)
 
     read.__name__ = word
@@ -60,6 +60,18 @@ def number_of(word: str, short: str = "") -> Callable[[str], int]:
 
 
 EPISODE, PROMPT, THREAD = number_of("episode"), number_of("prompt"), number_of("thread")
+
+
+def session(value: str) -> str:
+    """The type of an argument that names a session, as `nmem.read.listing.session_of` takes it: never an empty one."""
+    if not value.strip().removeprefix("session/"):
+        raise click.UsageError(f"{named(value)} names no session: give the beginning of its id, or last")
+    return value
+
+
+def named(value: str) -> str:
+    """What was given, for a message; an empty text can be seen."""
+    return printable(value) if value.strip() else f"“{printable(value)}”"
 
 
 def now() -> int:
@@ -132,7 +144,7 @@ def when(text: str, option: str = "--since") -> int:
     """2026-01-31, 2026-01-31T10:00, 7d, 12h or 4w as milliseconds; `option` is what was given so."""
     try:
         if text[-1:] in _SPANS:
-            return now() - int(float(text[:-1]) * _SPANS[text[-1]])
+            return now() - int(float(text[:-1].replace("-", "no sign")) * _SPANS[text[-1]])  # not in the future
         return int(datetime.fromisoformat(text).astimezone(UTC).timestamp() * 1000)
     except (ValueError, OverflowError):
         raise click.UsageError(

@@ -29,12 +29,10 @@ def lines(report: Report, cells: int, rows: int, since: str = "") -> list[Told]:
     """Everything in at most `cells` cells a line, with at most `rows` rows; `since` in words."""
     total = report.total
     if not total.answers:
-        said = f"no usage{_about(report, since)}: it is in the transcripts of Claude Code, Codex and Gemini CLI"
-        return [(row, NOTE) for row in wrap(said, max(_NAME, cells))]
+        return [(row, NOTE) for row in wrap(f"no usage{_about(report, since)}: {_none(report)}", max(_NAME, cells))]
     columns = max(0, min(len(_COLUMNS), (cells - _MONEY - _NAME) // _WIDE))  # where there is no room, the first go
     room = max(_NAME, cells - columns * _WIDE - _MONEY), columns
-    told = f"{amount(total.money, report.currency)}{_about(report, since)}: {figure(sum(total.tokens))} tokens,"
-    out = [(fit(f"{told} {_several(total.answers, 'answer')} in {_several(report.sessions, 'session')}", cells), HEAD)]
+    out = [(fit(_head(report, since), cells), HEAD)]
     out.append((_row(report.by, _COLUMNS, report.currency, *room), COLUMNS))
     shown = report.sums[:rows]
     out += [(_line(one, report, room), ROW) for one in shown]
@@ -44,6 +42,33 @@ def lines(report: Report, cells: int, rows: int, since: str = "") -> list[Told]:
     for text, kind in _notes(report):
         out += [(row, kind) for row in wrap(text, max(_NAME, cells), subsequent_indent="  ")]
     return out
+
+
+def piped(report: Report, rows: int, since: str = "") -> tuple[str, str, list[str]]:
+    """Heading, names of columns, and rows for a pipe: tokens and money to the last digit, notes behind a #."""
+    names = f"{report.by} answers {' '.join(KINDS)} unpriced {report.currency}"
+    sums = [*((one, "") for one in report.sums[:rows])]
+    if rest := report.sums[rows:]:
+        sums.append((sum(rest[1:], rest[0]), _several(len(rest), f"more {report.by}")))
+    sums.append((report.total, "total"))
+    told = ["\t".join([_called(report, one, name), *map(str, (one.answers, *one.tokens, one.unpriced)),
+                       f"{one.money:.4f}"]) for one, name in sums]  # fmt: skip
+    return _head(report, since), names, [*told, *(f"# {text}" for text, _ in _notes(report))]
+
+
+def _head(report: Report, since: str) -> str:
+    total = report.total
+    money = _money(total, report.currency)
+    told = f"{money}{_about(report, since)}: {figure(sum(total.tokens))} tokens,"
+    return f"{told} {_several(total.answers, 'answer')} in {_several(report.sessions, 'session')}"
+
+
+def _none(report: Report) -> str:
+    """Why there is no usage, and what to do."""
+    if report.since or report.project:
+        return "`nmem cost` shows what is known of all projects and all times"
+    return ("it is read from the transcripts of Claude Code, Codex and Gemini CLI while they exist; `nmem import` reads"
+            " those of earlier sessions")  # fmt: skip
 
 
 def _several(number: int, what: str) -> str:
@@ -75,14 +100,23 @@ def _about(report: Report, since: str) -> str:
 
 
 def _line(one: Sum, report: Report, room: tuple[int, int], name: str = "") -> str:
-    before = _NAMED.get(report.by, "").format(one.key) if one.key and not name else ""
     given, output, read, written, hour = one.tokens
-    money = amount(one.money, report.currency)
-    if one.unpriced:
-        money = f"{money}+" if one.money else "unpriced"
+    money = _money(one, report.currency)
     answers = figure(one.answers) if one.answers > _MANY else f"{one.answers:,}"
     counts = (answers, *map(figure, (given, output, written + hour, read)))
-    return _row(before + printable(name or one.name), counts, money, *room)
+    return _row(_called(report, one, name), counts, money, *room)
+
+
+def _called(report: Report, one: Sum, name: str) -> str:
+    before = _NAMED.get(report.by, "").format(one.key) if one.key and not name else ""
+    return before + printable(name or one.name)
+
+
+def _money(one: Sum, currency: str) -> str:
+    """What it cost, as far as there are prices."""
+    if not one.unpriced:
+        return amount(one.money, currency)
+    return f"{amount(one.money, currency)}+" if one.money else "unpriced"
 
 
 def _row(name: str, counts: Sequence[str], money: str, width: int, shown: int) -> str:

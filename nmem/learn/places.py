@@ -12,6 +12,10 @@ from nmem.store.project import named as project_named
 from nmem.text import printable
 
 
+class FolderGone(NmemError):
+    """No folder of a project is on this machine any more."""
+
+
 def current(db: Connection, folder: str) -> tuple[int | None, str]:
     """The project that a folder belongs to, if anything is recorded of it, and its name."""
     found = resolve(folder)
@@ -51,7 +55,7 @@ def root(db: Connection, project_id: int, folder: str = "") -> str:
     if here is not None and _namesake(here, name):
         return here.root
     gone, called = printable(str(roots[0])), printable(name)
-    raise NmemError(
+    raise FolderGone(
         f"the folder of {called}, {gone}, no longer exists: run this in a checkout of it, or name one:"
         f" a task's folder, a rule's file, as ~/src/{called}/CLAUDE.md"
     )

@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from nmem.native.documents import ALWAYS, Document
-from nmem.native.review import KINDS, Finding, Report
+from nmem.native.review import IMPORT, KINDS, PATH, SCRIPT, Finding, Report
 from nmem.text import fit, printable
 
 _HEAVY, _LISTED = 3, 6
 _NOTHING = "nothing stale, contradicted or repeated"
 _LINE = 200
+_NOUNS = (PATH, IMPORT, SCRIPT)
 Rows = list[tuple[str, str]]
 
 
@@ -21,7 +22,12 @@ def summary(report: Report) -> str:
     if not report.documents:
         return "no file of instructions here: no CLAUDE.md, AGENTS.md or GEMINI.md, and no memory of a client"
     counts = Counter(one.kind for one in report.findings)
-    return ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) or _NOTHING
+    return ", ".join(_several(counts[kind], kind) for kind in KINDS if counts[kind]) or _NOTHING
+
+
+def _several(number: int, kind: str) -> str:
+    """2 stale commands; what is no noun (contradicted) stays."""
+    return f"{number} {kind}{'s' if kind in _NOUNS and number != 1 else ''}"
 
 
 def heading(document: Document) -> str:

@@ -84,13 +84,13 @@ class _Call:
     row: Row
 
 
-def sessions(db: Connection, project: str = "", limit: int = 20) -> list[tuple[str, str, int]]:
+def sessions(db: Connection, project: str = "") -> list[tuple[str, str, int]]:
     """Sessions that were compacted, with their project and how often: the newest first; `project`: key, name, root."""
     found = db.execute(
         "SELECT o.session_id, p.name, count(*) FROM observations o JOIN sessions s ON s.id = o.session_id"
         " JOIN projects p ON p.id = s.project_id WHERE o.obs_type = 'session_compact' AND o.agent_id IS NULL"
-        " AND (?1 = '' OR ?1 IN (p.key, p.name, p.root)) GROUP BY 1 ORDER BY s.last_at DESC LIMIT ?2",
-        (project, limit),
+        " AND (?1 = '' OR ?1 IN (p.key, p.name, p.root)) GROUP BY 1 ORDER BY s.last_at DESC",
+        (project,),
     )
     return [(str(row[0]), str(row[1]), int(row[2])) for row in found.fetchall()]
 

@@ -18,11 +18,14 @@ from nmem.errors import NmemError
 from nmem.read import stream, views
 from nmem.read.episodes import EpisodeRow, present, rows
 from nmem.read.views import StreamRow, metadata, outcome_words
-from nmem.store.project import named, unknown
+from nmem.store.project import here, named, unknown
 from nmem.tables import NOW
 from nmem.text import ELLIPSIS, fit, printable, width
 
 _CHUNK = 400
+_DIGITS = 19
+LAST = "last"
+"""What stands for the newest session or episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,8 @@ def _rows(db: Connection, ids: list[int]) -> list[EpisodeRow]:
 def sessions_like(db: Connection, beginning: str, limit: int = 5) -> list[str]:
     """Sessions whose id is, or begins with, a text (`session/` before it is as it is printed); the exact one alone."""
     beginning = beginning.removeprefix("session/")
+    if not beginning:
+        return []
     found = db.execute(
         "SELECT id FROM sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, last_at DESC LIMIT ?2",
         (beginning, limit),
@@ -205,10 +210,13 @@ def summary_page(db: Connection, project_id: int | None, before: tuple[int, int]
     return [Slot(*row) for row in found.fetchall()]
 
 
-def session_of(db: Connection, beginning: str = "", project: str = "") -> str:
-    """The whole id. Without a beginning the newest of the project, or of the folder's, or of all. Raises NmemError."""
-    if beginning:
-        return _named(db, beginning)
+def session_of(db: Connection, named_by: str | None = None, project: str = "") -> str:
+    """The whole id of a session, by its beginning, or by an episode of it (episode/12).
+
+    None or `last`: the newest of the project, or of the folder's, or of all. Raises NmemError.
+    """
+    if named_by is not None and named_by != LAST:
+        return _named(db, named_by)
     key = named(db, project).key if project else resolve(str(Path.cwd())).key
     found = views.sessions(db, 1, key) or ([] if project else views.sessions(db, 1))
     if not found:
@@ -216,8 +224,34 @@ def session_of(db: Connection, beginning: str = "", project: str = "") -> str:
     return found[0].id
 
 
+def elsewhere(db: Connection, session_id: str) -> str:
+    """The name of a session's project where it is not that of the current folder; else empty."""
+    found = here(db, str(Path.cwd()))
+    row = db.execute(
+        "SELECT p.id, p.name FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?", (session_id,)
+    ).fetchone()
+    return "" if row is None or (found and found.id == row[0]) else str(row[1])
+
+
+def newest_episode(db: Connection) -> int:
+    """The newest episode of the current folder's project, else of all. Raises NmemError."""
+    known = here(db, str(Path.cwd()))
+    found = (listed(db, project=known.key, limit=1) if known else []) or listed(db, limit=1)
+    if not found:
+        raise NmemError("no episodes yet: the next session or `nmem settle` makes the first")
+    return found[0].id
+
+
 def _named(db: Connection, beginning: str) -> str:
+    kind, _, number = beginning.partition("/")
+    if kind == "episode" and number.isascii() and number.isdigit() and len(number) < _DIGITS:
+        row = db.execute("SELECT session_id FROM work_units WHERE id = ?", (int(number),)).fetchone()
+        if row is None:
+            raise NmemError(f"there is no episode {number}: `nmem episodes` lists them")
+        return str(row[0])
     found = sessions_like(db, beginning)
+    if not found and kind not in ("session", beginning):
+        raise NmemError(f"there is no session {printable(beginning)}: name one by its id, by episode/12 or by last")
     if not found:
         raise NmemError(f"there is no session {printable(beginning)}: `nmem sessions` lists them")
     if len(found) > 1:

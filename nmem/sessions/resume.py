@@ -44,6 +44,11 @@ class Resume:
         return bool(self.transcript) and not os.path.lexists(self.transcript)
 
     @property
+    def folder_gone(self) -> bool:
+        """Whether there is no folder to run it in."""
+        return not Path(self.folder).is_dir()
+
+    @property
     def line(self) -> str:
         """The command as a line for a shell."""
         return f"cd {shlex.quote(self.folder)} && {shlex.join(self.words)}"
@@ -91,7 +96,7 @@ def begun_in(transcript: str, folders: list[str]) -> str:
 
 def ready(one: Resume) -> None:
     """Raises NmemError where the command cannot work: no folder, no program, no transcript."""
-    if not Path(one.folder).is_dir():
+    if one.folder_gone:
         raise NmemError(f"its folder is gone: {printable(one.folder)}")
     if shutil.which(one.words[0]) is None:
         raise NmemError(f"{one.words[0]} is not on the PATH: install it, or run the command where it is")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from nmem import database, settle_start
 from nmem.errors import NmemError
+from nmem.text import printable
 from nmem_tui.messages import Changed
 from nmem_tui.model import actions
 from nmem_tui.model.figures import several
@@ -375,7 +376,7 @@ def archive_session(db: Connection, now: int, session_id: str, on: bool) -> str:
     from nmem.sessions import marks  # on use: start-up stays short
 
     marks.archive(db, session_id, on, now)
-    return f"{'archived' if on else 'back in the list'}{_back()}"
+    return f"session {printable(session_id[:8])} is {'archived' if on else 'listed again'}{_back()}"
 
 
 @_change

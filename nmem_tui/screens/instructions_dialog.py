@@ -13,6 +13,7 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 
+from nmem.errors import NmemError
 from nmem.text import printable
 from nmem_tui.model import previews
 from nmem_tui.model.line import wrap
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from nmem.native.review import Report
     from nmem.recall.changes import Change
 
+_GONE = "its folder is not on this machine any more: there are no instructions to look at"
 _SURE = "no line is surely stale or repeated: what is found is for you to judge"
 
 
@@ -47,9 +49,14 @@ class Instructions(DiffDialog):
         project, now, here, home = self.project, self.now, str(Path.cwd()), str(Path.home())
 
         def work(db: Connection) -> tuple[Report, list[Change]]:
+            from nmem.learn.places import FolderGone  # on use: start-up stays short
             from nmem.native import change, review  # on use: start-up stays short
 
-            report = review.review(db, *review.place(db, project, here), home, now)
+            try:
+                where = review.place(db, project, here)
+            except FolderGone:
+                raise NmemError(_GONE) from None
+            report = review.review(db, *where, home, now)
             return report, change.plan(report)
 
         self.told.show(lambda _cells, _rows: [[("reading the files, git and the records …", "quiet")]])
@@ -58,6 +65,11 @@ class Instructions(DiffDialog):
     def _show(self, found: tuple[Report, list[Change]]) -> None:
         self.found = found
         self._draw()
+
+    def refuse(self, reason: str) -> None:
+        """Say why there is nothing to look at; no key but esc does anything then."""
+        super().refuse(reason)
+        self.query_one("#dialog", Vertical).border_subtitle = Content("esc leaves")
 
     def _draw(self) -> None:
         if self.found is None:

@@ -61,6 +61,8 @@ class SessionList(ListScreen):
         self.listed: dict[str, Listed] = {}
         self.detail: Detail | None = None
         self.sort, self.which = SORTS[0], CURRENT
+        self.away: set[str] = set()
+        """Sessions that left this list by a key; the cursor goes to one that undo brings back."""
 
     def body(self) -> ComposeResult:
         """The list; beside it the session under the cursor."""
@@ -93,6 +95,7 @@ class SessionList(ListScreen):
             self.reads.ask("session", lambda db: sessions.detail(db, one.id, at), self._show_detail)
 
     def _show(self, found: list[Listed]) -> None:
+        back = [one.id for one in found if one.id in self.away and one.id not in self.listed]
         self.listing, self.listed = found, {one.id: one for one in found}
         self.header.show(lambda cells: sessions.header(found, cells))
         none = not found and self.which == CURRENT
@@ -102,6 +105,9 @@ class SessionList(ListScreen):
         at, first = self.cockpit.clock(), not self.index.count
         self.index.hint = "  no session is archived" if self.which == ARCHIVED else "  no session"
         self.index.tell(lambda _cells: sessions.items(found, at), keep=not first, free=False)
+        if back:
+            self.index.seek(sessions.SESSION, back[0])
+            self.away.clear()
         self.query_one("#session-heads", Panel).show(lambda cells, _: [[(" ", "text"), *sessions.columns(cells - 2)]])
         self.name_list()
         self._read_detail()
@@ -294,6 +300,7 @@ class SessionList(ListScreen):
         some = self.chosen()
         on = not all(one.archived for one in some)
         changes = [commands.archive_session(one.id, on) for one in some if one.archived != on]
+        self.away = {one.id for one in some}
         self._all(changes, "archived" if on else "brought back")
 
     def _all(self, changes: list[Callable[[Connection, int], str]], done: str) -> None:
@@ -312,5 +319,6 @@ class SessionList(ListScreen):
 
     def do_which_sessions(self) -> None:
         self.which = _WHICH[(_WHICH.index(self.which) + 1) % len(_WHICH)]
+        self.away.clear()
         self.unmark()
         self.read_list()

@@ -205,7 +205,7 @@ def test_what_is_not_there_is_one_line(
 ) -> None:
     for args, code, words in (
         (("nope",), 1, "there is no session nope"),
-        (("",), 2, "SESSION is empty"),
+        (("",), 2, "names no session"),
         (("--episode", "99"), 1, "there is no episode 99"),
         (("--project", "\x1b[1mx"), 1, "nothing is recorded of project ␛[1mx"),
         (("4f2c", "--project", "shop"), 2, "either SESSION or --project"),

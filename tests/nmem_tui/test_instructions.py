@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +74,16 @@ async def test_a_file_that_links_out_is_shown_with_its_findings(known: Path, coc
         await until(pilot, "1 stale command, 1 said twice", "a link out of the project, so no diff touches it")
         await pilot.press("d")
         await until(pilot, "no line is surely stale or repeated")
+
+
+async def test_a_folder_that_is_gone_is_said_in_words_and_no_key_is_offered(
+    known: Path, here: Path, cockpit: Any, until: Any, text: Any
+) -> None:
+    shutil.rmtree(known.parent)
+    async with cockpit("aurora.db", (100, 30)) as pilot:
+        await pilot.press("4")
+        await until(pilot, "aurora-api")
+        await pilot.press("c")
+        await until(pilot, "its folder is not on this machine any more")
+        assert "d the diff" not in text(pilot)
+        assert "run this" not in text(pilot)

@@ -99,7 +99,7 @@ async def test_the_list_is_sorted_and_shows_archived_ones(
 ) -> None:
     async with cockpit(full, (120, 30)) as pilot:
         await at_sessions(pilot)
-        await pilot.press("s", "s", "s")
+        await pilot.press("S", "S", "S")
         await until(pilot, "4 sessions, by project")
         await pilot.press("v")
         await until(pilot, "1 session, by project, the archived ones", "Throw the old")
@@ -134,6 +134,19 @@ async def test_a_session_is_named_tagged_and_archived_and_undo_brings_it_back(
         await pilot.press("u")
         await until(pilot, "undone", "thumbnails")
         assert marks("wait") == ("thumbnails", '["infra"]', 0)
+
+
+async def test_undo_puts_the_cursor_on_the_session_that_comes_back(
+    full: str, cockpit: Any, at_sessions: Any, until: Any, settled: Any
+) -> None:
+    async with cockpit(full, (120, 30)) as pilot:
+        await at_sessions(pilot, "wait")
+        await pilot.press("A")
+        await until(pilot, "session wait-000 is archived", gone="Find out why")
+        await pilot.press("u")
+        await until(pilot, "undone: session wait-000 is listed again", "4 sessions")
+        await settled(pilot)
+        assert pilot.app.screen.one.id == "wait-0000"
 
 
 async def test_marked_sessions_are_archived_together(full: str, cockpit: Any, at_sessions: Any, until: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from sqlite3 import Connection
 
+import click
 import pytest
 
 from nmem.cost import prices, read, screenful, store
@@ -47,22 +48,52 @@ def spent(db: Connection, session: Callable[..., Path], tmp_path: Path, monkeypa
 
 def table(*words: str) -> dict[str, str]:
     """The first word of each line, and its last."""
-    lines = run("cost", *words).stdout.splitlines()
+    lines = read_by_a_person(*words)
     rows = lines[2 : 1 + next(place for place, line in enumerate(lines) if line.startswith("total"))]
     return {line.split()[0]: line.split()[-1] for line in rows}
 
 
+def read_by_a_person(*words: str) -> list[str]:
+    """The lines that a terminal shows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nmem.commands.terminal.is_terminal", lambda: True)
+        patch.setenv("COLUMNS", "100")
+        return [click.unstyle(line) for line in run("cost", *words).stdout.splitlines()]
+
+
 def test_days_stand_with_a_heading_and_totals_in_one_screenful(spent: Connection) -> None:
-    done = run("cost")
-    lines = done.stdout.splitlines()
-    assert done.returncode == 0
-    assert lines[0] == "$37.25: 5.00M tokens, 5 answers in 2 sessions"
+    lines = read_by_a_person()
+    assert lines[0] == "$37.25+: 5.00M tokens, 5 answers in 2 sessions"
     assert lines[1].split() == ["day", "answers", "input", "output", "written", "cached", "USD"]
     assert lines[2].split() == ["2026-02-01", "3", "0", "1.00M", "1.00M", "2.00M", "$32.25"]
     assert lines[3].split() == ["2026-01-20", "2", "0", "1.00M", "0", "0", "$5.00+"]
     assert lines[4].split() == ["total", "5", "0", "2.00M", "1.00M", "2.00M", "$37.25+"]
     assert "no price known, counted in tokens only: home-made 7" in lines[5]
     assert "subagents: $6.25 of it" in lines
+
+
+def test_a_pipe_gets_columns_and_every_digit(spent: Connection) -> None:
+    done = run("cost", "--limit", "1")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert lines[0] == "# $37.25+: 5.00M tokens, 5 answers in 2 sessions"
+    assert lines[1].split("\t") == [
+        "# day", "answers", "input", "output", "cache_read", "cache_write", "cache_write_1h", "unpriced", "USD"
+    ]  # fmt: skip
+    assert lines[2].split("\t") == ["2026-02-01", "3", "0", "1000000", "2000000", "1000000", "0", "0", "32.2500"]
+    assert [line.split("\t")[0] for line in lines[3:5]] == ["1 more day", "total"]
+    assert all(line.startswith("# ") for line in lines[5:])
+
+
+def test_nothing_found_says_why_and_what_to_do(spent: Connection, tmp_path: Path) -> None:
+    done = run("cost", "--since", "1h")
+    assert (done.returncode, done.stdout) == (
+        1,
+        "no usage since 1h: `nmem cost` shows what is known of all projects and all times\n",
+    )
+    for when, said in (("-3d", "invalid time"), ("2099-01-01", "2099-01-01 has not come yet")):
+        done = run("cost", "--since", when)
+        assert (done.returncode, said in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(("by", "rows"), [
@@ -89,8 +120,8 @@ def test_since_project_and_limit_choose(spent: Connection) -> None:
     assert table("--since", "7d")["total"] == "$32.25"
     assert table("--project", "blog")["total"] == "$5.00+"
     assert table("--by", "session", "--limit", "1")["1"] == "$5.00+"
-    assert run("cost", "--since", "7d").stdout.startswith("$32.25 since 7d:")
-    assert run("cost", "--project", "blog").stdout.startswith("$5.00 in blog:")
+    assert run("cost", "--since", "7d").stdout.startswith("# $32.25 since 7d:")
+    assert run("cost", "--project", "blog").stdout.startswith("# $5.00+ in blog:")
     assert run("cost", "--project", "nowhere").returncode == 1
 
 
@@ -158,7 +189,7 @@ def test_what_is_not_stored_yet_is_read_first(
     db: Connection, session: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session("s1", tmp_path / "s1.jsonl", answer("m1", 1_000_000, given=0))
-    assert run("cost").stdout.startswith("$25.00:")
+    assert run("cost").stdout.startswith("# $25.00:")
     monkeypatch.setenv("NMEM_DB", str(tmp_path / "none.db"))
     nothing = run("cost")
     assert nothing.returncode == 1

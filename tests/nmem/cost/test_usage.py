@@ -77,7 +77,8 @@ def test_timelines_without_usage_cost_nothing_and_say_so(
     monkeypatch.setenv("NMEM_DB", str(tmp_path / "n.db"))
     assert run("import", *map(str, files)).returncode == 0
     done = run("cost")
-    assert (done.returncode, done.stdout.startswith("no usage")) == (0, True)
+    assert (done.returncode, done.stdout.startswith("no usage")) == (1, True)
+    assert "`nmem import` reads" in done.stdout
     assert added_up(files) == {}
 
 

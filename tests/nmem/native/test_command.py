@@ -21,7 +21,9 @@ def here(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_each_finding_names_its_line_and_its_evidence(here: Path, shop: Recorded) -> None:
     shop.begin("now").user("Look at the orders")
     done = run("native")
-    assert done.returncode == 1 and "# Instructions of shop: 4 stale path, 3 stale command, 1 said twice" in done.stdout
+    assert (
+        done.returncode == 1 and "# Instructions of shop: 4 stale paths, 3 stale commands, 1 said twice" in done.stdout
+    )
     assert "CLAUDE.md:18\tstale path: src/queue.ts does not exist any more (--diff takes it out)" in done.stdout
     assert "line: - `src/queue.ts`: the worker's queue" in done.stdout and "took it out" in done.stdout
     assert "## Tokens\nclaude\t" in done.stdout and "nmem native --diff" in done.stderr

@@ -121,7 +121,20 @@ def test_the_command_tells_a_session_and_all_of_them(record: Recorded) -> None:
     assert [each["text"] for each in told["sessions"][0]["compactions"][0]["dropped"] if each["kind"] == "file"] == [
         "src/coupon.py"
     ]
-    assert "long  shop\t1 compaction: 6 of 8 dropped, 1 done again" in run("compactions").stdout
+    assert run("compactions").stdout.splitlines()[1:] == [
+        "# session\tproject\tcompactions\twith_summary\tknown_with_summary\tdropped\tagain",
+        "long\tshop\t1\t1\t8\t6\t1", "total\t\t1\t1\t8\t6\t1",
+    ]  # fmt: skip
+
+
+def test_totals_count_what_is_not_listed(record: Recorded) -> None:
+    compacted(record)
+    record.begin("later").user("hello").act("session_compact", "compact")
+    done = run("compactions", "--limit", "1")
+    assert [row.split("\t")[:3] for row in done.stdout.splitlines()[2:]] == [["later", "shop", "1"], ["total", "", "2"]]
+    assert "1 of 2 sessions listed, all counted" in done.stderr
+    told = json.loads(run("compactions", "--limit", "1", "--json").stdout)
+    assert (len(told["sessions"]), told["known"], told["totals"]["compactions"]) == (1, 2, 2)
 
 
 def test_no_compaction_is_one_line_and_exit_code_1(record: Recorded) -> None:

@@ -17,6 +17,7 @@ from nmem.sessions import marks
 from nmem.settle import settle
 from nmem.undo import undo
 from nmem_tui.operations.commands import tag_session
+from tests.nmem.command_line import run as command_line
 from tests.nmem.conftest import MINUTE, Recorded
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -59,7 +60,7 @@ def listed(*args: str) -> list[str]:
 def test_a_session_that_ended_is_done_or_failed_by_its_last_test(recorded: Recorded) -> None:
     assert listed("--state", "failed") == ["failing-1"]
     assert listed("--state", "done") == ["passing-2"]
-    row = said("--state", "failed").splitlines()[1].split("\t")
+    row = said("--state", "failed").splitlines()[2].split("\t")
     assert row[:4] == ["failed", "failing-", "claude", "shop"]
     assert row[5] == "2", "prompts of the person"
 
@@ -144,10 +145,18 @@ def test_a_terminal_gets_a_line_a_session_with_its_tags(
     monkeypatch.setattr("nmem.commands.terminal.is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", str(cells))
     lines = said().splitlines()
-    assert [line.split()[:2] for line in lines] == [["done", "passing-"], ["failed", "failing-"]]
-    assert lines[1].endswith(" #release")
+    assert [line.split()[:2] for line in lines[1:]] == [["done", "passing-"], ["failed", "failing-"]]
+    assert lines[0].split() == [
+        *["state", "id"],
+        *(["client"] if cells == 140 else []),
+        "project",
+        "last",
+        "prompts",
+        "name",
+    ]
+    assert lines[2].endswith(" #release")
     assert all(len(line) < cells for line in lines)
-    assert ("2 prompts" in lines[1]) == (cells == 140)
+    assert lines[2][lines[0].index("prompts")] == "2"
 
 
 def test_a_name_of_ones_own_stands_in_the_list_without_secrets(recorded: Recorded) -> None:
@@ -192,3 +201,10 @@ def test_an_undo_does_not_take_away_a_later_change(recorded: Recorded) -> None:
     recorded.db.execute("UPDATE session_marks SET name = 'elsewhere'")
     assert "a later change replaced this one" in undo(recorded.db, 2)
     assert marks.of(recorded.db, "failing-1").name == "elsewhere"
+
+
+def test_undo_says_what_a_session_is_afterwards(recorded: Recorded) -> None:
+    said("archive", "failing")
+    said("unarchive", "failing")
+    assert command_line("undo").stdout == "undone: session failing- is archived again\n"
+    assert command_line("undo").stdout == "undone: session failing- is listed again\n"

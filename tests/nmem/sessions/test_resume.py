@@ -20,6 +20,8 @@ from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.purge import history
 from nmem.sessions import copies, resume
+from nmem.settle import settle
+from tests.nmem.command_line import run as command_line
 from tests.nmem.conftest import MINUTE, Recorded
 from tests.nmem.sessions.conftest import ID, SECRET
 
@@ -145,3 +147,51 @@ def test_a_pane_opens_beside_this_one(
     while not told.exists() and time.monotonic() < end:
         time.sleep(0.05)
     assert told.read_text() == f"--resume {ID} in {shop}\n"
+
+
+@pytest.mark.parametrize("given", ["", " ", "session/"])
+@pytest.mark.parametrize(
+    "words",
+    [("resume",), ("compactions",), ("now",), ("stance",), ("show",), ("share",), ("handoff",),
+     ("sessions", "name"), ("sessions", "tag"), ("sessions", "untag"), ("sessions", "archive")],
+)  # fmt: skip
+def test_an_empty_id_names_no_session(record: Recorded, transcript: Path, words: tuple[str, ...], given: str) -> None:
+    more = ("x",) if words[-1] in ("name", "tag", "untag") else ()
+    done = command_line(*words, given, *more)
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.count("\n") == 1
+    assert "  " not in done.stderr.strip()
+    assert record.db.execute("SELECT count(*) FROM corrections").fetchone()[0] == 0
+
+
+def test_a_session_of_another_folder_is_printed_with_a_word_and_never_run(record: Recorded, transcript: Path) -> None:
+    for words in ((), ("last",)):
+        done = command_line("resume", *words)
+        assert (done.returncode, done.stdout.endswith(f"--resume {ID}\n")) == (0, True)
+        assert "no session is recorded of this folder" in done.stderr
+        assert "of shop" in done.stderr
+    for way in ("--run", "--pane", "--restore"):
+        done = command_line("resume", way)
+        assert (done.returncode, "name it if you mean it" in done.stderr) == (1, True)
+    assert command_line("resume", "--project", "shop").stderr == ""
+
+
+def test_a_folder_that_is_gone_is_said_where_the_command_is_printed(
+    record: Recorded, shop: Path, transcript: Path
+) -> None:
+    assert command_line("resume", ID).stderr == ""
+    shop.rmdir()
+    done = command_line("resume", ID)
+    assert (done.returncode, "its folder is gone" in done.stderr) == (0, True)
+    assert json.loads(run(ID, "--json").output)["folder_gone"]
+
+
+def test_an_episode_stands_for_its_session(record: Recorded, transcript: Path, db_path: str) -> None:
+    settle(db_path, models=False)
+    assert run("episode/1").output == run(ID).output
+    assert "there is no episode 99" in str(run("episode/99").exception)
+    assert "by its id, by episode/12 or by last" in str(run("thread/1").exception)
+    assert command_line("show", "last").stdout == command_line("show", "episode/1").stdout != ""
+    assert command_line("show", "last", "--diff").stdout == "episode 1 changed no file and committed nothing\n"
+    assert "is a session: name an episode" in command_line("handoff", f"session/{ID}").stderr
+    assert "12 or episode/12, or last" in command_line("handoff", "next").stderr
