@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nmem.commands import terminal
 from nmem.commands.terminal import Section, count
-from nmem.read import compactions, listing
+from nmem.read import compactions, listing, views
 from nmem.read.compactions import AGAIN, KINDS, Again, Compaction, Known
+from nmem.share.document import outward
 from nmem.store.project import key_of
 from nmem.text import fit, printable, to_json
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 _TEXT = 200
 
@@ -42,7 +46,7 @@ def command(session: str, project: str, limit: int, everything: bool, as_json: b
             ids = [(listing.session_of(db, session.removeprefix("session/")), "")]
         else:
             ids = [(one, name) for one, name, _ in compactions.sessions(db, key_of(db, project), limit)]
-        found = [(one, name, compactions.of_session(db, one)) for one, name in ids]
+        found = [(one, name, _outward(db, one, compactions.of_session(db, one))) for one, name in ids]
     found = [each for each in found if each[2]]
     every = [one for _, _, some in found for one in some]
     if as_json:
@@ -58,6 +62,16 @@ def command(session: str, project: str, limit: int, everything: bool, as_json: b
         rows = [(f"{one[:8]}  {name}", _brief(some)) for one, name, some in found]
         terminal.say("Compactions", [("", rows), ("In all", _sum(every))])
     return 0 if found else 1
+
+
+def _outward(db: Connection, session_id: str, found: Sequence[Compaction]) -> tuple[Compaction, ...]:
+    """Compactions with paths relative to the project, and no home in them."""
+    if not found:
+        return ()
+    out = outward(db, views.session(db, session_id))
+    known = [tuple(replace(each, text=out.text(each.text)) for each in one.known) for one in found]
+    again = [tuple(replace(each, text=out.text(each.text)) for each in one.again) for one in found]
+    return tuple(replace(one, known=k, again=a) for one, k, a in zip(found, known, again, strict=True))
 
 
 def _shape(one: Compaction) -> dict[str, Any]:

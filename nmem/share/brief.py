@@ -56,7 +56,7 @@ def brief(db: Connection, unit_id: int) -> Brief:
         raise NmemError(f"there is no episode {unit_id}: `nmem episodes` lists them")
     session = views.session(db, found.row.session_id)
     rows = open_ends.of_session(db, found.row.session_id, found.row.started_at)
-    facts = _Facts(found, outward(session, [found]), rows)
+    facts = _Facts(found, outward(db, session, [found]), rows)
     said = {
         GOAL: list(facts.goal()), STATE: list(facts.state()), DECIDED: list(facts.decided()),
         TRIED: list(facts.tried()), OPEN: list(facts.open()), FILES: list(facts.files()),

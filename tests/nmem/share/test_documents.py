@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from sqlite3 import Connection
@@ -12,6 +13,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from nmem.share import document, files, markdown, page
+from nmem.share.brief import brief
 from tests.nmem import command_line
 from tests.nmem.conftest import Recorded
 from tests.nmem.share.conftest import SECRETS
@@ -169,3 +171,17 @@ def test_what_cannot_be_shared_is_one_line(coupon: Connection, words: tuple[str,
     done = command_line.run("share", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
     assert said in done.stderr
+
+
+def test_paths_of_another_machine_s_checkout_are_relative(record: Recorded, told: Callable[[], Connection]) -> None:
+    """The project's root in the database is another folder than that which the calls name."""
+    record.begin("win").user("Fix the coupon of the shop in the basket, it rounds the wrong way.")
+    for name in ("a", "b", "c"):
+        record.act("file_read", f"D:/shop/src/{name}.py", f"D:/shop/src/{name}.py")
+    record.act("command", "type D:\\shop\\web D:/shop/.claude/worktrees/x/src/d.py").edit("D:/shop/src/a.py").agent(
+        "Done."
+    )
+    db = told()
+    for text in (brief(db, 1).text, markdown.write(document.of_episode(db, 1))):
+        assert "src/a.py" in text
+        assert "shop/src" not in text and "D:" not in text

@@ -43,6 +43,19 @@ def test_a_folder_within_the_project_is_not_taken_for_its_root() -> None:
     assert Outward([f"{ROOT}/web", ROOT]).text(f"{ROOT}/web/a.ts") == "web/a.ts"
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("D:/posh/src/a.go", "src/a.go"),
+        (r'type "D:\posh\website" d:\\posh\\x', r'type "website" x'),
+        ("D:/posh/.claude/worktrees/x/src/a.go D:/posh/.worktrees/1/b", "src/a.go b"),
+        ("cd /d/posh && ls /mnt/d/posh/src D:/poshest/x D:/x", "cd . && ls src D:/poshest/x D:/x"),
+    ],
+)
+def test_a_checkout_on_a_drive_is_the_project_too(written: str, shown: str) -> None:
+    assert Outward([ROOT, "D:/posh", "D:"]).text(written) == shown
+
+
 def test_the_user_s_own_home_is_hidden_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/data/people/anna")
     assert Outward([]).text("ls /data/people/anna/x /data/people/annabel") == "ls ~/x /data/people/annabel"
