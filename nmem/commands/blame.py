@@ -88,4 +88,7 @@ def changed(kind: str, number: str, *, as_json: bool, whole: bool) -> None:
     elif not shown:
         click.echo(f"episode {number} changed no file and committed nothing")
     else:
+        edits = sum(len(one.hunks) for one in found.files) + found.left_out
+        counts = ((len(found.files), "file"), (edits, "edit"), (len(found.commits), "commit"))
+        click.echo(" · ".join(terminal.count(number, what) for number, what in counts))
         diff(lines("\n".join(shown), len(shown)))
