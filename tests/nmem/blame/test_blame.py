@@ -254,7 +254,7 @@ def test_a_whole_file_is_a_row_a_block_and_json_has_the_same(shop: World) -> Non
 @pytest.mark.parametrize(
     ("where", "said", "code"),
     [
-        ("invoice.py:9", "has 5 lines", 1), ("none.py", "there is no file", 1), (".", "there is no file", 1),
+        ("invoice.py:9", "has 5 lines", 1), ("none.py", "there is no file", 1),
         ("invoice.py:3-2", "counted from 1", 2), ("picture", "is no text file", 1),
     ],
 )  # fmt: skip
@@ -321,6 +321,21 @@ def test_a_git_that_does_not_answer_is_one_line(shop: World, monkeypatch: pytest
     monkeypatch.setattr("nmem.blame.git.SECONDS", 0.0)
     with pytest.raises(NmemError, match="git rev-parse did not answer"):
         told(shop, "invoice.py")
+
+
+@pytest.mark.parametrize(
+    ("where", "said", "code"),
+    [
+        ("", "no file is named", 2), (".", "is a folder", 2), ("/", "is a folder", 2), (".:3", "is a folder", 2),
+        ("invoice.py:abc", ":12 or :12-20", 2), ("invoice.py:1,5", ":12 or :12-20", 2),
+        ("invoice.py:-5", ":12 or :12-20", 2), ("invoice.py:1-2-3", ":12 or :12-20", 2),
+        ("other.py:abc", "there is no file", 1), ("/etc/passwd:1", "line 1 is in no repository", 1),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_blamed_says_why(shop: World, where: str, said: str, code: int) -> None:
+    found = run("blame", where)
+    assert said in found.stdout + found.stderr
+    assert found.returncode == code
 
 
 # what an episode changed
