@@ -75,7 +75,9 @@ class Outward:
             self.shortened += 1
             cut = text[: limit - 1]
             at = cut.rfind(PLACEHOLDER)
-            text = (cut[:at] if at >= 0 and "]" not in cut[at:] else cut).rstrip() + ELLIPSIS
+            cut = cut[:at] if at >= 0 and "]" not in cut[at:] else cut
+            space = max(cut.rfind(" "), cut.rfind("\n")) if not text[len(cut)].isspace() else -1
+            text = (cut[:space] if space > len(cut) // 2 else cut).rstrip(" \n,;:([{“") + ELLIPSIS
         self.placeholders += text.count(PLACEHOLDER)
         return text
 

@@ -137,6 +137,11 @@ def outward(db: Connection, row: SessionRow | None, found: Sequence[Story] = ())
     return out
 
 
+def client(name: str) -> str:
+    """What a client calls itself; empty for one that is not known."""
+    return {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini"}.get(name, "")
+
+
 def when(at: int) -> str:
     """A moment, the same for every reader."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
@@ -213,7 +218,7 @@ class _Writer:
         yield "Project", self.out.line(row.project, 200)
         if found.branch:
             yield "Branch", self.out.line(found.branch, 200)
-        yield "Client", self.out.line(found.client, 60)
+        yield "Client", client(found.client) or self.out.line(found.client, 60)
         yield "When", f"{when(row.started_at)}, {whole_minutes(row.active_ms)} min of work"
         yield "Extent", f"{counted(row.turns, 'prompt')}, {counted(found.observations, 'action')}"
 

@@ -185,3 +185,19 @@ def test_paths_of_another_machine_s_checkout_are_relative(record: Recorded, told
     for text in (brief(db, 1).text, markdown.write(document.of_episode(db, 1))):
         assert "src/a.py" in text
         assert "shop/src" not in text and "D:" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see languages.go, then (https://x.org/7691).", "see `languages.go`, then (`https://x.org/7691`)."),
+        ("ask @octocat!", "ask `@octocat`!"),
+        ("it is a.b...", "it is `a.b`..."),
+    ],
+)
+def test_punctuation_stays_outside_of_code(text: str, shown: str) -> None:
+    assert markdown.escaped(text) == shown
+
+
+def test_the_client_is_called_by_its_name(coupon: Connection) -> None:
+    assert "- **Client:** Claude Code" in markdown.write(document.of_episode(coupon, 1))

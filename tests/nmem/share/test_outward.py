@@ -80,3 +80,15 @@ def test_a_text_is_redacted_before_it_is_cut_and_a_placeholder_is_never_cut() ->
 
 def test_nothing_hidden_leaves() -> None:
     assert Outward([]).text("a\x1b[31mb\u202ec\u200bd\x00") == "abcd"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("one_long_name_without_any_blank in it", 22, "one_long_name_without…"),
+        ("it takes the tooling of extensions", 30, "it takes the tooling of…"),
+        ("see the request (https://example.org/pull/1)", 30, "see the request…"),
+    ],
+)
+def test_a_text_is_cut_at_a_word(text: str, limit: int, shown: str) -> None:
+    assert Outward([]).text(text, limit) == shown
