@@ -23,7 +23,8 @@ _FRAME = CHAT | {
     for word in (
         *CHAT, "may", "might", "shall", "must", "whether", "ever", "does", "often", "much", "many", "between", "among",
         "within", "per", "don", "doesn", "didn", "isn", "aren", "wasn", "weren", "won", "wouldn", "couldn", "shouldn",
-        "hasn", "haven", "near", "around", "beside", "besides", "behind", "beyond", "upon", "across", "there", "thing", "sort", "just", "use", "actually", "currently", "exactly", "whose", "one",
+        "hasn", "haven", "near", "around", "beside", "besides", "behind", "beyond", "upon", "across", "there", "thing",
+        "sort", "just", "use", "actually", "currently", "exactly", "whose", "one",
     )
 }  # fmt: skip
 """Words that make a question and are not its subject: they count little, and only in the text that answers it."""

@@ -140,9 +140,8 @@ def unified(found: Changes, *, whole: bool = False) -> list[str]:
     untold = not any(hunk.lines or hunk.added or hunk.removed for hunk in hunks)
     if hunks and untold:
         many = len(hunks) + found.left_out
-        out.append(
-            f"\\ the text{'s' * (many != 1)} of {many} edit{'s' * (many != 1)} {'were' if many != 1 else 'was'} not kept"
-        )
+        told = f"the texts of {many} edits were" if many > 1 else "the text of 1 edit was"
+        out.append(f"\\ {told} not kept")
     for file in () if untold else found.files:
         before, after = (file.path, file.path) if absolute(file.path) else (f"a/{file.path}", f"b/{file.path}")
         out += ["--- /dev/null" if file.created else f"--- {before}", f"+++ {after}"]
