@@ -128,7 +128,7 @@ def _quote(question: Question, row: Said, episode: Says) -> Quote | None:
     score = sum(map(mul, _PARTS, values)) * factor * _WEIGHTS[row.kind] * (_OLD if row.superseded else 1.0)
     if question.why and (CAUSE.search(row.text) or _CAUSED.search(text)):
         score *= _WHY
-    coverage = factor * sum(map(mul, _COVERED, values))
+    coverage = factor * sum(map(mul, _COVERED, values)) if question.informs(near) else 0.0
     replaced, later = (row.superseded.told, f"{DECISION}/{row.superseded.id}") if row.superseded else ("", row.answered)
     return Quote(row.id, row.kind, row.at, row.session_id, row.project, row.unit_id, text, asked, restated, replaced,
                  round(coverage, 3), round(score, 4), row.path, row.row or row.id, later)  # fmt: skip

@@ -23,7 +23,8 @@ _FRAME = CHAT | {
     for word in (
         *CHAT, "may", "might", "shall", "must", "whether", "ever", "does", "often", "much", "many", "between", "among",
         "within", "per", "don", "doesn", "didn", "isn", "aren", "wasn", "weren", "won", "wouldn", "couldn", "shouldn",
-        "hasn", "haven", "there", "thing", "sort", "just", "use", "actually", "currently", "exactly", "whose", "one",
+        "hasn", "haven", "near", "around", "beside", "besides", "behind", "beyond", "upon", "across", "there", "thing",
+        "sort", "just", "use", "actually", "currently", "exactly", "whose", "one",
     )
 }  # fmt: skip
 """Words that make a question and are not its subject: they count little, and only in the text that answers it."""
@@ -84,6 +85,15 @@ class Question:
             for at, same in found.items():
                 out[at] = max(same, out.get(at, 0.0))
         return out
+
+    def informs(self, says: Says) -> bool:
+        """Whether these are enough of its informative words: two where it has more than one; one alone only where it
+        is no word that every project says.
+        """
+        ours = [at for at, word in enumerate(self.words) if word not in _FRAME]
+        if len(ours) > 1:
+            return sum(at in says for at in ours) > 1
+        return any(at in says and self.words[at] not in naming.GENERAL for at in ours)
 
     def share(self, says: Says, project_id: int) -> float:
         """How much of the question these words are in a project, 0 to 1: rare ones count for more."""

@@ -15,8 +15,8 @@ from capture.extract.git_output import hexadecimal
 from capture.redaction import redact
 from capture.text import clean
 from nmem.blame import git
-from nmem.context.places import root
-from nmem.episodes.text import checkout_path
+from nmem.context.places import absolute, forward, root
+from nmem.read import file_history
 from nmem.text import json_list, json_object
 
 EDITS, LINES, ALL = 200, 400, 5_000
@@ -86,14 +86,22 @@ def changes(db: Connection, unit_id: int, *, whole: bool = False) -> Changes | N
         (unit_id,),
     ).fetchall()
     most = ALL if whole else EDITS
+    checkouts = file_history.checkouts(db, unit["session_id"])
     files: dict[str, list[Row]] = {}
     for row in rows[:most]:
-        files.setdefault(checkout_path(row["file_path"]), []).append(row)
+        files.setdefault(_placed(row["file_path"], checkouts), []).append(row)
     folder = root(db, unit["project_id"], unit["session_id"])
     return Changes(
         unit_id, tuple(_file(path, found) for path, found in files.items()),
         tuple(_commits(folder, json_list(unit["commits"]), whole=whole)), max(0, len(rows) - most),
     )  # fmt: skip
+
+
+def _placed(path: str, checkouts: Sequence[str]) -> str:
+    """A path relative to the checkout that it lies in, else as it is, with forward slashes."""
+    path = forward(path)
+    best = max((one for one in checkouts if path.startswith(one.rstrip("/") + "/")), key=len, default="")
+    return forward(path[len(best.rstrip("/")) + 1 :]) if best else path
 
 
 def _file(path: str, rows: Sequence[Row]) -> Changed:
@@ -106,7 +114,9 @@ def _hunk(row: Row) -> Hunk:
     told = all(each.startswith(("+ ", "- ")) or each == "…" for each in kept)
     lines = tuple(each[0] + each[2:] if each != "…" else "\\ cut here" for each in kept) if told else ()
     refused = "refused" if json_object(row["metadata"]).get("refused") else row["outcome"]
-    return Hunk(row["id"], row["at"], refused, row["lines_added"], row["lines_removed"], lines)
+    added, removed = row["lines_added"], row["lines_removed"]
+    counted = bool(lines or added or removed)  # 0 and 0 of a text that was not kept is not known
+    return Hunk(row["id"], row["at"], refused, added if counted else None, removed if counted else None, lines)
 
 
 def _commits(folder: str, stored: Sequence[object], *, whole: bool) -> Iterator[Committed]:
@@ -133,11 +143,18 @@ def unified(found: Changes, *, whole: bool = False) -> list[str]:
     """All of it as the lines of a diff; `whole` as it was read."""
     out: list[str] = []
     most = ALL if whole else LINES
-    for file in found.files:
-        out += ["--- /dev/null" if file.created else f"--- a/{file.path}", f"+++ b/{file.path}"]
+    hunks = [hunk for file in found.files for hunk in file.hunks]
+    untold = not any(hunk.lines or hunk.added or hunk.removed for hunk in hunks)
+    if hunks and untold:
+        many = len(hunks) + found.left_out
+        told = f"the texts of {many} edits were" if many > 1 else "the text of 1 edit was"
+        out.append(f"\\ {told} not kept")
+    for file in () if untold else found.files:
+        before, after = (file.path, file.path) if absolute(file.path) else (f"a/{file.path}", f"b/{file.path}")
+        out += ["--- /dev/null" if file.created else f"--- {before}", f"+++ {after}"]
         for hunk in file.hunks:
             out += [_head(hunk), *hunk.lines]
-    if found.left_out:
+    if found.left_out and not untold:
         out.append(f"\\ {found.left_out} more edits")
     if len(out) > most:
         out = [*out[:most], f"\\ {len(out) - most} more lines"]

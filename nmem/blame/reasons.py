@@ -74,10 +74,12 @@ class Block:
     lines: tuple[str, ...]
     """The beginning of them, without secrets."""
     commit: Commit | None
-    """None: they are not committed yet."""
+    """None: they are not committed yet, or there is no repository."""
     reason: Reason | None
     seen_in: int = 0
     """The episode that made the commit of lines that no recorded edit has."""
+    tracked: bool = True
+    """Whether the file lies in a repository."""
 
     @property
     def name(self) -> str:
@@ -158,7 +160,8 @@ def _blocks(
             commit = replace(commit, author=redact(clean(commit.author)), subject=redact(clean(commit.subject)))
         shown = tuple([text for text in texts if text][:_LINES])
         reason = _reason(db, [claimed[place] for place in places], texts) if one else None
-        yield Block(places[0] + 1, places[-1] + 1, shown, commit, reason, seen.unit_id if seen and not one else 0)
+        yield Block(places[0] + 1, places[-1] + 1, shown, commit, reason, seen.unit_id if seen and not one else 0,
+                    bool(found.root))  # fmt: skip
 
 
 def _reason(db: Connection, claimed: Sequence[Claim], texts: Sequence[str]) -> Reason:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from nmem.text import fit, printable
 
 if TYPE_CHECKING:
-    from nmem.blame.git import Commit
     from nmem.blame.reasons import Block
     from nmem.blame.store import Ran
 
@@ -27,7 +26,7 @@ def of(one: Block, *, named: bool = True) -> str:
     twice = why.prompt.startswith(why.episode.rstrip("…"))
     title = "" if twice else f"  {fit(printable(why.episode), _TITLE)}"
     episode = f"episode/{why.unit_id}{title}" if why.unit_id else _session(why.session_id)
-    commit = one.commit.hash[:_HASH] if one.commit else "not committed"
+    commit = one.commit.hash[:_HASH] if one.commit else "not committed" if one.tracked else "in no repository"
     return f"{episode} · “{fit(printable(why.prompt), _QUOTE)}” · {commit}"
 
 
@@ -39,7 +38,8 @@ def _unknown(one: Block) -> str:
     """The verb, and what is known of lines without a reason."""
     are, was, it = ("is", "was", "it") if one.first == one.last else ("are", "were", "them")
     if one.commit is None:
-        return f"{are} not committed yet; nothing recorded made {it}"
+        state = "not committed yet" if one.tracked else "in no repository"
+        return f"{are} {state}; nothing recorded made {it}"
     by = f"{one.commit.hash[:_HASH]} by {fit(printable(one.commit.author), _TITLE)} on {_day(one.commit.at)}"
     nothing = f"nothing recorded made {it}"
     made = f"episode/{one.seen_in} made that commit, but no recorded edit proves to have made {it}"
@@ -62,7 +62,7 @@ def rows(one: Block) -> Rows:
         ("tests", f"{'passed' if why.tested.outcome == 'ok' else 'failed'} in the end: {_ran(why.tested)}"
          if why.tested else "none ran after the edit"),
         *(("decided", f"{each.text}  ({each.id})") for each in why.decisions),
-        ("commit", _commit(one.commit) + _other(why.committed_in, why.unit_id)),
+        ("commit", _commit(one) + _other(why.committed_in, why.unit_id)),
     ]  # fmt: skip
     return [row for row in found if row[1]]
 
@@ -80,8 +80,10 @@ def _other(made_in: int, unit: int) -> str:
     return f", committed in episode/{made_in}" if made_in and made_in != unit else ""
 
 
-def _commit(one: Commit | None) -> str:
-    return f"{one.hash[:_HASH]} {one.subject}, by {one.author} on {_day(one.at)}" if one else "not committed yet"
+def _commit(of: Block) -> str:
+    if (one := of.commit) is None:
+        return "not committed yet" if of.tracked else "the file is in no repository"
+    return f"{one.hash[:_HASH]} {one.subject}, by {one.author} on {_day(one.at)}"
 
 
 def _ran(one: Ran) -> str:

@@ -111,7 +111,7 @@ def _tried(near: Answer) -> str:
 
 def _lines(quote: Quote, *, project: bool) -> list[str]:
     """A quote: its id, when and who; what it answers, the words, how they were said again."""
-    at = f"{terminal.day(quote.at, terminal.now())}, {terminal.clock(quote.at)}" if quote.at else ""
+    at = f"{terminal.local(quote.at):%Y-%m-%d %H:%M}" if quote.at else ""
     head = (quote.id, at, quote.project if project else "", fit(quote.path, 60),
             f"superseded by {quote.superseded}" if quote.superseded else "")  # fmt: skip
     parts = (("asked", quote.asked), (_WHO[quote.kind], quote.text), ("agent", quote.restated))

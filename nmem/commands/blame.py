@@ -49,13 +49,24 @@ def command(where: str, as_json: bool) -> int:
 
 def _parsed(where: str) -> tuple[str, int, int]:
     """The file, the first and the last line; 0 for the end. A file that is called so is itself."""
+    if not where.strip():
+        raise click.UsageError("no file is named: nmem blame src/invoice.py:12")
     found = None if os.path.lexists(where) else _LINES.fullmatch(where)
     if found is None:
+        path, colon, said = where.rpartition(":")
+        if colon and path and not os.path.lexists(where) and os.path.lexists(path):
+            raise click.UsageError(
+                f"{printable(where)}: :{printable(said)} names no lines: they are given as :12 or :12-20"
+            )
+        if os.path.isdir(where):  # noqa: PTH112 - as it is written
+            raise click.UsageError(f"{printable(where)} is a folder: name a file in it")
         return where, 1, 0
     first = int(found[2])
     last = int(found[3] or first)
     if not 0 < first <= last:
         raise click.UsageError(f"{printable(where)}: lines are counted from 1, the first before the last")
+    if os.path.isdir(found[1]):  # noqa: PTH112 - as it is written
+        raise click.UsageError(f"{printable(found[1])} is a folder: name a file in it")
     return found[1], first, last
 
 
@@ -88,4 +99,7 @@ def changed(kind: str, number: str, *, as_json: bool, whole: bool) -> None:
     elif not shown:
         click.echo(f"episode {number} changed no file and committed nothing")
     else:
+        edits = sum(len(one.hunks) for one in found.files) + found.left_out
+        counts = ((len(found.files), "file"), (edits, "edit"), (len(found.commits), "commit"))
+        click.echo(" · ".join(terminal.count(number, what) for number, what in counts))
         diff(lines("\n".join(shown), len(shown)))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nmem.commands import terminal
 from nmem.commands.terminal import Section, count
-from nmem.read import compactions, listing
+from nmem.read import compactions, listing, views
 from nmem.read.compactions import AGAIN, KINDS, Again, Compaction, Known
+from nmem.share.document import outward
 from nmem.store.project import key_of
 from nmem.text import fit, printable, to_json
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 _TEXT = 200
 
@@ -43,8 +47,8 @@ def command(session: str | None, project: str, limit: int, everything: bool, as_
         else:
             ids = [(one, name) for one, name, _ in compactions.sessions(db, key_of(db, project))]
         found = [(one, name, compactions.of_session(db, one)) for one, name in ids]
-    found = [each for each in found if each[2]]
-    shown = found[:limit]
+        found = [each for each in found if each[2]]
+        shown = [(one, name, _outward(db, one, some)) for one, name, some in found[:limit]]
     every = [one for _, _, some in found for one in some]
     if as_json:
         told = [{"session": one, "compactions": [_shape(each) for each in some]} for one, _, some in shown]
@@ -76,6 +80,16 @@ def _row(session: str, project: str, some: Sequence[Compaction]) -> str:
     told = _totals(some)
     sums = (sum(told[each].values()) for each in ("known_with_summary", "dropped", "again"))
     return "\t".join(map(printable, (session, project, *map(str, (len(some), told["with_summary"], *sums)))))
+
+
+def _outward(db: Connection, session_id: str, found: Sequence[Compaction]) -> tuple[Compaction, ...]:
+    """Compactions with paths relative to the project, and no home in them."""
+    if not found:
+        return ()
+    out = outward(db, views.session(db, session_id))
+    known = [tuple(replace(each, text=out.text(each.text)) for each in one.known) for one in found]
+    again = [tuple(replace(each, text=out.text(each.text)) for each in one.again) for one in found]
+    return tuple(replace(one, known=k, again=a) for one, k, a in zip(found, known, again, strict=True))
 
 
 def _shape(one: Compaction) -> dict[str, Any]:

@@ -134,7 +134,19 @@ def roots(db: Connection, project: int | None) -> list[str]:
     if tables.version(db):
         learned = db.execute("SELECT roots FROM context_projects WHERE ?1 IS NULL OR project_id = ?1", (project,))
         out += [root for row in learned.fetchall() for root in str(row[0]).split("\n")]
-    return list(dict.fromkeys(forward(root).rstrip("/") for root in out if root))[:_NAMES]
+    named = (
+        (forward(root) or root.replace("\\", "/")).rstrip("/") for root in out
+    )  # a worktree alone has no other name
+    return [root for root in dict.fromkeys(named) if root][:_NAMES]
+
+
+def checkouts(db: Connection, session_id: str) -> list[str]:
+    """Where checkouts of a session's project were seen to lie, and every folder that sessions of it ran in."""
+    row = db.execute("SELECT project_id FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    if row is None:
+        return []
+    folders = db.execute("SELECT root FROM project_folders WHERE project_id = ?", (row[0],)).fetchall()
+    return list(dict.fromkeys([*roots(db, row[0]), *(str(each[0]) for each in folders)]))
 
 
 _TOUCHES = """

@@ -47,6 +47,8 @@ _SOMEONES = re.compile(
 """Homes of anybody, also as clients write them into the name of a folder; addresses of the web are left alone."""
 _HOME = re.compile(rf"^({_DRIVE}{_LEAD}[\\/](?:home|Users)[\\/][^\\/]+)")
 _ENDS = r"(?![\w-]|\.\w)"
+_LETTER = re.compile(r"[A-Za-z]:")
+_TREE = rf"(?:{_SLASH}(?:\.[\w-]+{_SLASH}worktrees|\.worktrees){_SLASH}[^\s\\/'\"`:;,()<>|]+)?"
 
 
 class Outward:
@@ -54,12 +56,13 @@ class Outward:
 
     def __init__(self, roots: Iterable[str]) -> None:
         """`roots`: folders of the project, as the session knew them."""
-        known = {one.rstrip("\\/") for one in roots} - {""}
+        known = {one.rstrip("\\/") for one in roots}
+        known = {one for one in known if one and not _LETTER.fullmatch(one)}
         places = [one for one in known if not any(one.startswith(f"{other}/") for other in known)]
         homes = {found[1] for one in places if (found := _HOME.match(one))}
         own = os.path.expanduser("~").rstrip("/")  # noqa: PTH111 - a string is what is compared
         homes |= {own} if len(own) > 1 else set()
-        self._roots = [_pattern(one, within=False) for one in places if one not in homes]
+        self._roots = [_pattern(one, within=False, trees=True) for one in sorted(places) if one not in homes]
         self._homes = [_pattern(one, within=one.count("/") > 1) for one in sorted(homes, key=len, reverse=True)]
         self._values: dict[str, str] = {}
         self.fresh = 0
@@ -87,7 +90,9 @@ class Outward:
             self.shortened += 1
             cut = text[: limit - 1]
             at = cut.rfind(PLACEHOLDER)
-            text = (cut[:at] if at >= 0 and "]" not in cut[at:] else cut).rstrip() + ELLIPSIS
+            cut = cut[:at] if at >= 0 and "]" not in cut[at:] else cut
+            space = max(cut.rfind(" "), cut.rfind("\n")) if not text[len(cut)].isspace() else -1
+            text = (cut[:space] if space > len(cut) // 2 else cut).rstrip(" \n,;:([{“") + ELLIPSIS
         self.placeholders += text.count(PLACEHOLDER)
         return text
 
@@ -132,11 +137,15 @@ class Outward:
         return _SOMEONES.sub(lambda at: at["url"] or ("-~" if at["dashed"] else f"{at['host'] or ''}~"), text)
 
 
-def _pattern(folder: str, *, within: bool) -> re.Pattern[str]:
+def _pattern(folder: str, *, within: bool, trees: bool = False) -> re.Pattern[str]:
     """A folder with either slash or escaped ones; group 1: the slash before what goes on below it.
 
-    `within`: also inside a longer path.
+    `within`: also inside a longer path. `trees`: a worktree that lies in it is the folder as well. A drive is also
+    what shells on Windows call it.
     """
-    plain = _SLASH.join(re.escape(part) for part in re.split(r"[\\/]+", folder))
+    drive, rest = (folder[0], folder[2:]) if _LETTER.match(folder) else ("", folder)
+    plain = _SLASH.join(re.escape(part) for part in re.split(r"[\\/]+", rest))
+    plain = f"(?:{drive}:|(?:/mnt|/cygdrive)?/{drive}){plain}" if drive else plain
     goes_on = rf"(?:({_SLASH})(?=[^\s\\/])|[\\/]?{_ENDS})"
-    return re.compile(("" if within else _NOT_WITHIN) + plain + goes_on, re.IGNORECASE if ":" in folder else 0)
+    begins = "" if within else _NOT_WITHIN
+    return re.compile(begins + plain + (_TREE if trees else "") + goes_on, re.IGNORECASE if drive else 0)

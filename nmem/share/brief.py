@@ -5,6 +5,7 @@ What was recorded stands in it as quotations: the brief says that they are data.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -18,19 +19,22 @@ from nmem.read.stories import Story
 from nmem.read.views import StreamRow
 from nmem.sanitize import quoted, whole
 from nmem.share import Outward
-from nmem.share.document import counted, ended, failure, outward, when
+from nmem.share.document import client, counted, ended, failure, outward, when
+from nmem.text import ELLIPSIS
 
 MOST = 1_500
 """Tokens of a brief, estimated from above as those of a model's question are."""
 GOAL, STATE, DECIDED, TRIED, OPEN, FILES = "goal", "state", "decided", "tried", "open", "files"
 _HEADINGS = {GOAL: "Goal", STATE: "State", DECIDED: "Decisions of the person", TRIED: "What was tried and failed",
              OPEN: "Open ends", FILES: "Files"}  # fmt: skip
-_NONE = {DECIDED: "No decision of the person is recorded.", TRIED: "No failed attempt is recorded.",
+_NONE = {TRIED: "No failed attempt is recorded.",
          OPEN: "No open end is recorded.", FILES: "No file is recorded."}  # fmt: skip
 _LONG, _TEXT, _SHORT = 700, 320, 160
 _DONE, _SETTLED, _FAILED, _ENDS, _TOUCHED = 6, 6, 5, 6, 10
 _ORDER = (GOAL, STATE, OPEN, DECIDED, TRIED, FILES)
 """Whose sentences find room first: a round takes one of each."""
+_ASKED = re.compile(r"\s*\(asked: “.*”\)\.?$", re.DOTALL)
+"""What a story adds to what was done: a brief says what was asked by itself."""
 _REQUEST = (
     "Please continue this work from here. See first what the files and the last commit say, for they hold more than "
     "this brief; then do what is open, check it, and ask the person where a decision is missing."
@@ -56,7 +60,7 @@ def brief(db: Connection, unit_id: int) -> Brief:
         raise NmemError(f"there is no episode {unit_id}: `nmem episodes` lists them")
     session = views.session(db, found.row.session_id)
     rows = open_ends.of_session(db, found.row.session_id, found.row.started_at)
-    facts = _Facts(found, outward(session, [found]), rows)
+    facts = _Facts(found, outward(db, session, [found]), rows)
     said = {
         GOAL: list(facts.goal()), STATE: list(facts.state()), DECIDED: list(facts.decided()),
         TRIED: list(facts.tried()), OPEN: list(facts.open()), FILES: list(facts.files()),
@@ -102,7 +106,7 @@ class _Facts:
         )
 
     def _client(self) -> str:
-        return {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini"}.get(self.found.client, "another client")
+        return client(self.found.client) or "another client"
 
     def goal(self) -> Iterator[str]:
         """What the person asked for, first and later."""
@@ -125,7 +129,10 @@ class _Facts:
             messages = list(dict.fromkeys(each.message for each in self.found.commits))[-3:]
             some = [self._quoted(each, _SHORT, ends="") for each in messages]
             made = counted(len(self.found.commits), "commit")
-            yield f"{made} {'was' if len(self.found.commits) == 1 else 'were'} made, the last: {', '.join(some)}."
+            which = (
+                "" if len(self.found.commits) <= len(some) else ", the last" if len(some) == 1 else ", the last ones"
+            )
+            yield f"{made} {'was' if len(self.found.commits) == 1 else 'were'} made{which}: {', '.join(some)}."
         else:
             yield "No commit was seen."
         yield from self._checks()
@@ -135,7 +142,7 @@ class _Facts:
         if self.found.last_words:
             yield f"The agent said last: {self._quoted(self.found.last_words, _TEXT)}"
         done = [text for text in (told.completed if told else ()) if not text.startswith("Committed: ")]
-        yield from (f"This was done: {self._quoted(text, _TEXT)}" for text in done[:_DONE])
+        yield from (f"This was done: {self._quoted(_ASKED.sub('', text), _TEXT)}" for text in done[:_DONE])
 
     def _checks(self) -> Iterator[str]:
         """The last run of each kind of check."""
@@ -202,8 +209,18 @@ class _Facts:
     def _quoted(self, text: str, limit: int, ends: str = ".") -> str:
         """A text by its whole sentences, redacted whole before it is cut; one long sentence shows that it is cut."""
         ready = self.out.text(text)
-        said = quoted(whole(ready, limit - 2) or ready, limit)
+        said = quoted(whole(ready, limit - 2) or _at_word(ready, limit - 2), limit)
         return said if said[-2:-1] in ".?!…" else said + ends
+
+
+def _at_word(text: str, limit: int) -> str:
+    """A text that was cut, or is too long, up to its last whole word."""
+    text = " ".join(text.split())
+    if len(text) <= limit and not text.endswith(ELLIPSIS):
+        return text
+    head = text[: limit - 1].rstrip(ELLIPSIS)
+    space = head.rfind(" ")
+    return (head[:space] if space > len(head) // 2 else head).rstrip(" ,;:([{“—-") + ELLIPSIS
 
 
 def _times(number: int) -> str:

@@ -14,6 +14,7 @@ from nmem.episodes.narrations import told_by
 from nmem.episodes.open_ends import plain
 from nmem.errors import NmemError
 from nmem.read import listing, views
+from nmem.read.file_history import checkouts
 from nmem.read.stories import Story, story
 from nmem.read.views import SessionRow, StreamRow, outcome_words
 from nmem.share import Outward
@@ -99,7 +100,7 @@ def of_episode(db: Connection, unit_id: int) -> Document:
     found = story(db, unit_id, whole=True)
     if found is None:
         raise NmemError(f"there is no episode {unit_id}: `nmem episodes` lists them")
-    writer = _Writer(outward(views.session(db, found.row.session_id), [found]))
+    writer = _Writer(outward(db, views.session(db, found.row.session_id), [found]))
     writer.episode(found, 2)
     return writer.document(writer.out.line(found.row.name, 200), [found])
 
@@ -111,7 +112,7 @@ def of_session(db: Connection, session_id: str) -> Document:
     found = [one for one in known if one is not None]
     if row is None or not found:
         raise NmemError("the session has no episode yet: its first prompt or `nmem settle` makes one")
-    writer = _Writer(outward(row, found))
+    writer = _Writer(outward(db, row, found))
     many = len(found) > 1
     if many:
         listed = (Item(writer.out.line(one.row.name, 200), note=one.row.outcome.words, at=when(one.row.started_at))
@@ -124,14 +125,21 @@ def of_session(db: Connection, session_id: str) -> Document:
     return writer.document(writer.out.line(row.name or found[0].row.name, 200), found)
 
 
-def outward(row: SessionRow | None, found: Sequence[Story]) -> Outward:
-    """What makes the texts of some stories fit to leave, with the secrets that are anywhere in them."""
-    out = Outward([row.root, row.cwd] if row else [])
+def outward(db: Connection, row: SessionRow | None, found: Sequence[Story] = ()) -> Outward:
+    """What makes the texts of some stories fit to leave, with the secrets that are anywhere in them; the project's
+    checkouts may be recorded on other machines, too.
+    """
+    out = Outward([row.root, row.cwd, *checkouts(db, row.id)] if row else [])
     for one in found:
         for said in one.said_and_done:
             out.learn(said.text)
             out.learn(_response(said))
     return out
+
+
+def client(name: str) -> str:
+    """What a client calls itself; empty for one that is not known."""
+    return {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini"}.get(name, "")
 
 
 def when(at: int) -> str:
@@ -210,7 +218,7 @@ class _Writer:
         yield "Project", self.out.line(row.project, 200)
         if found.branch:
             yield "Branch", self.out.line(found.branch, 200)
-        yield "Client", self.out.line(found.client, 60)
+        yield "Client", client(found.client) or self.out.line(found.client, 60)
         yield "When", f"{when(row.started_at)}, {whole_minutes(row.active_ms)} min of work"
         yield "Extent", f"{counted(row.turns, 'prompt')}, {counted(found.observations, 'action')}"
 

@@ -15,6 +15,8 @@ from nmem.text import lines, printable
 _ACTS = re.compile(r"([\\`*_\[\]|~$])")
 _LINKED = re.compile(r"@|://|www\.|mailto:|javascript:|\w\.\w|#\d|GH-\d|^[0-9a-f]{7,40}$", re.IGNORECASE)
 _BEGINS = re.compile(r"^([-+=#:]|\d+(?=[.)]))")
+_AROUND = re.compile(r"([(\"'“‘]*)(.*?)([.,;:!?)\"'”’…]*)", re.DOTALL)
+"""A word between the punctuation around it."""
 _TICKS = re.compile(r"`+")
 _WIDE, _MOST = 110, 4_000
 """Characters of a line in a fence: a page does not wrap them; lines of a text."""
@@ -28,8 +30,16 @@ def write(document: Document) -> str:
 
 def escaped(text: str) -> str:
     """A text on one line, in which nothing acts."""
-    words = [code(word) if _LINKED.search(word) else _plain(word) for word in printable(text).split(" ") if word]
+    words = [_coded(word) if _LINKED.search(word) else _plain(word) for word in printable(text).split(" ") if word]
     return _BEGINS.sub(r"\\\1" if words and not words[0][:1].isdigit() else r"\1\\", " ".join(words))
+
+
+def _coded(word: str) -> str:
+    """A word as code, the punctuation around it outside, where what is left still is what was linked."""
+    found = _AROUND.fullmatch(word)
+    if found is None or not found[2] or not _LINKED.search(found[2]) or _LINKED.search(found[1] + " " + found[3]):
+        return code(word)
+    return f"{_plain(found[1])}{code(found[2])}{_plain(found[3])}"
 
 
 def _plain(word: str) -> str:

@@ -96,7 +96,7 @@ ACTIONS: list[Action] = [
     Action("chips", ("f",), "filters", "to the filters, or back: h l move, space toggles one", "Search",
            "search"),
     Action("order", ("S",), "newest", "sort by newest; again: by best match", "Search", "search"),
-    Action("question", ("a",), "ask", "ask a question: quotes answer it, or nothing is recorded about it", "Search",
+    Action("question", ("a",), "ask", "ask a question: quotes answer it; in the box a leading ? asks", "Search",
            "search"),
     Action("manual", ("m",), "syntax", "everything you can type; enter puts it into the box", "Search", "search"),
     Action("again", ("ctrl+r", "f5"), "", "search again: more may be recorded since", "Search", "search"),

@@ -103,7 +103,7 @@ def count(results: Results) -> str:
 def told(results: Results | None, *, newest: bool, searching: bool, stale: bool, cells: int) -> Line:
     """The live count, how long it took, in which order, and what a person should know."""
     if results is None:
-        idle = " type: results come with every key · esc leaves the box"
+        idle = " type: results come with every key · ? in the box asks · esc leaves the box"
         said: Line = [(" searching ..." if searching else idle, "quiet")]
         return cut(said, cells)
     left: Line = [

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from nmem.recall.remember import Plan
 
 _DECISION = "put the cursor on a decision of the story: enter opens it"
-_FILE = "put the cursor on a file or an edit of the story: enter opens it"
 _PROMPT = "put the cursor on a prompt of the story: enter opens it, ] goes to the next prompt"
 
 
@@ -277,14 +276,26 @@ class EpisodeActions(ListScreen):
             self.app.push_screen(Changed(self.unit_id))
 
     def may_blame(self) -> str | None:
-        """Only a file."""
-        return None if self.pane.has_focus and self.pane.path else _FILE
+        """A file of the story, else the first that the episode worked on."""
+        if reason := self.may_pin():
+            return reason
+        return None if self._file() or not self.told else "no file is recorded of this episode"
 
     def do_blame(self) -> None:
+        if self.wait_for_story("blame"):
+            return
         from nmem_tui.screens.reason_dialogs import Why  # on use: start-up stays short
 
-        if self.story:
-            self.app.push_screen(Why(self.story.row.session_id, self.pane.path))
+        if self.story and (path := self._file()):
+            self.app.push_screen(Why(self.story.row.session_id, path))
+
+    def _file(self) -> str:
+        """The file under the story's cursor, else the episode's first."""
+        if self.pane.has_focus and self.pane.path:
+            return self.pane.path
+        story = self.story if self.told else None
+        called = (row.path for row in story.said_and_done if row.path and row.word.startswith("file")) if story else ()
+        return story.hot[0].path if story and story.hot else next(iter(called), "")
 
     def _open_links(self) -> list[Link]:
         return [link for link in self.story.links if not link.outcome] if self.story else []

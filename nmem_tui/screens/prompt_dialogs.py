@@ -148,7 +148,7 @@ _PLACES = (("file", "into a new file here"), ("clipboard", "to the clipboard"))
 
 
 SHARE = "share"
-_SHARE = "the episode for somebody else, redacted: Markdown and HTML, into new files here"
+_SHARE = "for somebody else, redacted: Markdown and HTML files here"
 
 
 class Export(Dialog):

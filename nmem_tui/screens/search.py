@@ -280,9 +280,11 @@ class Search(SearchActions):
             self.frame.border_title = Content("Search")
             self.frame.border_subtitle = Content("")
             return
-        about = fit(printable(results.query.text), 40)
-        self.frame.border_title = Content(lists.title("Hits", f"for “{about}”", "", "", self.marks_told)
-                                            if self.all_marked else f"Hits for “{about}”")  # fmt: skip
+        text = results.query.text.strip()
+        what, how = ("Answer", "to") if self.asked_for else ("Hits", "for")
+        about = fit(printable(text.removeprefix("?").strip() if self.asked_for else text), 40)
+        self.frame.border_title = Content(lists.title(what, f"{how} “{about}”", "", "", self.marks_told)
+                                            if self.all_marked else f"{what} {how} “{about}”")  # fmt: skip
         listed = f"{len(self.hits)} listed" if self._next or len(self.hits) < results.found else ""
         self.frame.border_subtitle = Content(listed)
 

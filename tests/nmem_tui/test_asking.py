@@ -31,6 +31,7 @@ async def test_a_key_asks_and_enter_opens_the_episode_of_a_quote(
         assert hit.id.startswith("prompt/")
         assert "thumbnails test is flaky" in hit.snippet.text
         assert hit.id in text(pilot), "the list names the row"
+        assert "Answer to “which test is flaky on CI”" in text(pilot)
         marked = {hit.snippet.text[begin:end].lower() for begin, end in hit.snippet.marks}
         assert {"test", "flaky"} <= marked
         await pilot.press("enter")

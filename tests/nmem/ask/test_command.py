@@ -51,7 +51,7 @@ def test_a_person_reads_ids_dates_and_who_said_it(bakery: Path) -> None:
     assert code == 0
     first, *_ = done.stdout.split("\n\n")
     assert first.startswith("decision/")
-    assert "Mon 9 Mar, " in first
+    assert "  2026-03-09 " in first
     assert "    you decided: Nine attempts, and it waits 40 seconds between two of them." in first.splitlines()
     assert "  superseded by decision/" in done.stdout
 
@@ -68,7 +68,8 @@ def test_what_the_agent_found_out_is_quoted_and_printable(bakery: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["which oven do we bake in?", "how long may an order importer wait for the till?", "who is it?", "why?"]
+    "question", ["which oven do we bake in?", "how long may an order importer wait for the till?", "who is it?", "why?",
+     "' OR 1=1 -- \" NEAR(", "NEAR OR importer zebra", "which order?"]
 )  # fmt: skip
 def test_what_was_not_said_is_not_answered(question: str, bakery: Path) -> None:
     code, done = ask(question)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -252,7 +254,7 @@ def test_a_whole_file_is_a_row_a_block_and_json_has_the_same(shop: World) -> Non
 @pytest.mark.parametrize(
     ("where", "said", "code"),
     [
-        ("invoice.py:9", "has 5 lines", 1), ("none.py", "there is no file", 1), (".", "there is no file", 1),
+        ("invoice.py:9", "has 5 lines", 1), ("none.py", "there is no file", 1),
         ("invoice.py:3-2", "counted from 1", 2), ("picture", "is no text file", 1),
     ],
 )  # fmt: skip
@@ -367,14 +369,30 @@ def test_a_git_that_does_not_answer_is_one_line(shop: World, monkeypatch: pytest
         told(shop, "invoice.py")
 
 
+@pytest.mark.parametrize(
+    ("where", "said", "code"),
+    [
+        ("", "no file is named", 2), (".", "is a folder", 2), ("/", "is a folder", 2), (".:3", "is a folder", 2),
+        ("invoice.py:abc", ":12 or :12-20", 2), ("invoice.py:1,5", ":12 or :12-20", 2),
+        ("invoice.py:-5", ":12 or :12-20", 2), ("invoice.py:1-2-3", ":12 or :12-20", 2),
+        ("other.py:abc", "there is no file", 1), ("/etc/passwd:1", "line 1 is in no repository", 1),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_blamed_says_why(shop: World, where: str, said: str, code: int) -> None:
+    found = run("blame", where)
+    assert said in found.stdout + found.stderr
+    assert found.returncode == code
+
+
 # what an episode changed
 
 
 def test_the_diff_of_an_episode_is_its_edits_and_its_commits(shop: World) -> None:
     settled(shop)
     found = run("show", "episode/1", "--diff").stdout.splitlines()
-    assert found[:2] == ["--- a/invoice.py", "+++ b/invoice.py"]
-    assert found[2].startswith("@@ obs/") and "+4 -2" in found[2]
+    assert found[0].startswith("1 file · ") and found[0].endswith(" · 1 commit")
+    assert found[1:3] == ["--- a/invoice.py", "+++ b/invoice.py"]
+    assert found[3].startswith("@@ obs/") and "+4 -2" in found[3]
     assert "-    return net_amount * discount_rate" in found and f"+{WHOLE[3]}" in found
     assert any(row.startswith("@@ commit") and "coupon is taken off once" in row for row in found)
     assert " invoice.py | 6 ++++--" in found and not any(row.startswith("diff --git") for row in found)
@@ -388,3 +406,26 @@ def test_a_commit_that_is_gone_is_named_and_other_things_have_no_diff(shop: Worl
     assert json.loads(run("show", "1", "--diff", "--json").stdout)["commits"][0]["lines"] == []
     assert run("show", "prompt/1", "--diff").returncode == 2
     assert run("show", "99", "--diff").returncode == 1
+
+
+def test_edits_whose_texts_were_not_kept_have_no_numbers(shop: World) -> None:
+    settled(shop)
+    with closing(sqlite3.connect(shop.path)) as db:
+        db.execute("UPDATE observations SET content = 'invoice.py', lines_added = 0, lines_removed = 0")
+        db.commit()
+    found = run("show", "1", "--diff").stdout.splitlines()
+    assert found[1].startswith("\\ the text") and found[1].endswith("not kept")
+    assert "obs/" not in "".join(found)
+    hunks = json.loads(run("show", "1", "--diff", "--json").stdout)["files"][0]["hunks"]
+    assert {(one["added"], one["removed"]) for one in hunks} == {(None, None)}
+
+
+def test_a_diff_names_files_relative_to_the_project_else_as_they_are(shop: World) -> None:
+    settled(shop)
+    ids = [row[0] for row in shop.db.execute("SELECT id FROM observations WHERE file_path = 'invoice.py' ORDER BY id")]
+    shop.db.execute("UPDATE observations SET file_path = ? WHERE id = ?", (f"{shop.root}/src/a.py", ids[0]))
+    shop.db.execute("UPDATE observations SET file_path = '/tmp/x' WHERE id = ?", (ids[1],))
+    shop.db.commit()
+    found = run("show", "1", "--diff").stdout.splitlines() + run("show", "2", "--diff").stdout.splitlines()
+    heads = {row for row in found if row.startswith(("--- ", "+++ "))}
+    assert {"+++ b/src/a.py", "+++ /tmp/x"} <= heads, heads

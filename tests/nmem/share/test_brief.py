@@ -50,6 +50,24 @@ def test_a_decision_that_holds_is_told_with_its_question(record: Recorded, told:
     assert "No decision of the person" not in text
 
 
+def test_several_commits_are_told_and_no_absent_decision_is(record: Recorded, told: Callable[[], Connection]) -> None:
+    record.begin("two").user("We decided: round half to even in the invoice of the shop.").edit("src/a.py")
+    db = told()
+    commits = '[{"hash": "1234567", "message": "Round half"}, {"hash": "89abcde", "message": "Test it"}]'
+    record.db.execute("UPDATE work_units SET commits = ?", (commits,))
+    record.db.commit()
+    text = brief.brief(db, 1).text
+    assert "2 commits were made: “Round half”, “Test it”." in text
+    assert "No decision" not in text
+
+
+def test_a_text_that_was_cut_ends_at_a_word() -> None:
+    assert brief._at_word("A segment that takes tooling, extensions, proje…", 300) == (
+        "A segment that takes tooling, extensions…"
+    )  # fmt: skip
+    assert brief._ASKED.sub("", "Answer: it is so… (asked: “why (and how)?”)") == "Answer: it is so…"
+
+
 def test_it_is_bounded_whatever_was_said(record: Recorded, told: Callable[[], Connection]) -> None:
     record.begin("long").user(" ".join(f"Rename the module number {n} of the shop." for n in range(900)))
     for n in range(40):

@@ -7,6 +7,7 @@ import json
 import os
 import stat
 from collections import Counter
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from sqlite3 import Connection
@@ -16,6 +17,7 @@ from markdown_it import MarkdownIt
 
 from nmem.errors import NmemError
 from nmem.share import document, files, markdown, page
+from nmem.share.brief import brief
 from tests.nmem import command_line
 from tests.nmem.conftest import Recorded
 from tests.nmem.share.conftest import SECRETS
@@ -195,3 +197,33 @@ def test_what_cannot_be_shared_is_one_line(coupon: Connection, words: tuple[str,
     done = command_line.run("share", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
     assert said in done.stderr
+
+
+def test_paths_of_another_machine_s_checkout_are_relative(record: Recorded, told: Callable[[], Connection]) -> None:
+    """The project's root in the database is another folder than that which the calls name."""
+    record.begin("win").user("Fix the coupon of the shop in the basket, it rounds the wrong way.")
+    for name in ("a", "b", "c"):
+        record.act("file_read", f"D:/shop/src/{name}.py", f"D:/shop/src/{name}.py")
+    record.act("command", "type D:\\shop\\web D:/shop/.claude/worktrees/x/src/d.py").edit("D:/shop/src/a.py").agent(
+        "Done."
+    )
+    db = told()
+    for text in (brief(db, 1).text, markdown.write(document.of_episode(db, 1))):
+        assert "src/a.py" in text
+        assert "shop/src" not in text and "D:" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see languages.go, then (https://x.org/7691).", "see `languages.go`, then (`https://x.org/7691`)."),
+        ("ask @octocat!", "ask `@octocat`!"),
+        ("it is a.b...", "it is `a.b`..."),
+    ],
+)
+def test_punctuation_stays_outside_of_code(text: str, shown: str) -> None:
+    assert markdown.escaped(text) == shown
+
+
+def test_the_client_is_called_by_its_name(coupon: Connection) -> None:
+    assert "- **Client:** Claude Code" in markdown.write(document.of_episode(coupon, 1))

@@ -67,6 +67,19 @@ def test_a_folder_within_the_project_is_not_taken_for_its_root() -> None:
     assert Outward([f"{ROOT}/web", ROOT]).text(f"{ROOT}/web/a.ts") == "web/a.ts"
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("D:/posh/src/a.go", "src/a.go"),
+        (r'type "D:\posh\website" d:\\posh\\x', r'type "website" x'),
+        ("D:/posh/.claude/worktrees/x/src/a.go D:/posh/.worktrees/1/b", "src/a.go b"),
+        ("cd /d/posh && ls /mnt/d/posh/src D:/poshest/x D:/x", "cd . && ls src D:/poshest/x D:/x"),
+    ],
+)
+def test_a_checkout_on_a_drive_is_the_project_too(written: str, shown: str) -> None:
+    assert Outward([ROOT, "D:/posh", "D:"]).text(written) == shown
+
+
 def test_the_user_s_own_home_is_hidden_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/data/people/anna")
     assert Outward([]).text("ls /data/people/anna/x /data/people/annabel") == "ls ~/x /data/people/annabel"
@@ -91,3 +104,15 @@ def test_a_text_is_redacted_before_it_is_cut_and_a_placeholder_is_never_cut() ->
 
 def test_nothing_hidden_leaves() -> None:
     assert Outward([]).text("a\x1b[31mb\u202ec\u200bd\x00") == "abcd"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("one_long_name_without_any_blank in it", 22, "one_long_name_without…"),
+        ("it takes the tooling of extensions", 30, "it takes the tooling of…"),
+        ("see the request (https://example.org/pull/1)", 30, "see the request…"),
+    ],
+)
+def test_a_text_is_cut_at_a_word(text: str, limit: int, shown: str) -> None:
+    assert Outward([]).text(text, limit) == shown
