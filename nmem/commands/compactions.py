@@ -57,7 +57,7 @@ def command(session: str | None, project: str, limit: int, everything: bool, as_
         where = f"session {printable(session)}" if session else "any session here"
         click.echo(f"no compaction of {where} is recorded", err=True)
     elif session:
-        sections = [_section(number, each, everything=everything) for number, each in enumerate(found[0][2], 1)]
+        sections = [_section(number, each, everything=everything) for number, each in enumerate(shown[0][2], 1)]
         terminal.say(f"Compactions of session {found[0][0]}", [*sections, ("In all", _sum(every))])
     else:
         _list(shown, every)
