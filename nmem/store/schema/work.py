@@ -133,4 +133,4 @@ CREATE TABLE transcript_copies (             -- a client deletes its transcripts
   packed BLOB                                -- zlib of the redacted lines; NULL where none is kept
 );
 """
-"""A purged copy leaves its row, so that none is made again. Of a file that became large or unreadable the older one stays."""
+"""A purged copy leaves its row: none is made again. Of a file that became large or unreadable the older one stays."""

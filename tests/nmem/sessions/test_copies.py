@@ -14,7 +14,7 @@ from nmem.errors import NmemError
 from nmem.purge import history, run
 from nmem.purge.preview import preview
 from nmem.purge.selection import Selection
-from nmem.sessions import copies, restore, resume
+from nmem.sessions import copies, packing, restore, resume
 from nmem.settle import settle
 from nmem.undo import undo
 from tests.nmem.conftest import MINUTE, Recorded
@@ -260,13 +260,13 @@ def test_words_of_a_transcript_that_is_not_copied_yet_never_are(
 def test_a_purge_while_a_copy_is_made_wins(
     record: Recorded, db_path: str, transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pack = copies.packing.pack
+    pack = packing.pack
 
     def meanwhile(data: bytes, *, document: bool = False) -> bytes:
         run.purge(db_path, Selection(ids=(("prompt", "1"),)), record.at, window=0)
         return pack(data, document=document)
 
-    monkeypatch.setattr(copies.packing, "pack", meanwhile)
+    monkeypatch.setattr(packing, "pack", meanwhile)
     keep(record)
     assert copies.give(record.db, ID) is None
 
