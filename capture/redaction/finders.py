@@ -149,6 +149,11 @@ def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share 
     return [span for _, span in sorted(found)]  # in the table's order: the earlier row names the kind
 
 
+def token(text: str) -> bool:
+    """Whether a token of a known form is in a text."""
+    return bool(_tokens(text, ""))
+
+
 def _partner(text: str, end: int, kind: str) -> list[Span]:
     """`Client("AC...", "HERE")`, `AKIA...,HERE`: the secret half of a pair whose public half ends at `end`."""
     source = _PARTNERS.get(kind)

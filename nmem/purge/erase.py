@@ -56,7 +56,7 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
     _facts(db)
     _swept(db, reach, heirs)
     _meaning(db, reach)
-    copies.purge(db, reach.touched | reach.copies)
+    copies.purge(db, reach.touched | reach.copies | reach.uncopied)
     _threads(db)
     _projects(db, reach)
     if chosen.everywhere:

@@ -173,7 +173,8 @@ def _derived(db: Connection, found: Reach) -> tuple[tuple[int, ...], dict[str, i
 
 def _elsewhere(db: Connection, chosen: Selection, reached: Reach) -> dict[str, int]:
     """Where else the words stand, besides the rows that go and what is made of their sessions."""
-    out = {"transcript_copies.packed": len(reached.copies)} if reached.copies else {}
+    told = {"transcript_copies.packed": len(reached.copies), "transcripts": len(reached.uncopied)}
+    out = {name: number for name, number in told.items() if number}
     sweep.watch(db, chosen)
     for table in journal.tables(db, (*sweep.FACTS, "tasks")):  # a task that says them is a row that goes
         for name in sweep.says(db, table.name):
@@ -185,8 +186,8 @@ def _elsewhere(db: Connection, chosen: Selection, reached: Reach) -> dict[str, i
 
 
 def transcripts(db: Connection, found: Reach) -> tuple[str, ...]:
-    """The clients' own files of the sessions that lose something: these are theirs, and stay."""
-    of = json.dumps(sorted(found.sessions | found.touched))
+    """The clients' own files of the sessions that lose something or say the words: these are theirs, and stay."""
+    of = json.dumps(sorted(found.sessions | found.touched | found.uncopied))
     rows = db.execute("SELECT DISTINCT transcript_path FROM sessions WHERE transcript_path != ''"
                       " AND id IN (SELECT value FROM json_each(?)) ORDER BY 1", (of,))  # fmt: skip
     return tuple(row[0] for row in rows if Path(row[0]).exists())

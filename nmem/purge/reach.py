@@ -40,6 +40,8 @@ class Reach:
     """Calls of which a sweep left the trace only."""
     copies: set[str] = field(default_factory=set)
     """Sessions whose transcript was copied and says the chosen words: the copy goes."""
+    uncopied: set[str] = field(default_factory=set)
+    """Sessions whose transcript was not copied yet and says the chosen words: it never is."""
     touched: set[str] = field(default_factory=set)
     """Sessions that stay and lose something: what was made of them is made anew."""
     words: set[str] = field(default_factory=set)
@@ -71,7 +73,11 @@ def find(db: Connection, chosen: Selection, stopped: Callable[[], bool] = lambda
     if chosen.everywhere:
         reach.tasks |= _tasks(db, chosen, reach)
         words, regexes = chosen.matcher.needles(reach.words), bool(chosen.regexes)
-        reach.copies = copies.saying(db, lambda data: words.within(data) or (regexes and chosen.matcher(data)))
+
+        def says(data: bytes) -> bool:
+            return words.within(data) or (regexes and chosen.matcher(data))
+
+        reach.copies, reach.uncopied = copies.saying(db, says, stopped), copies.uncopied(db, says, stopped)
     return reach
 
 

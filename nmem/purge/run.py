@@ -148,7 +148,7 @@ def _erase(
             words = chosen.matcher.needles(found.words)
             kept = files.found(db_path, words)
             copies = bool(words) and backups and preview.copies(db_path, words)
-            if not counts and not kept and not copies and not _changed(journal):
+            if not counts and not kept and not copies and not found.uncopied and not _changed(journal):
                 raise NmemError("nothing recorded contains this text")
             until = now + minutes * 60_000
             number = int(db.execute(

@@ -24,7 +24,8 @@ _WORDS = {
     "hook": "runs of the hooks", "swept": "traces of swept records", "sweep": "traces of swept records",
     "redaction": "judged redactions", "learning": "learnings and their evidence",
     "learnings": "learnings and their evidence", "said": "decisions said in passing",
-    "decided": "decisions said in passing",
+    "decided": "decisions said in passing", "transcript": "copies of transcripts",
+    "transcripts": "transcripts that will not be copied",
 }  # fmt: skip
 """The first word of a table's name -> what stands in it."""
 _OTHER = "nmem's own notes"

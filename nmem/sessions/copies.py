@@ -1,14 +1,16 @@
 """Keeps copies of transcripts in the database (SQL): made at settling, bounded in size and age, given up when purged.
 
 Copied is what a client keeps in its own folder of a session that is over or has been idle for half an hour, once, and
-again when its file has changed. Each is bounded in size, all of them are together, the oldest go first; what is past
-its lifetime goes as well, and no copy outlives the words of the prompts in it.
+again when its file has changed; where that can no longer be copied, the older copy stays. Each is bounded in size, all
+of them are together, the oldest go first; what is past its lifetime goes as well, and no copy outlives the words of the
+first prompt in it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
@@ -26,6 +28,8 @@ from nmem.settings.kinds import PROMPT
 
 KEPT, LARGE, UNREAD, DROPPED, PURGED = "kept", "large", "unread", "dropped", "purged"
 _MB = 1 << 20
+_MOST, _PIECE = 1 << 30, 32 * _MB
+"""Bytes of a file that is looked through for words, larger ones are never copied; and of what is read of it at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +81,16 @@ def keep(db: Connection, now: int, rules: str, stopped: Callable[[], bool] = lam
     _expire(db, now, bounds, lives)
     _anew(db, rules, stopped)
     made = 0
-    for session_id, client, path, known in _due(db, now, bounds, lives) if bounds.on else ():
+    for one in _sources(db, now) if bounds.on else ():
         if stopped():
             break
-        made += _copy(db, session_id, client, path, known, bounds, rules, now)
+        mark = _mark(one.path) if one.over and not _past(bounds, lives, now, one.life) else None
+        if mark is None or one.settled(mark, bounds, now):
+            continue
+        room = bounds.all - _held(db, one.last_at, one.session_id)
+        if room <= 0 or (one.state == DROPPED and mark == one.mark and mark[0] > room):
+            break  # it would go again, and what is older gives way first; packed it is smaller than the file
+        made += _copy(db, one, mark, bounds, rules, now)
     _fit(db, bounds.all)
     return made
 
@@ -99,10 +109,12 @@ def give(db: Connection, session_id: str) -> tuple[str, bytes] | None:
         raise NmemError(str(error)) from None
 
 
-def saying(db: Connection, says: Callable[[bytes], bool]) -> set[str]:
+def saying(db: Connection, says: Callable[[bytes], bool], stopped: Callable[[], bool] = lambda: False) -> set[str]:
     """Sessions whose copies say something: read one by one, no lock is held."""
     found = set()
     for session_id in _kept(db):
+        if stopped():
+            break
         try:
             if (one := give(db, session_id)) and says(one[1]):
                 found.add(session_id)
@@ -111,10 +123,29 @@ def saying(db: Connection, says: Callable[[bytes], bool]) -> set[str]:
     return found
 
 
+def uncopied(db: Connection, says: Callable[[bytes], bool], stopped: Callable[[], bool] = lambda: False) -> set[str]:
+    """Sessions whose files say something that a copy, made by and by, would say as well: read as the clients have them,
+    but for what was copied as it is."""
+    found = set()
+    for one in _sources(db, 0):
+        if stopped():
+            break
+        mark = _mark(one.path)
+        if mark is None or mark[0] > _MOST or (one.state == KEPT and mark == one.mark):
+            continue
+        with suppress(OSError), open(one.path, "rb", opener=regular) as file:
+            pieces = iter(lambda: b"".join(file.readlines(_PIECE)), b"")
+            if any(not stopped() and says(piece) for piece in pieces):
+                found.add(one.session_id)
+    return found
+
+
 def purge(db: Connection, session_ids: Iterable[str]) -> None:
-    """No copy stays of these, and none is made again. Inside a transaction."""
+    """No copy stays of these, and none is made again, nor a first one. Inside a transaction."""
     db.executemany(
-        "UPDATE transcript_copies SET packed = NULL, state = ?, path = '' WHERE session_id = ?",
+        "INSERT INTO transcript_copies (session_id, at, path, size, changed, rules, state)"
+        " SELECT id, last_at, '', 0, 0, '', ?1 FROM sessions WHERE id = ?2"
+        " ON CONFLICT (session_id) DO UPDATE SET packed = NULL, state = ?1, path = ''",
         [(PURGED, session_id) for session_id in sorted(session_ids)],
     )
 
@@ -124,30 +155,60 @@ def _kept(db: Connection, where: str = "1", values: tuple[object, ...] = ()) -> 
     return [str(row[0]) for row in db.execute(sql, values).fetchall()]
 
 
-def _lifetime(bounds: Limits, lives: policy.Policy, project: str) -> int:
-    """Milliseconds; 0: for ever."""
+_FIRST = "coalesce((SELECT min(at) FROM prompts p WHERE p.session_id = s.id AND p.source = 'user'), s.last_at)"
+_SWEPT = "EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = s.id AND p.source = 'user' AND p.content = '')"
+
+
+def _past(bounds: Limits, lives: policy.Policy, now: int, row: tuple[str, int, int, int]) -> bool:
+    """Whether a session's copy is past its lifetime, or the words of one of its prompts are: its project, its last
+    activity, its first prompt, and whether words of it were swept."""
+    project, last, first, swept = row
     words = lives.of(project, PROMPT) if lives.enabled else 0.0
-    days = [each for each in (bounds.days, words) if each > 0]
-    return int(min(days, default=0.0) * DAY)
+    old = 0 < words * DAY <= now - first or 0 < bounds.days * DAY <= now - last
+    return old or bool(swept)
 
 
-def _due(
-    db: Connection, now: int, bounds: Limits, lives: policy.Policy
-) -> list[tuple[str, str, str, tuple[int, int] | None]]:
-    """Sessions to be copied, the newest first: id, client, path, and the size and time of the file copied last."""
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A client's file of a session, and what is known of the last look at it."""
+
+    session_id: str
+    client: str
+    path: str
+    last_at: int
+    state: str
+    mark: tuple[int, int]
+    """Size and time of the file."""
+    at: int
+    over: bool
+    """Whether the session has ended or is idle."""
+    life: tuple[str, int, int, int]
+    """As `_past` takes it."""
+
+    def settled(self, mark: tuple[int, int], bounds: Limits, now: int) -> bool:
+        """Whether another look at the file would find what the last one did."""
+        if self.state == UNREAD and now - self.at >= DAY:
+            return False
+        return mark == self.mark and (self.state in (KEPT, UNREAD) or (self.state == LARGE and mark[0] > bounds.each))
+
+
+def _sources(db: Connection, now: int) -> list[_Source]:
+    """Files of which a copy may be made, of the newest sessions first."""
     found = db.execute(
-        "SELECT s.id, s.client, s.transcript_path, p.name, s.last_at, c.size, c.changed FROM sessions s"
-        " JOIN projects p ON p.id = s.project_id LEFT JOIN transcript_copies c ON c.session_id = s.id"
-        " WHERE s.transcript_path != '' AND (s.state = 'ended' OR s.last_at < ?) AND coalesce(c.state, '') != ?"
+        "SELECT s.id, s.client, s.transcript_path, s.last_at, coalesce(c.state, ''), coalesce(c.size, -1),"  # noqa: S608
+        f" coalesce(c.changed, 0), coalesce(c.at, 0), s.state = 'ended' OR s.last_at < ?, p.name, {_FIRST}, {_SWEPT}"
+        " FROM sessions s JOIN projects p ON p.id = s.project_id LEFT JOIN transcript_copies c ON c.session_id = s.id"
+        " WHERE s.transcript_path != '' AND coalesce(c.state, '') != ?"
         " AND s.id NOT IN (SELECT session_id FROM purged_keys) ORDER BY s.last_at DESC",
         (now - IDLE, PURGED),
     ).fetchall()
     folders = {name: [str(each) for each in discover.folders(name)] for name in discover.CLIENTS}
     return [
-        (row[0], row[1], row[2], None if row[5] is None else (row[5], row[6]))
+        _Source(
+            row[0], row[1], row[2], row[3], row[4], (row[5], row[6]), row[7], bool(row[8]), (row[9], row[3], *row[10:])
+        )
         for row in map(tuple, found)
         if any(within(row[2], folder) for folder in folders.get(row[1], ()))
-        and not 0 < _lifetime(bounds, lives, row[3]) <= now - row[4]
     ]
 
 
@@ -157,33 +218,40 @@ def within(path: str, folder: str) -> bool:
     return plain and Path(path).resolve().is_relative_to(Path(folder).resolve())
 
 
-def _copy(
-    db: Connection, session_id: str, client: str, path: str, known: tuple[int, int] | None, bounds: Limits, rules: str,
-    now: int,
-) -> bool:  # fmt: skip
-    """One transcript; whether it was copied. What cannot be is noted, so that it is tried once."""
-    mark = _mark(path)
-    if mark is None or mark == known:
-        return False
+def _copy(db: Connection, one: _Source, mark: tuple[int, int], bounds: Limits, rules: str, now: int) -> bool:
+    """One transcript; whether it was copied. What cannot be is noted, and an older copy stays."""
     state, packed = KEPT, None
     if mark[0] > bounds.each:
         state = LARGE
     else:
         try:
-            packed = packing.pack(read(path, bounds.each), document=path.endswith(".json"))
+            packed = packing.pack(read(one.path, bounds.each), document=one.path.endswith(".json"))
         except (OSError, packing.NotRead):
             state = UNREAD
-        if _mark(path) != mark:
+        if _mark(one.path) != mark:
             return False  # it is being written: the next time
-    with transaction(db):
+    with transaction(db):  # a purge may have come meanwhile
         db.execute(
-            "INSERT INTO transcript_copies (session_id, at, path, size, changed, rules, state, packed)"
+            "INSERT INTO transcript_copies AS c (session_id, at, path, size, changed, rules, state, packed)"
             " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND client = ?9)"
-            " ON CONFLICT (session_id) DO UPDATE SET at = excluded.at, path = excluded.path, size = excluded.size,"
-            " changed = excluded.changed, rules = excluded.rules, state = excluded.state, packed = excluded.packed",
-            (session_id, now, path, *mark, rules, state, packed, client),
+            " AND ?1 NOT IN (SELECT session_id FROM purged_keys)"
+            " ON CONFLICT (session_id) DO UPDATE SET path = excluded.path, size = excluded.size,"
+            " changed = excluded.changed, state = excluded.state, packed = coalesce(excluded.packed, c.packed),"
+            " at = iif(excluded.packed IS NULL AND c.packed IS NOT NULL, c.at, excluded.at),"
+            " rules = iif(excluded.packed IS NULL AND c.packed IS NOT NULL, c.rules, excluded.rules)"
+            " WHERE c.state != ?10",
+            (one.session_id, now, one.path, *mark, rules, state, packed, one.client, PURGED),
         )
     return packed is not None
+
+
+def _held(db: Connection, after: int = 0, but: str = "") -> int:
+    """Bytes of the copies of sessions that were active after a time."""
+    row = db.execute(
+        "SELECT total(length(c.packed)) FROM transcript_copies c JOIN sessions s ON s.id = c.session_id"
+        " WHERE c.packed IS NOT NULL AND s.last_at >= ? AND s.id != ?", (after, but)
+    ).fetchone()  # fmt: skip
+    return int(row[0])
 
 
 def _mark(path: str) -> tuple[int, int] | None:
@@ -211,24 +279,25 @@ def _anew(db: Connection, rules: str, stopped: Callable[[], bool]) -> None:
             packed = None
         with transaction(db):
             db.execute(
-                "UPDATE transcript_copies SET packed = ?, rules = ?, state = ?"
-                " WHERE session_id = ? AND packed IS NOT NULL",
-                (packed, rules, UNREAD if packed is None else KEPT, session_id),
+                "UPDATE transcript_copies SET packed = ?1, rules = ?2, state = iif(?1 IS NULL, ?3, state)"
+                " WHERE session_id = ?4 AND packed IS NOT NULL",
+                (packed, rules, UNREAD, session_id),
             )
 
 
 def _expire(db: Connection, now: int, bounds: Limits, lives: policy.Policy) -> None:
     """What is past its lifetime goes, where the clock can be believed; and all of them where none are wanted."""
-    leapt = ahead_by(db, now) > 0
+    if not bounds.on:
+        with transaction(db):
+            db.execute("DELETE FROM transcript_copies WHERE state != ?", (PURGED,))
+        return
+    if ahead_by(db, now) > 0:
+        return
     found = db.execute(
-        "SELECT c.session_id, p.name, s.last_at FROM transcript_copies c JOIN sessions s ON s.id = c.session_id"
-        " JOIN projects p ON p.id = s.project_id WHERE c.packed IS NOT NULL"
+        f"SELECT c.session_id, p.name, s.last_at, {_FIRST}, {_SWEPT} FROM transcript_copies c"  # noqa: S608
+        " JOIN sessions s ON s.id = c.session_id JOIN projects p ON p.id = s.project_id WHERE c.packed IS NOT NULL"
     ).fetchall()
-    old = [
-        row[0] for row in found
-        if not bounds.on or (not leapt and 0 < _lifetime(bounds, lives, row[1]) <= now - row[2])
-    ]  # fmt: skip
-    _drop(db, old)
+    _drop(db, [row[0] for row in map(tuple, found) if _past(bounds, lives, now, row[1:])])
 
 
 def _fit(db: Connection, most: int) -> None:

@@ -2,7 +2,7 @@
 
 Values are redacted, never lines: a record stays a record, so that the client can read the file again. Ids by which
 records refer to each other stay, and what a provider has sealed or signed; a thought whose words are changed would no
-longer fit its seal, so it goes as a whole. Pictures are left out: nobody can see what is written in them.
+longer fit its seal, so it goes as a whole. Pictures and documents are left out: nobody can see what is written in them.
 """
 
 from __future__ import annotations
@@ -11,14 +11,20 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
+from types import UnionType
+from typing import cast
 
-from capture.redaction import redact_tree
+from capture.redaction import finders, redact_tree
 
 LEFT_OUT = "[a picture, not kept in nmem's copy of this session]"
+NO_DOCUMENT = "[a document, not kept in nmem's copy of this session]"
 UNTHOUGHT = "[a thought with a secret in it, not kept in nmem's copy of this session]"
-_SEALED = frozenset(("signature", "encrypted_content", "thoughtSignature", "data"))
-"""Keys of what only the provider reads; `data` only of a thought that it has encrypted."""
-_THOUGHTS = frozenset(("thinking", "redacted_thinking"))
+_SEALED = {"thinking": "signature", "redacted_thinking": "data", "reasoning": "encrypted_content",
+           "compaction": "encrypted_content", "": "thoughtSignature"}  # fmt: skip
+"""Kinds of clients' own blocks -> the key of what only the provider reads; a part of Gemini's has no kind."""
+_SEAL = re.compile(r"[A-Za-z0-9+/_-]+=*")
+_LEADS = frozenset(("message", "content", "payload", "replacement_history", "messages", "history", "parts", "data"))
+"""Keys by which a client's own blocks are reached; below any other, such as a tool's input, nothing is sealed."""
 _ID_KEYS = frozenset((
     "uuid", "parentUuid", "logicalParentUuid", "leafUuid", "sessionId", "session_id", "messageId", "requestId", "id",
     "promptId", "tool_use_id", "toolUseID", "parentToolUseID", "sourceToolAssistantUUID", "sourceToolUseID", "call_id",
@@ -29,6 +35,9 @@ _ID = re.compile(
     r"|(?:agent-|a)?[0-9a-f]{6,17}|(?:toolu|srvtoolu|msg|req|call|rs|fc|ctc|resp|ws|prompt)_[0-9A-Za-z]{6,80}"
 )
 """What an id looks like that a client makes itself; anything else under these keys is redacted as all is."""
+
+_VALUE = ("value", "Value")
+"""Keys that name nothing: what stands beside or above does."""
 
 
 class NotRead(ValueError):
@@ -60,78 +69,89 @@ def unpack(packed: bytes, most: int = 1 << 30) -> bytes:
 
 
 def _document(data: bytes) -> Iterator[bytes]:
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return
-    if isinstance(value, dict | list):
-        yield json.dumps(_clean(value), ensure_ascii=False, indent=2).encode("utf-8", "replace")
+    return _written(data, dict | list, 2)
 
 
 def _lines(data: bytes) -> Iterator[bytes]:
     for line in data.split(b"\n"):
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            yield (
-                json.dumps(_clean(value), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
-            )
+        for found in _written(line, dict):
+            yield found + b"\n"
 
 
-def _clean(value: object, key: str = "") -> object:
-    """A value without secrets and pictures."""
+def _written(data: bytes, kinds: UnionType | type, indent: int | None = None) -> Iterator[bytes]:
+    """A JSON value of some kinds, cleaned; nothing where it cannot be read or is nested too deeply."""
+    try:
+        value = json.loads(data)
+        if isinstance(value, kinds):
+            form = (",", ":") if indent is None else None
+            text = json.dumps(_clean(value), ensure_ascii=False, indent=indent, separators=form)
+            yield text.encode("utf-8", "replace")
+    except (ValueError, RecursionError):
+        return
+
+
+def _clean(value: object, key: str = "", own: bool = True) -> object:
+    """A value without secrets and pictures. `own`: blocks in it are the client's, so their seals stay."""
     if isinstance(value, list):
-        return [_clean(each, key) for each in value]
+        return [_clean(each, key, own) for each in value]
     if not isinstance(value, dict):
-        return value if key in _ID_KEYS and isinstance(value, str) and _ID.fullmatch(value) else redact_tree(value)
-    if _picture(value):
-        return {"type": "input_text" if value.get("type") == "input_image" else "text", "text": LEFT_OUT}
-    if _unsealed(value):
+        if key in _ID_KEYS and isinstance(value, str) and _ID.fullmatch(value):
+            return value
+        return next(iter(_pair(key, value, {}).values()))
+    kind = str(value.get("type", ""))
+    if said := _unseen(value, kind):
+        return {"type": "input_text" if kind.startswith("input_") else "text", "text": said}
+    seal = _SEALED.get(kind, "") if own else ""
+    if _unsealed(value, seal):
         return {"type": "text", "text": UNTHOUGHT}
-    kind = value.get("type")
     out: dict[str, object] = {}
     for name, each in value.items():
-        if name in _SEALED and isinstance(each, str) and (name != "data" or kind in _THOUGHTS):
+        if name == seal and _sealed(each):
             out[name] = each
         elif isinstance(each, dict | list) or name in _ID_KEYS:
-            out[_key(name)] = _clean(each, name)
+            leads = name in _LEADS and not kind.endswith(("tool_result", "_output"))
+            out[_key(name)] = _clean(each, key if name in _VALUE else name, own and leads)
         else:
-            out.update(_pair(name, each, value))
+            out.update(_pair(name, each, value, key))
     return out
 
 
-def _pair(name: str, each: object, within: dict[str, object]) -> dict[str, object]:
+def _pair(name: str, each: object, within: dict[str, object], above: str = "") -> dict[str, object]:
     """One member, redacted with what names it: a key such as `password` condemns its value."""
     if name == "base64" and isinstance(each, str):
         return {name: ""}
-    others = ("name", "Name", "key") if name in ("value", "Value") else ()
+    others = ("name", "Name", "key") if name in _VALUE else ()
     beside: dict[str, object] = {key: within[key] for key in others if key in within}
-    named = {**beside, name: each}
-    found = redact_tree(named)
-    assert isinstance(found, dict)
+    named: dict[str, object] = {**beside, name: each}
+    (found,) = cast("dict[str, dict[str, object]]", redact_tree({above: named})).values()
     return {key: found[key] for key in found if key not in beside}
+
+
+def _sealed(value: object) -> bool:
+    """Whether it is what a provider has sealed, not a token."""
+    return isinstance(value, str) and _SEAL.fullmatch(value) is not None and not finders.token(value)
 
 
 def _key(name: str) -> str:
     return str(redact_tree(name))
 
 
-def _picture(value: dict[str, object]) -> bool:
-    """Whether a block is a picture, as one of the clients keeps them."""
-    source = value.get("source")
-    inner = value.get("inlineData")
-    return (
-        (value.get("type") == "image" and isinstance(source, dict) and "data" in source)
-        or value.get("type") == "input_image"
-        or isinstance(inner, dict)
-    )
+def _unseen(value: dict[str, object], kind: str) -> str:
+    """What is said in place of a picture or a document, as one of the clients keeps them; empty: it is neither."""
+    source, inner = value.get("source"), value.get("inlineData")
+    if kind == "input_file" or (kind == "document" and isinstance(source, dict) and source.get("type") == "base64"):
+        return NO_DOCUMENT
+    image = kind == "image" and ("data" in value or (isinstance(source, dict) and "data" in source))
+    if image or kind == "input_image":
+        return LEFT_OUT
+    if isinstance(inner, dict):
+        return LEFT_OUT if str(inner.get("mimeType", "image")).startswith("image") else NO_DOCUMENT
+    return ""
 
 
-def _unsealed(value: dict[str, object]) -> bool:
-    """Whether a block is a thought that redaction would change: its signature would no longer fit."""
+def _unsealed(value: dict[str, object], seal: str) -> bool:
+    """Whether a block is a thought that redaction would change, or its signature: they would no longer fit."""
     if value.get("type") != "thinking" or not value.get("signature"):
         return False
     said = value.get("thinking")
-    return redact_tree(said) != said
+    return redact_tree(said) != said or (seal != "" and not _sealed(value["signature"]))

@@ -1,7 +1,7 @@
 """Gives a client back a transcript that it deleted: nmem's copy, written where the client had it, never over a file.
 
-It is written only below the client's own folder of sessions. What was read of the file before stays known (SQL: the
-places that were read to), so nothing of it is recorded a second time.
+It is written only below the client's own folder of sessions. Where the file was read to its end that stays known (SQL:
+the places that were read to), so nothing of it is recorded a second time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sqlite3 import Connection
 from capture import paths
 from capture.files import remove
 from capture.storage.store import transaction
-from capture.transcript.cursor import LIVE, fingerprint
+from capture.transcript.cursor import LIVE, Cursor, fingerprint, save
 from nmem.errors import NmemError
 from nmem.importing import discover
 from nmem.sessions import copies, packing
@@ -90,13 +90,19 @@ def _write(path: str, data: bytes) -> None:
 
 
 def _read_already(db: Connection, session_id: str, before: str, path: str, size: int) -> None:
-    """Reading goes on behind what was given back, whoever reads: an import or a hook."""
+    """Reading goes on behind what was given back, by whom the client's file was read to its end: an import or a hook.
+
+    Whoever had read a part of it has no place in what was given back, and begins anew: what is known is passed over.
+    """
+    keys = {before: path, os.path.realpath(before): os.path.realpath(path)}
     with transaction(db):
-        for key, old in ((path, before), (LIVE + path, LIVE + before)):
-            db.execute(
-                "INSERT INTO transcript_cursors (path, session_id, offset, head, state, updated_at) VALUES (?1, ?2, ?3,"
-                " ?4, (SELECT state FROM transcript_cursors WHERE path = ?5 AND session_id = ?2),"
-                " coalesce((SELECT last_at FROM sessions WHERE id = ?2), 0)) ON CONFLICT (path) DO UPDATE SET"
-                " offset = excluded.offset, head = excluded.head, state = excluded.state",
-                (key, session_id, size, fingerprint(path), old),
-            )
+        whole = db.execute("SELECT size FROM transcript_copies WHERE session_id = ?", (session_id,)).fetchone()
+        for old, new in [*keys.items(), *((LIVE + old, LIVE + new) for old, new in keys.items())]:
+            row = db.execute(
+                "SELECT offset, state, updated_at FROM transcript_cursors WHERE path = ? AND session_id = ?",
+                (old, session_id),
+            ).fetchone()
+            db.execute("DELETE FROM transcript_cursors WHERE path IN (?, ?) AND session_id = ?", (old, new, session_id))
+            if row and whole and row[0] >= whole[0]:
+                place = Cursor(new, session_id, size, fingerprint(path), row[1] or "")
+                save(db, place, row[2])

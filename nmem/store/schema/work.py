@@ -133,4 +133,4 @@ CREATE TABLE transcript_copies (             -- a client deletes its transcripts
   packed BLOB                                -- zlib of the redacted lines; NULL where none is kept
 );
 """
-"""A copy that was purged, or dropped for its age or the room, leaves its row: it is not made again of the same file."""
+"""A purged copy leaves its row: none is made again. Of a file that became large or unreadable the older one stays."""

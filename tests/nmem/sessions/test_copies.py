@@ -14,7 +14,7 @@ from nmem.errors import NmemError
 from nmem.purge import history, run
 from nmem.purge.preview import preview
 from nmem.purge.selection import Selection
-from nmem.sessions import copies, restore, resume
+from nmem.sessions import copies, packing, restore, resume
 from nmem.settle import settle
 from nmem.undo import undo
 from tests.nmem.conftest import MINUTE, Recorded
@@ -134,7 +134,68 @@ def test_switched_off_none_stays(record: Recorded, home: Path, transcript: Path)
     keep(record)
     config(home, "[sessions]\ncopies = false\n")
     assert keep(record) == 0
+    assert copies.give(record.db, ID) is None
+    config(home, "")
+    assert keep(record) == 1, "the file has not changed, the setting has"
+
+
+@pytest.mark.parametrize("what", ["large", "unread"])
+def test_an_older_copy_stays_where_the_file_can_no_longer_be_copied(
+    record: Recorded, home: Path, transcript: Path, what: str
+) -> None:
+    config(home, "[sessions]\ncopy_mb = 1\n")
+    keep(record)
+    before = copies.give(record.db, ID)
+    transcript.write_bytes(lines("x" * (1 << 20)) if what == "large" else b"torn")
+    assert keep(record, 2 * MINUTE) == 0
+    assert state(record.db) == (what, 1)
+    assert copies.give(record.db, ID) == before
+    config(home, "[sessions]\ncopy_mb = 2\n")
+    assert keep(record, 3 * MINUTE) == (what == "large"), "what was too large is not any more"
+
+
+def test_what_could_not_be_read_is_tried_again_the_next_day(record: Recorded, home: Path, transcript: Path) -> None:
+    text = transcript.read_bytes()
+    transcript.write_bytes(b"x" * len(text))
+    at = transcript.stat().st_mtime_ns
+    keep(record)
+    transcript.write_bytes(text)
+    os.utime(transcript, ns=(at, at))
+    assert keep(record, 2 * MINUTE) == 0
+    assert keep(record, DAY + MINUTE) == 1
+
+
+@pytest.mark.usefixtures("day_by_day")
+@pytest.mark.parametrize("why", ["past", "swept"])
+def test_no_copy_outlives_the_first_prompt_of_a_long_session(
+    record: Recorded, home: Path, transcript: Path, why: str
+) -> None:
+    config(home, "[retention.days]\nprompt = 20\n")
+    keep(record)
+    record.db.execute("UPDATE sessions SET last_at = last_at + ?", (15 * DAY,))
+    if why == "swept":
+        record.db.execute("UPDATE prompts SET content = '' WHERE source = 'user'")
+    keep(record, (21 if why == "past" else 16) * DAY)
     assert state(record.db) == ("dropped", 0)
+    record.db.execute("DELETE FROM transcript_copies")
+    assert keep(record, (21 if why == "past" else 16) * DAY) == 0
+
+
+def test_what_would_not_find_room_is_not_read(
+    record: Recorded, home: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        later = transcript.with_name(f"later{number}.jsonl")
+        later.write_bytes(transcript.read_bytes())
+        record.begin(f"later{number}").user("hello").agent("done")
+        sql = "UPDATE sessions SET state = 'ended', transcript_path = ? WHERE id = ?"
+        record.db.execute(sql, (str(later), f"later{number}"))
+    monkeypatch.setattr(copies, "limits", lambda: copies.Limits(all=300))
+    made = [keep(record), keep(record), keep(record)]
+    assert made[0] < 4
+    assert made[1:] == [0, 0], "what went for the room is not made again"
+    monkeypatch.setattr(copies, "limits", copies.Limits)
+    assert made[0] + keep(record) >= 5
 
 
 def test_new_rules_go_over_what_is_kept(
@@ -181,11 +242,41 @@ def test_words_that_only_the_copy_says_are_purged(record: Recorded, db_path: str
     assert b"Zebra" in (copies.give(record.db, ID) or ("", b""))[1]
 
 
+def test_words_of_a_transcript_that_is_not_copied_yet_never_are(
+    record: Recorded, db_path: str, transcript: Path
+) -> None:
+    transcript.write_bytes(lines("the Zebra\nproject"))
+    chosen = Selection(texts=("zebra project",))
+    assert preview(record.db, chosen).elsewhere == {"transcripts": 1}
+    assert preview(record.db, chosen, stopped=lambda: True).elsewhere == {}
+    done = run.purge(db_path, chosen, record.at)
+    assert done.transcripts == (str(transcript),)
+    assert keep(record) == 0
+    assert state(record.db) == ("purged", 0)
+    undo(record.db, record.at + 1)
+    assert keep(record) == 1
+
+
+def test_a_purge_while_a_copy_is_made_wins(
+    record: Recorded, db_path: str, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack = packing.pack
+
+    def meanwhile(data: bytes, *, document: bool = False) -> bytes:
+        run.purge(db_path, Selection(ids=(("prompt", "1"),)), record.at, window=0)
+        return pack(data, document=document)
+
+    monkeypatch.setattr(packing, "pack", meanwhile)
+    keep(record)
+    assert copies.give(record.db, ID) is None
+
+
 # given back
 
 
 def test_a_deleted_transcript_is_given_back_where_it_was(record: Recorded, transcript: Path) -> None:
     keep(record)
+    at(record, transcript, transcript.stat().st_size)
     transcript.unlink()
     transcript.parent.rmdir()
     plan = resume.plan(record.db, ID)
@@ -198,6 +289,23 @@ def test_a_deleted_transcript_is_given_back_where_it_was(record: Recorded, trans
     assert sorted(each.name for each in transcript.parent.iterdir()) == [transcript.name]
     place = cursor.load(record.db, str(transcript), ID)
     assert place.offset == transcript.stat().st_size, "what was recorded once is not read again"
+
+
+def at(record: Recorded, transcript: Path, offset: int) -> None:
+    """An import has read the file up to there."""
+    place = cursor.Cursor(str(transcript), ID, offset, cursor.fingerprint(str(transcript)))
+    cursor.save(record.db, place, record.at)
+
+
+@pytest.mark.parametrize("read", [0, 40])
+def test_what_was_not_read_before_is_read_after_it(record: Recorded, transcript: Path, read: int) -> None:
+    keep(record)
+    if read:
+        at(record, transcript, read)
+    transcript.unlink()
+    restore.restore(record.db, resume.plan(record.db, ID))
+    assert cursor.load(record.db, str(transcript), ID).offset == 0
+    assert cursor.load(record.db, str(transcript), ID, live=True).offset == 0
 
 
 def test_a_file_that_is_there_is_never_written_over(record: Recorded, transcript: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nmem.sessions.packing import LEFT_OUT, UNTHOUGHT, NotRead, pack, unpack
+from nmem.sessions.packing import LEFT_OUT, NO_DOCUMENT, UNTHOUGHT, NotRead, pack, unpack
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 UUID = "0d90ad09-9bcc-4df8-9bb3-2968f4369892"
@@ -49,6 +49,46 @@ def test_a_thought_keeps_its_seal_or_goes() -> None:
     reasoning = {"type": "reasoning", "encrypted_content": SEAL, "summary": []}
     (found,) = packed({"content": [thought, changed, sealed, reasoning]})
     assert found["content"] == [thought, {"type": "text", "text": UNTHOUGHT}, sealed, reasoning]
+
+
+@pytest.mark.parametrize("name", ["signature", "encrypted_content", "thoughtSignature", "data"])
+@pytest.mark.parametrize("kind", ["thinking", "redacted_thinking", "reasoning", ""])
+def test_nothing_hides_under_the_names_of_seals(name: str, kind: str) -> None:
+    said = {**({"type": kind} if kind else {}), name: "password: hunter2-and-more"}
+    use, result = {"type": "tool_use", "input": {**said, name: SEAL}}, {"type": "tool_result", "content": [said]}
+    found = packed({"message": {"content": [{**said, name: SECRET}, use, result]}}, {"toolUseResult": said})
+    assert SECRET not in json.dumps(found)
+    assert "hunter2" not in json.dumps(found)
+
+
+def test_seals_stay_in_the_blocks_of_other_clients() -> None:
+    compacted = {"type": "compacted", "payload": {"replacement_history": [
+        {"type": "compaction", "encrypted_content": SEAL}, {"type": "reasoning", "encrypted_content": SEAL},
+    ]}}  # fmt: skip
+    part = {"history": [{"role": "model", "parts": [{"functionCall": {"name": "ls"}, "thoughtSignature": SEAL}]}]}
+    assert packed(compacted, part) == [compacted, part]
+
+
+def test_a_name_condemns_what_is_listed_below_it() -> None:
+    record = {"input": {"password": ["hunter2xx", ["hunter3xx"]], "passwd": {"value": "hunter4-and-more"},
+                        "files": ["a.py", 3, None]}}  # fmt: skip
+    (found,) = packed(record)
+    assert "hunter" not in json.dumps(found)
+    assert found["input"]["files"] == ["a.py", 3, None]
+
+
+def test_a_record_that_is_nested_too_deeply_is_left_out() -> None:
+    deep = b'{"a":' + b"[" * 700 + b"]" * 700 + b"}"
+    assert unpack(pack(b'{"n":1}\n' + deep + b'\n{"n":2}\n')) == b'{"n":1}\n{"n":2}\n'
+    with pytest.raises(NotRead):
+        pack(deep, document=True)
+
+
+def test_documents_are_left_out_but_for_those_of_plain_text() -> None:
+    pdf = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0"}}
+    plain = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "read me"}}
+    (found,) = packed({"message": {"content": [pdf, plain]}})
+    assert found["message"]["content"] == [{"type": "text", "text": NO_DOCUMENT}, plain]
 
 
 @pytest.mark.parametrize(
