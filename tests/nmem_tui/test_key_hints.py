@@ -22,7 +22,15 @@ _VERBS = (
 )
 _NAMED = re.compile(rf"(?:^|[(:·;,] |, or |\()(?:[b-zB-Z]|a(?= shows)|\^[a-z]) (?:{_VERBS})")
 """A letter that does something, in a text."""
-_DIALOGS = {"diff_dialog.py", "confirm_dialog.py", "purge_dialog.py", "previews.py", "reason_dialogs.py", "relabel.py"}
+_DIALOGS = {
+    "diff_dialog.py",
+    "confirm_dialog.py",
+    "purge_dialog.py",
+    "previews.py",
+    "instructions_dialog.py",
+    "reason_dialogs.py",
+    "relabel.py",
+}
 """Dialogs have keys of their own, which are not in the registry."""
 
 
@@ -74,4 +82,4 @@ async def test_what_is_said_names_the_persons_own_key(make_db: Any, cockpit: Any
         pilot.app.keys = {}
         pilot.app.use_keys({})
         await pilot.press("7")
-        await until(pilot, " n ", "write the first one", "s starts one")
+        await until(pilot, " n ", "write the first one", "S starts one")

@@ -115,7 +115,7 @@ async def test_every_state_can_be_listed(known: Any, cockpit: Any, settled: Any,
                             ("snoozed", "mypy src"), ("resolved", "ruff check"), ("all", "8 learnings")):  # fmt: skip
             await pilot.press("right_curly_bracket")
             await until(pilot, f"▸{name} ", words)
-        await pilot.press("S")
+        await pilot.press("left_curly_bracket")
         await until(pilot, "▸resolved 1", "it passed since")
 
 
@@ -168,7 +168,7 @@ async def test_dismiss_resolve_reopen_and_undo(
         await pilot.press("g", "v")
         await until(pilot, "resolved 2")
         assert ask("SELECT state, state_by FROM learnings WHERE id = ?", known["thumbs"]) == ("resolved", "person")
-        await pilot.press("S", "S")
+        await pilot.press("left_curly_bracket", "left_curly_bracket")
         await until(pilot, "▸resolved 2", "made it pass")
         await settled(pilot)
         await pilot.press("g", "o")
@@ -461,7 +461,7 @@ async def test_skills_are_listed_apart_and_become_a_clients_skill(
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_thumbs(pilot)
         assert "vale docs" not in text(pilot)
-        await pilot.press("S")
+        await pilot.press("left_curly_bracket")
         await until(pilot, "1 skill", "skills 1", "2. vale docs", "60% of the sessions with such work", "told 0×")
         await pilot.press("a")
         await until(pilot, "SKILL.md", "+ 2. `vale docs`")
@@ -478,7 +478,7 @@ async def test_a_skill_becomes_an_entry_of_how_with_one_key(
         await at_thumbs(pilot)
         await pilot.press("W")
         await until(pilot, "no skill here")
-        await pilot.press("S")
+        await pilot.press("left_curly_bracket")
         await until(pilot, "as an entry /how")
         await pilot.press("W")
         await until(pilot, "as /how commit changed md files", "+ # Memory Index")

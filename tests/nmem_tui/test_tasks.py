@@ -143,7 +143,7 @@ async def test_a_task_is_written_and_queued(
         await pilot.press(*"Count q", "enter", *"and x", "tab", "right", "tab", "ctrl+u", *"aurora")
         await until(pilot, "project aurora")
         await pilot.press(*TO_AFTER, *"2h", *TO_NEEDS, *f"{full['next']}, task/{full['busy']}", "tab", *"5", "enter")
-        await until(pilot, "is queued: s starts it now", gone="New task")
+        await until(pilot, "is queued: S starts it now", gone="New task")
         made = ask("SELECT prompt, client, cwd, priority, not_before, worktree, state, source FROM tasks"
                    " ORDER BY id DESC LIMIT 1")  # fmt: skip
         later = seeds.NOW + 7_200_000
@@ -336,7 +336,7 @@ async def test_limit_quiet_hours_and_staying_are_kept(
         await until(pilot, "invalid duration")
         form.query_one("#limit").value = "90m"
         await pilot.press("ctrl+s")
-        await until(pilot, "is queued: s starts it now", gone="New task")
+        await until(pilot, "is queued: S starts it now", gone="New task")
         assert tuple(ask(told)) == (5400, "23:00-07:00", 1)
         number = ask("SELECT max(id) FROM tasks")
         await at_tasks(pilot, number)

@@ -55,7 +55,7 @@ def test_each_version_s_news_is_told_once_and_nothing_else(fed: Connection) -> N
         "2": {(event, "permission_mode") for event in ("PreToolUse", "PostToolUse", "Stop", "SubagentStop",
                                                         "UserPromptSubmit")},
         "3": {("SubagentStop", "agent_id"), ("SubagentStop", "agent_transcript_path"),
-              ("PostToolUse(Grep)", "tool_response.appliedLimit")},
+              ("PostToolUse(Grep)", "tool_response.appliedLimit"), ("Notification", "notification_type")},
         "4": {("PostToolUse", "tool_use_id"), ("PreToolUse", "tool_use_id")},
         "5": ends | {(event, field) for event in ("PreToolUse", "PostToolUse") for field in ("agent_id", "agent_type")}
                   | {("SubagentStop", "agent_type"), ("PostToolUse(Bash)", "tool_response.noOutputExpected")},
@@ -88,7 +88,7 @@ def test_to_an_adapter_that_knows_only_the_first_version_they_are_notes(
     assert found == {
         # the second has events that the first never had; nobody else's SessionEnd tells that one field is a wrapper's
         "2": {"permission_mode", "custom_instructions", "reason", "trigger", "execution_mode"},
-        "3": {"agent_id", "agent_transcript_path"},
+        "3": {"agent_id", "agent_transcript_path", "notification_type"},
         "4": {"tool_use_id"},
         "5": {"agent_id", "agent_type", "last_assistant_message"},
         "6": {"background_tasks", "duration_ms", "effort", "prompt_id", "session_crons"},

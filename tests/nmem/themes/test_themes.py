@@ -127,14 +127,14 @@ def test_themes_are_listed_and_browsed(db: Connection) -> None:
     keep.keep(db)
     found = json.loads(run("--json"))["themes"]
     assert [(each["episodes"], each["sessions"], each["project"]) for each in found] == [(EACH, EACH, "shop")] * 3
-    assert run("--limit", "1").count("\n") == 2
+    assert run("--limit", "1").count("\n") == 3
     number = str(found[0]["id"])
     shown = CliRunner().invoke(nmem, ["show", f"theme/{number}"])
     assert shown.exit_code == 0 and shown.output == run(number)
     assert run("--since", "2100-01-01").startswith("no themes: ")
     lines = run(number, "--limit", "4").splitlines()
     assert lines[0] == f"# Theme {number}: {found[0]['label']}"
-    assert len(lines) == 6
+    assert len(lines) == 7
     assert lines[-1] == "(2 episodes more: --limit)"
     assert len(json.loads(run(number, "--json"))["listed"]) == EACH
     assert CliRunner().invoke(nmem, ["themes", "99"]).exit_code == 1
