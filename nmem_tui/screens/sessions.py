@@ -108,7 +108,7 @@ class SessionList(ListScreen):
         if back:
             self.index.seek(sessions.SESSION, back[0])
             self.away.clear()
-        self.query_one("#session-heads", Panel).show(lambda cells, _: [[(" ", "text"), *sessions.columns(cells - 2)]])
+        self.query_one("#session-heads", Panel).show(lambda cells, _: [[(" ", "text"), *sessions.columns(cells - 1)]])
         self.name_list()
         self._read_detail()
         self.check_keys()
