@@ -160,8 +160,8 @@ _HEALTH: Text = (
 _SESSIONS: Text = (
     ("No session yet", "", "title"),
     ("", "", ""),
-    ("This screen lists every session with its client and state: working, waiting", "", "text"),
-    ("for you, done or failed. One key resumes one; names and tags are your own.", "", "text"),
+    ("This screen lists every session with its client, and whether it goes on, waits", "", "text"),
+    ("for you, is done or failed. One key resumes one; names and tags are your own.", "", "text"),
     ("", "", ""),
     ("nmem init", "connect a client: its next session is listed", "key"),
     ("nmem import", "bring in the sessions that you already had", "key"),

@@ -342,7 +342,7 @@ async def test_a_locked_database_is_told_in_place_and_nothing_is_changed(
         await settled(pilot)
         db.execute("BEGIN EXCLUSIVE")
         db.execute("UPDATE counters SET value = value")
-        for key in "sy":
+        for key in "Sy":
             await pilot.press(key)
             await settled(pilot)
         await until(pilot, "✗ sweep: the database is busy", "esc seen")

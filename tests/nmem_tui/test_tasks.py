@@ -530,11 +530,11 @@ async def test_what_ended_unseen_is_brought_in(full: Any, cockpit: Any, until: A
 
 async def test_other_screens_count_what_runs(full: Any, cockpit: Any, until: Any, seeds: Any) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
-        await until(pilot, "7 Tasks ·2")
+        await until(pilot, "7 Tas ·2")
         db = seeds.database("aurora.db")
         db.execute("UPDATE tasks SET state = 'succeeded'")
         db.close()
-        await until(pilot, "7 Tasks", gone="·2")
+        await until(pilot, "7 Tas", gone="·2")
 
 
 async def test_an_episode_becomes_a_task(full: Any, here: Path, cockpit: Any, until: Any, settled: Any) -> None:

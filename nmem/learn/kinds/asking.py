@@ -16,7 +16,6 @@ from nmem.learn.rules import AGAIN
 from nmem.retrieval import naming
 from nmem.retrieval.background import Background
 from nmem.retrieval.terms import CHAT
-from nmem.text import fit
 
 ALIKE = 0.6
 """Rarity of the words two intents share, beside that of all their words, from which they ask for the same."""
@@ -118,7 +117,7 @@ def _troubles(project: Project) -> list[Pattern]:
         if at not in taken and len({one.session_id for one in group}) >= STRONG:
             taken.update(alike)
             key = " ".join(sorted(forms[min(alike)])[:24])
-            made = _looked(key, f"{AGAIN}{fit(_line(asked[at].intent), _TITLE)}", group, [])
+            made = _looked(key, f"{AGAIN}{_line(asked[at].intent)[:_TITLE]}", group, [])
             out.append(made)
     return out
 
@@ -241,7 +240,7 @@ def _intent(group: Sequence[Asked], newest: Asked, *, weak: bool) -> Pattern:
     key = " ".join(sorted(set(naming.tokens(first.intent[:HEAD])))[:24])
     met = [Met(one.session_id, one.at, None, one.prompt_id, _line(one.intent)[:_EXCERPT]) for one in group]
     met.sort(key=lambda one: (one.at, one.prompt_id or 0))
-    made = Pattern(REPEATED_INTENT, key[:300], fit(_line(newest.intent), _TITLE), met, len(met))
+    made = Pattern(REPEATED_INTENT, key[:300], _line(newest.intent)[:_TITLE], met, len(met))
     made.state = WEAK if weak else OPEN
     edited: dict[str, int] = defaultdict(int)
     for one in group:
