@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     Form = TypeVar("Form")
+    Stamp = tuple[str, int, int]
+
+CALLING = ([str], str, [str])
+"""The shape of [attention]: how the person is called, quiet hours, what is wrong. Hooks and the status line look at
+what is kept of it without loading who reads it."""
 
 
 def load(name: str, shape: object, parse: Callable[[dict[str, object], str], Form],
@@ -25,16 +30,12 @@ def load(name: str, shape: object, parse: Callable[[dict[str, object], str], For
     `parse` makes the form of a document and the file's name; no file is an empty document. `refuse` makes the form of a
     file that cannot be read or is no TOML, from what is wrong with it. Raises what these two raise.
     """
-    file = paths.config()
-    try:
-        stat = os.stat(file)
-    except OSError:
+    file, now = paths.config(), stamp()
+    if now is None:
         return parse({}, file)
-    stamp = (file, stat.st_mtime_ns, stat.st_size)
-    kept = os.path.join(paths.cache(paths.database()), name + ".bin")
-    found: tuple[tuple[str, int, int], Form] | None = cache.read(kept, ((str, int, int), shape))  # type: ignore[assignment]
-    if found is not None and found[0] == stamp:
-        return found[1]
+    found: Form | None = kept(name, shape, now)  # type: ignore[assignment]
+    if found is not None:
+        return found
     try:
         document = _document(file)
     except OSError as error:
@@ -43,8 +44,28 @@ def load(name: str, shape: object, parse: Callable[[dict[str, object], str], For
         form = refuse(f"{file}: {error}")
     else:
         form = parse(document, file)
-    cache.write(kept, (stamp, form))
+    cache.write(_kept_at(name, ""), (now, form))
     return form
+
+
+def stamp() -> Stamp | None:
+    """The path, time and size of config.toml; None where there is none."""
+    file = paths.config()
+    try:
+        stat = os.stat(file)
+    except OSError:
+        return None
+    return file, stat.st_mtime_ns, stat.st_size
+
+
+def kept(name: str, shape: object, now: Stamp, database: str = "") -> object | None:
+    """The form of a table that `load` kept beside a database, made of the file with this stamp; else None."""
+    found: tuple[Stamp, object] | None = cache.read(_kept_at(name, database), ((str, int, int), shape))  # type: ignore[assignment]
+    return found[1] if found is not None and found[0] == now else None
+
+
+def _kept_at(name: str, database: str) -> str:
+    return os.path.join(paths.cache(database or paths.database()), name + ".bin")
 
 
 def _document(file: str) -> dict[str, object]:

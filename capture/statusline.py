@@ -24,14 +24,16 @@ _QUIET = 2000
 """Milliseconds without input after which, once nobody reads any more, it is taken to have ended."""
 _MODEL = 120
 _MOST = 1 << 53
-_CALLING = ((str, int, int), ([str], str, [str]))
-"""What is kept of config.toml's [attention]: how the person is called comes first."""
-_LATELY = 600_000
+LATELY = 600_000
 """Milliseconds after which a session that waits is no news."""
-_OTHERS = (
-    "SELECT count(*) FROM sessions WHERE state IN ('idle', 'waiting', 'failed') AND last_at > ? AND id != ? AND seq > 0"
-    " AND origin = 'hook'"
-)
+WAITING = """
+FROM sessions s JOIN projects p ON p.id = s.project_id
+JOIN prompts q ON q.id = (SELECT id FROM prompts WHERE session_id = s.id AND source IN ('user', 'machine')
+  AND agent_id IS NULL ORDER BY at DESC, id DESC LIMIT 1)
+WHERE s.last_at > ? AND s.state IN ('idle', 'waiting', 'failed') AND s.origin = 'hook' AND coalesce(q.content, '') != ?
+"""
+"""Sessions that wait for the person since a time (ms): not one that nobody asked anything yet, nor one that the person
+broke off (the second value: `capture.event.STOPPED`)."""
 
 
 def main(words: list[str]) -> NoReturn:
@@ -253,17 +255,20 @@ def _own(path: str) -> None:
 
 def others(session: str, path: str) -> str:
     """How many other sessions wait for the person, where they want to be called; empty where none does, or unknown."""
-    from capture import cache, paths  # on use: start-up stays short
+    from capture import config_table, event, paths  # on use: start-up stays short
 
-    path = path or paths.database()
-    form = cache.read(os.path.join(paths.cache(path), "attention.bin"), _CALLING)
-    if not (isinstance(form, tuple) and form[1][0] and os.path.exists(path)):
+    path, now = path or paths.database(), config_table.stamp()
+    form = config_table.kept("attention", config_table.CALLING, now, path) if now else None
+    if not (isinstance(form, tuple) and form[0] and os.path.exists(path)):
         return ""
     from capture.storage import sqlite  # on use: start-up stays short
 
     try:
         db = sqlite.connect(path, timeout=0)
-        found: int = db.execute(_OTHERS, (time_ns() // 1_000_000 - _LATELY, session)).fetchone()[0]
+        found: int = db.execute(
+            f"SELECT count(*) {WAITING} AND s.id != ?",
+            (time_ns() // 1_000_000 - LATELY, event.STOPPED, session),
+        ).fetchone()[0]
         db.close()
     except sqlite.Error:
         return ""  # the next update, a moment later, says it

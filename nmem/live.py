@@ -5,7 +5,6 @@ A listener's failure is the hook's boundary's to log and to count: the event its
 
 from __future__ import annotations
 
-import os
 from os import environ
 
 TYPE_CHECKING = False
@@ -18,8 +17,6 @@ _UNHEARD = ("status", "thinking")
 """After these a screen waits: nothing else of nmem is loaded."""
 _CALLS = ("tool_call", "tool_result", "tool_error")
 _WORK = ("shell", "edit", "write")
-_CALLING = ((str, int, int), ([str], str, [str]))
-"""What is kept of config.toml's [attention]: see nmem.attention.config."""
 _PASSAGES = ("pre_compact", "post_compact", "session_end")
 
 
@@ -91,15 +88,13 @@ def _task(db: Connection, event: Event) -> None:
 
 def _call(session_id: str, path: str) -> None:
     """Have the person called where they have set that: by default this is a look at a file that is not there."""
-    from capture import cache, paths  # on use: both are loaded by now
+    from capture import config_table  # on use: nothing but a look at two files
 
-    file = paths.config()
-    try:
-        stat = os.stat(file)
-    except OSError:
+    now = config_table.stamp()
+    if now is None:
         return
-    kept = cache.read(os.path.join(paths.cache(path), "attention.bin"), _CALLING)
-    if kept is not None and kept[0] == (file, stat.st_mtime_ns, stat.st_size) and not kept[1][0]:  # type: ignore[index]
+    form = config_table.kept("attention", config_table.CALLING, now, path)
+    if form is not None and not form[0]:  # type: ignore[index]
         return
     from nmem.attention.ring import start  # on use: somebody is called, or config.toml was changed
 

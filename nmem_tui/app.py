@@ -18,7 +18,6 @@ from textual.events import AppBlur, AppFocus
 from textual.screen import Screen
 from textual.widget import AwaitMount, Widget
 
-from nmem.errors import NmemError
 from nmem.text import printable
 from nmem_tui import idle
 from nmem_tui.appearance import themes
@@ -400,12 +399,9 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
         return ()
 
 
-def _upgraded(path: str) -> Changed:
-    """Every migration that the database has not seen; waits for that: call it from a worker."""
+def _upgraded(path: str) -> str:
+    """Every migration that the database has not seen; waits for that: call it from a worker. Raises NmemError."""
     from nmem import upgrade  # on use: start-up stays short
 
-    try:
-        upgrade.reader(path).close()
-    except NmemError as error:
-        return Changed(str(error), failed=True)
-    return Changed("the database is up to date", failed=False)
+    upgrade.reader(path).close()
+    return "the database is up to date"

@@ -13,8 +13,6 @@ from capture import config_table
 
 OFF, BELL, OSC9, OSC777, DESKTOP = "off", "bell", "osc9", "osc777", "desktop"
 WAYS = (BELL, OSC9, OSC777, DESKTOP)
-SHAPE = ([str], str, [str])
-"""Of the form that is kept beside the database: how, quiet hours, what is wrong."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +36,7 @@ class Config:
 
 def load() -> Config:
     """The settings as they stand; never raises."""
-    return Config(*config_table.load("attention", SHAPE, form, _unread))
+    return Config(*config_table.load("attention", config_table.CALLING, form, _unread))
 
 
 def _unread(trouble: str) -> Form:

@@ -12,24 +12,16 @@ from sqlite3 import Connection
 
 from capture import paths
 from capture.event import STOPPED
+from capture.statusline import LATELY, WAITING
 from nmem.text import printable
 
-LATELY = 10 * 60_000
-"""Milliseconds after which a session that waits is no news."""
 _DAY_S = 86_400
 _WORDS = {
     "waiting": "asks for your answer",
     "failed": "failed: its turn broke off",
     "idle": "is done and waits for you",
 }
-_SELECT = """
-SELECT s.id, p.name, s.client, s.state, s.seq, s.last_at, q.id, coalesce(q.content, '')
-FROM sessions s JOIN projects p ON p.id = s.project_id
-LEFT JOIN prompts q ON q.id = (SELECT id FROM prompts WHERE session_id = s.id AND source IN ('user', 'machine')
-  AND agent_id IS NULL ORDER BY at DESC, id DESC LIMIT 1)
-WHERE s.last_at > ? AND s.state IN ('idle', 'waiting', 'failed') AND s.origin = 'hook' AND q.id IS NOT NULL
-"""
-"""A session that nobody has asked anything yet waits for nobody."""
+_SELECT = f"SELECT s.id, p.name, s.client, s.state, s.seq, s.last_at, q.id {WAITING} ORDER BY s.last_at DESC, s.id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +45,7 @@ class Wait:
 
 def all_of(db: Connection, now: int) -> tuple[Wait, ...]:
     """The sessions that wait since lately, the newest first; none that a person broke off. Raises sqlite3.Error."""
-    rows = db.execute(_SELECT + " ORDER BY s.last_at DESC, s.id", (now - LATELY,)).fetchall()
-    return tuple(_wait(*row[:-1]) for row in map(tuple, rows) if row[-1] != STOPPED)
+    return tuple(_wait(*row) for row in db.execute(_SELECT, (now - LATELY, STOPPED)).fetchall())
 
 
 def of(db: Connection, session_id: str, now: int) -> Wait | None:

@@ -17,6 +17,7 @@ from capture.text import clean
 from nmem.blame import git
 from nmem.context.places import absolute, forward, root
 from nmem.read import file_history
+from nmem.read.views import refusal
 from nmem.text import json_list, json_object
 
 EDITS, LINES, ALL = 200, 400, 5_000
@@ -113,10 +114,10 @@ def _hunk(row: Row) -> Hunk:
     kept = row["content"].split("\n")
     told = all(each.startswith(("+ ", "- ")) or each == "…" for each in kept)
     lines = tuple(each[0] + each[2:] if each != "…" else "\\ cut here" for each in kept) if told else ()
-    refused = "refused" if json_object(row["metadata"]).get("refused") else row["outcome"]
+    ended = refusal(json_object(row["metadata"])) or row["outcome"]
     added, removed = row["lines_added"], row["lines_removed"]
     counted = bool(lines or added or removed)  # 0 and 0 of a text that was not kept is not known
-    return Hunk(row["id"], row["at"], refused, added if counted else None, removed if counted else None, lines)
+    return Hunk(row["id"], row["at"], ended, added if counted else None, removed if counted else None, lines)
 
 
 def _commits(folder: str, stored: Sequence[object], *, whole: bool) -> Iterator[Committed]:

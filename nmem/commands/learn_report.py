@@ -99,7 +99,7 @@ def _share(count: Count, none: str = "0/0") -> str:
 def _table(found: Sequence[Lesson], named: bool) -> None:
     rows = [list(_HEADS), *(_cells(one, named) for one in found)]
     if not terminal.is_terminal():
-        click.echo("\n".join(("" if number else "# ") + "\t".join(row) for number, row in enumerate(rows)))
+        terminal.piped("Lessons", " ".join(one.replace(" ", "_") for one in _HEADS), map("\t".join, rows[1:]))
         return
     room = get_terminal_size().columns
     shown = [at for at in range(len(_HEADS) - 2) if at != 1 or room >= _WIDE]  # the note stands before the title

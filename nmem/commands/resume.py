@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 import click
 
 from nmem.commands import terminal
+from nmem.dispatch.child import own_environment
 from nmem.errors import NmemError
 from nmem.read.listing import LAST, elsewhere, session_of
 from nmem.sessions import restore, resume
@@ -82,4 +83,5 @@ def _run(one: resume.Resume) -> None:
     if not sys.stdin.isatty():
         raise NmemError(f"there is no terminal here: run `{printable(one.line)}` in one")
     os.chdir(one.folder)
-    os.execvp(one.words[0], list(one.words))  # noqa: S606 - a list of words: no shell
+    environ = {**own_environment(), "PWD": one.folder}
+    os.execvpe(one.words[0], list(one.words), environ)  # noqa: S606 - a list of words: no shell

@@ -132,10 +132,7 @@ def name_(session: str, name: str) -> None:
 @click.argument("tags", nargs=-1, required=True, metavar="TAG...")
 def tag_(session: str, tags: tuple[str, ...]) -> None:
     """Add tags to SESSION: words of your own, to list by."""
-    with terminal.writing() as db:
-        session_id = session_of(db, session)
-        left = marks.tag(db, session_id, tags, terminal.now())
-    click.echo(f"session {session_id[:SHORT]}: {_tags(left)} ({_UNDO})")
+    _retag(session, tags, ())
 
 
 @command.command("untag")
@@ -143,9 +140,13 @@ def tag_(session: str, tags: tuple[str, ...]) -> None:
 @click.argument("tags", nargs=-1, required=True, metavar="TAG...")
 def untag_(session: str, tags: tuple[str, ...]) -> None:
     """Take tags of SESSION away."""
+    _retag(session, (), tags)
+
+
+def _retag(session: str, more: tuple[str, ...], gone: tuple[str, ...]) -> None:
     with terminal.writing() as db:
         session_id = session_of(db, session)
-        left = marks.untag(db, session_id, tags, terminal.now())
+        left = marks.retag(db, session_id, more, gone, terminal.now())
     click.echo(f"session {session_id[:SHORT]}: {_tags(left)} ({_UNDO})")
 
 

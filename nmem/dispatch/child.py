@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from nmem.dispatch import processes
@@ -108,6 +109,12 @@ class Child:
 def own_environment() -> dict[str, str]:
     """The environment of this process without what a client tells those that it starts."""
     return {name: value for name, value in os.environ.items() if name not in _PARENTS}
+
+
+def without_parents(words: Sequence[str]) -> list[str]:
+    """A command line that runs without what a client tells those that it starts: tmux keeps its server's environment,
+    which may be that of another client's call."""
+    return ["env", *(f"-u{name}" for name in sorted(_PARENTS)), *words]
 
 
 def _environment(spec: Spec) -> dict[str, str]:

@@ -7,7 +7,7 @@ dataclasses. Text in them is as stored: whoever prints it passes it through `nme
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
 from typing import Any
@@ -150,8 +150,13 @@ class StreamRow:
     @property
     def refusal(self) -> str:
         """Why a call did not run: "refused", or "not run" beside a refused one; "" for a call that ran."""
-        refused = self.meta.get("refused")
-        return ("not run" if refused == "sibling" else "refused") if refused else ""
+        return refusal(self.meta)
+
+
+def refusal(meta: Mapping[str, object]) -> str:
+    """As `StreamRow.refusal`, of an observation's metadata."""
+    refused = meta.get("refused")
+    return ("not run" if refused == "sibling" else "refused") if refused else ""
 
 
 _SESSION = """

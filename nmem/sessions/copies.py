@@ -9,7 +9,7 @@ first prompt in it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,8 +84,11 @@ def keep(db: Connection, now: int, rules: str, stopped: Callable[[], bool] = lam
     for one in _sources(db, now) if bounds.on else ():
         if stopped():
             break
-        mark = _mark(one.path) if one.over and not _past(bounds, lives, now, one.life) else None
-        if mark is None or one.settled(mark, bounds, now):
+        seen = _seen(one.path) if one.over else None
+        if seen is None or one.settled(seen, bounds, now):
+            continue  # nearly all: nothing dearer was asked of them
+        mark = None if _past(bounds, lives, now, _life(db, one.session_id)) else _mark(one.path)
+        if mark is None or not one.within():
             continue
         room = bounds.all - _held(db, one.last_at, one.session_id)
         if room <= 0 or (one.state == DROPPED and mark == one.mark and mark[0] > room):
@@ -130,7 +133,7 @@ def uncopied(db: Connection, says: Callable[[bytes], bool], stopped: Callable[[]
     for one in _sources(db, 0):
         if stopped():
             break
-        mark = _mark(one.path)
+        mark = _mark(one.path) if one.within() else None
         if mark is None or mark[0] > _MOST or (one.state == KEPT and mark == one.mark):
             continue
         with suppress(OSError), open(one.path, "rb", opener=regular) as file:
@@ -182,8 +185,12 @@ class _Source:
     at: int
     over: bool
     """Whether the session has ended or is idle."""
-    life: tuple[str, int, int, int]
-    """As `_past` takes it."""
+    folders: tuple[str, ...]
+    """Where its client keeps sessions."""
+
+    def within(self) -> bool:
+        """Whether the file lies there, links followed."""
+        return any(within(self.path, each) for each in self.folders)
 
     def settled(self, mark: tuple[int, int], bounds: Limits, now: int) -> bool:
         """Whether another look at the file would find what the last one did."""
@@ -192,24 +199,29 @@ class _Source:
         return mark == self.mark and (self.state in (KEPT, UNREAD) or (self.state == LARGE and mark[0] > bounds.each))
 
 
-def _sources(db: Connection, now: int) -> list[_Source]:
-    """Files of which a copy may be made, of the newest sessions first."""
+def _life(db: Connection, session_id: str) -> tuple[str, int, int, int]:
+    """As `_past` takes it."""
+    return tuple(db.execute(
+        f"SELECT p.name, s.last_at, {_FIRST}, {_SWEPT} FROM sessions s JOIN projects p ON p.id = s.project_id"  # noqa: S608
+        " WHERE s.id = ?", (session_id,),
+    ).fetchone())  # fmt: skip
+
+
+def _sources(db: Connection, now: int) -> Iterator[_Source]:
+    """Files of which a copy may be made, of the newest sessions first: as their paths read, links not followed."""
     found = db.execute(
-        "SELECT s.id, s.client, s.transcript_path, s.last_at, coalesce(c.state, ''), coalesce(c.size, -1),"  # noqa: S608
-        f" coalesce(c.changed, 0), coalesce(c.at, 0), s.state = 'ended' OR s.last_at < ?, p.name, {_FIRST}, {_SWEPT}"
-        " FROM sessions s JOIN projects p ON p.id = s.project_id LEFT JOIN transcript_copies c ON c.session_id = s.id"
+        "SELECT s.id, s.client, s.transcript_path, s.last_at, coalesce(c.state, ''), coalesce(c.size, -1),"
+        " coalesce(c.changed, 0), coalesce(c.at, 0), s.state = 'ended' OR s.last_at < ?"
+        " FROM sessions s LEFT JOIN transcript_copies c ON c.session_id = s.id"
         " WHERE s.transcript_path != '' AND coalesce(c.state, '') != ?"
         " AND s.id NOT IN (SELECT session_id FROM purged_keys) ORDER BY s.last_at DESC",
         (now - IDLE, PURGED),
     ).fetchall()
-    folders = {name: [str(each) for each in discover.folders(name)] for name in discover.CLIENTS}
-    return [
-        _Source(
-            row[0], row[1], row[2], row[3], row[4], (row[5], row[6]), row[7], bool(row[8]), (row[9], row[3], *row[10:])
-        )
-        for row in map(tuple, found)
-        if any(within(row[2], folder) for folder in folders.get(row[1], ()))
-    ]
+    folders = {name: tuple(str(each) for each in discover.folders(name)) for name in discover.CLIENTS}
+    for row in map(tuple, found):
+        own = folders.get(row[1], ())
+        if os.path.normpath(row[2]).startswith(tuple(f"{each}{os.sep}" for each in own)):
+            yield _Source(row[0], row[1], row[2], row[3], row[4], (row[5], row[6]), row[7], bool(row[8]), own)
 
 
 def within(path: str, folder: str) -> bool:
@@ -252,6 +264,15 @@ def _held(db: Connection, after: int = 0, but: str = "") -> int:
         " WHERE c.packed IS NOT NULL AND s.last_at >= ? AND s.id != ?", (after, but)
     ).fetchone()  # fmt: skip
     return int(row[0])
+
+
+def _seen(path: str) -> tuple[int, int] | None:
+    """As `_mark`, unopened: enough to tell that nothing has changed."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - thousands of paths
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 def _mark(path: str) -> tuple[int, int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
@@ -44,33 +44,27 @@ def read(name: object, tags: object, archived: object) -> Marks:
 def rename(db: Connection, session_id: str, name: str, now: int) -> str:
     """Call a session by a person's own name, or by the one that nmem found where it is empty; the name as kept."""
     kept = _word(name)
-    _change(db, session_id, now, "named" if kept else "unnamed", name=kept)
+    _change(db, session_id, now, "named" if kept else "unnamed", lambda before: replace(before, name=kept))
     return kept
-
-
-def tag(db: Connection, session_id: str, tags: Iterable[str], now: int) -> tuple[str, ...]:
-    """Add tags; all that it has then. Raises NmemError where it has them already, or there are too many."""
-    return retag(db, session_id, tags, (), now)
-
-
-def untag(db: Connection, session_id: str, tags: Iterable[str], now: int) -> tuple[str, ...]:
-    """Take tags away; those that are left. Raises NmemError where it has none of them."""
-    return retag(db, session_id, (), tags, now)
 
 
 def retag(db: Connection, session_id: str, more: Iterable[str], gone: Iterable[str], now: int) -> tuple[str, ...]:
     """Add tags and take others away as one change; all that it has then. Raises NmemError, and changes nothing then."""
     wanted, unwanted = {_tag(each) for each in more}, {_tag(each) for each in gone}
-    after = tuple(sorted({*of(db, session_id).tags} - unwanted | wanted))
-    if wanted and len(after) > MOST_TAGS:
-        raise NmemError(f"a session can have {MOST_TAGS} tags at most: untag one first")
-    _change(db, session_id, now, "tagged" if wanted else "untagged", tags=after)
-    return after
+
+    def after(before: Marks) -> Marks:
+        tags = tuple(sorted({*before.tags} - unwanted | wanted))
+        if wanted and len(tags) > MOST_TAGS:
+            raise NmemError(f"a session can have {MOST_TAGS} tags at most: untag one first")
+        return replace(before, tags=tags)
+
+    return _change(db, session_id, now, "tagged" if wanted else "untagged", after).tags
 
 
 def archive(db: Connection, session_id: str, on: bool, now: int) -> None:
     """Put a session away: lists leave it out; or bring it back."""
-    _change(db, session_id, now, "archived" if on else "back from the archive", archived=on)
+    done = "archived" if on else "back from the archive"
+    _change(db, session_id, now, done, lambda before: replace(before, archived=on))
 
 
 def _tag(text: str) -> str:
@@ -85,18 +79,19 @@ def _word(text: str) -> str:
     return redact(" ".join(clean(text).split()))[:LONGEST].strip()
 
 
-def _change(db: Connection, session_id: str, now: int, done: str, **changes: object) -> None:
-    """Change some marks in one transaction. Raises NmemError where the session is gone, or nothing changes."""
+def _change(db: Connection, session_id: str, now: int, done: str, make: Callable[[Marks], Marks]) -> Marks:
+    """Change some marks in one transaction; those after. Raises NmemError where the session is gone, or all stays."""
     with transaction(db):
         if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is None:
             raise NmemError(f"there is no session {printable(session_id)}: `nmem sessions` lists them")
         before = of(db, session_id)
-        after = replace(before, **changes)  # type: ignore[arg-type]
+        after = make(before)
         if after == before:
             raise NmemError(f"session {printable(session_id[:8])} is like that already: nothing changes")
         _put(db, session_id, after, now)
         write(db, MARKED, f"{_TARGET}{session_id}", {"session": session_id, "done": done, "after": _columns(after)},
               {"columns": _columns(before)}, now)  # fmt: skip
+    return after
 
 
 def _columns(marks: Marks) -> dict[str, object]:

@@ -46,7 +46,7 @@ def _why(db: Connection, one: Resume) -> str:
         copies.LARGE: "it was larger than [sessions] copy_mb", copies.UNREAD: "it could not be read",
         copies.DROPPED: "it was past its lifetime, or there was no room for it", copies.PURGED: "it was purged",
     }  # fmt: skip
-    return whys.get(row[0], "there is none") if row else "it was gone before the session was settled, or is new"
+    return whys.get(row[0], "there is none") if row else "its client deleted it before, or it is new"
 
 
 def _place(db: Connection, one: Resume, path: str) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from nmem.dispatch import clients, tmux
+from nmem.dispatch.child import without_parents
 from nmem.dispatch.config import load
 from nmem.errors import NmemError
 from nmem.text import printable
@@ -27,7 +28,7 @@ _NOT_IN_SLUG = re.compile(r"[^0-9A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """How a session is gone on with."""
+    """What resumes a session: its client's command, and the folder to run it in."""
 
     session_id: str
     client: str
@@ -106,8 +107,8 @@ def ready(one: Resume) -> None:
 
 def gone(one: Resume) -> str:
     """That its client has deleted the transcript, and whether it comes back."""
-    copy = f"`nmem resume {one.session_id} --restore` gives it back" if one.copied else "and nmem has no copy of it"
-    return f"{one.client} has deleted its transcript ({printable(one.transcript)}): {copy}"
+    copy = f": `nmem resume {one.session_id} --restore` gives it back" if one.copied else ", and nmem has no copy of it"
+    return f"{one.client} has deleted its transcript ({printable(one.transcript)}){copy}"
 
 
 def pane(one: Resume, environ: Mapping[str, str] = os.environ) -> str:
@@ -116,7 +117,8 @@ def pane(one: Resume, environ: Mapping[str, str] = os.environ) -> str:
     Raises NmemError where there is no tmux, or the command cannot work.
     """
     ready(one)
-    words = (shutil.which(one.words[0]) or one.words[0], *one.words[1:])  # tmux may have another PATH
+    program = shutil.which(one.words[0]) or one.words[0]  # tmux may have another PATH
+    words = without_parents([program, *one.words[1:]])
     socket, target = environ.get("TMUX", "").partition(",")[0], environ.get("TMUX_PANE", "")
     if socket and target:
         tmux.open_beside(socket, target, one.folder, words)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from sqlite3 import Connection
 
+from capture import clients
 from nmem.episodes.narrations import told_by
 from nmem.episodes.open_ends import plain
 from nmem.errors import NmemError
@@ -139,7 +140,7 @@ def outward(db: Connection, row: SessionRow | None, found: Sequence[Story] = ())
 
 def client(name: str) -> str:
     """What a client calls itself; empty for one that is not known."""
-    return {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini"}.get(name, "")
+    return clients.client(name).title if clients.known(name) else ""
 
 
 def when(at: int) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmem.dispatch import clients, tmux
-from nmem.dispatch.child import own_environment
+from nmem.dispatch.child import own_environment, without_parents
 from nmem.dispatch.config import load
 from nmem.dispatch.task import CLIENTS
 from nmem.errors import NmemError
@@ -80,10 +80,8 @@ def wait(client: str, brief: Brief) -> int:
 def pane(client: str, brief: Brief) -> Started:
     """Open a window of tmux with the client. Raises NmemError, also where the client ends at once."""
     found, config = words(client, brief), load()
-    # tmux gives windows its server's environment, which may be that of another client's call
-    parents = ["env", *(f"-u{name}" for name in sorted(set(os.environ) - set(own_environment())))]
     opened = tmux.open_window(
-        config.tmux_socket, config.tmux_session, f"episode-{brief.episode}", folder(brief), [*parents, *found]
+        config.tmux_socket, config.tmux_session, f"episode-{brief.episode}", folder(brief), without_parents(found)
     )
     time.sleep(_SETTLES)
     if not tmux.exists(config.tmux_socket, opened):

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 from nmem import database, settle_start
 from nmem.errors import NmemError
 from nmem.text import printable
-from nmem_tui.messages import Changed
 from nmem_tui.model import actions
 from nmem_tui.model.figures import several
 from nmem_tui.store.access import Change
@@ -387,14 +386,11 @@ def restore_transcript(db: Connection, _now: int, plan: Resume) -> str:
     return f"restored: {restore.restore(db, plan)} · {actions.key_of('resume_session')} resumes it"
 
 
-def resume_beside(plan: Resume, environ: Mapping[str, str]) -> Changed:
-    """Open a session with its client in a pane beside this one; in a worker."""
+def resume_beside(plan: Resume, environ: Mapping[str, str]) -> str:
+    """Open a session with its client in a pane beside this one; in a worker. Raises NmemError."""
     from nmem.sessions import resume  # on use: start-up stays short
 
-    try:
-        return Changed(f"resumed {resume.pane(plan, environ)}", failed=False)
-    except NmemError as error:
-        return Changed(str(error), failed=True)
+    return f"resumed {resume.pane(plan, environ)}"
 
 
 def undo(db: Connection, now: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,7 +12,6 @@ from nmem.errors import NmemError
 from nmem.share import brief, document, files, hand
 from nmem.text import pad, printable
 from nmem_tui import output
-from nmem_tui.messages import Changed
 from nmem_tui.screens.modal import Choice, Dialog
 
 if TYPE_CHECKING:
@@ -71,16 +69,14 @@ def share(app: Host, unit_id: int, reads: Reads) -> None:
         made = files.write_new(found)
         return f"written: {' and '.join(map(printable, made))}"
 
-    reads.ask(
-        "share", lambda db: document.of_episode(db, unit_id), lambda found: app.aside(_told(lambda: written(found)))
-    )
+    reads.ask("share", lambda db: document.of_episode(db, unit_id), lambda found: app.aside(lambda: written(found)))
 
 
 def _hand(app: Host, client: str, place: str, made: Brief) -> None:
     if place == _COPY:
         app.copy_out(made.text)
     elif place == _PANE:
-        app.aside(_told(lambda: _in_pane(client, made)))
+        app.aside(lambda: _in_pane(client, made))
     else:
         _here(app, client, made)
 
@@ -102,15 +98,3 @@ def _here(app: Host, client: str, made: Brief) -> None:
         return
     app.refresh(layout=True)
     app.say(f"{client} ended with {code}" if code else f"{client} ended", severity="warning" if code else "information")
-
-
-def _told(do: Callable[[], str]) -> Callable[[], Changed]:
-    """Work of a thread, with its error as a line for the person."""
-
-    def work() -> Changed:
-        try:
-            return Changed(do(), failed=False)
-        except NmemError as error:
-            return Changed(str(error), failed=True)
-
-    return work

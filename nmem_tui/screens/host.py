@@ -127,9 +127,17 @@ class Host(App[None]):
         """Change the database off the event loop, and say how it went."""
         beside(self, self.writes.begin(self.db_path, change, self.clock()), "change")
 
-    def aside(self, work: Callable[[], Changed]) -> None:
-        """Do what takes a while in a thread of its own, and say how it went; other changes do not wait for it."""
-        self.run_worker(lambda: self.post_message(work()), group="aside", thread=True, exit_on_error=False)
+    def aside(self, work: Callable[[], str | Changed]) -> None:
+        """Do what takes a while in a thread of its own, and say how it went, an error too; no other change waits."""
+
+        def told() -> None:
+            try:
+                done = work()
+            except (NmemError, OSError) as error:
+                done = Changed(str(error), failed=True)
+            self.post_message(Changed(done, failed=False) if isinstance(done, str) else done)
+
+        self.run_worker(told, group="aside", thread=True, exit_on_error=False)
 
     # What goes out
 

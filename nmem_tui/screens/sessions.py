@@ -280,6 +280,8 @@ class SessionList(ListScreen):
     def may_tag_session(self) -> str | None:
         return None if self.chosen() else _NONE
 
+    may_archive_session = may_purge = may_tag_session
+
     def do_tag_session(self) -> None:
         from nmem_tui.screens.prompt_dialogs import Words  # on use: start-up stays short
 
@@ -293,9 +295,6 @@ class SessionList(ListScreen):
         hint = f"release infra !draft{f'; it has {had}' if had else ''}"
         self.app.push_screen(Words("Tags to add", "", hint), take)
 
-    def may_archive_session(self) -> str | None:
-        return None if self.chosen() else _NONE
-
     def do_archive_session(self) -> None:
         some = self.chosen()
         on = not all(one.archived for one in some)
@@ -306,9 +305,6 @@ class SessionList(ListScreen):
     def _all(self, changes: list[Callable[[Connection, int], str]], done: str) -> None:
         self.cockpit.change(changes[0] if len(changes) == 1 else commands.each(changes, done))
         self.unmark()
-
-    def may_purge(self) -> str | None:
-        return None if self.chosen() else _NONE
 
     def do_purge(self) -> None:
         self.purge([f"session/{one.id}" for one in self.chosen()])

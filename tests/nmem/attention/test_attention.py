@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from capture import statusline
+from capture import paths, statusline
 from capture.event import STOPPED
 from nmem import database
 from nmem.attention import config, ring, signals, waiting
@@ -81,7 +81,7 @@ def test_what_waits_is_told_by_its_state(sessions: Any) -> None:
     sessions.add("broke", "failed", ago=3_000)
     sessions.add("works", "working")
     sessions.add("over", "ended")
-    sessions.add("old", ago=waiting.LATELY + 1)
+    sessions.add("old", ago=statusline.LATELY + 1)
     sessions.add("not asked", asked="")
     sessions.add("stopped by the person")
     sessions.ask("stopped by the person", STOPPED, "machine", NOW - 40_000)
@@ -238,6 +238,11 @@ def test_nmems_own_status_line_counts_the_others_that_wait(sessions: Any, calls:
     assert statusline.others("mine", sessions.path) == "", "where nobody wants to be called"
     calls('how = "bell"')
     config.load()
+    assert statusline.others("mine", sessions.path) == "1 other session waiting"
+    settings = Path(paths.config())
+    kept = settings.rename(settings.with_name("kept"))
+    assert statusline.others("mine", sessions.path) == "", "settings that are gone call nobody"
+    kept.rename(settings)
     assert statusline.others("mine", sessions.path) == "1 other session waiting"
     sessions.db.execute("UPDATE sessions SET last_at = 5")
     assert statusline.others("mine", sessions.path) == ""

@@ -269,8 +269,9 @@ def _run(*words: str) -> str:
 
 
 def test_the_table_has_a_header_and_totals_with_intervals(accepted: History) -> None:
-    lines = _run("--project", "shop").splitlines()
-    assert lines[0].startswith("# lesson\tkind\tapplied\tkept\tbroken\tunclear\tbefore\tafter\ttold\theld out")
+    heading, *lines = _run("--project", "shop").splitlines()
+    assert heading == "# Lessons"
+    assert lines[0].startswith("# lesson\tkind\tapplied\tkept\tbroken\tunclear\tbefore\tafter\ttold\theld_out")
     assert lines[1].split("\t")[2:] == ["5", "1", "4", "0", "3/3", "1/2", "-", "-", "accepted", "Use `pnpm test`"]
     assert lines[2].split("\t")[-2:] == ["cannot be told (names no command)", "Do not add comments to plain code"]
     low, high = wilson(4, 5)

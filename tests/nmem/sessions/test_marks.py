@@ -124,7 +124,7 @@ def test_tags_are_listed_by_and_taken_back(recorded: Recorded) -> None:
 
 
 def test_tags_come_and_go_as_one_change(recorded: Recorded, db_path: str) -> None:
-    marks.tag(recorded.db, "failing-1", ["release", "draft"], 1)
+    marks.retag(recorded.db, "failing-1", ["release", "draft"], (), 1)
     tag_session("failing-1", "!draft release")(recorded.db, 2)
     assert marks.of(recorded.db, "failing-1").tags == ("release",)
     tag_session("failing-1", "!release infra")(recorded.db, 3)
@@ -141,7 +141,7 @@ def test_tags_come_and_go_as_one_change(recorded: Recorded, db_path: str) -> Non
 def test_a_terminal_gets_a_line_a_session_with_its_tags(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, cells: int
 ) -> None:
-    marks.tag(recorded.db, "failing-1", ["release"], 1)
+    marks.retag(recorded.db, "failing-1", ["release"], (), 1)
     monkeypatch.setattr("nmem.commands.terminal.is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", str(cells))
     lines = said().splitlines()

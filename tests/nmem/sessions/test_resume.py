@@ -106,11 +106,16 @@ def test_it_becomes_the_client_in_its_folder(
     program("claude")
     called: list[object] = []
     monkeypatch.chdir(Path.cwd())
-    monkeypatch.setattr("os.execvp", lambda name, words: called.append((name, words, str(Path.cwd()))))
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    def becomes(name: str, words: list[str], environ: dict[str, str]) -> None:
+        called.append((name, words, str(Path.cwd()), environ["PWD"], "CLAUDECODE" in environ))
+
+    monkeypatch.setattr("os.execvpe", becomes)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
         command._run(resume.plan(record.db, ID))
-    assert called == [("claude", ["claude", "--resume", ID], str(shop))]
+    assert called == [("claude", ["claude", "--resume", ID], str(shop), str(shop), False)]
 
 
 def test_a_folder_that_is_gone_is_said(record: Recorded, shop: Path, transcript: Path) -> None:
