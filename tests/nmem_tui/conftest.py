@@ -21,11 +21,13 @@ from typing import Any
 import pytest
 import textual
 from rich.style import Style
-from textual._context import active_app
+from textual._compositor import Compositor
+from textual._context import active_app, visible_screen_stack
 from textual._styles_cache import StylesCache
 from textual.events import Key
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot, WaitForScreenTimeout
+from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from nmem_tui.app import Cockpit
@@ -102,6 +104,21 @@ async def taken(pilot: Pilot[None], timeout: float = 300) -> bool:
             rounds = 0
             await asyncio.sleep(0.002)
     return True
+
+
+def unpainted(compositor: Compositor, full: bool = False, screen_stack: list[Screen[Any]] | None = None) -> None:
+    """Instead of `render_update`: a cockpit without a terminal throws away what it painted, a third of its time."""
+    visible_screen_stack.set(screen_stack or [])
+    compositor._dirty_regions.clear()
+
+
+@pytest.fixture(autouse=True)
+def painting(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Nothing is painted but by tests marked `painted`; others draw the screen when they look."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.node.get_closest_marker("painted"):
+            patch.setattr(Compositor, "render_update", unpainted)
+        yield
 
 
 @pytest.fixture(autouse=True)

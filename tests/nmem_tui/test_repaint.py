@@ -21,6 +21,8 @@ from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.stream import Stream
 from tests.nmem_tui.gallery import still as settle
 
+pytestmark = pytest.mark.painted
+
 Open = Callable[..., Any]
 
 
