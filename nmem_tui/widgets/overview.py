@@ -53,7 +53,8 @@ class Overview(Horizontal):
 
     def tell(
         self, view: NowView, here: CurrentUnit | None, stance: Stance | None, at: int, zone: tzinfo | None,
-        warned: Callable[[int], Line] | None = None, reset: now_gauges.Reset | None = None, days: Days | None = None,
+        warned: Callable[[int], list[Line]] | None = None, reset: now_gauges.Reset | None = None,
+        days: Days | None = None,
     ) -> None:  # fmt: skip
         """Show a session, its work unit, its stance once some call is labelled, its warnings, and its project's days.
 
