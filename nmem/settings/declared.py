@@ -311,6 +311,10 @@ ATTENTION = (
     ),
 )
 
+STREAM = (
+    Setting("stream.allow_remote", FLAG, False, "whether `nmem stream` may send events to another machine"),
+)  # fmt: skip
+
 COST = (
     Setting("cost.budget_day", NUMBER, 0, "what a day may cost before you are warned, in the prices' currency; 0: any",
             low=0, high=1_000_000),
@@ -358,6 +362,7 @@ TABLES: tuple[tuple[Setting, ...], ...] = (
     PURGE,
     BACKUP,
     ATTENTION,
+    STREAM,
     COST,
     TUI,
 )
