@@ -95,7 +95,8 @@ def command(
     with closing(upgrade.reader(path)) as db:
         wanted = Wanted(named(db, project).id if project else 0, types, terminal.when(since) if since else 0)
     own = name or ("" if to in ("", "-") else _place(to))
-    shown = ", ".join(filter(None, (name, target.name, project, " ".join(types))))
+    scope = f"project {wanted.project_id}" if project else ""  # its name would outlive a purge of the project
+    shown = ", ".join(filter(None, (name, target.name, scope, " ".join(types))))
     with streaming.cursor(path, own, wanted, shown) if own else nullcontext(Cursor()) as cursor:
         if again:
             cursor.move(Marks())

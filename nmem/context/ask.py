@@ -83,9 +83,10 @@ def beside(db: Connection, present: Present, config: Config | None, made: Decisi
     if config is None or not config.beside or made.silent:
         return
     others: dict[tuple[str, bool], list[Edit]] = {}
+    unsaid = present.unsaid
     for one in edits(db, present.at, present.project_id, present.session_id):
         known = one.session_id == present.session_id or f"{BESIDE}/{one.session_id}" in present.given
-        if one.state in _WORKS and not known:
+        if one.state in _WORKS and not known and not (unsaid and unsaid.names(one.name)):
             others.setdefault((one.session_id, one.here), []).append(one)
     for (session_id, here), files in list(others.items())[:_OTHERS]:
         said = _editing(files, here)

@@ -228,9 +228,10 @@ class Run:
     def _tell_failed(self, said: str) -> None:
         self.failed += 1
         self.cursor.failed += 1
-        if said != self.cursor.trouble or self.failed == 1:
+        short = said.partition(": ")[0]
+        if short != self.cursor.trouble or self.failed == 1:
             self.say(f"{said}: tried again")
-        self.cursor.trouble = said
+        self.cursor.trouble = short
         self.cursor.save(_now())
 
     def _tell_refused(self, said: str, count: int) -> int:
@@ -238,7 +239,7 @@ class Run:
         self.refused += count
         self.cursor.refused += count
         self.say(f"{said}: {count} event{'s' if count > 1 else ''} passed over")
-        self.cursor.trouble = said
+        self.cursor.trouble = said.partition(": ")[0]  # what a receiver says may quote an event: it is not kept
         return count
 
     def _wait(self, source: Source) -> None:
