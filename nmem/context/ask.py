@@ -71,8 +71,8 @@ def _added(made: Decision, item: Item, most: int) -> bool:
 _AT_WORK = "it is at work now: nmem config set context.beside false"
 _WORKS = ("working", "waiting")
 """States of a session in the midst of a turn."""
-_OTHERS, _FILES = 2, 3
-"""Other sessions, and files of each, that are told."""
+_LINES, _FILES = 3, 3
+"""Sentences, and files in each, that are told."""
 
 
 def beside(db: Connection, present: Present, config: Config | None, made: Decision, most: int) -> None:
@@ -82,19 +82,19 @@ def beside(db: Connection, present: Present, config: Config | None, made: Decisi
     """
     if config is None or not config.beside or made.silent:
         return
-    others: dict[tuple[str, bool], list[Edit]] = {}
+    others: dict[tuple[str, str], list[Edit]] = {}
     unsaid = present.unsaid
     for one in edits(db, present.at, present.project_id, present.session_id):
         known = one.session_id == present.session_id or f"{BESIDE}/{one.session_id}" in present.given
         if one.state in _WORKS and not known and not (unsaid and unsaid.names(one.name)):
-            others.setdefault((one.session_id, one.here), []).append(one)
-    for (session_id, here), files in list(others.items())[:_OTHERS]:
-        said = _editing(files, here)
-        if said and _added(made, Item(f"{BESIDE}/{session_id}", BESIDE, said, score=1.0, reason=_AT_WORK), most):
+            others.setdefault((one.session_id, one.where), []).append(one)
+    lines = [(session_id, said) for (session_id, where), files in others.items() if (said := _editing(files, where))]
+    for session_id, said in lines[:_LINES]:
+        if _added(made, Item(f"{BESIDE}/{session_id}", BESIDE, said, score=1.0, reason=_AT_WORK), most):
             made.reason = made.reason or "another session is at work"
 
 
-def _editing(files: Sequence[Edit], here: bool) -> str:
+def _editing(files: Sequence[Edit], where: str) -> str:
     """Who edits what, and where, in one sentence; empty where no name can be told."""
     names = [name for one in files[:_FILES] if (name := told(one.name))]
     if not names:
@@ -102,8 +102,7 @@ def _editing(files: Sequence[Edit], here: bool) -> str:
     more = len(files) - _FILES
     names += [f"{more} more file{'s' if more > 1 else ''}"] if more > 0 else []
     listed = " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
-    where = "in this checkout" if here else "in another checkout of this project"
-    return f"Another session ({files[0].client}) is editing {listed} {where} now."
+    return f"Another session ({files[0].client}) is editing {listed}{where and f' {where}'} now."
 
 
 _FORGET = ("gemini",)

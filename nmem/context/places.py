@@ -169,10 +169,13 @@ class Edit:
         self.home = (home or root).rstrip("/")
 
     @property
-    def here(self) -> bool:
-        """Whether it lies in the checkout of the session that asks, and in no worktree below that."""
+    def where(self) -> str:
+        """In which checkout it lies, for the session that asks; empty for a file outside all of them."""
+        if absolute(self.name):
+            return ""
         below = self.place.removeprefix(f"{self.home}/")
-        return below != self.place and checkout_path(below) == below
+        here = below != self.place and checkout_path(below) == below
+        return "in this checkout" if here else "in another checkout of this project"
 
 
 def edits(db: Connection, now: int, project_id: int = 0, session_id: str = "") -> list[Edit]:
