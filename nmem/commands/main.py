@@ -69,6 +69,7 @@ COMMANDS: dict[str, str] = {
     "backup": "copy everything recorded into one file, encrypted if you like, while sessions go on",
     "restore": "replace the memory by a backup; the current one is kept",
     "export": "write sessions as lines of JSON, or as tables, for `nmem import --from-export` on another machine",
+    "stream": "send events as JSON lines to a file, a pipe, VictoriaLogs or Loki; go on from where it ended",
     "config": "settings: list, get, set, check, edit",
     "eval": "measure nmem on labelled data or on your own history",
 }

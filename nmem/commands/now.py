@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
+from nmem.commands.sessions import clash_words
 from nmem.commands.show import touched
 from nmem.errors import NmemError
 from nmem.llm.chosen import standing as models
 from nmem.read.listing import session_of
+from nmem.read.sessions import clashes_of
 from nmem.read.standing import row_id, standing
 from nmem.read.stream import Query
 from nmem.read.views import outcome_words
@@ -19,6 +21,7 @@ from nmem.stance.words import stands
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
+    from nmem.read.sessions import Clash
     from nmem.read.standing import Standing
     from nmem.read.views import Failure, StreamRow
 
@@ -51,12 +54,14 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
     with terminal.reading("episodes") as db:
         told_by = models(db).sentence()
         found = standing(db, session_of(db, session, project), terminal.now(), limit, Query(words), whole=as_json)
+        clashes = clashes_of(db, found.view.session.id, terminal.now()) if found else ()
     if found is None:
         raise NmemError("this session was purged in the meantime")
     if as_json:
-        click.echo(to_json({**as_dict(found), "told_by": told_by}, default=str))
+        more = {"clashes": [asdict(one) for one in clashes], "told_by": told_by}
+        click.echo(to_json({**as_dict(found), **more}, default=str))
     else:
-        _say(found, told_by)
+        _say(found, told_by, clashes)
 
 
 def as_dict(found: Standing) -> dict[str, object]:
@@ -71,7 +76,7 @@ def as_dict(found: Standing) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _say(found: Standing, told_by: str) -> None:
+def _say(found: Standing, told_by: str, clashes: tuple[Clash, ...]) -> None:
     view, unit = found.view, found.unit
     row = view.session
     last = found.stance.points[-1] if found.stance and found.stance.points else None
@@ -79,6 +84,7 @@ def _say(found: Standing, told_by: str) -> None:
         ("", [
             ("working on", unit.name if unit else view.prompt),
             ("id", f"episode/{unit.id}" if unit else ""),
+            *(("beside", clash_words(one)) for one in clashes),
             ("outcome", (unit.outcome.words or _NOTHING) if unit else ""),
             ("calls", f"{view.total.investigate} look, {view.total.execute} do, {view.total.failed} failed"),
             ("stance", stands(found.stance) if found.stance and last else ""),

@@ -19,13 +19,15 @@ from nmem.store.project import key_of
 from nmem.text import fit, pad, printable, to_json, width
 
 if TYPE_CHECKING:
-    from nmem.read.sessions import Listed
+    from nmem.read.sessions import AtWork, Clash, Listed
 
 _UNDO = "`nmem undo` takes it back"
 SHORT = 8
 """Characters of an id that tell one session from the others, nearly always."""
 _HEAD = ("state", "id", "client", "project", "last", "prompts", "name")
 _WIDE = 120
+_FILES = 5
+"""Files of a session at work that are listed."""
 
 
 @click.group(
@@ -42,6 +44,7 @@ def command() -> None:
 @click.option("--client", type=click.Choice(sorted(CLIENTS)), default=None, help="Only sessions of this client.")
 @click.option("--state", "states", type=click.Choice(sessions.STATES), multiple=True,
               help="Only sessions in this state; several may be given.")  # fmt: skip
+@click.option("--working", is_flag=True, help="Those at work now: on what, on which files, and who edits the same one.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only sessions with this tag; with several, all.")
 @click.option("--archived", "which", flag_value=sessions.ARCHIVED, help="The archived ones.")
 @click.option("--all", "which", flag_value=sessions.ALL, help="Archived ones as well.")
@@ -49,21 +52,30 @@ def command() -> None:
 @click.option("--limit", type=terminal.LIMIT, default=30, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(
-    project: str, client: str | None, states: tuple[str, ...], tags: tuple[str, ...], which: str | None, sort: str,
-    limit: int, as_json: bool,
+    project: str, client: str | None, states: tuple[str, ...], working: bool, tags: tuple[str, ...], which: str | None,
+    sort: str, limit: int, as_json: bool,
 ) -> None:  # fmt: skip
     """List sessions, the most recently active first.
 
     working: its agent is at a turn. waiting: it is your turn. failed: over, and its last test or its task failed.
     done: over.
+
+    \b
+        nmem sessions --working        who is at work now, on what, on which files
     """
+    if working and states:
+        raise click.UsageError("give either --working or --state: --working lists those in the state working")
     with terminal.reading("sessions") as db:
         every = sessions.sessions(
-            db, terminal.now(), key_of(db, project), client or "", states=states, tags=tags,
-            which=which or sessions.CURRENT, sort=sort,
+            db, terminal.now(), key_of(db, project), client or "", tags=tags, sort=sort,
+            states=(sessions.WORKING,) if working else states, which=which or sessions.CURRENT,
         )  # fmt: skip
         known = sessions.all_tags(db)
+        at_work = sessions.of_work(db, every[:limit], terminal.now()) if working else []
     found = every[:limit]
+    if working:
+        _say_at_work(at_work, len(every), as_json=as_json)
+        return
     if as_json:
         click.echo(to_json({"sessions": [asdict(one) for one in found], "total": len(every), "tags": known}))
         return
@@ -78,6 +90,34 @@ def list_(
         click.echo(_none(bool(project or client or states or tags or which)))
     elif len(found) < len(every):
         click.echo(f"{len(found)} of {len(every):,} sessions: --limit lists more, --project and --state fewer")
+
+
+def _say_at_work(found: list[AtWork], of: int, *, as_json: bool) -> None:
+    """Each session with what it is at; where two edit one file, a line beneath both."""
+    if as_json:
+        click.echo(to_json({"working": [asdict(one) for one in found], "total": of}))
+        return
+    for one in found:
+        row = one.session
+        task = f"task/{one.task}" if one.task else ""
+        helpers = terminal.count(one.helpers, "helper") if one.helpers else ""
+        about = ", ".join(filter(None, (_where(row), task, helpers, day_and_time(row.last_at))))
+        rest = f" and {len(one.files) - _FILES} more" if len(one.files) > _FILES else ""
+        files = f"edits {', '.join(one.files[:_FILES])}{rest}" if one.files else "has edited nothing lately"
+        click.echo(printable(f"{row.client} {row.id[:SHORT]}  {one.on or 'no prompt yet'}  ({about})"))
+        click.echo(f"    {printable(files)}")
+        for clash in one.clashes:
+            click.echo(click.style(f"    ! {printable(clash_words(clash))}", fg="yellow"))
+    if not found:
+        click.echo("no session works now: `nmem sessions` lists every one")
+    elif len(found) < of:
+        click.echo(f"{len(found)} of {of:,} sessions: --limit lists more")
+
+
+def clash_words(one: Clash) -> str:
+    """Who edits which file as well."""
+    where = "as well" if one.same_checkout else "in another checkout"
+    return f"{one.file} is edited by {one.client} {one.session[:SHORT]} {where}, last at {terminal.clock(one.at)}"
 
 
 def _none(narrowed: bool) -> str:

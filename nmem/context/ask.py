@@ -1,7 +1,8 @@
-"""The line that tells a new session how and when to query the memory (SQL, on the hook's path).
+"""Lines at the end of what is told: how and when to ask the memory, and who else is at work (SQL, on the hook's path).
 
 An agent that is told so asks by itself. So the line is told whatever else is, and is no part of its budget; but not in
-a project without a past, and not to a conversation that has it.
+a project without a past, and not to a conversation that has it. That another session edits files at this moment is
+told once for each such session.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ import sys
 
 from capture import cache, paths
 from capture.clients.said import BEGIN, END
-from nmem.context.items import ASK, Item, tokens
+from nmem.context.items import ASK, BESIDE, Item, tokens
+from nmem.context.places import edits
+from nmem.names import told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from sqlite3 import Connection
 
     from nmem.context.config import Config
     from nmem.context.decide import Decision
+    from nmem.context.places import Edit
     from nmem.context.present import Present
 
 ID = "ask/memory"
@@ -50,12 +55,54 @@ def add(db: Connection, present: Present, config: Config | None, made: Decision,
     if silent(db, present, config):
         return
     said = line(present.client, present.cwd)
-    text = f"{made.text.removesuffix(END)}{said}\n{END}" if made.text else f"{BEGIN}\n{said}\n{END}"
+    if _added(made, Item(ID, ASK, said, score=1.0, reason=SETTING), most):
+        made.reason = made.reason or "the memory can be asked"
+
+
+def _added(made: Decision, item: Item, most: int) -> bool:
+    """Put a line at the end of what is told; False where the client takes no more."""
+    text = f"{made.text.removesuffix(END)}{item.text}\n{END}" if made.text else f"{BEGIN}\n{item.text}\n{END}"
     if most and len(text.encode("utf-8", "replace")) > most:
+        return False
+    made.items, made.text = [*made.items, item], text
+    return True
+
+
+_AT_WORK = "it is at work now: nmem config set context.beside false"
+_WORKS = ("working", "waiting")
+"""States of a session in the midst of a turn."""
+_LINES, _FILES = 3, 3
+"""Sentences, and files in each, that are told."""
+
+
+def beside(db: Connection, present: Present, config: Config | None, made: Decision, most: int) -> None:
+    """Say which other sessions edit which files of the project at this moment, each of them once. One query.
+
+    `most` as for `add`. Raises sqlite3.Error.
+    """
+    if config is None or not config.beside or made.silent:
         return
-    made.items = [*made.items, Item(ID, ASK, said, score=1.0, reason=SETTING)]
-    made.text = text
-    made.reason = made.reason or "the memory can be asked"
+    others: dict[tuple[str, str], list[Edit]] = {}
+    unsaid = present.unsaid
+    for one in edits(db, present.at, present.project_id, present.session_id):
+        known = one.session_id == present.session_id or f"{BESIDE}/{one.session_id}" in present.given
+        if one.state in _WORKS and not known and not (unsaid and unsaid.names(one.name)):
+            others.setdefault((one.session_id, one.where), []).append(one)
+    lines = [(session_id, said) for (session_id, where), files in others.items() if (said := _editing(files, where))]
+    for session_id, said in lines[:_LINES]:
+        if _added(made, Item(f"{BESIDE}/{session_id}", BESIDE, said, score=1.0, reason=_AT_WORK), most):
+            made.reason = made.reason or "another session is at work"
+
+
+def _editing(files: Sequence[Edit], where: str) -> str:
+    """Who edits what, and where, in one sentence; empty where no name can be told."""
+    names = [name for one in files[:_FILES] if (name := told(one.name))]
+    if not names:
+        return ""
+    more = len(files) - _FILES
+    names += [f"{more} more file{'s' if more > 1 else ''}"] if more > 0 else []
+    listed = " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
+    return f"Another session ({files[0].client}) is editing {listed}{where and f' {where}'} now."
 
 
 _FORGET = ("gemini",)

@@ -4,6 +4,7 @@
     enabled = true
     ask = true                   # one line at the start: that the memory can be asked, and when to
     fixes = true                 # a command that fails in a way that was put right before is answered with how
+    beside = true                # which files another session of the project edits now
     warn = true                  # before a command or an edit that went wrong here before, one line says so
     start_tokens = 1500          # when a session starts
     prompt_tokens = 800          # at a prompt, used as far as relevance reaches
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 DEFAULTS = {
     "enabled": 1.0,
     "ask": 1.0,
+    "beside": 1.0,
     "fixes": 1.0,
     "warn": 1.0,
     "start_tokens": 1500.0,
@@ -39,7 +41,7 @@ HIGHEST = 2400.0
 """Of a budget, in tokens: as much as the roomiest client takes."""
 MOST_WITHHELD = 0.5
 """The largest part of sessions that may be told nothing, for comparison."""
-_FLAGS = ("enabled", "ask", "fixes", "warn")
+_FLAGS = ("enabled", "ask", "beside", "fixes", "warn")
 _HIGHEST = {"start_tokens": HIGHEST, "prompt_tokens": HIGHEST, "recovery_tokens": HIGHEST, "deadline_ms": 2000.0,
             "holdout": MOST_WITHHELD}  # fmt: skip
 
@@ -47,12 +49,13 @@ _HIGHEST = {"start_tokens": HIGHEST, "prompt_tokens": HIGHEST, "recovery_tokens"
 class Config:
     """Budgets in tokens, the deadline in milliseconds, the fraction held out, and projects that are left alone."""
 
-    __slots__ = ("ask", "deadline_ms", "enabled", "fixes", "holdout", "off", "problems", "prompt_tokens",
+    __slots__ = ("ask", "beside", "deadline_ms", "enabled", "fixes", "holdout", "off", "problems", "prompt_tokens",
                  "recovery_tokens", "start_tokens", "warn")  # fmt: skip
 
     def __init__(self, numbers: dict[str, float], off: list[str], problems: list[str]) -> None:
         self.enabled = numbers["enabled"] > 0
         self.ask = numbers["ask"] > 0
+        self.beside = numbers["beside"] > 0
         self.fixes = numbers["fixes"] > 0
         self.warn = numbers["warn"] > 0
         self.start_tokens = int(numbers["start_tokens"])

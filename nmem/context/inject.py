@@ -138,6 +138,7 @@ def _at_start(db: Connection, event: Event, config: Config, one: Injection, most
         return
     db.execute(f"PRAGMA cache_size={_PAGES}")
     made = _begun(db, event, config, present, most)
+    ask.beside(db, present, config, made, most)
     ask.add(db, present, config, made, most, event.source)
     _taken(db, one, made)
 
@@ -204,7 +205,12 @@ def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, mos
     from nmem.context import decide  # on use: start-up stays short
 
     one.unit_id = present.unit_id
-    _taken(db, one, decide.prompt(db, present, config, config.prompt_tokens, most, occasion))
+    made = decide.prompt(db, present, config, config.prompt_tokens, most, occasion)
+    if occasion:
+        from nmem.context import ask  # on use: start-up stays short
+
+        ask.beside(db, present, config, made, most)
+    _taken(db, one, made)
     if present.arrived and present.thread_id is not None:
         from nmem.threads import arrival  # on use: start-up stays short
 

@@ -7,6 +7,8 @@ RECALL = "recall"
 """A written decision: where it stands, not what it says."""
 ASK = "ask"
 """The line that says that the memory can be asked: told at the start, and not judged by what is edited."""
+BESIDE = "beside"
+"""The line that says who edits what at this moment: told when it is so, and not judged either."""
 KINDS = (PIN, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE)
 """In the order in which they are told."""
 TEXT = 240

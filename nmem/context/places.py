@@ -1,4 +1,4 @@
-"""Gives a file one name across checkouts: worktrees, moved folders, colleagues' machines.
+"""Gives a file one name across checkouts: worktrees, moved folders, colleagues' machines; says who edits it now (SQL).
 
 Capture keeps a path relative to the project's root, or absolute where it lies outside. An absolute path may still be
 the project's own file in another checkout. Each checkout's root is found by votes: a prefix gets a vote from every
@@ -139,3 +139,45 @@ def there(folder: str, paths: Iterable[str], most: int) -> list[str]:
         if not known or os.path.lexists(path if absolute(path) else f"{folder}/{path}"):
             out.append(path)
     return out
+
+
+LATELY = 30 * 60_000
+"""Milliseconds for which an edit is lately, and a session that does nothing is still at work."""
+_EDITS = """
+SELECT s.id, s.client, s.state, s.project_id, coalesce(f.root, p.root), o.file_path, max(o.at) AS at,
+  (SELECT g.root FROM sessions m JOIN project_folders g ON g.folder = m.cwd WHERE m.id = ?4)
+FROM sessions s JOIN projects p ON p.id = s.project_id JOIN observations o ON o.session_id = s.id AND o.at > ?1
+  LEFT JOIN project_folders f ON f.folder = s.cwd
+WHERE s.last_at > ?1 AND s.last_at <= ?2 AND s.state != 'ended' AND (?3 = 0 OR s.project_id = ?3)
+  AND o.obs_type IN ('file_edit', 'file_write') AND o.file_path IS NOT NULL
+GROUP BY s.id, o.file_path ORDER BY at DESC, s.id, o.file_path LIMIT 400
+"""
+
+
+class Edit:
+    """A file that a session which is not over edited lately; `home` is the checkout of the session that asks."""
+
+    __slots__ = ("at", "client", "home", "name", "place", "project_id", "session_id", "state")
+
+    def __init__(self, row: tuple[str, str, str, int, str, str, int, str | None]) -> None:
+        self.session_id, self.client, self.state, self.project_id, root, path, self.at, home = row
+        path, root = path.replace("\\", "/"), root.rstrip("/")
+        self.place = path if absolute(path) else f"{root}/{path}"
+        """Where it lies on the disk: two checkouts hold two files of one name."""
+        self.name = checkout_path(self.place.removeprefix(f"{root}/"))
+        """What it is called in any checkout."""
+        self.home = (home or root).rstrip("/")
+
+    @property
+    def where(self) -> str:
+        """In which checkout it lies, for the session that asks; empty for a file outside all of them."""
+        if absolute(self.name):
+            return ""
+        below = self.place.removeprefix(f"{self.home}/")
+        here = below != self.place and checkout_path(below) == below
+        return "in this checkout" if here else "in another checkout of this project"
+
+
+def edits(db: Connection, now: int, project_id: int = 0, session_id: str = "") -> list[Edit]:
+    """What sessions of a project (0: of all) edited lately, the newest first; for a session that asks (SQL)."""
+    return [Edit(tuple(row)) for row in db.execute(_EDITS, (now - LATELY, now, project_id, session_id)).fetchall()]

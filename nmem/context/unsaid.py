@@ -78,6 +78,10 @@ class Unsaid:
         """Whether a person excluded an episode."""
         return f"episode/{unit_id}" in self._ids
 
+    def names(self, path: str) -> bool:
+        """Whether a file may not be named."""
+        return f"file/{path}" in self._ids
+
     def told(self, items: Iterable[Item]) -> list[Item]:
         """The items without what is excluded; those that quote it are held back, each with the reason."""
         out = []

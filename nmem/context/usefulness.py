@@ -14,7 +14,7 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.context.decided import asked
-from nmem.context.items import ASK, RECALL
+from nmem.context.items import ASK, BESIDE, RECALL
 from nmem.context.places import Places, absolute, forward
 from nmem.episodes.passages import IDLE
 from nmem.episodes.text import tokens
@@ -66,9 +66,9 @@ def judge_due(db: Connection, now: int, stopped: Callable[[], bool] = lambda: Fa
     count = 0
     for (session_id,) in db.execute(
         "SELECT DISTINCT j.session_id FROM injections j JOIN injection_items i ON i.injection_id = j.id"
-        " JOIN sessions s ON s.id = j.session_id WHERE i.kind != ? AND (i.used IS NULL"
+        " JOIN sessions s ON s.id = j.session_id WHERE i.kind NOT IN (?, ?) AND (i.used IS NULL"
         " OR (i.used = 0 AND s.last_at > i.used_at)) ORDER BY j.session_id",
-        (ASK,),
+        (ASK, BESIDE),
     ).fetchall():
         if stopped():
             break
@@ -82,8 +82,8 @@ def judge(db: Connection, session_id: str, now: int) -> int:
     rows = db.execute(
         "SELECT i.id, j.at, i.item, i.text, i.files, j.id FROM injection_items i"
         " JOIN injections j ON j.id = i.injection_id WHERE j.session_id = ? AND coalesce(i.used, 0) = 0"
-        " AND i.kind != ?",
-        (session_id, ASK),
+        " AND i.kind NOT IN (?, ?)",
+        (session_id, ASK, BESIDE),
     ).fetchall()
     rare = _rare(db, after.project_id, [(row[0], row[5], row[3]) for row in rows], after.asked)
     changed: list[tuple[int, str, int | None, int]] = []

@@ -1,8 +1,11 @@
-"""Lists sessions (SQL): where each ran, its state, last activity, prompts, and what a person says of it.
+"""Lists sessions (SQL): where each ran, its state, last activity, prompts, what a person says of it, who is at work.
 
 A session is *working* while its agent is at a turn, *waiting* when it is the person's turn, and then over: *failed*
 where the last test that it ran failed, or the task that it was run for did; else *done*. Clients that do not tell of
 their end, and those that were killed, wait for a day; imported sessions, which nobody sits at, for half an hour.
+
+A *clash* is a file that two sessions of a project edited within the last half hour while one of them works and the
+other is not over; the same file of another checkout is one as well, of a milder kind.
 """
 
 from __future__ import annotations
@@ -13,11 +16,13 @@ from dataclasses import dataclass, replace
 from sqlite3 import Connection, Row
 from typing import Any
 
+from nmem.context.places import LATELY, Edit, edits
 from nmem.dispatch import task as tasks
 from nmem.episodes.passages import IDLE
 from nmem.episodes.titles import NAMED, TITLED, shown
 from nmem.read import outcome
 from nmem.sessions import marks
+from nmem.text import json_list
 
 WORKING, WAITING, DONE, FAILED = STATES = ("working", "waiting", "done", "failed")
 SORTS = ("last", "started", "prompts", "project", "state")
@@ -50,6 +55,8 @@ class Listed:
     archived: bool = False
     copied_at: int = 0
     """When its transcript was copied; 0 where no copy is kept."""
+    clashes: int = 0
+    """Files that it and another session edited lately."""
 
 
 _LIST = """
@@ -79,6 +86,8 @@ def sessions(
     found = [_listed(row, now) for row in db.execute(_LIST, (project, client, which)).fetchall()]
     found = [one for one in found if (not states or one.state in states) and wanted <= set(one.tags)]
     found.sort(key=_KEYS[sort])
+    many = clashes(edits(db, now)) if any(one.state == WORKING for one in found) else {}
+    found = [replace(one, clashes=len(many[one.id])) if one.id in many else one for one in found]
     return _with_names(db, found[:limit] if limit else found)
 
 
@@ -107,8 +116,9 @@ _KEYS: Mapping[str, Any] = {
 def _listed(row: Row, now: int) -> Listed:
     said = marks.read(row["given"], row["tags"], row["archived"])
     texts = ("id", "client", "project", "root", "branch", "cwd", "transcript_path")
+    stored: dict[str, Any] = {name: row[name] or "" for name in texts}
     return Listed(
-        **{name: row[name] or "" for name in texts}, state=_state(row, now), started_at=row["started_at"],
+        **stored, state=_state(row, now), started_at=row["started_at"],
         last_at=row["last_at"], prompts=row["prompts"], name=said.name, named=bool(said.name), tags=said.tags,
         archived=said.archived, copied_at=row["copied_at"] or 0,
     )  # fmt: skip
@@ -132,3 +142,90 @@ def _with_names(db: Connection, some: list[Listed]) -> list[Listed]:
     without = json.dumps([one.id for one in some if not one.named])
     names = {row["id"]: shown(None, row["name"], row["opening"] or "") for row in db.execute(_NAMES, (without,))}
     return [one if one.named else replace(one, name=names.get(one.id, "")) for one in some]
+
+
+# Who is at work, on what
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A file that another session edited lately as well."""
+
+    file: str
+    session: str
+    client: str
+    at: int
+    """When the other one edited it last."""
+    same_checkout: bool
+    """Whether it is the very file on the disk, not that of another worktree."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """A session that works, on what, with whom, on which files, and who else does."""
+
+    session: Listed
+    on: str
+    """The title of its current episode."""
+    task: int | None
+    """The task of nmem's that it runs for."""
+    helpers: int
+    """Subagents of it that did something lately."""
+    files: tuple[str, ...]
+    """Those it edited lately, the newest first."""
+    clashes: tuple[Clash, ...]
+
+
+_ON = """
+SELECT s.id, (SELECT json_array(coalesce(u.title, u.agent_title), u.heading, u.intent) FROM work_units u
+    WHERE u.session_id = s.id ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1) AS unit,
+  (SELECT max(t.id) FROM tasks t WHERE t.session_id = s.id) AS task,
+  (SELECT count(DISTINCT o.agent_id) FROM observations o WHERE o.session_id = s.id AND o.at > ?2) AS helpers
+FROM sessions s WHERE s.id IN (SELECT value FROM json_each(?1))
+"""
+
+
+def at_work(db: Connection, now: int, project: str = "") -> list[AtWork]:
+    """The sessions of a project (its key) or of all that work now, the most recently active first."""
+    return of_work(db, sessions(db, now, project, states=(WORKING,), which=ALL), now)
+
+
+def of_work(db: Connection, some: Sequence[Listed], now: int) -> list[AtWork]:
+    """What some sessions are at."""
+    lately = edits(db, now)
+    found = clashes(lately)
+    known = {row["id"]: row for row in db.execute(_ON, (json.dumps([one.id for one in some]), now - LATELY)).fetchall()}
+    out = []
+    for one in some:
+        row = known[one.id]
+        title, heading, intent = json_list(row["unit"]) or ("", "", "")
+        files = tuple(dict.fromkeys(each.name for each in lately if each.session_id == one.id))
+        on = shown(title, heading, intent or "") or one.name
+        out.append(AtWork(one, on, row["task"], row["helpers"], files, found.get(one.id, ())))
+    return out
+
+
+def clashes_of(db: Connection, session_id: str, now: int) -> tuple[Clash, ...]:
+    """The clashes of one session; most often none."""
+    return clashes(edits(db, now)).get(session_id, ())
+
+
+def clashes(lately: Sequence[Edit]) -> dict[str, tuple[Clash, ...]]:
+    """The clashes of each session that has any, those of the same checkout first, then the newest."""
+    by_file: dict[tuple[int, str], list[Edit]] = {}
+    for one in lately:
+        by_file.setdefault((one.project_id, one.name), []).append(one)
+    out: dict[str, dict[tuple[str, str], Clash]] = {}
+    for (_, name), some in by_file.items():
+        for one in some:
+            for other in some:
+                if one.session_id == other.session_id or "working" not in (one.state, other.state):
+                    continue
+                clash = Clash(name, other.session_id, other.client, other.at, one.place == other.place)
+                before = out.setdefault(one.session_id, {}).setdefault((name, other.session_id), clash)
+                if clash.same_checkout and not before.same_checkout:
+                    out[one.session_id][name, other.session_id] = clash
+    return {
+        session: tuple(sorted(each.values(), key=lambda clash: (not clash.same_checkout, -clash.at)))
+        for session, each in out.items()
+    }

@@ -1,4 +1,4 @@
-"""The stream of a session: all prompts and calls in time order, addressed by keys.
+"""The stream of a session: all prompts and calls in time order, addressed by keys; and what is new in all of them.
 
 The cockpit keeps only keys and times (`Slots`); rows come in blocks of those keys. Pages are keyset pages: a session
 of a million rows costs as much to open as one of ten.
@@ -6,6 +6,8 @@ of a million rows costs as much to open as one of ten.
 
 from __future__ import annotations
 
+import heapq
+import json
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -189,6 +191,94 @@ def rows(db: Connection, keys: Sequence[int], *, whole: bool = False, text: int 
             found = db.execute(sql.format(text=cut, marks=",".join("?" for _ in ids)), ids)
             out.update((row["key"], build(row)) for row in found.fetchall())
     return out
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows of all sessions: of a project (0: of all), of some types (none: of all), not before a time."""
+
+    project_id: int = 0
+    types: tuple[str, ...] = ()
+    """Types of calls, and of prompts their source (user) or source and kind (agent/closing)."""
+    since: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """The session of a row."""
+
+    id: str
+    client: str
+    branch: str
+    cwd: str
+    project: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Rows in about the order of time, the ids before which none is, and the newest ids at that moment."""
+
+    rows: tuple[tuple[Whose, StreamRow], ...]
+    seen: Marks
+    newest: Marks
+    more: bool
+    """Whether there are further ones."""
+
+    def done(self, count: int) -> Marks:
+        """The newest ids once the first `count` rows are done with."""
+        if count >= len(self.rows) and not self.more:
+            return self.newest
+        out = self.seen
+        for _, row in self.rows[:count]:
+            out = out.joined(Marks(row.key // 2, 0) if row.key % 2 else Marks(0, row.key // 2))
+        return out
+
+
+_NEW = (
+    ("observations", 1, "t.obs_type IN (SELECT value FROM json_each(?4))"),
+    ("prompts", 0, "EXISTS (SELECT 1 FROM json_each(?4) WHERE value IN (t.source, t.source || '/' || t.kind))"),
+)
+"""Table, the bit of its keys, and what a type means there."""
+
+
+def news(db: Connection, seen: Marks, wanted: Wanted, limit: int) -> News:
+    """At most so many wanted rows that were stored after `seen`, as they are at one moment; no lock is left behind."""
+    db.execute("BEGIN")
+    try:
+        newest, found = marks(db), []
+        for table, bit, typed in _NEW:
+            before = seen.observation if bit else seen.prompt
+            values = (before, wanted.project_id, wanted.since, json.dumps(wanted.types), limit + 1)
+            sql = (
+                f"SELECT t.at, t.id * 2 + {bit}, t.session_id FROM {table} t JOIN sessions s ON s.id = t.session_id"  # noqa: S608
+                " WHERE t.id > ?1 AND (?2 = 0 OR s.project_id = ?2) AND t.at >= ?3"
+                f" {f'AND {typed}' if wanted.types else ''} ORDER BY t.id LIMIT ?5"
+            )
+            found.append([tuple(row) for row in db.execute(sql, values).fetchall()])
+        merged = list(heapq.merge(*found, key=lambda row: row[0]))
+        taken = merged[:limit]
+        text = rows(db, [key for _, key, _ in taken], whole=True)
+        whose = _whose(db, {session for *_, session in taken})
+    finally:
+        db.execute("ROLLBACK")
+    told = tuple((whose[session], text[key]) for _, key, session in taken)
+    return News(told, seen, newest.joined(seen), len(merged) > limit)
+
+
+def _whose(db: Connection, sessions: Iterable[str]) -> dict[str, Whose]:
+    found = db.execute(
+        "SELECT s.id, s.client, coalesce(s.branch, ''), s.cwd, p.name, p.root FROM sessions s"
+        " JOIN projects p ON p.id = s.project_id WHERE s.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(sessions)),),
+    )
+    return {row[0]: Whose(*row) for row in found.fetchall()}
+
+
+def highest(db: Connection) -> Marks:
+    """The highest ids that were ever given, also to rows that are gone."""
+    gone = {row[0]: row[1] for row in db.execute("SELECT name, newest FROM gone_ids").fetchall()}
+    return marks(db).joined(Marks(gone.get("observations", 0), gone.get("prompts", 0)))
 
 
 class Query:

@@ -73,6 +73,7 @@ REDACTION = (
 CONTEXT = (
     Setting("context.enabled", FLAG, True, "whether sessions are told anything"),
     Setting("context.ask", FLAG, True, "whether a session that starts is told that the memory can be asked"),
+    Setting("context.beside", FLAG, True, "whether a session is told which files another one edits at this moment"),
     Setting("context.fixes", FLAG, True, "whether a command that fails is answered with what put it right before"),
     Setting("context.warn", FLAG, True, "whether a command or an edit that went wrong before is warned of"),
     Setting(
@@ -310,6 +311,10 @@ ATTENTION = (
     ),
 )
 
+STREAM = (
+    Setting("stream.allow_remote", FLAG, False, "whether `nmem stream` may send events to another machine"),
+)  # fmt: skip
+
 COST = (
     Setting("cost.budget_day", NUMBER, 0, "what a day may cost before you are warned, in the prices' currency; 0: any",
             low=0, high=1_000_000),
@@ -357,6 +362,7 @@ TABLES: tuple[tuple[Setting, ...], ...] = (
     PURGE,
     BACKUP,
     ATTENTION,
+    STREAM,
     COST,
     TUI,
 )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from capture.clients.said import BEGIN, END
 from nmem.context.compose import HEADINGS
-from nmem.context.items import ASK, EPISODE, FILE, KINDS, LEARNING, MARKER, NEXT, PIN, RECALL, THREAD
+from nmem.context.items import ASK, BESIDE, EPISODE, FILE, KINDS, LEARNING, MARKER, NEXT, PIN, RECALL, THREAD
 from nmem.context.preview import Preview
 from nmem.context.recovery import DECISION, GOAL, OPEN
 from nmem.context.recovery import HEADINGS as RECOVERED
@@ -25,8 +25,8 @@ _LOOKS = {
     PIN: ("P", "pins", "accent"), THREAD: ("T", "thread", "user"), NEXT: ("N", "next steps", "user"),
     RECALL: ("D", "decisions", "agent"), LEARNING: ("L", "learnings", "change"), EPISODE: ("E", "episodes", "run"),
     MARKER: ("M", "notes", "agent"), FILE: ("F", "files", "look"),
-    ASK: ("A", "asking", "agent"), GOAL: ("G", "goal", "user"), DECISION: ("S", "said", "agent"),
-    OPEN: ("O", "open ends", "warn"),
+    ASK: ("A", "asking", "agent"), BESIDE: ("B", "beside", "warn"), GOAL: ("G", "goal", "user"),
+    DECISION: ("S", "said", "agent"), OPEN: ("O", "open ends", "warn"),
 }  # fmt: skip
 """Kind -> letter, word, tone."""
 _ORDER = (*(kind for kind in RECOVERED if kind not in KINDS), *KINDS)

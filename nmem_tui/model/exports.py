@@ -144,7 +144,7 @@ def now(db: Connection, session_id: str, query: Query, at: int, zone: tzinfo | N
     count = several(len(found.rows), "row") + (f", the newest {MOST:,}" if found.more else "")
     lines = all_lines(
         [now_cards.header(view, at, CELLS, found.unit)],
-        now_cards.narrow(view, at, zone, CELLS, 99, found.unit, None, None),
+        now_cards.narrow(view, at, zone, CELLS, 99, found.unit),
         heading(f"Stream ─ {count}{f' for “{query.text}”' if query else ''}"),
         (stream.draw(row, CELLS, zone) for row in found.rows),
         heading("What it would be told after a reset"), ([(row, "text")] for row in found.told.text.splitlines()),

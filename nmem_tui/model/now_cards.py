@@ -8,6 +8,7 @@ from datetime import tzinfo
 
 from nmem.read.episodes import CurrentUnit, Outcome
 from nmem.read.listing import fitted
+from nmem.read.sessions import Clash
 from nmem.read.threads import whole
 from nmem.read.views import Effort, HotFile, NowView
 from nmem.text import fit, fit_path, pad, printable, width
@@ -186,7 +187,7 @@ def failures_title(view: NowView) -> str:
 
 def narrow(
     view: NowView, at: int, zone: tzinfo | None, cells: int, rows: int, unit: CurrentUnit | None = None,
-    stance: Line | None = None, warned: Line | None = None,
+    stance: Line | None = None, warned: Sequence[Line] = (),
 ) -> list[Line]:  # fmt: skip
     """All cards in their first lines, for a screen of one column; `stance` and `warned` are lines of their own."""
     about = unit.name if unit else view.prompt
@@ -197,7 +198,7 @@ def narrow(
         spread([(said, "strong" if about else "quiet")], when, cells),
         effort("", unit.effort if unit else view.turn, cells),
     ]
-    lines += [warned] if warned else []
+    lines += warned
     files = unit.hot if unit else view.hot
     if still := tuple(item for item in view.failures if not item.mended):
         lines += [[("! ", "warn"), *line] for line in failures(replace(view, failures=still), zone, cells - 2, 1)]
@@ -273,7 +274,7 @@ def title(unit: CurrentUnit, at: int) -> str:
 
 
 def card(
-    view: NowView, unit: CurrentUnit, cells: int, rows: int, warned: Callable[[int], Line] | None = None
+    view: NowView, unit: CurrentUnit, cells: int, rows: int, warned: Callable[[int], list[Line]] | None = None
 ) -> list[Line]:
     """The card, at most `rows` lines high and without blank ones: the intent gets the room that is left."""
     latest = flat(view.prompt) if view.prompt_at is not None and view.prompt_at > unit.started_at else ""
@@ -282,7 +283,7 @@ def card(
         outcome(unit.outcome) or [("no test result and no commit yet", "quiet")],
     ]
     below: list[Line] = [
-        *([warned(cells)] if warned else []),
+        *(warned(cells) if warned else []),
         *([[("goes on ", "quiet"), ("↩ ", "accent"), (flat(unit.resumes), "text")]] if unit.resumes else []),
         [("cut     ", "quiet"), *why(unit.cut_reason, unit.cut_by, unit.cut_confidence)],
         [("so far  ", "quiet"), *joined(so_far, " · ")],
@@ -309,6 +310,15 @@ def _told(label: str, texts: Sequence[str]) -> list[Line]:
     """The first thing that the story of the episode says, and how many more there are."""
     more = f"  and {len(texts) - 1} more" if len(texts) > 1 else ""
     return [[(label, "quiet"), (flat(texts[0]), "text"), (more, "quiet")]] if texts else []
+
+
+def clash(found: Sequence[Clash], cells: int) -> Line:
+    """The newest file that another session edits as well, in one line, and how many more there are."""
+    one, more = found[0], len(found) - 1
+    said = f"{printable(one.client)} {printable(one.session[:8])} edits "
+    tail = f" {'too' if one.same_checkout else 'in another checkout'}{f', +{more}' if more else ''}"
+    name = fit_path(printable(one.file), max(8, cells - 2 - width(said) - width(tail)))
+    return cut([("! ", "key"), (said, "warn"), (name, "text"), (tail, "warn")], cells)
 
 
 def hot_files(files: Sequence[HotFile], cells: int, rows: int) -> list[Line]:

@@ -8,8 +8,9 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmem.read import episodes as episode_views
-from nmem.read import stream, views
+from nmem.read import sessions, stream, views
 from nmem.read.episodes import CurrentUnit
+from nmem.read.sessions import Clash
 from nmem.read.stream import Marks, Query, Slots, Stretch
 from nmem.read.views import NowView, StreamRow
 from nmem_tui.model.stream import BLOCK
@@ -78,12 +79,16 @@ class Glance:
 
     view: NowView
     unit: CurrentUnit | None
+    clashes: tuple[Clash, ...] = ()
+    """Files that another session edits as well."""
 
 
 def glance(db: Connection, session_id: str, at: int) -> Glance | None:
     """A session at a glance with the episode that it is in; None when it is not there."""
     view = views.now(db, session_id, at)
-    return Glance(view, episode_views.current(db, session_id)) if view else None
+    if view is None:
+        return None
+    return Glance(view, episode_views.current(db, session_id), sessions.clashes_of(db, session_id, at))
 
 
 class Whose(NamedTuple):

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
 from nmem.read import sessions
-from nmem.read.sessions import ALL, ARCHIVED, CURRENT, DONE, FAILED, WAITING, WORKING, Listed
+from nmem.read.sessions import ALL, ARCHIVED, CURRENT, DONE, FAILED, WAITING, WORKING, AtWork, Listed
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model import actions
 from nmem_tui.model.figures import age, ago, day, several
 from nmem_tui.model.line import Line, cut, fitting, length, wrap
 from nmem_tui.model.lists import Item, plain_items
-from nmem_tui.model.now_cards import flat
+from nmem_tui.model.now_cards import clash, flat
 
 if TYPE_CHECKING:
     from nmem.read.episodes import EpisodeRow
@@ -34,7 +34,7 @@ _STATES = {
     WORKING: ("● working", "accent"), WAITING: ("! waiting", "warn"), DONE: ("○ done", "quiet"),
     FAILED: ("✗ failed", "bad"),
 }  # fmt: skip
-_LABEL, _EPISODES = 11, 30
+_LABEL, _EPISODES, _CLASHES = 11, 30, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,8 @@ class Detail:
     why_not: str
     """Why it cannot be resumed from here."""
     episodes: tuple[EpisodeRow, ...]
+    work: AtWork | None = None
+    """What it is at, where it is not over."""
 
 
 def listing(db: Connection, at: int, project: str, which: str, sort: str) -> list[Listed]:
@@ -69,7 +71,8 @@ def detail(db: Connection, session_id: str, at: int) -> Detail | None:
         plan = resume.plan(db, session_id)
     except NmemError as error:
         why_not = str(error)
-    return Detail(one, plan, why_not, tuple(of_session(db, session_id)))
+    work = sessions.of_work(db, [one], at)[0] if one.state in (WORKING, WAITING) else None
+    return Detail(one, plan, why_not, tuple(of_session(db, session_id)), work)
 
 
 # The list
@@ -107,7 +110,8 @@ def row(one: Listed, cells: int, at: int) -> Line:
     room = shape.name - 1 - (width(tags) + 1 if tags else 0)
     name = fit(called(one), max(8, room))
     loud = one.state in (WORKING, WAITING)
-    line: Line = [(pad(word, 12), tone), (name, "strong" if loud else "text"), (f" {tags}" if tags else "", "accent")]
+    state: Line = [(pad(word, 10), tone), ("! ", "key")] if one.clashes else [(pad(word, 12), tone)]
+    line: Line = [*state, (name, "strong" if loud else "text"), (f" {tags}" if tags else "", "accent")]
     line = cut(line, 12 + shape.name - 1)
     line.append((" " * (12 + shape.name - length(line)), "text"))
     for column, size in shape.end:
@@ -140,16 +144,19 @@ def _drawn(one: Listed, at: int) -> Callable[[int], Line]:
 
 
 def _words(one: Listed) -> str:
-    return f"{one.name} {tagged(one)} {one.state} {one.client} {one.project} {one.branch} {one.cwd} session/{one.id}"
+    said = f"{one.name} {tagged(one)} {one.state} {one.client} {one.project} {one.branch} {one.cwd} session/{one.id}"
+    return f"{said} clash" if one.clashes else said
 
 
 def header(found: Sequence[Listed], cells: int) -> Line:
     """The one line on top."""
     counts = Counter(one.state for one in found)
+    clashing = sum(bool(one.clashes) for one in found)
     parts: list[tuple[int, Line]] = [
         (0, [("nmem ▸ ", "quiet"), ("Sessions", "title")]),
         (1, [(f"! {counts[WAITING]} waiting for you", "warn")] if counts[WAITING] else []),
         (2, [(f"● {counts[WORKING]} working", "accent")] if counts[WORKING] else []),
+        (1, [(f"! {several(clashing, 'session')} on one file", "warn")] if clashing else []),
         (3, [(f"✗ {counts[FAILED]} failed", "bad")] if counts[FAILED] else []),
         (4, [(f"{counts[DONE]} done", "quiet")] if counts[DONE] else []),
     ]
@@ -169,7 +176,7 @@ def detail_items(found: Detail, cells: int, at: int, zone: tzinfo | None) -> lis
     one = found.session
     word, tone = _STATES[one.state]
     out = [*_field("name", called(one), cells, "strong"), *_field("tags", tagged(one), cells, "accent")]
-    out += [*_field("state", word, cells, tone), *_field("client", one.client, cells)]
+    out += [*_field("state", word, cells, tone), *_at_work(found.work, cells), *_field("client", one.client, cells)]
     where = f"{one.project}{f', branch {_branch(one)}' if _branch(one) else ''}"
     out += [*_field("project", flat(where), cells), *_field("folder", printable(one.cwd), cells)]
     out += _field("last", f"{day(one.last_at, zone)[:16]}, {ago(at - one.last_at)}", cells)
@@ -182,6 +189,17 @@ def detail_items(found: Detail, cells: int, at: int, zone: tzinfo | None) -> lis
         out += plain_items([[], [(f"── {several(len(found.episodes), 'episode')} ", "title")]])
         out += [Item(_episode(each), EPISODE, str(each.id)) for each in found.episodes[:_EPISODES]]
     return out
+
+
+def _at_work(work: AtWork | None, cells: int) -> Iterator[Item]:
+    """On what, with whom, on which files; a line for each that another session edits as well."""
+    if work is None:
+        return
+    parts = (f"task/{work.task}" if work.task else "", several(work.helpers, "helper") if work.helpers else "")
+    yield from _field("on", flat(", ".join(filter(None, (work.on, *parts)))), cells)
+    yield from _field("edits", flat(", ".join(work.files)), cells)
+    for each in work.clashes[:_CLASHES]:
+        yield from plain_items([[(" " * _LABEL, "text"), *clash([each], max(8, cells - _LABEL))]])
 
 
 def _resumed(found: Detail, cells: int) -> Iterator[Item]:

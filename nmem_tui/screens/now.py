@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from nmem.learn.learning import Warned
     from nmem.llm.chosen import Standing
+    from nmem.read.sessions import Clash
     from nmem.stance.model import Stance
     from nmem.stance.read import Following
     from nmem_tui.model.exports import Gather
@@ -52,6 +53,7 @@ class Now(NowStream):
         self.reset: Reset | None = None
         """What the session would be told after a reset, once it is read."""
         self._following: Following | None = None
+        self.clashes: tuple[Clash, ...] = ()
         self.days: Days | None = None
         self.model: Standing | None = None
         """Who tells the stories, once that is read."""
@@ -145,7 +147,7 @@ class Now(NowStream):
             self.nothing_yet()
             return
         view = self.view = found.view
-        self.unit = found.unit
+        self.unit, self.clashes = found.unit, found.clashes
         self.remove_class("-empty")
         if view.session.id == self.session_id:
             self._draw_cards()
@@ -194,14 +196,15 @@ class Now(NowStream):
             self.check_keys()
 
     @property
-    def warning(self) -> Callable[[int], Line] | None:
-        """What draws them in one line of so many cells; None where nothing warns."""
-        warned = self.warned
+    def warning(self) -> Callable[[int], list[Line]] | None:
+        """What draws them, one line of so many cells each; None where nothing warns."""
+        warned, clashes = self.warned, self.clashes
         if not warned:
-            return None
+            return (lambda cells: [now_cards.clash(clashes, cells)]) if clashes else None
         from nmem_tui.model import learnings  # on use: start-up stays short
 
-        return lambda cells: learnings.warning(warned, cells)
+        other = [now_cards.clash] if clashes else []
+        return lambda cells: [*(draw(clashes, cells) for draw in other), learnings.warning(warned, cells)]
 
     def _go_by(self) -> None:
         """Ages move on by themselves, and so does what is today; behind another screen they need not."""
@@ -235,13 +238,13 @@ class Now(NowStream):
             return
         rows, zone, stance = 9 if self.has_class("-tall") else 4, self.cockpit.zone, self.stance
         drawn, warned = _stance_line(stance), self.warning
-        rows += bool(drawn) + bool(warned)
+        rows += bool(drawn) + bool(self.warned) + bool(self.clashes)
         days_shown = self.size.height >= _FULL
         days = self.days if days_shown else None
         self.query_one("#summary", Panel).show(
             lambda c, _: [
                 *now_cards.narrow(
-                    view, at, zone, c, rows, here, drawn(c) if drawn else None, warned(c) if warned else None
+                    view, at, zone, c, rows, here, drawn(c) if drawn else None, warned(c) if warned else ()
                 ),
                 *_days_line(days, c),
                 *_model_line(model if days_shown else None, c),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,8 @@ class Overview(Horizontal):
 
     def tell(
         self, view: NowView, here: CurrentUnit | None, stance: Stance | None, at: int, zone: tzinfo | None,
-        warned: Callable[[int], Line] | None = None, reset: now_gauges.Reset | None = None, days: Days | None = None,
+        warned: Callable[[int], list[Line]] | None = None, reset: now_gauges.Reset | None = None,
+        days: Days | None = None,
     ) -> None:  # fmt: skip
         """Show a session, its work unit, its stance once some call is labelled, its warnings, and its project's days.
 
@@ -66,7 +67,9 @@ class Overview(Horizontal):
             self._draw("stance", lambda c, r: stance_words.card(stance, c, r, zone), stance_words.title(stance))
         self.query_one("#stance").display = bool(stance and stance.points)
         if here is None:
-            self._draw("unit", lambda c, r: _prompt(view, c, r), now_cards.prompt_title(view, at))
+            self._draw(
+                "unit", lambda c, r: _prompt(view, c, r, warned(c) if warned else []), now_cards.prompt_title(view, at)
+            )
         else:
             self._draw("unit", lambda c, r: now_cards.card(view, here, c, r, warned), now_cards.title(here, at))
         self._draw("today", lambda c, r: now_gauges.days_card(days, zone, c, r) if days else [], now_gauges.TITLE)
@@ -95,8 +98,8 @@ class Overview(Horizontal):
         once_laid_out(self, self.fit)
 
 
-def _prompt(view: NowView, cells: int, rows: int) -> list[Line]:
-    """The prompt where no work unit is known, and the session's files."""
-    files = min(3, len(view.hot), max(0, rows - 4))
-    said = now_cards.prompt(view, cells, rows - files)
+def _prompt(view: NowView, cells: int, rows: int, warned: Sequence[Line]) -> list[Line]:
+    """The prompt where no work unit is known, what warns, and the session's files."""
+    files = min(3, len(view.hot), max(0, rows - len(warned) - 4))
+    said = [*now_cards.prompt(view, cells, rows - files - len(warned)), *warned]
     return [*said, *now_cards.hot_files(view.hot, cells, rows - len(said))]

@@ -220,3 +220,21 @@ async def test_a_reader_changes_nothing(full: str, cockpit: Any, at_sessions: An
         await pilot.press("A")
         await until(pilot, "read")
     assert marks("wait") is None
+
+
+async def test_two_sessions_on_one_file_are_warned_of_here_and_on_now(
+    full: str, cockpit: Any, seeds: Any, at_sessions: Any, until: Any
+) -> None:
+    with closing(seeds.database(full)) as db:
+        seeds.session(db, "both-0000", state="working", last_at=seeds.NOW - 1_000, client="gemini", cwd="/src/aurora")
+        seeds.say(db, seeds.NOW - MINUTE, "Shrink pictures on upload", session_id="both-0000")
+        for name in ("work-0000", "both-0000"):
+            seeds.do(db, seeds.NOW - MINUTE, "file_edit", "+ limit", file_path="src/upload.py", session_id=name)
+        db.commit()
+    async with cockpit(full, (120, 30)) as pilot:
+        await until(pilot, "! codex work-000 edits src/upload.py too")
+        await at_sessions(pilot, "work")
+        shown = await until(pilot, "● working !", "! 2 sessions on one file", "gemini both-000 edits")
+        assert "edits      src/upload.py" in shown
+    async with cockpit(full, (80, 24)) as pilot:
+        await until(pilot, "! codex work-000 edits src/upload.py too")

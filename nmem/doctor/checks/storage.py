@@ -233,7 +233,7 @@ def open_to_others() -> list[tuple[Path, int]]:
 
 
 _FILES = ("settle.wanted", "settle.lock", "settle-nmem.lock", "sweep.lock", FITTED, "labels.bin", "labels.json")
-_FOLDERS = ("trash", places.FOLDER, "tasks", "installed")
+_FOLDERS = ("trash", places.FOLDER, "tasks", "installed", "streams")
 
 
 def _strangers() -> list[str]:
