@@ -27,6 +27,7 @@ from nmem.errors import NmemError
 from nmem.learn import config
 from nmem.learn.read import weight
 from nmem.store import project as projects
+from nmem.text import json_object
 
 EDIT, FAILURE, TAKEN_BACK, MOST = 1, 2, 3, 10
 """What counts how much, and how much one session's work on a file counts at most."""
@@ -244,7 +245,7 @@ class _Reader:
         name = self._names.get(path, path)
         one = self.files.setdefault(name, _Counted())
         if self._session not in one.sessions:
-            one.anew += '"created":true' in told or content.startswith("cat >")
+            one.anew += content.startswith("cat >") or ('"created"' in told and bool(json_object(told).get("created")))
             one.clients.add(self._client)
         one.was |= {path} - {name}
         self._last = name
@@ -274,6 +275,7 @@ class _Reader:
             self._undone(at, [name for name in self._open if not paths or _among(name, paths)])
         elif what == "commits":
             self._undone(at, dict.fromkeys([*self._open, *self._committed]))
+            self._committed = {}
 
     def _undone(self, at: int, names: Iterable[str]) -> None:
         for name in list(names):

@@ -49,7 +49,7 @@ def changes(db: Connection, project_id: int, since: int = 0, limit: int = 200) -
     """What changed in a project's checkouts, the newest first; moved and gone files before new ones."""
     rows = db.execute(
         "SELECT path, change, name, hash, at, root FROM moved_files WHERE project_id = ? AND at >= ?"
-        " ORDER BY at DESC, change = 'new', path LIMIT ?",
+        " ORDER BY at DESC, instr('moved renamed gone new', change), path LIMIT ?",
         (project_id, since, limit),
     ).fetchall()
     return [Change(*tuple(row)) for row in rows]
@@ -69,12 +69,14 @@ def keep(
 ) -> int:  # fmt: skip
     """Look at the checkouts in which something was done since; how many changes were found.
 
-    `project_id`: at those of one project, whenever somebody worked there. On a writing connection.
+    `project_id`: at those of one project, whatever was done. On a writing connection.
     """
     found = 0
-    for number, root, known, seen in _checkouts(db, project_id):
+    for number, root, known, seen, worked in _checkouts(db, project_id):
         if stopped():
             break
+        if project_id is None and known and worked < seen and not _logged(root, seen):
+            continue
         if not Path(root, ".git").exists():
             continue
         try:
@@ -88,20 +90,29 @@ def keep(
     return found
 
 
-def _checkouts(db: Connection, project_id: int | None) -> list[tuple[int, str, str, int]]:
-    """Checkouts with sessions newer than the last look: project, folder, the commit then, the time of the look.
+def _checkouts(db: Connection, project_id: int | None) -> list[tuple[int, str, str, int, int]]:
+    """Checkouts, those worked in last first: project, folder, the commit at the last look, when that was, and when
+    somebody worked there last.
 
     Of one that was never looked at: no commit, and when its project's first session began.
     """
     rows = db.execute(
-        "SELECT f.project_id, f.root, coalesce(h.head, ''), coalesce(h.at, min(s.started_at)) FROM project_folders f"
-        " JOIN sessions s ON s.cwd = f.folder AND s.project_id = f.project_id"
+        "SELECT f.project_id, f.root, coalesce(h.head, ''), coalesce(h.at, min(s.started_at)), max(s.last_at)"
+        " FROM project_folders f JOIN sessions s ON s.cwd = f.folder AND s.project_id = f.project_id"
         " LEFT JOIN checkout_heads h ON h.project_id = f.project_id AND h.root = f.root"
         " WHERE f.root != '' AND (?1 IS NULL OR f.project_id = ?1) GROUP BY f.project_id, f.root"
-        " HAVING ?1 IS NOT NULL OR h.at IS NULL OR max(s.last_at) >= h.at ORDER BY max(s.last_at) DESC LIMIT ?2",
+        " ORDER BY max(s.last_at) DESC LIMIT ?2",
         (project_id, _CHECKOUTS),
     ).fetchall()
-    return [(int(row[0]), str(row[1]), str(row[2]), int(row[3])) for row in rows]
+    return [(int(row[0]), str(row[1]), str(row[2]), int(row[3]), int(row[4])) for row in rows]
+
+
+def _logged(root: str, since: int) -> bool:
+    """Whether git wrote to a checkout's log of commits since a time: a stat; a worktree has its log elsewhere."""
+    try:
+        return Path(root, ".git", "logs", "HEAD").stat().st_mtime_ns // 1_000_000 >= since
+    except OSError:
+        return False
 
 
 def _head(root: str, now: int) -> tuple[str, int]:

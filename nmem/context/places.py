@@ -208,7 +208,7 @@ def _sentences(rows: Sequence[tuple[str, str, str]], when: str) -> list[Item]:
         (above, _, base), (below, _, other) = path.rpartition("/"), name.rpartition("/")
         way = (above, below if name else "\0", commit) if base == other or not name else (path, name, commit)
         ways.setdefault(way, []).append((path, name))
-    out = []
+    said: list[tuple[bool, str, str, tuple[str, ...]]] = []
     for (above, below, commit), found in ways.items():
         for some in [found] if len(found) >= _MANY else [[one] for one in found]:
             path, name, more = *some[0], len(some) - 1
@@ -219,6 +219,14 @@ def _sentences(rows: Sequence[tuple[str, str, str]], when: str) -> list[Item]:
             verb = f"moved to {new or 'the top folder'}" if name else "are gone" if more else "is gone"
             who = f"{old} and {more} other files of {told(above) or 'the top folder'}" if more else old
             text = f"{who} {f'was renamed to {new}' if called else verb} {when} ({commit})."
-            files = tuple(new for _, new in some if new)
-            out.append(Item(f"moved/{path}", MOVED, text, files=files, score=0.9, reason="sessions edited it before"))
-    return out[:_TOLD]
+            said.append((not name, path, text, tuple(each for _, each in some if each)))
+    said.sort(key=lambda one: one[0])  # what moved is looked for at its old place, what is gone mostly by nobody
+    left = len(said) - _TOLD
+    return [
+        Item(
+            f"moved/{path}", MOVED,
+            f"{text} {left} more changes like these: `nmem hot --moved`." if left > 0 and at == _TOLD - 1 else text,
+            files=files, score=0.9 - at / 100, reason="sessions edited it before",
+        )
+        for at, (_, path, text, files) in enumerate(said[:_TOLD])
+    ]  # fmt: skip

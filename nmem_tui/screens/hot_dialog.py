@@ -37,7 +37,7 @@ class _Found:
 class Hot(Listed):
     """Type to filter; enter lists the episodes of a file or folder."""
 
-    HINT: ClassVar[str] = "enter its episodes · ^o why its lines · tab folders, moved · esc leaves"
+    HINT: ClassVar[str] = "enter its episodes · ^o why · tab folders, moved · esc leaves"
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("tab", "turn(1)", show=False, priority=True),
         Binding("shift+tab", "turn(-1)", show=False, priority=True),
