@@ -7,7 +7,8 @@ is not seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
@@ -79,14 +80,13 @@ def keep(
             continue
         if not Path(root, ".git").exists():
             continue
-        try:
+        head = ""
+        with suppress(NmemError):  # it takes too long: what was known stays so, and nobody waits for it again
             head, at = _head(root, now)
             if head and head != known:
                 found += _look(db, number, root, known, head, at if known else seen)
-            if head:
-                db.execute("INSERT OR REPLACE INTO checkout_heads VALUES (?, ?, ?, ?)", (number, root, head, now))
-        except NmemError:
-            continue  # git is not there, or takes too long: what was known stays so
+        if head:
+            db.execute("INSERT OR REPLACE INTO checkout_heads VALUES (?, ?, ?, ?)", (number, root, head, now))
     return found
 
 
@@ -132,14 +132,17 @@ def _look(db: Connection, project_id: int, root: str, known: str, head: str, at:
     if not old:
         return 0  # all there is was made since
     ours = None if known else _recorded(db, project_id, root)
-    said = _said(root, "diff", "--name-status", "-z", "-M", "--diff-filter=ADR", *PLAIN, old, head)
-    found = [one for one in _parsed(said) if ours is None or one[0] in ours][:_MOST]
+    said = _said(root, "diff", "--name-status", "-z", "-M", "-B", "--diff-filter=ADR", *PLAIN, old, head)
+    found = [one for one in _parsed(said) if ours is None or one[0] in ours]
+    found = sorted(found, key=lambda one: not one[0])[:_MOST]  # new files last
     if found:
         made = dict(_commits(root, old, head))
-        rows = [(*one, *made.get(one[0], (head[:7], at))) for one in found]
+        rows = []
+        for path, name in found:
+            commit, then = made.get(path, (head[:7], at))
+            rows.append((_clean(path), _clean(name), commit, at if known else then))
         with transaction(db):
-            for path, name, commit, then in rows:
-                _store(db, project_id, root, _clean(path), _clean(name), commit, at if known else then)
+            _store(db, (project_id, root), rows)
             db.execute(
                 "DELETE FROM moved_files WHERE project_id = ?1 AND root = ?2 AND path NOT IN (SELECT path FROM"
                 " moved_files WHERE project_id = ?1 AND root = ?2 ORDER BY change = 'new', at DESC LIMIT ?3)",
@@ -148,20 +151,20 @@ def _look(db: Connection, project_id: int, root: str, known: str, head: str, at:
     return len(found)
 
 
-def _store(db: Connection, project_id: int, root: str, path: str, name: str, commit: str, at: int) -> None:
-    """One change on top of those before: what was moved to `path` goes along, what is at `name` is there again."""
-    here = (project_id, root)
-    before = path or name
-    if path:
-        earlier = db.execute(
-            "SELECT path FROM moved_files WHERE project_id = ? AND root = ? AND name = ? AND path != name",
-            (*here, path),
-        ).fetchall()
-        for (first,) in earlier:
-            _put(db, here, first, name, commit, at)
-    if name:
+def _store(db: Connection, here: tuple[int, str], rows: Sequence[tuple[str, str, str, int]]) -> None:
+    """Old name, new name, commit and time of changes, on top of those before: what had moved to an old name goes along,
+    and what has a new name is there again."""
+    became = {path: (name, commit, at) for path, name, commit, at in rows if path}
+    known = db.execute(
+        "SELECT path, name FROM moved_files WHERE project_id = ? AND root = ? AND change IN ('moved', 'renamed')", here
+    ).fetchall()
+    for path, name in known:
+        if name in became:
+            _put(db, here, path, *became[name])
+    for _, name, _, _ in rows:
         db.execute("DELETE FROM moved_files WHERE project_id = ? AND root = ? AND path = ?", (*here, name))
-    _put(db, here, before, name, commit, at, new=not path)
+    for path, name, commit, at in rows:
+        _put(db, here, path or name, name, commit, at, new=not path)
 
 
 def _put(
@@ -192,7 +195,7 @@ def _parsed(said: str) -> Iterator[tuple[str, str]]:
 
 
 def _commits(root: str, old: str, head: str) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Name -> the commit that took it away, and when it was made in milliseconds; the oldest last."""
+    """Name -> the commit that took it away, and when it was made in milliseconds; the newest last."""
     said = _said(root, "log", f"--max-count={_MOST}", "--format=%x01%h %ct", "--name-status", "-M", "--diff-filter=ADR",
                  "--no-show-signature", *PLAIN, f"{old}..{head}")  # fmt: skip
     rows = []

@@ -163,6 +163,7 @@ def test_moves_add_up_and_a_first_look_takes_in_what_sessions_know(repository: R
     repository.look()
     assert repository.rows() == {"shop/cart.py": ("moved", "b/cart.py")}, "the first look, since the first session"
     repository.move("b/cart.py", "c/cart.py")
+    repository.move("shop/old.py", "b/cart.py")  # another one has its name now
     repository.git("rm", "-q", "shop/tax.py")
     repository.write("new.py")
     repository.commit()
@@ -170,7 +171,7 @@ def test_moves_add_up_and_a_first_look_takes_in_what_sessions_know(repository: R
     listed = json.loads(run("--moved", "--json", "--project", "shop"))["changes"]
     assert {(one["path"], one["change"], one["name"]) for one in listed} == {
         ("shop/cart.py", "moved", "c/cart.py"), ("b/cart.py", "moved", "c/cart.py"), ("shop/tax.py", "gone", ""),
-        ("new.py", "new", "new.py"),
+        ("shop/old.py", "moved", "b/cart.py"), ("new.py", "new", "new.py"),
     }  # fmt: skip
     table = run("--moved", "--project", "shop")
     assert "\tmoved\tshop/cart.py → c/cart.py\n" in table and "\tgone\tshop/tax.py\n" in table
