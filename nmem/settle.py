@@ -24,7 +24,7 @@ from capture import log
 from capture.files import opened
 from capture.settle import settle as fold
 from capture.storage import store
-from nmem import database, tables
+from nmem import database, structure, tables
 from nmem.context import keep, usefulness
 from nmem.cost import store as cost
 from nmem.decisions import store as said
@@ -197,6 +197,7 @@ class _Run:
             self._facts,
             self._rate,
             self._purges,
+            self._structure,
             self._newest,
             self._threads,
             self._waiting,
@@ -274,6 +275,10 @@ class _Run:
         if run.waiting(self.db, now):
             run.finish(self.db_path, now)
         run.expire(self.db, self.db_path, now)
+
+    def _structure(self) -> None:
+        """Files that git moved or deleted; early: the session that just began is told of them at its first prompt."""
+        structure.keep(self.db, self.clock(), self.stop.is_set)
 
     def _rules(self) -> None:
         """History is gone over by rules that are new; after the sessions, which were redacted when they came."""

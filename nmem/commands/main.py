@@ -33,6 +33,7 @@ COMMANDS: dict[str, str] = {
     "handoff": "hand an episode on: start another client with a brief of it",
     "compactions": "what each compaction of a session dropped, and what was done again after it",
     "blame": "which prompt, episode and decision made a line of a file, and how its tests ended",
+    "hot": "which files and folders see most edits, failures, taken-back work and people; what git moved",
     "search": "search everything recorded; filters such as type:test is:failed since:7d",
     "ask": "answer a question in quotes from the records, or say that nothing is recorded about it",
     "pin": "pin an item: first in searches, always told",

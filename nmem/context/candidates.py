@@ -136,9 +136,10 @@ def files_to_name(db: Connection, ranking: Ranking, present: Present, *, beside:
     numbers = choose(ranking, ranked, asked=bool(present.prompt), beside=beside)
     if present.over or not numbers:
         return numbers[:most]
-    by_path = {ranking.paths[number]: number for number in numbers}
     folder = places.root(db, present.project_id, present.session_id)
-    return [by_path[path] for path in places.there(folder, by_path, most)]
+    present.moved = places.called(db, present.project_id, folder, [ranking.paths[number] for number in numbers])
+    by_path = {present.moved.get(ranking.paths[one], ranking.paths[one]): one for one in numbers}
+    return [by_path[path] for path in places.there(folder, by_path, most) if path not in over]
 
 
 def _unheard(db: Connection, present: Present, paths: Sequence[str], most: int) -> list[Item]:
@@ -197,9 +198,11 @@ def _files(db: Connection, ranking: Ranking, present: Present, numbers: list[int
         if ranking.echoed.get(number, 0.0) >= ECHOED and values[top] < SPOKEN:
             top = FEATURES.index("text")
         reason = _WORDS["named" if named(values) else FEATURES[top]] if max(values) else "one of few files"
-        if text := told(path):
-            reason = "; ".join(filter(None, (reason, last.get(path, ""))))
-            one = Item(f"file/{path}", FILE, text, files=(path,), score=chances[number], reason=reason)
+        name = present.moved.get(path, path)
+        if text := told(name):
+            was = f"it was {told(path)}" if name != path and told(path) else ""
+            reason = "; ".join(filter(None, (was, reason, last.get(path, ""))))
+            one = Item(f"file/{name}", FILE, text, files=(name,), score=chances[number], reason=reason)
             one.tokens = tokens(file_told(one))
             out.append(one)
     return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from capture.clients.said import BEGIN, END
-from nmem.context.items import EPISODE, FILE, KINDS, LEARNING, MARKER, NEXT, PIN, RECALL, THREAD, Item, file_told
+from nmem.context.items import EPISODE, FILE, KINDS, LEARNING, MARKER, MOVED, NEXT, PIN, RECALL, THREAD, Item, file_told
 from nmem.names import told as named
 
 TYPE_CHECKING = False
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 HEADINGS = {
     PIN: "Pinned",
+    MOVED: "Moved or gone",
     THREAD: "This work so far",
     NEXT: "Left to do",
     EPISODE: "Related earlier work",

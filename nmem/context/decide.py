@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from capture import paths
-from nmem.context.items import MARKER
+from nmem.context.items import MARKER, MOVED
 from nmem.recall import NAMES
 
 TYPE_CHECKING = False
@@ -71,22 +71,25 @@ def start(
     why = silent(db, present, config) or waits(db, present.project_id)
     if why:
         return Decision(silent=why)
-    from nmem.context import pinned  # on use: start-up stays short
+    from nmem.context import pinned, places  # on use: start-up stays short
 
-    if source in RESUMED:
+    resumed = source in RESUMED
+    news = places.restructured(db, present, resumed=resumed)
+    if resumed:
         from nmem.context.beginning import meanwhile  # on use: start-up stays short
 
         out = Decision("the session is resumed")
         pinned.heed(db, present)
-        items = pinned.once(db, present, meanwhile(db, present))
+        items = pinned.once(db, present, [*news, *meanwhile(db, present)])
     elif goes:
         from nmem.context import candidates  # on use: start-up stays short
 
         out = Decision(goes)
-        items = out.found = candidates.gathered(db, present)
+        items = out.found = [*pinned.once(db, present, news), *candidates.gathered(db, present)]
     else:
-        items = pinned.chosen(db, present)
-        out = Decision("decided" if items and all(item.kind == MARKER for item in items) else "pinned")
+        items = [*(pinned.once(db, present, news) if news else ()), *pinned.chosen(db, present)]
+        kinds = {item.kind for item in items}
+        out = Decision("moved" if MOVED in kinds else "decided" if kinds == {MARKER} else "pinned")
     return _packed(out, present, items, budget, most)
 
 
@@ -100,10 +103,12 @@ def prompt(
     from nmem.context import pinned  # on use: start-up stays short
 
     if occasion:
-        from nmem.context import candidates  # on use: start-up stays short
+        from nmem.context import candidates, places  # on use: start-up stays short
 
         out = Decision(occasion)
         items = out.found = candidates.gathered(db, present)
+        if news := places.restructured(db, present):  # mostly settling has only seen it since the start
+            items = out.found = [*pinned.once(db, present, news), *items]
     else:
         out = Decision("it runs into what is known to go wrong")
         items = pinned.warned(db, present)

@@ -111,7 +111,8 @@ def _standing(
 
 
 def changed(db: Connection, present: Present, rows: Sequence[Unit]) -> dict[int, tuple[str, ...]]:
-    """The files that episodes changed, as paths of this checkout: those that the prompt names, then the most edited.
+    """The files that episodes changed, as they are called in this checkout: those that the prompt names come first,
+    then the most edited.
 
     Those that are gone are left out.
     """
@@ -120,7 +121,9 @@ def changed(db: Connection, present: Present, rows: Sequence[Unit]) -> dict[int,
     over = {*present.given_files, *present.hot_files}
     out: dict[int, tuple[str, ...]] = {}
     for row in rows:
-        own = [path for path in _names(known, row[11]) if path not in over]
+        own = _names(known, row[11])
+        moved = places.called(db, present.project_id, folder, own)
+        own = [path for path in dict.fromkeys(moved.get(one, one) for one in own) if path not in over]
         own.sort(key=lambda path: path not in present.named)
         out[row[0]] = tuple(places.there(folder, own, _FILES))
     return out

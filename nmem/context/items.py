@@ -5,11 +5,13 @@ from __future__ import annotations
 EPISODE, THREAD, LEARNING, FILE, PIN, MARKER, NEXT = "episode", "thread", "learning", "file", "pin", "marker", "next"
 RECALL = "recall"
 """A written decision: where it stands, not what it says."""
+MOVED = "moved"
+"""A file that has another name, or none, since the last session."""
 ASK = "ask"
 """The line that says that the memory can be asked: told at the start, and not judged by what is edited."""
 BESIDE = "beside"
 """The line that says who edits what at this moment: told when it is so, and not judged either."""
-KINDS = (PIN, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE)
+KINDS = (PIN, MOVED, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE)
 """In the order in which they are told."""
 TEXT = 240
 """Characters that are told of what is quoted."""
@@ -26,7 +28,8 @@ class Item:
         self, id: str, kind: str, text: str, *, files: tuple[str, ...] = (), score: float = 0.0, reason: str = ""  # noqa: A002 - an item's id is called so
     ) -> None:  # fmt: skip
         self.id = id
-        """episode/12, thread/4, learning/3, file/src/a.py, pin/obs/8, marker/9, next/12, recall/when adding a table."""
+        """episode/12, thread/4, learning/3, file/src/a.py, pin/obs/8, marker/9, next/12, moved/src/a.py, recall/when
+        adding a table."""
         self.kind = kind
         self.text = text
         """Inert already, one paragraph."""

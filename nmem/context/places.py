@@ -1,8 +1,9 @@
-"""Gives a file one name across checkouts: worktrees, moved folders, colleagues' machines; says who edits it now (SQL).
+"""Gives a file one name across checkouts and commits; says what moved, and who edits it now (SQL).
 
 Capture keeps a path relative to the project's root, or absolute where it lies outside. An absolute path may still be
 the project's own file in another checkout. Each checkout's root is found by votes: a prefix gets a vote from every
 path whose rest is a file that the project is known to have; else by the project's own name among the folders.
+What git moved or deleted since is read from what settling kept (nmem.structure), believed as far as the disk agrees.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from nmem.episodes.text import checkout_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from sqlite3 import Connection
+
+    from nmem.context.items import Item
+    from nmem.context.present import Present
 
 _NOISE = ("/.claude/", "/.codex/", "/.gemini/", "/appdata/", "/node_modules/", "/.git/", "/site-packages/")
 _TEMPORARY = tuple(f"/{folder}/" for folder in ("tmp", "private", "var", "proc", "dev"))
@@ -22,6 +26,8 @@ _LEAST = 2
 """Paths that must agree before a prefix is believed to be a checkout."""
 _SHALLOW = 3
 """A shared prefix of no more folders than this says nothing."""
+_TOLD, _LOOKED, _MANY = 4, 40, 3
+"""Sentences on files that moved or are gone, rows looked at for them, and files of a folder that one sentence tells."""
 
 
 def forward(path: str) -> str:
@@ -181,3 +187,86 @@ class Edit:
 def edits(db: Connection, now: int, project_id: int = 0, session_id: str = "") -> list[Edit]:
     """What sessions of a project (0: of all) edited lately, the newest first; for a session that asks (SQL)."""
     return [Edit(tuple(row)) for row in db.execute(_EDITS, (now - LATELY, now, project_id, session_id)).fetchall()]
+def called(db: Connection, project_id: int, folder: str, paths: Sequence[str]) -> dict[str, str]:
+    """What files of a checkout are called now, by the names that are recorded; only those that have another one."""
+    if not folder or not paths:
+        return {}
+    marks = ",".join("?" * len(paths))
+    found = db.execute(
+        f"SELECT path, name FROM moved_files WHERE project_id = ? AND root = ? AND path IN ({marks})"  # noqa: S608
+        " AND change IN ('moved', 'renamed')",
+        (project_id, folder, *paths),
+    ).fetchall()
+    return {path: name for path, name in found if _moved(folder, path, name)}
+
+
+def _moved(folder: str, path: str, name: str) -> bool:
+    """Whether a file is where it went to, or gone, and not at its old place again."""
+    return not os.path.lexists(f"{folder}/{path}") and (not name or os.path.lexists(f"{folder}/{name}"))
+
+
+_NEWS = """
+SELECT m.root, m.path, m.name, m.hash FROM moved_files m
+JOIN context_files f ON f.project_id = m.project_id AND f.path = m.path AND f.last_turn > 0
+WHERE m.project_id = ?1 AND m.change != 'new' AND m.at > ?2 AND m.at <= ?3
+ORDER BY f.last_turn DESC LIMIT ?4
+"""
+
+
+def restructured(db: Connection, present: Present, *, resumed: bool = False) -> list[Item]:
+    """Sentences on files that sessions edited and that git moved, renamed or deleted since the last session.
+
+    `resumed`: since this session last spoke. Those edited last come first. Raises sqlite3.Error.
+    """
+    if present.over:
+        return []
+    first, last, begun = db.execute(
+        "SELECT min(p.at), max(p.at), s.started_at FROM sessions s LEFT JOIN prompts p ON p.session_id = s.id"
+        " WHERE s.id = ?",
+        (present.session_id,),
+    ).fetchone()
+    before = db.execute(
+        "SELECT max(last_at) FROM sessions WHERE project_id = ? AND id != ? AND last_at < ?",
+        (present.project_id, present.session_id, begun or present.at),
+    ).fetchone()[0]
+    since, until = (last, present.at) if resumed else (before, first or present.at)
+    rows = db.execute(_NEWS, (present.project_id, since, until, _LOOKED)).fetchall() if since else []
+    if not rows:
+        return []
+    folder = root(db, present.project_id, present.session_id)
+    when = "since this session was left" if resumed else "since the last session"
+    return _sentences([row[1:] for row in rows if row[0] == folder and _moved(folder, row[1], row[2])], when)
+
+
+def _sentences(rows: Sequence[tuple[str, str, str]], when: str) -> list[Item]:
+    """A sentence for each old name, new name and commit; one for several files of a folder that went the same way."""
+    from nmem.context.items import MOVED, Item  # on use: something moved
+    from nmem.names import told  # on use: something moved
+
+    ways: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    for path, name, commit in rows:
+        (above, _, base), (below, _, other) = path.rpartition("/"), name.rpartition("/")
+        way = (above, below if name else "\0", commit) if base == other or not name else (path, name, commit)
+        ways.setdefault(way, []).append((path, name))
+    said: list[tuple[bool, str, str, tuple[str, ...]]] = []
+    for (above, below, commit), found in ways.items():
+        for some in [found] if len(found) >= _MANY else [[one] for one in found]:
+            path, name, more = *some[0], len(some) - 1
+            old, new = told(path), told(below if more else name) if name else ""
+            if not old or (name and not new and (below or not more)):
+                continue  # a name that reads as a sentence
+            called = name and not more and path.rpartition("/")[0] == name.rpartition("/")[0]
+            verb = f"moved to {new or 'the top folder'}" if name else "are gone" if more else "is gone"
+            who = f"{old} and {more} other files of {told(above) or 'the top folder'}" if more else old
+            text = f"{who} {f'was renamed to {new}' if called else verb} {when} ({commit})."
+            said.append((not name, path, text, tuple(each for _, each in some if each)))
+    said.sort(key=lambda one: one[0])  # what moved is looked for at its old place, what is gone mostly by nobody
+    left = len(said) - _TOLD
+    return [
+        Item(
+            f"moved/{path}", MOVED,
+            f"{text} {left} more changes like these: `nmem hot --moved`." if left > 0 and at == _TOLD - 1 else text,
+            files=files, score=0.9 - at / 100, reason="sessions edited it before",
+        )
+        for at, (_, path, text, files) in enumerate(said[:_TOLD])
+    ]  # fmt: skip

@@ -22,8 +22,8 @@ class Present:
     """A session as it stands at a moment; everything but the first four may be unknown."""
 
     __slots__ = (
-        "arrived", "at", "branch", "client", "cwd", "failures", "found", "given", "given_files", "hot_files", "named",
-        "over",         "project", "project_id", "prompt", "session_id", "source", "thread_id", "unit_id", "unsaid",
+        "arrived", "at", "branch", "client", "cwd", "failures", "found", "given", "given_files", "hot_files", "moved",
+        "named", "over", "project", "project_id", "prompt", "session_id", "source", "thread_id", "unit_id", "unsaid",
     )  # fmt: skip
 
     def __init__(self, project_id: int, session_id: str, at: int, prompt: str = "") -> None:
@@ -58,6 +58,8 @@ class Present:
         """The episodes that the engine found for the prompt, once it was asked."""
         self.named: dict[str, float] = {}
         """Files of the project that the prompt names -> how much an edit of each says (nmem.context.rank)."""
+        self.moved: dict[str, str] = {}
+        """What files that are to be told are called now, by the names that are recorded."""
         self.arrived: list[Arrived] = []
         """The earlier threads beside the one that this prompt begins, once they were compared."""
 

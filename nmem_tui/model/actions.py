@@ -205,6 +205,8 @@ ACTIONS: list[Action] = [
            "episodes", writes=True),
     Action("browse_themes", ("b",), "themes", "choose a theme, and list its episodes", "List",
            "episodes"),
+    Action("hot", ("h",), "hot files", "the files and folders with most edits and failures; what git moved",
+           "List", "episodes"),
     Action("next_state", ("right_curly_bracket",), "state", "list the next state: open, accepted ...", "List",
            "learnings"),
     Action("last_state", ("left_curly_bracket",), "", "list the state before", "List", "learnings"),
@@ -267,7 +269,7 @@ ACTIONS: list[Action] = [
 ]  # fmt: skip
 _USE: Mapping[str, str] = {
     "now": "open story filter relabel sessions follow purge pin previous next_failure",
-    "episodes": "open filter split browse_themes review merge pin previous rename resume link purge",
+    "episodes": "open filter split browse_themes hot review merge pin previous rename resume link purge",
     "stance": "open story over sessions previous filter models",
     "learnings": "open accept dismiss snooze resolved reopen write_how filter dispatch next_state previous",
     "context": "exclude include pin_item ask next_view open previous filter purge",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from capture.clients.said import BEGIN, END
 from nmem.context.compose import HEADINGS
-from nmem.context.items import ASK, BESIDE, EPISODE, FILE, KINDS, LEARNING, MARKER, NEXT, PIN, RECALL, THREAD
+from nmem.context.items import ASK, BESIDE, EPISODE, FILE, KINDS, LEARNING, MARKER, MOVED, NEXT, PIN, RECALL, THREAD
 from nmem.context.preview import Preview
 from nmem.context.recovery import DECISION, GOAL, OPEN
 from nmem.context.recovery import HEADINGS as RECOVERED
@@ -24,7 +24,7 @@ from nmem_tui.model.now_cards import flat
 _LOOKS = {
     PIN: ("P", "pins", "accent"), THREAD: ("T", "thread", "user"), NEXT: ("N", "next steps", "user"),
     RECALL: ("D", "decisions", "agent"), LEARNING: ("L", "learnings", "change"), EPISODE: ("E", "episodes", "run"),
-    MARKER: ("M", "notes", "agent"), FILE: ("F", "files", "look"),
+    MARKER: ("M", "notes", "agent"), MOVED: ("V", "moved", "warn"), FILE: ("F", "files", "look"),
     ASK: ("A", "asking", "agent"), BESIDE: ("B", "beside", "warn"), GOAL: ("G", "goal", "user"),
     DECISION: ("S", "said", "agent"), OPEN: ("O", "open ends", "warn"),
 }  # fmt: skip

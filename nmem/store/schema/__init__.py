@@ -9,7 +9,7 @@ from __future__ import annotations
 from nmem.store.schema.context import CONTEXT, EVERYWHERE, RECALL, SAID
 from nmem.store.schema.removal import AUDIT, FORGETTING, PURGED_KEYS, PURGES, SWEPT_KEYS, TAKEN_BACK
 from nmem.store.schema.search import KEYED, RETRIEVAL, SEARCH, TASKS_FOUND, THEMES
-from nmem.store.schema.work import COST, FAILED, LEARNED, SESSIONS, SKILLS_ARE_LEARNED, TASKS
+from nmem.store.schema.work import COST, FAILED, LEARNED, SESSIONS, SKILLS_ARE_LEARNED, STRUCTURE, TASKS
 
 _MEANING = """
 CREATE TABLE threads (
@@ -378,4 +378,5 @@ MIGRATIONS: tuple[str, ...] = (
     _STARTED,
     COST,
     SESSIONS,
+    STRUCTURE,
 )

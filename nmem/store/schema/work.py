@@ -134,3 +134,24 @@ CREATE TABLE transcript_copies (             -- a client deletes its transcripts
 );
 """
 """A purged copy leaves its row: none is made again. Of a file that became large or unreadable the older one stays."""
+
+STRUCTURE = """
+CREATE TABLE checkout_heads (                -- the commit that a checkout was at when settling last looked
+  project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,
+  root TEXT NOT NULL,
+  head TEXT NOT NULL,
+  at INTEGER NOT NULL,                       -- of the look
+  PRIMARY KEY (project_id, root)
+) WITHOUT ROWID;
+CREATE TABLE moved_files (                   -- what git says became of a file, one row a name that it had
+  project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,
+  root TEXT NOT NULL,
+  path TEXT NOT NULL,
+  change TEXT NOT NULL,                      -- new moved renamed gone
+  name TEXT NOT NULL,                        -- what it is called now; '' of one that is gone
+  hash TEXT NOT NULL,                        -- of the commit, abbreviated
+  at INTEGER NOT NULL,                       -- when the checkout came to hold it
+  PRIMARY KEY (project_id, root, path)
+) WITHOUT ROWID;
+CREATE INDEX moved_files_by_time ON moved_files(project_id, at);
+"""
