@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from capture.clients.said import BEGIN, END
-from nmem.context.items import EPISODE, FILE, KINDS, LEARNING, MARKER, NEXT, PIN, RECALL, THREAD, Item, file_told
+from nmem.context.items import (
+    DROPPED,
+    EPISODE,
+    FILE,
+    KINDS,
+    LEARNING,
+    MARKER,
+    NEXT,
+    PIN,
+    RECALL,
+    THREAD,
+    Item,
+    file_told,
+)
 from nmem.names import told as named
 
 TYPE_CHECKING = False
@@ -16,6 +29,7 @@ if TYPE_CHECKING:
 
 HEADINGS = {
     PIN: "Pinned",
+    DROPPED: "Of this session, before its compaction; the summary left it out",
     THREAD: "This work so far",
     NEXT: "Left to do",
     EPISODE: "Related earlier work",

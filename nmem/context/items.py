@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 EPISODE, THREAD, LEARNING, FILE, PIN, MARKER, NEXT = "episode", "thread", "learning", "file", "pin", "marker", "next"
+DROPPED = "dropped"
+"""What a compaction dropped of the session's own work: told again once it is touched."""
 RECALL = "recall"
 """A written decision: where it stands, not what it says."""
 ASK = "ask"
 """The line that says that the memory can be asked: told at the start, and not judged by what is edited."""
-KINDS = (PIN, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE)
+KINDS = (PIN, DROPPED, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE)
 """In the order in which they are told."""
 TEXT = 240
 """Characters that are told of what is quoted."""
