@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from capture.clients.said import BEGIN, END
 from nmem.context.compose import HEADINGS
-from nmem.context.items import ASK, EPISODE, FILE, KINDS, LEARNING, MARKER, NEXT, PIN, RECALL, THREAD
+from nmem.context.items import ASK, DROPPED, EPISODE, FILE, KINDS, LEARNING, MARKER, NEXT, PIN, RECALL, THREAD
 from nmem.context.preview import Preview
-from nmem.context.recovery import DECISION, GOAL, OPEN
+from nmem.context.recovery import DECISION, GOAL, OPEN, PASSED
 from nmem.context.recovery import HEADINGS as RECOVERED
 from nmem.context.recovery import HEADINGS as RECOVERY
 from nmem.text import printable
@@ -26,7 +26,7 @@ _LOOKS = {
     RECALL: ("D", "decisions", "agent"), LEARNING: ("L", "learnings", "change"), EPISODE: ("E", "episodes", "run"),
     MARKER: ("M", "notes", "agent"), FILE: ("F", "files", "look"),
     ASK: ("A", "asking", "agent"), GOAL: ("G", "goal", "user"), DECISION: ("S", "said", "agent"),
-    OPEN: ("O", "open ends", "warn"),
+    OPEN: ("O", "open ends", "warn"), DROPPED: ("C", "dropped", "warn"), PASSED: ("R", "passed", "run"),
 }  # fmt: skip
 """Kind -> letter, word, tone."""
 _ORDER = (*(kind for kind in RECOVERED if kind not in KINDS), *KINDS)
