@@ -104,9 +104,9 @@ def _foreseen(db: Connection, event: Event, project_id: int, root: str) -> Item 
 
 def _given_back(db: Connection, event: Event, path: str, command: str) -> Item | None:
     """What a compaction of this session dropped of what is about to be changed or run."""
-    from nmem.context.record import folded  # on use: start-up stays short
-
-    at = folded(db, event.session_id)[1] if path or command else 0
+    (at,) = db.execute(
+        "SELECT max(at) FROM injections WHERE session_id = ? AND event = 'compact'", (event.session_id,)
+    ).fetchone()
     if not at:
         return None
     from nmem.context.giveback import before_call  # on use: a session that was compacted only

@@ -14,7 +14,7 @@ from nmem.context.dropped import COMMAND, FAILS, FILE, OPEN, TODO, Thing
 from nmem.context.items import DROPPED, Item
 from nmem.context.known import Asked
 from nmem.episodes import open_ends
-from nmem.names import cited, told
+from nmem.names import told
 from nmem.retrieval.terms import ago, base, terms
 from nmem.sanitize import quoted
 
@@ -47,7 +47,7 @@ def spoken_of(db: Connection, present: Present) -> list[Item]:
     for one, at in _missing(db, present.session_id):
         if len(out) < MOST and (why := _touched(asked, one)):
             out.append(_item(db, one, at, present.at, why))
-    return out
+    return [item for item in out if item.text]
 
 
 def lost(db: Connection, session_id: str, now: int) -> list[Item]:
@@ -74,7 +74,8 @@ def before_call(db: Connection, session_id: str, folded: int, now: int, path: st
         " AND agent_id IS NULL AND at BETWEEN ?2 - ?3 AND ?2 + ?3 ORDER BY abs(at - ?2) LIMIT 1",
         (session_id, folded, dropped.NEAR),
     ).fetchone()
-    return _item(db, found, folded, now, "") if row and not dropped.Names(row[0]).have(found) else None
+    item = _item(db, found, folded, now, "") if row and not dropped.Names(row[0]).have(found) else None
+    return item if item is not None and item.text else None
 
 
 def preferred(found: Iterable[Item], missing: Iterable[Item], first: str) -> list[Item]:
@@ -143,7 +144,8 @@ def _item(db: Connection, one: Thing, folded: int, now: int, why: str, *, brief:
         reason = f"{reason}; {why}"
     when = ago(now - one.at)
     if one.kind == FILE:
-        text = told(one.text) if brief else _of_file(db, one, when)
+        named = told(one.text)
+        text = named if brief or not named else f"{named} was changed {when}{_of_change(db, one)}"
         return Item(f"file/{one.text}", DROPPED, text, files=(one.text,), score=_SCORES[FILE], reason=reason)
     if one.kind == COMMAND:
         text = f"{quoted(one.text, _LONG)} passed {when}"
@@ -158,8 +160,8 @@ def _item(db: Connection, one: Thing, folded: int, now: int, why: str, *, brief:
     return Item(one.id, DROPPED, text, score=_SCORES[one.kind], reason=reason)
 
 
-def _of_file(db: Connection, one: Thing, when: str) -> str:
-    """When a file was changed, for which prompt, and the lines that this brought."""
+def _of_change(db: Connection, one: Thing) -> str:
+    """For which prompt a file was changed last, and the lines that this brought."""
     row = db.execute(
         "SELECT substr(o.content, 1, 1200), substr(coalesce(p.content, ''), 1, 400) FROM observations o"
         " LEFT JOIN prompts p ON p.id = o.prompt_id AND p.source = 'user' WHERE o.id = ?",
@@ -167,8 +169,7 @@ def _of_file(db: Connection, one: Thing, when: str) -> str:
     ).fetchone()
     content, asked = row or ("", "")
     lines = [each[2:].strip() for each in content.split("\n") if each.startswith("+ ") and each[2:].strip()]
-    text = f"{cited(one.text)} was changed {when}"
-    text += f", asked {quoted(asked, _SHORT)}" if asked else ""
+    text = f", asked {quoted(asked, _SHORT)}" if asked else ""
     return text + (f"; it brought {quoted(' '.join(lines), _SHORT)}" if lines else "")
 
 
