@@ -95,10 +95,21 @@ def tool(event: Event, payload: dict[str, object], canonical: Canonical, answer:
     return True
 
 
+def _summed_up(event: Event, last: str) -> bool:
+    """Take the summary of a compaction: it is told before the session starts anew, and again after that."""
+    if "<summary>" not in last:
+        return False  # an aside of the client's own
+    from capture.clients import said  # on use: start-up stays short
+
+    event.kind, event.agent_id, event.agent_type = POST_COMPACT, "", ""
+    event.text = said.summary(last)
+    return bool(event.text)
+
+
 def _ended(event: Event, payload: dict[str, object]) -> bool:
-    """A turn or a subagent at its end; compaction ends as a subagent without a type, which is nothing."""
+    """A turn or a subagent at its end; compaction ends as a subagent without a type, whose last words sum up."""
     if event.kind == SUBAGENT_END and payload.get("agent_type", "-") == "":
-        return False
+        return _summed_up(event, text(payload.get("last_assistant_message")))
     from capture.clients import said  # on use: start-up stays short
 
     event.text = said.strip_own(text(payload.get("last_assistant_message")))

@@ -11,7 +11,7 @@ import click
 from nmem.commands import terminal
 from nmem.commands.terminal import Section, count
 from nmem.read import compactions, listing, views
-from nmem.read.compactions import AGAIN, KINDS, Again, Compaction, Known
+from nmem.read.compactions import AGAIN, KINDS, READ, Again, Compaction, Known
 from nmem.share.document import outward
 from nmem.store.project import key_of
 from nmem.text import fit, printable, to_json
@@ -29,7 +29,7 @@ _TEXT = 200
 @click.option("--all", "everything", is_flag=True, help="Show what the summaries name as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(session: str | None, project: str, limit: int, everything: bool, as_json: bool) -> int:
-    """What compactions dropped: decisions, open ends, changed files and passing commands that a summary does not name.
+    """What compactions dropped: decisions, open ends, files and passing commands that a summary does not name.
 
     \b
         nmem compactions
@@ -37,7 +37,9 @@ def command(session: str | None, project: str, limit: int, everything: bool, as_
 
     SESSION is the beginning of an id; without one, the sessions that were compacted are listed, with totals. Known is
     what was said, open, changed or passing before; dropped is what the summary does not name of it; again is what the
-    session read, saw fail or was asked a second time afterwards. Exit code 1: no compaction is recorded.
+    session read, saw fail or was asked a second time afterwards. Told and needed say when the memory told a thing
+    once more, and which row came to it. Files that were merely read are listed with --all. Exit code 1: no compaction
+    is recorded.
     """
     if session and project:
         raise click.UsageError("--project goes without SESSION")
@@ -105,6 +107,10 @@ def _totals(every: Sequence[Compaction]) -> dict[str, Any]:
         "known": {kind: sum(each.kind == kind for one in every for each in one.known) for kind in KINDS},
         "known_with_summary": {kind: sum(each.kind == kind for one in told for each in one.known) for kind in KINDS},
         "dropped": {kind: sum(each.kind == kind for one in told for each in one.dropped) for kind in KINDS},
+        "dropped_needed": {kind: sum(each.kind == kind and bool(each.needed) for one in told for each in one.dropped)
+                           for kind in KINDS},
+        "dropped_given": {kind: sum(each.kind == kind and bool(each.given_at) for one in told for each in one.dropped)
+                          for kind in KINDS},
         "again": {kind: sum(each.kind == kind for one in every for each in one.again) for kind in AGAIN},
         "again_dropped": {kind: sum(each.kind == kind and each.dropped for one in every for each in one.again)
                           for kind in AGAIN},
@@ -141,7 +147,7 @@ def _section(number: int, one: Compaction, *, everything: bool) -> Section:
     rows = [("known", kinds or "nothing")]
     if one.summary and not one.dropped:
         rows.append(("dropped", "nothing of it"))
-    rows += [(f"dropped {each.kind}", _told(each)) for each in one.dropped]
+    rows += [(f"dropped {each.kind}", _told(each)) for each in one.dropped if everything or each.kind != READ]
     if everything or not one.summary:
         word = "named" if one.summary else "known"
         rows += [(f"{word} {each.kind}", _told(each)) for each in one.known if each.named or not one.summary]
@@ -149,7 +155,10 @@ def _section(number: int, one: Compaction, *, everything: bool) -> Section:
 
 
 def _told(one: Known) -> str:
-    return f"{fit(printable(one.text), _TEXT)} ({one.id})"
+    """A thing with its row, when it was told after the compaction, and what came to it."""
+    told = f", told {terminal.local(one.given_at):%H:%M}" if one.given_at else ""
+    needed = f", needed {terminal.local(one.needed_at):%H:%M} by {one.needed}" if one.needed else ""
+    return f"{fit(printable(one.text), _TEXT)} ({one.id}{told}{needed})"
 
 
 def _came(one: Again, of: Compaction) -> str:

@@ -30,6 +30,7 @@ SUBJECTS = {
     "recall": "whether written decisions are found by what one would ask, and nonsense is answered by none",
     "retrieval": "whether search finds, and a session is told, the earlier session that is related",
     "told": "how much of what sessions would have been told was of their work, on your own history",
+    "compactions": "what compactions drop, and how much of it is told again before it is needed, on your own history",
     "context": "whether what a session would have been told names a file that it then edits, on your own history",
 }
 
@@ -189,6 +190,19 @@ def context(project: str, budget: int | None, *, as_json: bool) -> None:
         project = key_of(db, project)
     figures = evaluate(paths.database(), project, budget)
     _tell(figures, as_json, lambda: table(figures, budget))
+
+
+@command.command("compactions", help=SUBJECTS["compactions"])
+@click.option("--project", default="", help="Only this project (name, key or root folder).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def dropped(project: str, *, as_json: bool) -> None:
+    """Replay every compaction of the database with only what came before it."""
+    from nmem.evaluate.compactions import evaluate, table  # on use: start-up stays short
+
+    with closing(upgrade.reader(paths.database())) as db:
+        project = key_of(db, project)
+    figures = evaluate(paths.database(), project)
+    _tell(figures, as_json, lambda: table(figures))
 
 
 @command.command(help=SUBJECTS["told"])

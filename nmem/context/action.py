@@ -92,14 +92,35 @@ def _mended(db: Connection, event: Event, project_id: int, root: str) -> Item | 
 def _foreseen(db: Connection, event: Event, project_id: int, root: str) -> Item | None:
     """That what is about to be done went wrong before."""
     if event.tool != "shell":
-        return _taken_back(db, event, project_id, root)
+        return _taken_back(db, event, project_id, root) or _given_back(db, event, _path(event, root), "")
     from nmem.learn.met import goes_wrong  # on use: start-up stays short
 
     command = _normal(event, root)
     known = goes_wrong(db, project_id, event.session_id, command, _typed(event)) if command else None
     if known is None:
-        return None
+        return _given_back(db, event, "", _typed(event))
     return _learned(known.id, known.title, known.sessions, known.remedy, "this is about to be run, and fails here")
+
+
+def _given_back(db: Connection, event: Event, path: str, command: str) -> Item | None:
+    """What a compaction of this session dropped of what is about to be changed or run."""
+    (at,) = db.execute(
+        "SELECT max(at) FROM injections WHERE session_id = ? AND event = 'compact'", (event.session_id,)
+    ).fetchone()
+    if not at:
+        return None
+    from nmem.context.giveback import before_call  # on use: a session that was compacted only
+
+    return before_call(db, event.session_id, at, event.at, path, command)
+
+
+def _path(event: Event, root: str) -> str:
+    """The first file of an edit, as it is stored."""
+    from capture.clients.fields import items, mapping, text  # on use: start-up stays short
+    from capture.extract.relative import relative
+
+    first = mapping(next(iter(items(event.tool_input.get("files"))), None))
+    return relative(text(first.get("path")), root, event.cwd) or ""
 
 
 def _learned(number: int, title: str, sessions: int, remedy: str, reason: str) -> Item:

@@ -119,6 +119,14 @@ def prompt(
             items = [*items, *decided]
             out.found = [*out.found, *decided] if out.found is not None else None
             out.reason = occasion or (out.reason if len(items) > len(decided) else "a command failed")
+    if present.folded:
+        from nmem.context.giveback import spoken_of  # on use: a session that was compacted only
+
+        if back := pinned.once(db, present, spoken_of(db, present)):
+            ids = {one.id for one in back}
+            out.reason = occasion or (out.reason if items else "it speaks of what the compaction dropped")
+            items = [*back, *(one for one in items if one.id not in ids)]
+            out.found = [*back, *(one for one in out.found if one.id not in ids)] if out.found is not None else None
     return _packed(out, present, items, budget, most)
 
 
@@ -148,7 +156,12 @@ def recovered(
     out = Decision(f"the conversation was {'cleared' if cleared else 'compacted'}: session {session_id}")
     present.given = frozenset()  # what was told before is gone from the conversation
     decided = pinned.once(db, present, pinned.decisions(db, present, pinned.decided_in(db, session_id)))
-    items = recovery.recover(db, session_id, within(budget, most), present.unsaid, decided)
+    missing: list[Item] = []
+    if not cleared:
+        from nmem.context.giveback import lost  # on use: a compaction only
+
+        missing = pinned.once(db, present, lost(db, session_id, present.at))
+    items = recovery.recover(db, session_id, within(budget, most), present.unsaid, decided, missing)
     while items and most and _size(recovery.compose(items, cleared)) > most:
         items.pop()
     return _sound(out, items, recovery.compose(items, cleared))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 EPISODE, THREAD, LEARNING, FILE, PIN, MARKER, NEXT = "episode", "thread", "learning", "file", "pin", "marker", "next"
+DROPPED = "dropped"
+"""What a compaction dropped of the session's own work: told again once it is touched."""
 RECALL = "recall"
 """A written decision: where it stands, not what it says."""
 MOVED = "moved"
@@ -11,7 +13,7 @@ ASK = "ask"
 """The line that says that the memory can be asked: told at the start, and not judged by what is edited."""
 BESIDE = "beside"
 """The line that says who edits what at this moment: told when it is so, and not judged either."""
-KINDS = (PIN, MOVED, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE)
+KINDS = (PIN, MOVED, DROPPED, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE)
 """In the order in which they are told."""
 TEXT = 240
 """Characters that are told of what is quoted."""

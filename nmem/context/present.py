@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nmem.context.record import given
+from nmem.context.record import folded, given
 from nmem.episodes import open_ends
 
 TYPE_CHECKING = False
@@ -22,8 +22,8 @@ class Present:
     """A session as it stands at a moment; everything but the first four may be unknown."""
 
     __slots__ = (
-        "arrived", "at", "branch", "client", "cwd", "failures", "found", "given", "given_files", "hot_files", "moved",
-        "named", "over", "project", "project_id", "prompt", "session_id", "source", "thread_id", "unit_id", "unsaid",
+        "arrived", "at", "branch", "client", "cwd", "failures", "folded", "found", "given", "given_files", "hot_files",
+        "moved", "named", "over", "project", "project_id", "prompt", "session_id", "source", "thread_id", "unit_id", "unsaid",
     )  # fmt: skip
 
     def __init__(self, project_id: int, session_id: str, at: int, prompt: str = "") -> None:
@@ -50,6 +50,8 @@ class Present:
         """Items that this session has been told already."""
         self.given_files: frozenset[str] = frozenset()
         """Files that these have named."""
+        self.folded = 0
+        """When its conversation was compacted last, in ms; 0: it was not, or is not known to be."""
         self.over = False
         """Whether the moment is over: what lies on the disk now says nothing about it."""
         self.unsaid: Unsaid | None = None
@@ -81,7 +83,8 @@ def read(db: Connection, session_id: str, at: int, prompt: str = "") -> Present 
     ).fetchone()
     out.unit_id = unit[0] if unit else None
     _work(db, out)
-    out.given, out.given_files = given(db, session_id)
+    since, out.folded = folded(db, session_id)
+    out.given, out.given_files = given(db, session_id, since)
     return out
 
 

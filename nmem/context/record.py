@@ -70,7 +70,7 @@ def _told(db: Connection, one: Injection) -> bool:
         row = db.execute(
             "SELECT 1 FROM injections j JOIN injection_items i ON i.injection_id = j.id"
             " WHERE j.session_id = ? AND j.id >= ? AND i.item = ?",
-            (one.session_id, since(db, one.session_id), one.items[0].id),
+            (one.session_id, folded(db, one.session_id)[0], one.items[0].id),
         ).fetchone()
     elif one.prompt_id is not None:
         row = db.execute("SELECT 1 FROM injections WHERE prompt_id = ?", (one.prompt_id,)).fetchone()
@@ -89,16 +89,16 @@ LATE = "late"
 """The reason of one that was not ready in time: nothing was told."""
 
 
-def since(db: Connection, session_id: str) -> int:
-    """The injection with which the conversation began anew; 0 when it never was folded."""
+def folded(db: Connection, session_id: str) -> tuple[int, int]:
+    """The injection with which the conversation began anew, and when in ms; zeros when it never was folded."""
     row = db.execute(
-        "SELECT max(id) FROM injections WHERE session_id = ? AND event = ?", (session_id, COMPACT)
+        "SELECT max(id), at FROM injections WHERE session_id = ? AND event = ?", (session_id, COMPACT)
     ).fetchone()
-    return int(row[0] or 0)
+    return int(row[0] or 0), int(row[1] or 0)
 
 
-def given(db: Connection, session_id: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The items, and the files that they named. What was kept back counts: it would have been told."""
+def given(db: Connection, session_id: str, since: int) -> tuple[frozenset[str], frozenset[str]]:
+    """The items since an injection, and the files that they named. What was kept back counts, too."""
     from capture.jsonio import BadJson, loads  # on use: start-up stays short
 
     items: set[str] = set()
@@ -106,7 +106,7 @@ def given(db: Connection, session_id: str) -> tuple[frozenset[str], frozenset[st
     for item, named in db.execute(
         "SELECT i.item, i.files FROM injections j JOIN injection_items i ON i.injection_id = j.id"
         " WHERE j.session_id = ? AND j.id >= ?",
-        (session_id, since(db, session_id)),
+        (session_id, since),
     ).fetchall():
         items.add(item)
         if named != "[]":

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from capture.clients.said import BEGIN, END
 from nmem.context import places
-from nmem.context.items import Item, subject
+from nmem.context.dropped import passing
+from nmem.context.items import DROPPED, Item, subject
 from nmem.context.pinned import decided_in
 from nmem.episodes import open_ends, units
 from nmem.names import told
@@ -23,15 +24,16 @@ if TYPE_CHECKING:
     from nmem.episodes.open_ends import Row
     from nmem.episodes.unit import Unit
 
-GOAL, DECISION, OPEN, FILE = "goal", "decision", "open", "file"
-HEADINGS = {GOAL: "Interrupted", DECISION: "Decided and said", OPEN: "Still open", FILE: "Files in play"}
+GOAL, DECISION, OPEN, FILE, PASSED = "goal", "decision", "open", "file", "passed"
+HEADINGS = {GOAL: "Interrupted", DROPPED: "Known before, and not in the summary of the conversation",
+            DECISION: "Decided and said", OPEN: "Still open", FILE: "Files in play", PASSED: "Passed last"}  # fmt: skip
 CHANGED = " (changed, not committed)"
 """What is said of a file behind its name."""
 CLEARED = 60_000
 """Milliseconds within which the session that a clear ended is the one that this start follows."""
 _LOOKED_AT = 1500
 """Newest observations of a session in which decisions and open ends are looked for."""
-_FILES, _SAID, _DECIDED, _FAILING, _DONE = 8, 3, 4, 3, 4
+_FILES, _SAID, _DECIDED, _FAILING, _DONE, _PASSING = 8, 3, 4, 3, 4, 4
 _LONG, _SHORT = 400, 200
 _FRAME = 60
 """Tokens of the marks and headings."""
@@ -54,12 +56,14 @@ def before_clear(db: Connection, session_id: str, at: int) -> str | None:
 
 
 def recover(
-    db: Connection, session_id: str, budget: int, unsaid: Unsaid | None = None, decided: Sequence[Item] = ()
+    db: Connection, session_id: str, budget: int, unsaid: Unsaid | None = None, decided: Sequence[Item] = (),
+    missing: Sequence[Item] = (),
 ) -> list[Item]:  # fmt: skip
     """What a session was at, the goal first, within `budget` tokens; nothing when it has no episode.
 
     It is not chosen by what it is worth; what a person excluded is left out all the same. `decided`: what the person
-    marked as decided in the project, in whichever session, and the agent in this one: those that hold.
+    marked as decided in the project, in whichever session, and the agent in this one: those that hold. `missing`: what
+    the client's summary of the conversation does not name, which comes before what it names.
     """
     unit = units.latest(db, session_id)
     if unit is None:
@@ -72,7 +76,11 @@ def recover(
     ids, rows = [row[0] for row in found_rows], [row[1:] for row in found_rows]
     marked = [Item(subject(one.id), DECISION, one.text, score=one.score, reason=one.reason) for one in decided]
     found = [*_goal(db, unit), *_open(db, unit, ids, rows, unsaid), *_files(db, unit, rows), *marked,
-             *_decided(db, unit, ids, rows)]  # fmt: skip
+             *_decided(db, unit, ids, rows), *_passed(ids, rows)]  # fmt: skip
+    if missing:
+        from nmem.context.giveback import preferred  # on use: a compaction whose summary lost something only
+
+        found = preferred(found, missing, GOAL)
     if unsaid:
         found = unsaid.told(found)
     kept: list[Item] = []
@@ -183,6 +191,12 @@ def _files(db: Connection, unit: Unit, rows: Sequence[Row]) -> list[Item]:
              files=(path,), score=0.6, reason="worked on for the interrupted goal")
         for path in places.there(root, best, _FILES) if (named := told(path))
     ]  # fmt: skip
+
+
+def _passed(ids: Sequence[int], rows: Sequence[Row]) -> list[Item]:
+    """The checks and builds whose newest run passed, the newest first: how they are run is asked after each fold."""
+    found = sorted(passing(list(zip(ids, rows, strict=True))), key=lambda one: -one.at)[:_PASSING]
+    return [Item(one.id, PASSED, quoted(one.text, _SHORT), score=0.5, reason="a check that passed") for one in found]
 
 
 def _strings(text: str | None) -> list[str]:

@@ -9,9 +9,23 @@ from typing import NamedTuple
 
 from capture.clients.said import BEGIN, END
 from nmem.context.compose import HEADINGS
-from nmem.context.items import ASK, BESIDE, EPISODE, FILE, KINDS, LEARNING, MARKER, MOVED, NEXT, PIN, RECALL, THREAD
+from nmem.context.items import (
+    ASK,
+    BESIDE,
+    DROPPED,
+    EPISODE,
+    FILE,
+    KINDS,
+    LEARNING,
+    MARKER,
+    MOVED,
+    NEXT,
+    PIN,
+    RECALL,
+    THREAD,
+)
 from nmem.context.preview import Preview
-from nmem.context.recovery import DECISION, GOAL, OPEN
+from nmem.context.recovery import DECISION, GOAL, OPEN, PASSED
 from nmem.context.recovery import HEADINGS as RECOVERED
 from nmem.context.recovery import HEADINGS as RECOVERY
 from nmem.text import printable
@@ -26,7 +40,8 @@ _LOOKS = {
     RECALL: ("D", "decisions", "agent"), LEARNING: ("L", "learnings", "change"), EPISODE: ("E", "episodes", "run"),
     MARKER: ("M", "notes", "agent"), MOVED: ("V", "moved", "warn"), FILE: ("F", "files", "look"),
     ASK: ("A", "asking", "agent"), BESIDE: ("B", "beside", "warn"), GOAL: ("G", "goal", "user"),
-    DECISION: ("S", "said", "agent"), OPEN: ("O", "open ends", "warn"),
+    DECISION: ("S", "said", "agent"), OPEN: ("O", "open ends", "warn"), DROPPED: ("C", "dropped", "warn"),
+    PASSED: ("R", "passed", "run"),
 }  # fmt: skip
 """Kind -> letter, word, tone."""
 _ORDER = (*(kind for kind in RECOVERED if kind not in KINDS), *KINDS)

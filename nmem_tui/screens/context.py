@@ -366,6 +366,16 @@ class ContextView(ContextActions):
     def do_past(self) -> None:
         self._turn(START if self.mode == PAST else PAST)
 
+    def may_ledger(self) -> str | None:
+        """Only of a session."""
+        return None if self.shown or self.before else "nothing is shown yet"
+
+    def do_ledger(self) -> None:
+        from nmem_tui.screens.ledger_dialog import Ledger  # on use: start-up stays short
+
+        if about := self.shown or self.before:
+            self.app.push_screen(Ledger(about.session.id))
+
     def do_ask(self) -> None:
         self._turn(PROMPT)
         self.set_focus(self.asked)

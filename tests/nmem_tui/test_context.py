@@ -253,7 +253,7 @@ async def test_a_prompt_is_answered_while_it_is_typed(make: Any, cockpit: Any, u
         await until(pilot, "NEWS.md", "the prompt names it")
         await pilot.press("escape")
         await pilot.press("v")
-        await until(pilot, "Told after a reset ─ 4 items", "Raise it to 8 MB")
+        await until(pilot, "Told after a reset ─ 5 items", "Raise it to 8 MB")
         await pilot.press("e")
         await until(pilot, "nothing to choose")
 
@@ -322,7 +322,7 @@ async def test_what_is_recorded_meanwhile_shows_without_a_mark(
 
 async def test_now_says_what_comes_after_a_reset(make: Any, cockpit: Any, until: Any) -> None:
     async with cockpit(make("full"), (160, 45)) as pilot:
-        await until(pilot, "after a reset: 4 items, 125 tokens")
+        await until(pilot, "after a reset: 5 items, 138 tokens")
 
 
 def test_changed_lines_and_names_are_told() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nmem.errors import NmemError
 from nmem.mcp.reply import code, line, name, some, when
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, Usage, limit
 
@@ -36,9 +37,23 @@ def run(ask: Ask) -> Answer:
         "found": f"{found.found}+" if found.more else str(found.found),
         "hits": [_hit(each, place.name, rows.of(ask.db, each.id) if at < _QUOTED else {})
                  for at, each in enumerate(found.hits)],
+        "dropped": _dropped(ask, text) if not ask.text("cursor") else [],
         "fixes": _fixes(ask, text, place.id) if not ask.text("cursor") else [],
         "remarks": [line(each, 200) for each in found.remarks], "next": found.next,
     })  # fmt: skip
+
+
+def _dropped(ask: Ask, text: str) -> list[Answer]:
+    """What the session that asks knew before its compaction, the summary left out, and the query speaks of."""
+    from nmem.context import giveback  # on use: start-up stays short
+    from nmem.context.present import Present  # on use: start-up stays short
+
+    try:
+        present = Present(0, ask.session_here(), ask.now, text)
+    except NmemError:
+        return []  # nothing is recorded of the folder yet
+    return [some({"id": each.id, "text": each.text, "why": each.reason})
+            for each in giveback.spoken_of(ask.db, present)]  # fmt: skip
 
 
 def _fixes(ask: Ask, text: str, project_id: int | None) -> list[Answer]:

@@ -92,16 +92,17 @@ KEPT = {
     "constructed/PostToolUse.TodoWrite": ("tool_result", "todo", True, None, ""),
     "constructed/PostToolUse.WebFetch": ("tool_result", "web_fetch", True, None, "A page."),
     "constructed/PreCompact.auto": ("pre_compact", "", None, None, ""),
+    "SubagentStop.compaction": ("post_compact", "", None, None, "1. Primary Request: mocked summary of the session."),
     "constructed/legacy.PostToolUse.MultiEdit": ("tool_result", "edit", True, None, ""),
 }  # fmt: skip
 
-# Events that nmem does not register, and one that is nothing: compaction ending as a subagent without a type.
+# Events that nmem does not register.
 DROPPED = {
     "ConfigChange", "CwdChanged", "DirectoryAdded", "FileChanged", "InstructionsLoaded", "MessageDisplay",
     "Notification.idle_prompt",
     "PermissionRequest", "PostModelSwitch", "PostToolBatch", "PreModelSwitch", "Setup", "SubagentStart",
     "TaskCompleted", "TaskCreated", "UserPromptExpansion", "Elicitation", "ElicitationResult", "PermissionDenied",
-    "TeammateIdle", "WorktreeCreate", "WorktreeRemove", "SubagentStop.compaction",
+    "TeammateIdle", "WorktreeCreate", "WorktreeRemove",
 }  # fmt: skip
 
 

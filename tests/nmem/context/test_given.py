@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from capture.clients.said import BEGIN, END, strip_own
 from nmem.context.items import Item
-from nmem.context.record import Injection, given, since, store
+from nmem.context.record import Injection, folded, given, store
 from tests.nmem.context.conftest import Played
 
 
@@ -25,11 +25,12 @@ def test_items_and_files_count_since_the_last_compaction(played: Played) -> None
     db = played.database()
     store(db, injection("s", 1, Item("episode/1", "episode", "one", files=("a.py",))))
     store(db, injection("s", 20_000, Item("file/b.py", "file", "b.py", files=("b.py",)), withheld=True))
-    assert given(db, "s") == (frozenset({"episode/1", "file/b.py"}), frozenset({"a.py", "b.py"}))
-    assert since(db, "s") == 0
+    assert given(db, "s", folded(db, "s")[0]) == (frozenset({"episode/1", "file/b.py"}), frozenset({"a.py", "b.py"}))
+    assert folded(db, "s") == (0, 0)
     store(db, injection("s", 40_000, Item("episode/9", "goal", "nine"), event="compact"))
-    assert given(db, "s") == (frozenset({"episode/9"}), frozenset())
-    assert given(db, "another") == (frozenset(), frozenset())
+    assert given(db, "s", folded(db, "s")[0]) == (frozenset({"episode/9"}), frozenset())
+    assert folded(db, "s")[1] == 40_000
+    assert given(db, "another", 0) == (frozenset(), frozenset())
     db.close()
 
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from capture.storage import store
+from nmem.evaluate.compactions import evaluate
 from nmem.read import compactions
 from nmem.read.compactions import COMMAND, DECISION, FILE, OPEN, Compaction
 from tests.nmem.command_line import run
@@ -117,13 +118,13 @@ def test_the_command_tells_a_session_and_all_of_them(record: Recorded) -> None:
         and "named file\tsrc/invoice.py" in run("compactions", "long", "--all").stdout
     )
     told = json.loads(run("compactions", "--json", "--project", "shop").stdout)
-    assert told["totals"]["dropped"] == {"decision": 1, "open end": 2, "file": 1, "command": 2}
+    assert told["totals"]["dropped"] == {"decision": 1, "open end": 2, "file": 1, "command": 2, "file read": 1}
     assert [each["text"] for each in told["sessions"][0]["compactions"][0]["dropped"] if each["kind"] == "file"] == [
         "src/coupon.py"
     ]
     assert run("compactions").stdout.splitlines()[1:] == [
         "# session\tproject\tcompactions\twith_summary\tknown_with_summary\tdropped\tagain",
-        "long\tshop\t1\t1\t8\t6\t1", "total\t\t1\t1\t8\t6\t1",
+        "long\tshop\t1\t1\t9\t7\t1", "total\t\t1\t1\t9\t7\t1",
     ]  # fmt: skip
 
 
@@ -161,5 +162,9 @@ def test_real_compactions_are_read_within_a_fifth_of_a_second(shared: Path, db_p
     assert len(found) == 5 and min(took) < 0.2
     known = [each for one in found for each in one.known if each.kind == FILE]
     assert len(known) >= 35 and 5 <= sum(not each.named for each in known) < len(known) / 2
-    assert "mise run test" in {each.text for one in found for each in one.dropped if each.kind == COMMAND}
+    missing = [each for one in found for each in one.dropped if each.needed]
+    assert {each.kind for each in missing} == {COMMAND, FILE} and "mise run test" in {each.text for each in missing}
     db.close()
+    by = evaluate(db_path)
+    assert by["by"]["kind"]["command"] == {"known": 14, "named": 2, "dropped": 12, "needed": 4, "told": 4}
+    assert (by["baseline"]["by"]["kind"]["command"], by["with_summary"]) == (0, 5)

@@ -1,0 +1,281 @@
+"""Derives what the compactions of a session dropped (SQL, on the hook's path): known before, not in the summary.
+
+Given a session, gives a Fold for each compaction: what was known before it (decisions, open ends, files that were
+changed or read, commands that pass), and what the client's summary names of that. What an earlier summary dropped, and
+nobody touched since, is not known any more.
+"""
+
+from __future__ import annotations
+
+from nmem.episodes import open_ends
+from nmem.episodes.text import checkout_path, tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from sqlite3 import Connection
+
+    from nmem.episodes.open_ends import Row
+
+    Call = tuple[int, Row]
+    """The id of a call of the session's own agent, and the call as `open_ends` has it."""
+    Summary = tuple[int, str, int, int]
+    """The id of a summary, its text, its length in characters, and when it was told."""
+
+DECISION, OPEN, FILE, COMMAND, READ = "decision", "open end", "file", "command", "file read"
+KINDS = (DECISION, OPEN, FILE, COMMAND, READ)
+FAILS, TODO = "fails: ", "to do: "
+"""What the text of an open end begins with."""
+NEAR = 900_000
+"""Milliseconds between a compaction and the summary that is its own."""
+EVERY = 1 << 62
+LEAST = 3
+"""Words that a text must have to be said again by another one."""
+_SAID, _NEARLY_ALL = 0.6, 0.85
+"""The part of a text's words that a line says it by, and that a whole text does."""
+_COMMAND = 200
+
+
+class Thing:
+    """Something that was known when a session was compacted; `named`: whether the summary names it."""
+
+    __slots__ = ("at", "id", "kind", "named", "said", "text")
+
+    def __init__(self, kind: str, text: str, id: str, at: int, said: str = "") -> None:  # noqa: A002 - an id is called so
+        self.kind = kind
+        self.text = text
+        self.id = id
+        """The newest row that says it: obs/12, decision/3."""
+        self.at = at
+        self.said = said
+        """What the call answered where it failed, as it is stored."""
+        self.named = False
+
+
+class Fold:
+    """One compaction: what was known before it, the calls before and after it, up to the next one."""
+
+    __slots__ = ("at", "before", "id", "known", "later", "names", "summary", "until")
+
+    def __init__(self, number: int, at: int, until: int, summary: Summary | None, calls: Sequence[Call]) -> None:
+        self.id = number
+        self.at = at
+        self.until = until
+        """When the next one was."""
+        self.summary = summary
+        self.names = Names(summary[1] if summary else "")
+        self.known: list[Thing] = []
+        self.before: list[Call] = []
+        self.later = [call for call in calls if at < call[1][0] <= until]
+
+    @property
+    def dropped(self) -> list[Thing]:
+        """What the summary does not name; nothing where there is none to tell."""
+        return [one for one in self.known if not one.named] if self.summary else []
+
+
+def folds(db: Connection, session_id: str, most: int = EVERY) -> list[Fold]:
+    """The compactions of a session in their order, by its `most` newest calls. Raises sqlite3.Error."""
+    ends = db.execute(
+        "SELECT id, at FROM observations WHERE session_id = ? AND obs_type = 'session_compact' AND agent_id IS NULL"
+        " ORDER BY seq, id", (session_id,),
+    ).fetchall()  # fmt: skip
+    if not ends:
+        return []
+    calls, summaries, made = _calls(db, session_id, most), _summaries(db, session_id), settled(db, session_id)
+    out: list[Fold] = []
+    carried: list[Thing] = []
+    begin = 0
+    for place, (number, at) in enumerate(ends):
+        until = ends[place + 1][1] if place + 1 < len(ends) else EVERY
+        fold = Fold(number, at, until, _own(summaries, at), calls)
+        fold.before = [call for call in calls if begin <= call[1][0] <= at]
+        fresh = [one for one in made if begin <= one.at <= at]
+        fresh += [*_open(fold.before), *_files(fold.before), *passing(fold.before)]
+        fold.known = _together(fresh, [one for one in carried if not over(one, fold.before)])
+        for one in fold.known:
+            one.named = fold.names.have(one)
+        out.append(fold)
+        carried = [_copy(one) for one in fold.known if one.named or not fold.summary]
+        begin = at + 1
+    return out
+
+
+def _copy(one: Thing) -> Thing:
+    return Thing(one.kind, one.text, one.id, one.at, one.said)
+
+
+def _together(fresh: Sequence[Thing], carried: Sequence[Thing]) -> list[Thing]:
+    """What is known of a stretch, with what is known from before it; a file that was changed is not merely read."""
+    changed = {one.text for one in (*fresh, *carried) if one.kind == FILE}
+    seen: dict[tuple[str, str], Thing] = {}
+    for one in (*fresh, *carried):
+        if not (one.kind == READ and one.text in changed):
+            seen.setdefault((one.kind, one.text), one)
+    return list(seen.values())
+
+
+# What is recorded
+
+
+def _calls(db: Connection, session_id: str, most: int) -> list[Call]:
+    found = db.execute(
+        f"SELECT o.id, {open_ends.COLUMNS} FROM observations o WHERE o.session_id = ?1 AND o.agent_id IS NULL"  # noqa: S608
+        " AND o.seq > (SELECT seq FROM sessions WHERE id = ?1) - ?2 ORDER BY o.seq", (session_id, most),
+    )  # fmt: skip
+    return [(int(row[0]), tuple(row[1:])) for row in found.fetchall()]
+
+
+def _summaries(db: Connection, session_id: str) -> list[Summary]:
+    return db.execute(
+        "SELECT id, content, length(content), at FROM prompts WHERE session_id = ? AND kind = 'summary'"
+        " AND agent_id IS NULL AND content != '' ORDER BY at",
+        (session_id,),
+    ).fetchall()
+
+
+def _own(summaries: Sequence[Summary], at: int) -> Summary | None:
+    """The summary of the compaction at a time: the nearest one, where one is near."""
+    nearest = min(summaries, key=lambda one: abs(one[3] - at), default=None)
+    return nearest if nearest and abs(nearest[3] - at) <= NEAR else None
+
+
+def settled(db: Connection, session_id: str) -> list[Thing]:
+    """Decisions said in the session, questions that were answered, and what was marked, by time within each."""
+    found = db.execute(
+        "SELECT 'decision/' || d.id, d.at, CASE WHEN d.wording != '' THEN d.wording WHEN length(p.content) ="
+        " d.said_size THEN substr(p.content, d.said_from + 1, d.said_to - d.said_from) ELSE substr(p.content, 1, 400)"
+        " END FROM said_decisions d JOIN prompts p ON p.id = d.prompt_id WHERE d.session_id = ?1"
+        " AND d.state != 'dismissed' ORDER BY d.at, d.id", (session_id,),
+    ).fetchall()  # fmt: skip
+    found += db.execute(
+        "SELECT 'obs/' || id, at, substr(content, 1, 1000) FROM observations WHERE session_id = ? AND agent_id IS NULL"
+        " AND (obs_type = 'question' AND instr(content, ' -> ') OR obs_type = 'marker') ORDER BY seq", (session_id,),
+    ).fetchall()  # fmt: skip
+    return [Thing(DECISION, line(text), number, at) for number, at, text in found]
+
+
+def line(text: str) -> str:
+    """A text on one line, cut."""
+    return " ".join(text.split())[:400]
+
+
+# What was known
+
+
+def _open(before: Sequence[Call]) -> Iterator[Thing]:
+    """Failures that nothing passed, and to-dos that are not done."""
+    rows = [row for _, row in before]
+    for place in open_ends.failures(rows):
+        yield _thing(OPEN, FAILS + open_ends.plain(rows[place][3])[:_COMMAND], before[place])
+    place, boxes = open_ends.todos(rows)
+    for box in boxes:
+        yield _thing(OPEN, TODO + line(box), before[place])
+
+
+def _files(before: Sequence[Call]) -> list[Thing]:
+    """The files that were changed, then those that were read alone, each by its newest call."""
+    changed: dict[str, Thing] = {}
+    looked: dict[str, Thing] = {}
+    for call in before:
+        _, kind, path, _, outcome, _ = call[1]
+        if path and outcome != "failed" and (kind == "file_read" or kind in open_ends.EDITS):
+            name = checkout_path(path)
+            if kind == "file_read":
+                looked[name] = _thing(READ, name, call)
+            else:
+                changed[name] = _thing(FILE, name, call)
+    return [*changed.values(), *looked.values()]
+
+
+def passing(before: Sequence[Call]) -> list[Thing]:
+    """The checks and builds whose newest run passed."""
+    found: dict[str, Thing | None] = {}
+    for call in before:
+        _, kind, _, content, outcome, _ = call[1]
+        if kind in open_ends.CHECKS and (command := open_ends.plain(content)[:_COMMAND]):
+            found[command] = _thing(COMMAND, command, call) if outcome == "ok" else None
+    return [one for one in found.values() if one]
+
+
+def _thing(kind: str, text: str, call: Call) -> Thing:
+    return Thing(kind, text, f"obs/{call[0]}", call[1][0], call[1][5])
+
+
+def over(one: Thing, later: Sequence[Call]) -> bool:
+    """Whether what was known is no longer so: the open end was closed, the command fails."""
+    rows = [row for _, row in later]
+    if one.kind == OPEN:
+        end = one.text.partition(": ")[2]
+        return any(row[1] == "todo" or open_ends.closes(end, row) for row in rows) or any(
+            row[4] == "ok" and (row[1] == "git_commit" or open_ends.plain(row[3]) == end) for row in rows
+        )
+    return one.kind == COMMAND and any(row[4] == "failed" and open_ends.plain(row[3]) == one.text for row in rows)
+
+
+def met(one: Thing, later: Iterable[Call]) -> Call | None:
+    """The first call that touches it: the file is read or changed, the command runs, the list is written anew."""
+    wanted = one.text.removeprefix(FAILS)
+    for call in later:
+        _, kind, path, content, outcome, _ = call[1]
+        if one.kind in (FILE, READ):
+            if path and outcome != "failed" and checkout_path(path) == wanted:
+                return call
+        elif one.text.startswith(TODO):
+            if open_ends.closes(one.text.removeprefix(TODO), call[1]):
+                return call
+        elif one.kind != DECISION and kind in open_ends.RUNS and open_ends.plain(content)[:_COMMAND] == wanted:
+            return call
+    return None
+
+
+class Names:
+    """What a summary names."""
+
+    def __init__(self, text: str) -> None:
+        self.text = " ".join(text.split())
+        self.lines = [set(tokens(each)) for each in text.split("\n") if each.strip()]
+        self.all = set().union(*self.lines)
+
+    def have(self, one: Thing) -> bool:
+        """Whether it names one: a file by its name, a command by its words, a decision by most of what it says."""
+        if one.kind in (FILE, READ):
+            return self._holds(one.text.rpartition("/")[2])
+        if one.kind == COMMAND or one.text.startswith(FAILS):
+            command = one.text.removeprefix(FAILS)
+            return self._holds(command) or self._holds(" ".join(core(command)))
+        return self._says(one.text.removeprefix(TODO) if one.kind == OPEN else one.text)
+
+    def _holds(self, text: str) -> bool:
+        """Whether a text stands in it as it is, not as a part of a longer name."""
+        at = self.text.find(text) if text else -1
+        while at >= 0:
+            end = at + len(text)
+            after = self.text[end : end + 2]
+            if not _joins(self.text[at - 1 : at] if at else "", "_.-") and not (
+                _joins(after[:1], "_-") or (after[:1] == "." and _joins(after[1:], "_"))
+            ):
+                return True
+            at = self.text.find(text, at + 1)
+        return False
+
+    def _says(self, text: str) -> bool:
+        """Whether a line of it has most of the words of a text; of a long text it is enough that the whole has them."""
+        words = set(tokens(text))
+        if not words:
+            return False
+        return any(len(words & each) >= _SAID * len(words) for each in self.lines) or (
+            len(words) > 2 * LEAST and len(words & self.all) >= _NEARLY_ALL * len(words)
+        )
+
+
+def _joins(sign: str, more: str) -> bool:
+    """Whether a sign makes a name go on."""
+    return bool(sign) and (sign.isalnum() or sign in more)
+
+
+def core(command: str) -> list[str]:
+    """The program and what it is told to do, without options, files and what follows."""
+    words = command.rpartition(" && ")[2].partition(" | ")[0].split()
+    kept = [word for word in words if not word.startswith("-") and "=" not in word]
+    return kept[:3] if len(kept) > 1 and kept[1] in ("run", "exec") else kept[:2]
