@@ -27,7 +27,7 @@ from capture.files import regular
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Own = tuple[list[tuple[str, str]], str]
-    Form = tuple[list[tuple[str, str]], list[str], list[str], list[str], str, dict[str, Own]]
+    Form = tuple[list[tuple[str, str]], list[str], list[str], str, dict[str, Own], list[str]]
     Kept = tuple[str, tuple[int, int], Form]
 
 _NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -46,13 +46,14 @@ class Settings:
     __slots__ = ("_made", "allow", "allow_patterns", "patterns", "problems", "projects", "strict")
 
     def __init__(self, patterns: list[tuple[str, str]], allow: list[str], allow_patterns: list[str],
-                 problems: list[str], level: str = NORMAL, projects: dict[str, Own] | None = None) -> None:  # fmt: skip
+                 level: str = NORMAL, projects: dict[str, Own] | None = None,
+                 problems: list[str] | None = None) -> None:  # fmt: skip
         self.patterns = patterns
         self.allow = frozenset(allow)
         self.allow_patterns = allow_patterns
-        self.problems = problems
+        self.problems = problems or []
         self.strict = level == STRICT
-        self.projects = projects or {}
+        self.projects: dict[str, Own] = projects or {}
         """By name, root folder or remote: patterns, and the sensitivity, "" where it is that of all."""
         self._made: dict[tuple[tuple[str, ...], bool], Settings] = {}
 
@@ -67,8 +68,8 @@ class Settings:
                 level = said or level
             made = self
             if own or strict:
-                made = Settings(patterns, list(self.allow), self.allow_patterns, self.problems,
-                                STRICT if strict else level)  # fmt: skip
+                level = STRICT if strict else level
+                made = Settings(patterns, list(self.allow), self.allow_patterns, level)
             self._made[names, strict] = made
         return made
 
@@ -156,7 +157,7 @@ def _load() -> Settings:
     found = _loaded.get(key)
     if found is None:
         _loaded.clear()
-        found = _loaded[key] = _cached(file, stamp) if any(stamp) else Settings([], [], [], [])
+        found = _loaded[key] = _cached(file, stamp) if any(stamp) else Settings([], [], [])
     return found
 
 
@@ -169,7 +170,7 @@ def _cache() -> str:
     return os.path.join(paths.cache(paths.database()), "settings.bin")
 
 
-_SHAPE = (str, (int, int), ([(str, str)], [str], [str], [str], str, {str: ([(str, str)], str)}))
+_SHAPE = (str, (int, int), ([(str, str)], [str], [str], str, {str: ([(str, str)], str)}, [str]))
 
 
 def _cached(file: str, stamp: tuple[int, int]) -> Settings:
@@ -190,8 +191,8 @@ def _read(file: str, stamp: tuple[int, int], last: Form | None) -> Settings:
         with open(file, "rb", opener=regular) as handle:
             document = tomllib.load(handle)
     except (OSError, ValueError) as error:
-        patterns, allow, allowed, _, level, projects = last or ([], [], [], [], NORMAL, {})
-        form = (patterns, allow, allowed, [f"{file}: {error}; the last good patterns stay in force"], level, projects)
+        trouble = [f"{file}: {error}; the last good patterns stay in force"]
+        form = (*(last or ([], [], [], NORMAL, {}))[:5], trouble)
     else:
         form = _form(file, document)
     found = Settings(*form)
@@ -205,7 +206,7 @@ def _form(file: str, document: dict[str, object]) -> Form:
     trouble: list[str] = []
     section = document.get("redaction", {})
     if not isinstance(section, dict):
-        return [], [], [], [f"{file}: [redaction] is not a table"], NORMAL, {}
+        return [], [], [], NORMAL, {}, [f"{file}: [redaction] is not a table"]
     own, level = _own(section, f"{file}: redaction", ("allow", "projects"), trouble)
     allow: list[str] = []
     allowed: list[str] = []
@@ -222,7 +223,7 @@ def _form(file: str, document: dict[str, object]) -> Form:
             projects[name] = _own(table, f"{file}: redaction.projects.{name}", (), trouble)
         else:
             trouble.append(f"{file}: redaction.projects{'.' * bool(name)}{name} is not a table")
-    return own, allow, allowed, trouble, level or NORMAL, projects
+    return own, allow, allowed, level or NORMAL, projects, trouble
 
 
 def _own(section: dict[str, object], where: str, others: tuple[str, ...], trouble: list[str]) -> Own:
@@ -241,9 +242,9 @@ def _own(section: dict[str, object], where: str, others: tuple[str, ...], troubl
             own.append((WORD, _spelt(word.strip())))
         else:
             trouble.append(f"{where}.words[{number}] is no text of at least {SHORTEST} characters")
-    level = section.get("sensitivity", "")
-    if level in LEVELS or level == "":
-        return own, str(level)
+    level = section.get("sensitivity")
+    if level is None or level in LEVELS:
+        return own, str(level or "")
     trouble.append(f"{where}.sensitivity must be one of {', '.join(LEVELS)}")
     return own, STRICT  # whoever wrote it wanted something: more is hidden than need be, until it is mended
 
