@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from capture.clients.said import BEGIN, strip_own
 from capture.event import Batch, Observation, Project, Prompt
-from capture.redaction import redact, redact_tree
+from capture.redaction import redact, redact_tree, settings
 from capture.text import clean
 
 TYPE_CHECKING = False
@@ -40,6 +40,12 @@ _plain: set[str] = set()
 """Short strings known to hold nothing: an import sees the same folders, names and ids in every record."""
 _plain_ids: set[str] = set()
 _MOST_PLAIN = 4_096
+_plain_by: list[settings.Settings | None] = [None]
+"""The rules by which they are."""
+_others: list[None] = []
+"""One for each batch that is being sealed by rules of its project: then nothing is known of short strings."""
+_PLACES = frozenset(("path", "name"))
+"""Kinds of fields by which things are found again: sensitivity "strict" is for texts."""
 _IDS = frozenset(("id", "parent_id", "prompt_id"))
 _PATHS = frozenset(("cwd", "transcript_path", "project_dir", "root", "folder"))
 _PROMPT = ("at", "source", "kind", "content", "dedup_key", "native_id", "agent_id")
@@ -101,7 +107,28 @@ def _list(value: object) -> list[object]:
 
 
 def seal(batch: Batch) -> Sealed:
-    """Clean, redact and cut every string of the batch, in place; counts by kind go to its `redactions`."""
+    """Clean, redact and cut every string of the batch, in place; counts by kind go to its `redactions`.
+
+    By the rules of its project, where a person has made any.
+    """
+    rules = settings.base()
+    if rules is not _plain_by[0]:
+        _plain.clear()
+        _plain_by[0] = rules
+    if not (rules.projects or rules.strict):
+        return _sealed(batch)
+    from capture.project import resolve  # on use: a hook has it, what else stores rarely needs it
+
+    project = batch.project or resolve(batch.cwd)
+    _others.append(None)
+    try:
+        with settings.Within((project.name, project.root, project.key)):
+            return _sealed(batch)
+    finally:
+        _others.pop()
+
+
+def _sealed(batch: Batch) -> Sealed:
     counts = batch.redactions
     batch.client = _text(batch.client, "name", counts)
     batch.session_id = identity(batch.session_id)
@@ -163,14 +190,15 @@ def _column(name: str, value: object, counts: dict[str, int]) -> object:
 
 def _text(text: str, field: str, counts: dict[str, int]) -> str:
     limit = LIMITS[field]
-    if text in _plain and len(text) <= limit:
+    if text in _plain and len(text) <= limit and not _others:
         return text
     if BEGIN in text:
         text = strip_own(text)
     if len(text) > limit:
         text = text[: 2 * limit + MARGIN]
-    kept = redact(clean(text), counts)[:limit]
-    if kept == text and len(text) <= LIMITS["name"]:
+    place = field in _PLACES
+    kept = redact(clean(text), counts, place=place)[:limit]
+    if kept == text and len(text) <= LIMITS["name"] and not _others:
         _note(text, _plain)
     return kept
 

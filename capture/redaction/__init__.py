@@ -15,14 +15,22 @@ WITHHELD = "withheld"
 """The kind of a text that goes whole: a pattern of the user's takes too long for it, so nobody knows what it holds."""
 
 
-def redact(text: str, counts: dict[str, int] | None = None, *, own: bool = True) -> str:
+PLACES = frozenset((
+    "cwd", "file", "file_path", "filePath", "files", "files_edited", "files_read", "folder", "gitBranch", "hot_files",
+    "model", "moved_from", "path", "place", "root", "tool_name", "transcript_path", "worktree_path",
+))  # fmt: skip
+"""Keys and columns of what is a path or a name."""
+
+
+def redact(text: str, counts: dict[str, int] | None = None, *, own: bool = True, place: bool = False) -> str:
     """The text with each secret replaced by `[REDACTED:kind]`; `counts` gains how many of each kind.
 
-    `own`: by the user's patterns as well as by the built-in detectors.
+    `own`: by the user's patterns as well as by the built-in detectors. `place`: it is a path or a name, of which also
+    sensitivity "strict" takes secrets alone.
     """
     if len(text) < 6:
         return text
-    spans = find(text, own=own)
+    spans = find(text, own=own, place=place)
     if not spans:
         return text
     parts, start = [], 0
@@ -47,7 +55,7 @@ def redact_tree(value: object, counts: dict[str, int] | None = None, name: str =
             if counts is not None:
                 counts[kind] = counts.get(kind, 0) + 1
             return f"[REDACTED:{kind}]"
-        return redact(value, counts)
+        return redact(value, counts, place=name in PLACES)
     if isinstance(value, dict):
         return {
             redact(str(key), counts): redact_tree(item, counts, _name_of(str(key), value, name))
@@ -73,8 +81,8 @@ _COOKIE = "cookie: "
 """What a cookie's own text is read behind."""
 
 
-def find(text: str, *, own: bool = True) -> list[Span]:
-    """(start, end, kind) of every secret, in order, not overlapping."""
+def find(text: str, *, own: bool = True, place: bool = False) -> list[Span]:
+    """(start, end, kind) of every secret, in order, not overlapping; see `redact`."""
     known = settings.load()
     spans = finders.found(text)
     if own and known.patterns:
@@ -82,6 +90,10 @@ def find(text: str, *, own: bool = True) -> list[Span]:
         if found is None:
             return [(0, len(text), WITHHELD)]
         spans += found
+    if known.strict and own and not place:
+        from capture.redaction import strict  # on use: few are that strict
+
+        spans += strict.find(text, finders.lowered(text))
     if not spans:
         return spans
     if known.allow or known.allow_patterns:

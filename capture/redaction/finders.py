@@ -480,13 +480,17 @@ SHORT = 20
 
 def found(text: str) -> list[Span]:
     """(start, end, kind) of what the built-in finders see, in their order; spans may overlap."""
-    low = text.lower()
-    if len(low) != len(text):
-        low = "".join(small if len(small := char.lower()) == 1 else char for char in text)
+    low = lowered(text)
     spans: list[Span] = []
     for finder in FINDERS if len(text) >= SHORT else NAMED:
         spans += finder(text, low)
     return spans
+
+
+def lowered(text: str) -> str:
+    """A text in lower case, of the same length: places in one are places in the other."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(s if len(s := char.lower()) == 1 else char for char in text)
 
 
 def _held(text: str) -> bool:

@@ -1,8 +1,15 @@
 """Redaction settings from the user's config.toml, without reading TOML in a hook.
 
     [redaction]
+    sensitivity = "normal"
+    words = ["a name that nobody shall read"]
     patterns = [{ name = "ticket", regex = "TCK-[0-9]{8}" }]
     allow = ["a literal that is no secret", { regex = "demo-.*" }]
+
+    [redaction.projects.shop]
+    sensitivity = "strict"
+
+A project's words and patterns come beside those of all; its sensitivity stands instead. Secrets are redacted at each.
 
 The parsed form is cached beside the database, keyed by the file's time and size. A config that cannot be read keeps the
 last good form, or none of the user's patterns; the built-in detectors never depend on it.
@@ -11,6 +18,7 @@ last good form, or none of the user's patterns; the built-in detectors never dep
 from __future__ import annotations
 
 import os
+from _thread import _local
 from time import monotonic
 
 from capture import cache, paths
@@ -18,23 +26,52 @@ from capture.files import regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Form = tuple[list[tuple[str, str]], list[str], list[str], list[str]]
+    Own = tuple[list[tuple[str, str]], str]
+    Form = tuple[list[tuple[str, str]], list[str], list[str], str, dict[str, Own], list[str]]
     Kept = tuple[str, tuple[int, int], Form]
 
 _NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
+NORMAL, STRICT = LEVELS = ("normal", "strict")
+SHORTEST = 3
+"""Characters of a word of the person's own."""
+WORD = "word"
+"""The kind of what a person's own words find."""
+
+
 class Settings:
     """The user's patterns (kind, regular expression), what to leave alone, and what is wrong with the file."""
 
-    __slots__ = ("allow", "allow_patterns", "patterns", "problems")
+    __slots__ = ("_made", "allow", "allow_patterns", "patterns", "problems", "projects", "strict")
 
     def __init__(self, patterns: list[tuple[str, str]], allow: list[str], allow_patterns: list[str],
-                 problems: list[str]) -> None:  # fmt: skip
+                 level: str = NORMAL, projects: dict[str, Own] | None = None,
+                 problems: list[str] | None = None) -> None:  # fmt: skip
         self.patterns = patterns
         self.allow = frozenset(allow)
         self.allow_patterns = allow_patterns
-        self.problems = problems
+        self.problems = problems or []
+        self.strict = level == STRICT
+        self.projects: dict[str, Own] = projects or {}
+        """By name, root folder or remote: patterns, and the sensitivity, "" where it is that of all."""
+        self._made: dict[tuple[tuple[str, ...], bool], Settings] = {}
+
+    def of(self, names: tuple[str, ...], strict: bool = False) -> Settings:
+        """The same for a project, by what it is called; `strict` whatever it says."""
+        made = self._made.get((names, strict))
+        if made is None:
+            patterns, level = list(self.patterns), STRICT if self.strict else NORMAL
+            own = [self.projects[name] for name in dict.fromkeys(names) if name in self.projects]
+            for further, said in own:
+                patterns += further
+                level = said or level
+            made = self
+            if own or strict:
+                level = STRICT if strict else level
+                made = Settings(patterns, list(self.allow), self.allow_patterns, level)
+            self._made[names, strict] = made
+        return made
 
     def allows(self, found: str) -> bool:
         """Does the user say that this is no secret?"""
@@ -47,8 +84,40 @@ class Settings:
         return bool(deadline.matches(self.allow_patterns, found, whole=True))
 
     def sources(self) -> list[str]:
-        """The regular expressions in it."""
-        return [source for _, source in self.patterns] + self.allow_patterns
+        """The regular expressions in it, and those that its sensitivity needs."""
+        own = [source for patterns, _ in self.projects.values() for _, source in patterns]
+        if self.strict or any(level == STRICT for _, level in self.projects.values()):
+            from capture.redaction import strict  # on use: few are that strict
+
+            own += strict.SOURCES
+        return [source for _, source in self.patterns] + self.allow_patterns + own
+
+
+class _Here(_local):
+    """What the running thread redacts for."""
+
+    names: tuple[str, ...] = ()
+    strict = False
+
+
+_here = _Here()
+
+
+class Within:
+    """Inside, a thread redacts by the rules of a project, by what it is called; `strict` whatever these say."""
+
+    __slots__ = ("_before", "_now")
+
+    def __init__(self, names: tuple[str, ...], strict: bool = False) -> None:
+        self._now = names, strict
+        self._before: tuple[tuple[str, ...], bool] = ((), False)
+
+    def __enter__(self) -> None:
+        self._before = _here.names, _here.strict
+        _here.names, _here.strict = self._now
+
+    def __exit__(self, *_: object) -> None:
+        _here.names, _here.strict = self._before
 
 
 RECHECK = 0.5
@@ -59,7 +128,15 @@ _recent: list[tuple[tuple[str | None, ...], float, Settings]] = []
 
 
 def load() -> Settings:
-    """The settings as they stand, or stood half a second ago; never raises, never fails."""
+    """The settings for what the running thread redacts for; never raises, never fails."""
+    found = base()
+    if found.projects or _here.strict:
+        return found.of(_here.names, _here.strict)
+    return found
+
+
+def base() -> Settings:
+    """The settings for all projects as they stand, or stood half a second ago."""
     asked = (os.environ.get("NMEM_CONFIG"), os.environ.get("NMEM_DB"), os.environ.get("HOME"))
     now = monotonic()
     if _recent and _recent[0][0] == asked and now - _recent[0][1] < RECHECK:
@@ -80,20 +157,20 @@ def _load() -> Settings:
     found = _loaded.get(key)
     if found is None:
         _loaded.clear()
-        found = _loaded[key] = _cached(file, stamp) if any(stamp) else Settings([], [], [], [])
+        found = _loaded[key] = _cached(file, stamp) if any(stamp) else Settings([], [], [])
     return found
 
 
 def problems() -> list[str]:
     """What is wrong with the config file, one line each."""
-    return list(load().problems)
+    return list(base().problems)
 
 
 def _cache() -> str:
     return os.path.join(paths.cache(paths.database()), "settings.bin")
 
 
-_SHAPE = (str, (int, int), ([(str, str)], [str], [str], [str]))
+_SHAPE = (str, (int, int), ([(str, str)], [str], [str], str, {str: ([(str, str)], str)}, [str]))
 
 
 def _cached(file: str, stamp: tuple[int, int]) -> Settings:
@@ -114,8 +191,8 @@ def _read(file: str, stamp: tuple[int, int], last: Form | None) -> Settings:
         with open(file, "rb", opener=regular) as handle:
             document = tomllib.load(handle)
     except (OSError, ValueError) as error:
-        patterns, allow, allowed, _ = last or ([], [], [], [])
-        form = (patterns, allow, allowed, [f"{file}: {error}; the last good patterns stay in force"])
+        trouble = [f"{file}: {error}; the last good patterns stay in force"]
+        form = (*(last or ([], [], [], NORMAL, {}))[:5], trouble)
     else:
         form = _form(file, document)
     found = Settings(*form)
@@ -129,31 +206,63 @@ def _form(file: str, document: dict[str, object]) -> Form:
     trouble: list[str] = []
     section = document.get("redaction", {})
     if not isinstance(section, dict):
-        return [], [], [], [f"{file}: [redaction] is not a table"]
-    trouble += [f"{file}: redaction.{key} is not known" for key in section if key not in ("patterns", "allow")]
-    own: list[tuple[str, str]] = []
-    for number, item in enumerate(_list(section, "patterns", file, trouble)):
-        name, regex = (item.get("name"), item.get("regex")) if isinstance(item, dict) else (None, None)
-        if not isinstance(name, str) or not name or not set(name) <= _NAME_CHARS:
-            trouble.append(f"{file}: redaction.patterns[{number}] needs a name of a-z, 0-9, - and _")
-        elif _compiles(regex, f"{file}: redaction.patterns[{number}]", trouble):
-            own.append((name, str(regex)))
+        return [], [], [], NORMAL, {}, [f"{file}: [redaction] is not a table"]
+    own, level = _own(section, f"{file}: redaction", ("allow", "projects"), trouble)
     allow: list[str] = []
     allowed: list[str] = []
-    for number, item in enumerate(_list(section, "allow", file, trouble)):
+    for number, item in enumerate(_list(section, "allow", f"{file}: redaction", trouble)):
         regex = item.get("regex") if isinstance(item, dict) else None
         if isinstance(item, str):
             allow.append(item)
         elif _compiles(regex, f"{file}: redaction.allow[{number}]", trouble):
             allowed.append(str(regex))
-    return own, allow, allowed, trouble
+    projects: dict[str, Own] = {}
+    tables = section.get("projects", {})
+    for name, table in tables.items() if isinstance(tables, dict) else [("", tables)]:
+        if isinstance(table, dict):
+            projects[name] = _own(table, f"{file}: redaction.projects.{name}", (), trouble)
+        else:
+            trouble.append(f"{file}: redaction.projects{'.' * bool(name)}{name} is not a table")
+    return own, allow, allowed, level or NORMAL, projects, trouble
 
 
-def _list(section: dict[str, object], key: str, file: str, trouble: list[str]) -> list[object]:
+def _own(section: dict[str, object], where: str, others: tuple[str, ...], trouble: list[str]) -> Own:
+    """The patterns and words of a table, and its sensitivity."""
+    known = ("patterns", "sensitivity", "words", *others)
+    trouble += [f"{where}.{key} is not known" for key in section if key not in known]
+    own: list[tuple[str, str]] = []
+    for number, item in enumerate(_list(section, "patterns", where, trouble)):
+        name, regex = (item.get("name"), item.get("regex")) if isinstance(item, dict) else (None, None)
+        if not isinstance(name, str) or not name or not set(name) <= _NAME_CHARS:
+            trouble.append(f"{where}.patterns[{number}] needs a name of a-z, 0-9, - and _")
+        elif _compiles(regex, f"{where}.patterns[{number}]", trouble):
+            own.append((name, str(regex)))
+    for number, word in enumerate(_list(section, "words", where, trouble)):
+        if isinstance(word, str) and len(word.strip()) >= SHORTEST:
+            own.append((WORD, _spelt(word.strip())))
+        else:
+            trouble.append(f"{where}.words[{number}] is no text of at least {SHORTEST} characters")
+    level = section.get("sensitivity")
+    if level is None or level in LEVELS:
+        return own, str(level or "")
+    trouble.append(f"{where}.sensitivity must be one of {', '.join(LEVELS)}")
+    return own, STRICT  # whoever wrote it wanted something: more is hidden than need be, until it is mended
+
+
+def _spelt(word: str) -> str:
+    """A word as a pattern: whole, and in whatever case."""
+    import re  # on use: start-up stays short
+
+    first = r"(?<![^\W_])" if word[0].isalnum() else ""
+    last = r"(?![^\W_])" if word[-1].isalnum() else ""
+    return f"(?i:{first}{re.escape(word)}{last})"
+
+
+def _list(section: dict[str, object], key: str, where: str, trouble: list[str]) -> list[object]:
     found = section.get(key, [])
     if isinstance(found, list):
         return found
-    trouble.append(f"{file}: redaction.{key} is not a list")
+    trouble.append(f"{where}.{key} is not a list")
     return []
 
 
@@ -195,11 +304,11 @@ def prepare() -> bool:
     from capture.redaction import rules_cache  # on use: start-up stays short
 
     rules_cache.forget()
-    return rules_cache.build(load().sources())
+    return rules_cache.build(base().sources())
 
 
 def complete() -> bool:
     """Whether the cache of compiled rules, as it stands, spares a hook all compiling."""
     from capture.redaction import rules_cache  # on use: start-up stays short
 
-    return rules_cache.holds(load().sources())
+    return rules_cache.holds(base().sources())

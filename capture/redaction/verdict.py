@@ -22,6 +22,10 @@ _KINDS = {**dict.fromkeys(("pass", "pw", "psk", "pasw", "psw", "pssw"), "passwor
 _COMPARISONS = frozenset(("==", "===", "!=", "!==", ">", "=>", "(", ","))
 _SPEAKING = ("pass", "secret", "test", "some", "my")
 """A word that holds one of these says what it is for rather than what it is."""
+_NAMES = (*_SPEAKING, "user", "pwd", "pw", "arg", "param", "val", "var", "key", "token", "conf", "input", "text", "str",
+          "hash", "data", "new", "old", "enc", "cred", "auth", "login", "acc", "name", "base64", "sha", "md5",
+          "cert", "509", "dir", "path", "field", "row", "entry", "item", "node", "utf")  # fmt: skip
+"""What holds one of these after `password=` may be a variable's name."""
 _CODE = frozenset("_;,.{}[]<>|")
 """What holds one of these after `password:` may be an expression."""
 _TYPED = frozenset("!#@^~")
@@ -235,7 +239,20 @@ def _chosen_bare(value: str, name: str, sign: str) -> bool:
         return True
     if sign == "":
         return digits
+    if sign == "=" and _numbered(value):
+        return True
     return digits and not _TYPED.isdisjoint(value) and any(map(str.isupper, value)) and any(map(str.islower, value))
+
+
+def _numbered(value: str) -> bool:
+    """Letters and digits as a person makes them up (`hunter2hunter2`, `Summer2024`), and no name of code: that is short
+    with a number at its end (`user2`, `arg1`), has humps, or says what it is for."""
+    low, digits = value.lower(), sum(map(str.isdigit, value))
+    if not (value.isascii() and value.isalnum() and value[1:] == low[1:]) or entropy.is_hex(value):
+        return False
+    if len(value) < 6 or (digits < 2 and (len(value) < 8 or value != low)):
+        return False
+    return digits > 0 and not any(word in low for word in _NAMES)
 
 
 def random_looking(value: str) -> bool:

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection
 
+from capture.redaction import settings
+from capture.redaction.settings import LEVELS
 from nmem.audit import NOTE, OK, Finding, review
 from nmem.audit.shift import Share, share, shifted
 from nmem.intervals import wilson
+from nmem.settings.check import dotted
+from nmem.text import printable
 
 DAYS = 60
 _DAY = 24 * 3_600_000
@@ -114,6 +118,25 @@ def findings(db: Connection, now: int) -> list[Finding]:
         kinds = ", ".join(f"{one.kind} {one.recent.hits + one.before.hits:,}" for one in found[:4])
         said = f"{hits:,} found in {texts:,} texts of {DAYS} days, no kind more or less often than before: {kinds}"
         out.append(Finding("redaction", OK, said))
+    return out + sensitivity(db)
+
+
+def sensitivity(db: Connection) -> list[Finding]:
+    """Where more than secrets is redacted, and projects in the settings that none recorded is called."""
+    chosen = settings.base()
+    if not (chosen.strict or chosen.projects):
+        return []
+    known = {str(one) for row in db.execute("SELECT name, root, key FROM projects").fetchall() for one in tuple(row)}
+    said = [f"{printable(name)} is {level}" for name, (_, level) in chosen.projects.items() if level]
+    own = [printable(name) for name, (patterns, _) in chosen.projects.items() if patterns]
+    said += [f"own words or patterns in {', '.join(own)}"] if own else []
+    out = [Finding("redaction", OK, f"sensitivity is {LEVELS[chosen.strict]}{''.join(f'; {one}' for one in said)}")]
+    strange = [name for name in chosen.projects if known and name not in known]
+    out += [
+        Finding("redaction", NOTE, f"{dotted(('redaction', 'projects', name))} names no project that is recorded here:"
+                " its name, root folder or remote is meant", "nmem config edit")
+        for name in strange
+    ]  # fmt: skip
     return out
 
 

@@ -80,12 +80,14 @@ def command() -> None:
 
 @command.command(help=SUBJECTS["secrets"])
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--strict", is_flag=True, help="By sensitivity strict; default: by your settings.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def secrets(files: tuple[Path, ...], *, as_json: bool) -> None:
+def secrets(files: tuple[Path, ...], *, strict: bool, as_json: bool) -> None:
     """Evaluate redaction on JSONL records {text, is_secret, value, kind, source}."""
-    from nmem.evaluate.secrets import evaluate, records  # on use: start-up stays short
+    from capture.redaction.settings import Within  # on use: start-up stays short
+    from nmem.evaluate.secrets import evaluate, records
 
-    with _text(files):
+    with _text(files), Within((), strict):
         figures = evaluate(records(files))
     if as_json:
         click.echo(to_json(figures))

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from nmem.recall.changes import Change
     from nmem.recall.corpus import Corpus
     from nmem.recall.folder import Place
+    from nmem.recall.migrate import Plan
 
 
 @click.group()
@@ -166,35 +167,58 @@ def compress(heading: tuple[str, ...], folder: str, index: str, decisions: str, 
 
 
 @command.command()
+@click.option("--rules", is_flag=True, help="Ask no language model: name by rules.")
 @_DRY
 @_YES
 @_placed
-def migrate(dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -> None:
+def migrate(rules: bool, dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -> None:
     """Migrate an index of `Key — description` lines to /when and /how; headings get the words to ask by.
 
-    References among the decision files follow their headings; what else speaks of one is listed and left.
-    """
-    from nmem.recall import migrate as migrating  # on use: start-up stays short
+    Keys become situations (/when working on X, before doing Y) and procedures (/how do Z), named by your language
+    model where one is set up. What loaded the index into every session, and its older header, goes. References among
+    the decision files follow their headings; what else speaks of one is listed and left.
 
-    plan = migrating.plan(_corpus(folder, index, decisions))
-    click.echo(f"{plan.entries} lines become entries, {len(plan.renamed)} headings are renamed")
+    \b
+        nmem recall migrate --dry-run
+        nmem recall migrate --yes
+        nmem undo
+    """
+    from nmem.llm.connect import connect  # on use: start-up stays short
+    from nmem.recall import migrate as migrating
+
+    desk = None if rules else connect(paths.database()).desk
+    plan = migrating.plan(_corpus(folder, index, decisions), desk)
+    _planned(plan)
+    click.echo(plan.change.diff())
+    _apply(plan.change, yes=yes, dry_run=dry_run, ask="Write this?")
+
+
+def _planned(plan: Plan) -> None:
+    """What a migration would do, in lines."""
+    click.echo(f"{plan.entries} lines become entries, {len(plan.renamed)} headings are renamed; "
+               f"of all entries {plan.when} are /when, {plan.how} /how")  # fmt: skip
+    if plan.by_model:
+        click.echo(f"{terminal.count(plan.by_model, 'name')} given by the model, the others by rules")
+    if plan.problem:
+        click.echo(f"note: the model was not asked for all, rules name the rest: {printable(plan.problem)}")
     for one in plan.renamed:
         click.echo(printable(f"  {one.file}:{one.line}  {one.before}  ->  {one.after}"))
         for place in one.references:
             click.echo(printable(f"      mentioned in {place}"))
-    if plan.rewritten:
-        click.echo("references to update:")
-        for ref in plan.rewritten:
-            click.echo(printable(f"  {ref.file}:{ref.line}  {ref.before}  ->  {ref.after}"))
+    follow = [f"{ref.file}:{ref.line}  {ref.before}  ->  {ref.after}" for ref in plan.rewritten]
+    _lines("references to update:", follow)
     if plan.unread:
-        click.echo(
-            f"{terminal.count(plan.unread, 'file')} of the project were not searched: the time limit was reached"
-        )
-    if plan.kept:
-        click.echo("no decision found for these lines; they stay above the sections:")
-        for line in plan.kept:
-            click.echo(f"  {printable(line)}")
-    _apply(plan.change, yes=yes, dry_run=dry_run, ask="Write this?")
+        unread = terminal.count(plan.unread, "file")
+        click.echo(f"{unread} of the project were not searched: the time limit was reached")
+    _lines("the older header, and what was always loaded, go:", plan.gone)
+    _lines("no decision found for these lines; they stay above the sections:", plan.kept)
+
+
+def _lines(head: str, lines: list[str]) -> None:
+    if lines:
+        click.echo(head)
+    for line in lines:
+        click.echo(f"  {printable(line)}")
 
 
 @command.command()

@@ -17,6 +17,7 @@ from nmem.audit import review
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.purge import said as words
+from nmem.store.project import named
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -77,21 +78,26 @@ class Filter:
 @click.command()
 @click.option("--stats", is_flag=True, help="Print the number of secrets by kind, as JSON on stderr.")
 @click.option("--history", is_flag=True, help="Redact everything stored, by the current rules; no undo.")
+@click.option("--project", default="", help="Redact what is stored of this project (name, key or root), by its rules.")
 @click.option("--dry-run", is_flag=True, help="With --history: show what would be removed, and change nothing.")
 @click.option("--yes", is_flag=True, help="With --history: do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="With --history: one JSON object; with --yes or --dry-run.")
-def command(*, stats: bool, history: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Take the secrets out of standard input.
+def command(*, stats: bool, history: bool, project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Take the secrets out of standard input, or out of what is stored: --history, or --project of one project.
 
     What is left is what nmem would store of the same text. It is read to its end, or in pieces of 64 KB.
+
+    \b
+        nmem config set redaction.projects.shop.sensitivity strict
+        nmem redact --project shop --dry-run
     """
-    if history:
+    if history or project:
         if as_json and not (yes or dry_run):
             raise click.UsageError("--json goes with --yes or --dry-run")
-        _history(dry_run, yes, as_json)
+        _history(project, dry_run, yes, as_json)
         return
     if dry_run or yes or as_json:
-        raise click.UsageError("--dry-run, --yes and --json go with --history")
+        raise click.UsageError("--dry-run, --yes and --json go with --history or --project")
     counts: dict[str, int] = {}
     through = Filter(counts)
     for text in _cleaned(sys.stdin.buffer):
@@ -118,14 +124,15 @@ def _print(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def _history(dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Show what would go, ask, do it."""
+def _history(project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Show what would go, of all or of one project, ask, do it."""
     from nmem.purge import history  # on use: start-up stays short
     from nmem.settle import at_once  # on use: start-up stays short
 
-    if dry_run or not yes:
-        with terminal.reading("sessions") as db:
-            done = history.preview(db)
+    with terminal.reading("sessions") as db:
+        number = named(db, project).id if project else 0
+        done = history.preview(db, project=number) if dry_run or not yes else None
+    if done is not None:
         _told(done, True, as_json)
         if dry_run:
             return
@@ -133,7 +140,7 @@ def _history(dry_run: bool, yes: bool, as_json: bool) -> None:
         if not click.confirm("Remove these secrets?", err=True):
             raise NmemError("nothing was changed")
     with terminal.writing() as db:
-        done = history.over(db, terminal.now())
+        done = history.over(db, terminal.now(), project=number)
     if done.rows:
         at_once(paths.database())
     _told(done, False, as_json)

@@ -60,6 +60,8 @@ def offers(db: Connection, present: Present, occasion: str) -> list[Item]:
         for one in kept.best(names, text) if text else ():
             if one.link not in known and one.link not in out:
                 out[one.link] = Decided(place, one.link, one.file, one.confidence, reason)
+    for item in list(out.values())[:1] if names[-1] else ():
+        item.text += f"; not all is found here: {quoted(names[-1], 160)}"
     return list(out.values())
 
 

@@ -3,6 +3,7 @@
 Every text of every table, page by page: looked at without a lock, changed in a short transaction that also says how far
 it got. It can be stopped anywhere and goes on there. What is taken out is not kept anywhere: this cannot be undone.
 Ids and keys are never touched: they hold the memory together, and at capture one with a secret in it became a hash.
+Rows of projects with rules of their own are gone over by these.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from capture import redaction
-from capture.redaction import WITHHELD, redact, redact_tree, settings
+from capture.redaction import PLACES, WITHHELD, redact, redact_tree, settings
 from capture.storage.store import transaction
 from nmem.purge import erase, scrub
 from nmem.purge.journal import Table, tables
@@ -59,13 +60,67 @@ class Pass:
     """False: stopped before the end; the next one goes on."""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The rows that are redacted by the same rules: of one project with its own, or of all the others."""
+
+    number: int = 0
+    """The project's; 0: the others."""
+    names: tuple[str, ...] = ()
+    others: tuple[int, ...] = ()
+    """Of the others, the projects that have their own."""
+
+    @property
+    def rules(self) -> settings.Within:
+        """Inside, redaction is by these rules."""
+        return settings.Within(self.names)
+
+    def where(self, table: Table) -> str | None:
+        """Which rows of a table are this part, as an SQL condition that is "" for all; None: none of them."""
+        numbers = ", ".join(map(str, self.others or (self.number,)))
+        sessions = f"SELECT id FROM sessions WHERE project_id {'NOT ' * (not self.number)}IN ({numbers})"  # noqa: S608
+        if not self.number and not self.others:
+            return ""
+        if "project_id" in table.columns:
+            known = f"project_id {'NOT ' * (not self.number)}IN ({numbers})"
+            return known if self.number else f"({known} OR project_id IS NULL)"
+        if table.name == "projects":
+            return None if self.number else ""
+        for column, rows in _OWNERS.items():
+            if column in table.columns:
+                known = f"{column} IN ({rows.format(sessions)})"
+                return known if self.number else f"({known} OR {column} IS NULL)"
+        return None if self.number else ""
+
+
+_OWNERS = {
+    "session_id": "{}",
+    "unit_id": "SELECT id FROM work_units WHERE session_id IN ({})",
+    "injection_id": "SELECT id FROM injections WHERE session_id IN ({})",
+}
+"""Columns that say whose a row is, and the rows there."""
+
+
+def parts(db: Connection, project: int = 0) -> list[Part]:
+    """The parts of history; only that of one project, if one is named."""
+    own = set(settings.base().projects)
+    found = [(int(row[0]), (row[1], row[2], row[3]))
+             for row in db.execute("SELECT id, name, root, key FROM projects ORDER BY id").fetchall()]  # fmt: skip
+    if project:
+        return [Part(*each) for each in found if each[0] == project]
+    chosen = [Part(*each) for each in found if not own.isdisjoint(each[1])]
+    return [Part(others=tuple(part.number for part in chosen)), *chosen]
+
+
 def rules() -> str:
-    """A digest of all that decides what is a secret: detectors, and the person's own patterns and allowances."""
+    """A digest of all that decides what is a secret: detectors, and what the person chose, of all and of projects."""
     mark = blake2b(digest_size=8)
     for file in sorted(Path(redaction.__file__).parent.glob("*.py")):
         mark.update(file.read_bytes())
-    form = settings.load()
-    mark.update(json.dumps([form.patterns, sorted(form.allow), form.allow_patterns]).encode())
+    form = settings.base()
+    said: list[object] = [form.patterns, sorted(form.allow), form.allow_patterns]
+    said += [form.strict, sorted(form.projects.items())] if form.strict or form.projects else []
+    mark.update(json.dumps(said).encode())
     return mark.hexdigest()
 
 
@@ -94,34 +149,44 @@ def withheld(db: Connection, kind: str) -> int:
     return int(row[0] or 0)
 
 
-def preview(db: Connection, stopped: Callable[[], bool] = lambda: False) -> Pass:
+def preview(db: Connection, stopped: Callable[[], bool] = lambda: False, project: int = 0) -> Pass:
     """What `over` would take out, on a reading connection."""
     done = Pass()
-    for table in _tables(db):
-        after: list[object] | None = None
-        while (page := _page(db, table, after)) and not stopped():
-            _looked(table, page, done)
-            after = page[-1][0]
+    for part in parts(db, project):
+        with part.rules:
+            for table in _tables(db):
+                after: list[object] | None = None
+                while (page := _page(db, table, after, part)) and not stopped():
+                    _looked(table, page, done)
+                    after = page[-1][0]
     done.done = not stopped()
     return done
 
 
-def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False) -> Pass:
-    """Go over history, on a writing connection outside a transaction. Raises sqlite3.Error."""
+def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, project: int = 0) -> Pass:
+    """Go over history, or what one project has of it, on a writing connection outside a transaction.
+
+    Only going over all of it is noted, and goes on where it was stopped. Raises sqlite3.Error.
+    """
     scrub.prepare(db)
-    number, upto = _begun(db, now)
+    number, upto = (0, {}) if project else _begun(db, now)
     done = Pass()
-    for table in _tables(db):
-        after = upto.get(table.name, [])
-        while after is not None:
-            if stopped():
-                return done
-            page = _page(db, table, after or None)
-            after = page[-1][0] if page else None
-            _write(db, number, table, page, after, upto, done)
-    with transaction(db):
-        db.execute("UPDATE history_redactions SET ended_at = ? WHERE id = ?", (now, number))
-        changed = db.execute("SELECT rows FROM history_redactions WHERE id = ?", (number,)).fetchone()[0]
+    for part in parts(db, project):
+        with part.rules:
+            for table in _tables(db):
+                place = f"{table.name}/{part.number}" if part.number else table.name
+                after = upto.get(place, [])
+                while after is not None:
+                    if stopped():
+                        return done
+                    page = _page(db, table, after or None, part)
+                    upto[place] = after = page[-1][0] if page else None
+                    _write(db, number, table, page, upto, done)
+    changed = done.rows
+    if number:
+        with transaction(db):
+            db.execute("UPDATE history_redactions SET ended_at = ? WHERE id = ?", (now, number))
+            changed = db.execute("SELECT rows FROM history_redactions WHERE id = ?", (number,)).fetchone()[0]
     done.done = True
     if changed:
         with transaction(db):
@@ -181,8 +246,10 @@ def sample(db: Connection) -> Pass:
         if low is None:
             continue
         step = max(_SLICE, (high - low) // (_SAMPLE // 2 // _SLICE) + 1) if high - low > _SAMPLE // 2 else _SLICE
-        for first in range(low, high + 1, step):
-            _looked(table, _page(db, table, [first - 1], _SLICE), seen)
+        for part in parts(db):
+            with part.rules:
+                for first in range(low, high + 1, step):
+                    _looked(table, _page(db, table, [first - 1], part, first + _SLICE), seen)
     return seen
 
 
@@ -200,13 +267,17 @@ Row = tuple[list[object], dict[str, object]]
 """The key, and the texts by column."""
 
 
-def _page(db: Connection, table: Table, after: list[object] | None, most: int = _PAGE) -> list[Row]:
-    columns = registry.BY_NAME[table.name].texts.split()
-    if not columns:
+def _page(db: Connection, table: Table, after: list[object] | None, part: Part, upto: int = 0) -> list[Row]:
+    """The next rows of a part; of a table with ids, those below `upto`."""
+    columns, own = registry.BY_NAME[table.name].texts.split(), part.where(table)
+    if not columns or own is None:
         return []
     keys = ", ".join(table.key)
-    where = f"WHERE ({keys}) > ({', '.join('?' * len(table.key))})" if after else ""
-    sql = f"SELECT {keys}, {', '.join(columns)} FROM {table.name} {where} ORDER BY {keys} LIMIT {most}"  # noqa: S608
+    said = [f"({keys}) > ({', '.join('?' * len(table.key))})"] if after else []
+    said += [own] if own else []
+    said += [f"id < {upto}"] if upto else []
+    where = f"WHERE {' AND '.join(said)}" if said else ""
+    sql = f"SELECT {keys}, {', '.join(columns)} FROM {table.name} {where} ORDER BY {keys} LIMIT {_PAGE}"  # noqa: S608
     size = len(table.key)
     return [(list(row[:size]), dict(zip(columns, row[size:], strict=True)))
             for row in map(tuple, db.execute(sql, after or []).fetchall())]  # fmt: skip
@@ -220,7 +291,7 @@ def _looked(table: Table, page: list[Row], done: Pass) -> list[tuple[Row, dict[s
         texts = {name: value for name, value in row.items() if isinstance(value, str) and value}
         done.strings += len(texts)
         plain = "\n".join(value for value in texts.values() if value[0] not in "[{")
-        none = redact(plain) == plain  # most rows hold nothing: one look at all of it
+        none = redact(plain) == plain  # most rows hold nothing: one look at all of it, however strict it is
         for name, value in texts.items():
             if not none or value[0] in "[{":
                 counts: dict[str, int] = {}
@@ -241,14 +312,15 @@ def _looked(table: Table, page: list[Row], done: Pass) -> list[tuple[Row, dict[s
 def _redacted(name: str, value: str, counts: dict[str, int]) -> str:
     if name == _ITEMS and not value.startswith(_FILE):
         return value
+    place = name in PLACES
     if value[0] in "[{":
         try:
             tree = json.loads(value)
         except (ValueError, RecursionError):
-            return redact(value, counts)
+            return redact(value, counts, place=place)
         new = _tree(tree, counts, name)
         return value if new == tree else json.dumps(new, ensure_ascii=False)
-    return redact(value, counts)
+    return redact(value, counts, place=place)
 
 
 def _tree(value: object, counts: dict[str, int], name: str) -> object:
@@ -276,13 +348,11 @@ def _begun(db: Connection, now: int) -> tuple[int, dict[str, list[object] | None
 
 
 def _write(
-    db: Connection, number: int, table: Table, page: list[Row], after: list[object] | None,
-    upto: dict[str, list[object] | None], done: Pass,
+    db: Connection, number: int, table: Table, page: list[Row], upto: dict[str, list[object] | None], done: Pass,
 ) -> None:  # fmt: skip
-    """One page: its secrets, and how far we are."""
+    """One page: its secrets, and how far the pass of this number is."""
     part = Pass()
     found = _looked(table, page, part)
-    upto[table.name] = after
     with transaction(db):
         for (key, row), changed in found:
             _row(db, table, key, row, changed)
@@ -296,9 +366,8 @@ def _write(
             )
             db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
             db.execute("UPDATE context_projects SET taken = taken + 1")
-        counts = Counter(
-            json.loads(db.execute("SELECT counts FROM history_redactions WHERE id = ?", (number,)).fetchone()[0])
-        )
+        row = db.execute("SELECT counts FROM history_redactions WHERE id = ?", (number,)).fetchone()
+        counts = Counter(json.loads(row[0]) if row else {})
         counts.update(part.counts)
         db.execute(
             "UPDATE history_redactions SET upto = ?, strings = strings + ?, rows = rows + ?, counts = ? WHERE id = ?",

@@ -61,11 +61,15 @@ def run(
         texts = [text for each in found if (text := told(each))]
         sys.stdout.write(BETWEEN.join(texts))
     sys.stdout.flush()
+    for warning in recall.warnings[:_WARNINGS] if not as_json else ():
+        sys.stderr.write(f"note: {printable(warning)}\n")
     log.note(paths.database(), recall.place, found, log.origin())
     return int(not all(each.good for each in found))
 
 
 _PATH = 400
+_WARNINGS = 3
+"""What could not be read that is told beside answers; `nmem recall check` tells all."""
 BETWEEN = "\n---\n"
 """Between the answers to several queries."""
 

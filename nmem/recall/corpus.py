@@ -127,4 +127,6 @@ def asks(heading: Heading) -> bool:
 
 def heading_of(operator: str, trigger: str) -> str:
     """How the heading of a trigger begins and reads, as one would write it."""
+    if operator == "when" and trigger.startswith("before "):
+        return f"B{trigger[1:]}"
     return f"{'How to' if operator == 'how' else 'When'} {trigger}"

@@ -8,6 +8,9 @@ from __future__ import annotations
 OPERATORS = ("when", "how")
 
 
+NO_KEY = "an entry begins with /when or /how"
+
+
 class Line:
     """An entry as a line of the index has it; `number` counts from 0."""
 
@@ -49,10 +52,10 @@ def parse(lines: list[str]) -> tuple[list[Line], list[Fault], list[tuple[int, st
 def entry(line: str) -> tuple[tuple[str, str, tuple[str, ...]] | None, str]:
     """Operator, trigger and extras of one line; or None, and what is wrong with it."""
     if not line.startswith("/"):
-        return None, "an entry begins with /when or /how"
+        return None, NO_KEY
     operator, _, rest = line[1:].partition(" ")
     if operator not in OPERATORS:
-        return None, "an entry begins with /when or /how"
+        return None, NO_KEY
     trigger, _, extras = rest.partition("|")
     if not trigger.strip():
         return None, "its trigger is empty"

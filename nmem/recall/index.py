@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from nmem.recall import markdown, words
+from nmem.recall import grammar, markdown, words
 from nmem.recall.corpus import Corpus, Entry
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Doc = tuple[str, str, tuple[str, ...], str, str, int, int, str]
 
-VERSION = 4
+VERSION = 5
 """Of what is kept; another way of counting or stemming is another version."""
 WEIGHTS = (5.0, 3.0, 0.5, 1.0)
 """Of trigger and heading, extra triggers, the headings above, and the body."""
@@ -43,7 +43,7 @@ BY_TRIGGER, BY_HEADING, BY_EXTRA = range(3)
 class Index:
     """Ready to be asked; `form` is the same as plain values, for keeping."""
 
-    __slots__ = ("_backwards", "_ordered", "docs", "idf", "names", "postings", "surface", "titles")
+    __slots__ = ("_backwards", "_ordered", "docs", "fault", "idf", "names", "postings", "surface", "titles")
 
     def __init__(
         self,
@@ -53,17 +53,20 @@ class Index:
         surface: dict[str, str],
         idf: dict[str, float],
         titles: dict[str, int],
+        fault: str = "",
     ) -> None:
         self.docs, self.names, self.postings, self.surface, self.idf = docs, names, postings, surface, idf
         self.titles = titles
         """How many headings below a document's title have a name, of all files."""
+        self.fault = fault
+        """What of the index's file is not searched, in one line; empty: all of it is."""
         self._ordered: list[str] | None = None
         self._backwards: list[str] | None = None
 
     @property
     def form(self) -> tuple[object, ...]:
         """Plain values; Index(*form) is the index again."""
-        return self.docs, self.names, self.postings, self.surface, self.idf, self.titles
+        return self.docs, self.names, self.postings, self.surface, self.idf, self.titles, self.fault
 
     @property
     def ordered(self) -> list[str]:
@@ -110,7 +113,22 @@ def build(corpus: Corpus) -> Index:
         )
         fields.append(tuple(_counted(each, surface) for each in (trigger, " ".join(entry.extras), above, text)))
     postings, idf = _weighed(fields)
-    return Index(docs, names, postings, surface, idf, _titles(corpus))
+    return Index(docs, names, postings, surface, idf, _titles(corpus), unsearched(corpus))
+
+
+def unsearched(corpus: Corpus) -> str:
+    """Which lines of an index's file are no entries, and which entries lead nowhere: the first, and how many more."""
+    name = corpus.place.index.replace("\\", "/").rpartition("/")[2]
+    if corpus.faults and not corpus.entries and any(grammar.passive(fault.text) for fault in corpus.faults):
+        return f"{name} is an older index, none of it is searched: `nmem recall migrate` makes it one of /when and /how"
+    found = [(fault.number, f"{fault.why}: not searched") for fault in corpus.faults]
+    found += [(entry.number, f"/{entry.operator} {entry.trigger} has no heading: only its name is found")
+              for entry in corpus.entries if entry.heading < 0]  # fmt: skip
+    if not found or not name:
+        return ""
+    number, why = min(found)
+    more = f" ({len(found) - 1} more: `nmem recall check`)" if len(found) > 1 else ""
+    return f"{name}:{number + 1}: {why}{more}"
 
 
 def _titles(corpus: Corpus) -> dict[str, int]:

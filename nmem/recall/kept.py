@@ -21,9 +21,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nmem.recall.index import Index
 
-    Form = tuple[list[tuple[str, str, str]], list[tuple[int, float]], dict[str, list[int]], dict[str, float]]
+    Form = tuple[list[tuple[str, str, str]], list[tuple[int, float]], dict[str, list[int]], dict[str, float], str]
 
-VERSION = 1
+VERSION = 2
 _SHAPE = (int, str, str, [(str, int, int)])
 
 
@@ -100,7 +100,8 @@ class Offered:
 
 
 def form(index: Index) -> Form:
-    """Entries (link, heading, file), names (entry, weight), words -> names, and what each word weighs."""
+    """Entries (link, heading, file), names (entry, weight), words -> names, what each word weighs; and what of the
+    index's file is not searched."""
     from nmem.recall.index import EXTRAS, FILE, HEADING, LINE, OPERATOR, TRIGGER  # on use: start-up stays short
     from nmem.recall.rank import wanted
 
@@ -120,7 +121,7 @@ def form(index: Index) -> Form:
                 weights[stem] = index.idf.get(stem, index.unheard())
             named.append((len(entries), sum(weights[stem] for stem in own)))
         entries.append((f"/{doc[OPERATOR]} {doc[TRIGGER]}", doc[HEADING], doc[FILE]))
-    return entries, named, held, weights
+    return entries, named, held, weights, index.fault
 
 
 def best(names: Form, prompt: str, limit: int = 2) -> list[Offered]:
@@ -144,7 +145,7 @@ def _parts(prompt: str) -> list[set[str]]:
 
 def _named(names: Form, said: set[str], sure: dict[int, float]) -> None:
     """Into `sure`, for each entry, the largest share of the weight of one of its names that is said."""
-    _, named, held, weights = names
+    _, named, held, weights, _ = names
     much: dict[int, float] = {}
     count: dict[int, int] = {}
     for stem in said:

@@ -1,8 +1,8 @@
-"""Migrates an index of `Key — description` lines to `/when` entries, and renames headings to match.
+"""Migrates an index of `Key — description` lines to `/when` entries: keys become situations, and headings follow.
 
-What was written is kept: a key and its description become extra triggers, lines that belong to no decision move above
-the sections. Nothing is guessed about meaning: a heading becomes `When` or `How to` and the words it had. References
-among the decision files follow it.
+A key and its description become extra triggers, lines that belong to no decision move above the sections, references
+among the decision files follow their headings. What went: the text above the sections, which told of the older form;
+sections that say of themselves that their rules are loaded already; what loaded the whole index into every session.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import os
 from dataclasses import dataclass, field
 
 from nmem.errors import NmemError
-from nmem.recall import corpus, grammar, mend, words
+from nmem.llm import Cancel
+from nmem.llm.ask import Desk
+from nmem.recall import corpus, folder, grammar, mend, situations, words
 from nmem.recall.changes import Change
 from nmem.recall.corpus import Corpus, File
 from nmem.recall.grammar import HEADER
 from nmem.recall.index import Index, build
 from nmem.recall.rank import rank
 from nmem.recall.rewrite import Names, Rewritten, find, rewrite
-from nmem.recall.words import IMPERATIVE
 
 _SURE = 0.5
 """Confidence from which a key is taken to be of a decision that is called otherwise."""
@@ -49,6 +50,15 @@ class Plan:
     """Files of the project that there was no time to look through for old headings."""
     kept: list[str] = field(default_factory=list)
     """Lines that no decision was found for; they stay, above the sections."""
+    gone: list[str] = field(default_factory=list)
+    """Lines (file:line, text) of what was always loaded, which are taken out, and of the older header."""
+    when: int = 0
+    how: int = 0
+    """Entries by operator."""
+    by_model: int = 0
+    """Names that a model gave."""
+    problem: str = ""
+    """Why a model was not asked on."""
 
 
 @dataclass
@@ -60,6 +70,8 @@ class _Row:
     operator: str
     trigger: str
     extras: list[str]
+    said: str = ""
+    """What the older index says of it."""
 
 
 def is_passive(found: Corpus) -> bool:
@@ -67,16 +79,18 @@ def is_passive(found: Corpus) -> bool:
     return bool(found.index_lines) and not found.entries and any(grammar.passive(line) for line in found.index_lines)
 
 
-def plan(found: Corpus) -> Plan:
-    """What would be done. Raises NmemError where there is nothing to migrate."""
+def plan(found: Corpus, desk: Desk | None = None, cancel: Cancel | None = None) -> Plan:
+    """What would be done; `desk` asks a model for names. Raises NmemError where there is nothing to migrate."""
     if not found.index_lines:
         raise NmemError("there is no index to migrate: `nmem recall remember` begins one")
     if not is_passive(found):
         raise NmemError("the index has /when entries already, or no lines `Key — description`: run `nmem recall check`")
     out = Plan(Change("an older index made one of /when and /how", found.place.root))
     rows = _rows(found, out)
+    _named(rows, out, desk, cancel or Cancel())
     texts = _headings(found, rows, out)
     _written(found, rows, out)
+    _unloaded(found, out)
     for at, lines in texts.items():
         out.change.put(os.path.join(found.place.folder, found.files[at].name), "\n".join(lines))
     return out
@@ -86,35 +100,34 @@ def _rows(found: Corpus, out: Plan) -> dict[tuple[int, int], _Row]:
     """The entries to be, by heading; lines of the old index that belong to none are kept."""
     index, places = _all_headings(found)
     rows: dict[tuple[int, int], _Row] = {}
-    section, inside = "", False
+    section, inside, loaded = "", False, False
     for raw in found.index_lines:
         line = raw.rstrip()
         if line.startswith("## "):
             section, inside = line[3:].strip().strip("`"), True
-            if corpus.file_of(found, section) < 0:
+            unknown = corpus.file_of(found, section) < 0
+            loaded = unknown and "already loaded" in section.casefold()
+            if unknown and not loaded:
                 out.kept.append(f"#{line}")
             continue
         if not inside or not line.strip():
+            continue
+        if loaded:
+            out.gone.append(line)
             continue
         pair = grammar.passive(line)
         place = _place(found, index, places, section, pair) if pair else None
         if pair is None or place is None:
             out.kept.append(line)
             continue
-        extras = (
-            [f"{pair[0]} — {pair[1]}"]
-            if words.normal(found.files[place[0]].headings[place[1]].title) != words.normal(pair[0])
-            else [pair[1]]
-        )
-        if place in rows:
-            rows[place].extras += extras
-        else:
-            rows[place] = _row(found, place, extras)
+        row = rows.setdefault(place, _row(found, place))
+        row.extras += [f"{pair[0]} — {pair[1]}"] if _differ(row.trigger, pair[0]) else [pair[1]]
+        row.said = row.said or pair[1]
         out.entries += 1
     for at, file in enumerate(found.files):
         for heading in _decisions(file):
             if (at, heading) not in rows and not _part_of_other(file, at, heading, rows):
-                rows[at, heading] = _row(found, (at, heading), [])
+                rows[at, heading] = _row(found, (at, heading))
     return rows
 
 
@@ -171,13 +184,29 @@ def _part_of_other(file: File, at: int, place: int, rows: dict[tuple[int, int], 
     return False
 
 
-def _row(found: Corpus, place: tuple[int, int], extras: list[str]) -> _Row:
+def _row(found: Corpus, place: tuple[int, int]) -> _Row:
+    """A heading as it stands; without an operator it is still to be named."""
     title = found.files[place[0]].headings[place[1]].title
     operator, rest = words.bare(title)
-    first = rest.split(" ", 1)[0].casefold() if rest.split() else ""
-    if not operator or not rest.strip():
-        operator, rest = ("how" if first in IMPERATIVE else "when"), title
-    return _Row(*place, operator, rest.strip(), extras)
+    return _Row(*place, operator if rest.strip() else "", rest.strip() or title, [])
+
+
+def _differ(one: str, other: str) -> bool:
+    return words.normal(one) != words.normal(other)
+
+
+def _named(rows: dict[tuple[int, int], _Row], out: Plan, desk: Desk | None, cancel: Cancel) -> None:
+    """Titles that ask nothing become situations and procedures; what they were called is an extra trigger."""
+    bare = [rows[place] for place in sorted(rows) if not rows[place].operator]
+    told, out.problem = situations.asked(desk, [(row.trigger, row.said) for row in bare], cancel)
+    out.by_model = len(told)
+    for at, row in enumerate(bare):
+        title = row.trigger
+        row.operator, row.trigger = told.get(at) or situations.of(title)
+        if _differ(title, row.trigger):
+            row.extras.insert(0, title.replace(",", " "))
+    out.how = sum(row.operator == "how" for row in rows.values())
+    out.when = len(rows) - out.how
 
 
 def _headings(found: Corpus, rows: dict[tuple[int, int], _Row], out: Plan) -> dict[int, list[str]]:
@@ -257,14 +286,15 @@ def _told(found: Corpus, file: str, line: int) -> str:
 
 
 def _written(found: Corpus, rows: dict[tuple[int, int], _Row], out: Plan) -> None:
-    """The new index: what stood above the sections, how to ask, what was kept, and a section for each file."""
+    """The new index: its title, how to ask, what was kept, and a section for each file."""
     path = found.place.index
     raw = out.change.text(path).split("\n")
     end = "\r" if raw[0].endswith("\r") else ""
     start = next((number for number, line in enumerate(raw) if line.startswith("## ")), len(raw))
     top = [line.removesuffix("\r") for line in raw[:start]]
     title = 1 if top and top[0].startswith("# ") else 0
-    lines = [*top[:title], "", *HEADER.splitlines(), *top[title:]]
+    lines = [*top[:title], "", *HEADER.splitlines()]
+    out.gone += [line for line in top[title:] if line.strip()]
     while lines and not lines[-1].strip():
         lines.pop()
     if out.kept:
@@ -277,3 +307,57 @@ def _written(found: Corpus, rows: dict[tuple[int, int], _Row], out: Plan) -> Non
                 grammar.written(row.operator, grammar.trigger_of(row.trigger), tuple(row.extras)) for _, row in own
             ]
     out.change.put(path, "".join(f"{line}{end}\n" for line in lines))
+
+
+GUIDES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".claude/CLAUDE.md")
+"""Files of a project that clients load into every session."""
+_POINTER = "Decisions are written down: ask `nmem when <words>` or `nmem how <words>` before you decide anew."
+_COPIED = 3
+"""Lines of the index that a file must repeat for them to be a copy of it."""
+
+
+def _unloaded(found: Corpus, out: Plan) -> None:
+    """Take out of the files that are always loaded what loads the index or decisions, and copies of its lines."""
+    root = found.place.root
+    seen: set[str] = set()
+    for name in GUIDES:
+        path = os.path.realpath(os.path.join(root, name))
+        if path in seen or not os.path.isfile(path) or not folder.inside(path, os.path.realpath(root)):
+            continue  # one of them is often a link to another
+        seen.add(path)
+        lines = out.change.text(path).split("\n")
+        kept = _without(found, os.path.dirname(path), lines)
+        if kept == lines:
+            continue
+        out.gone += [f"{name}:{at + 1}  {lines[at].strip()}" for at in _changed(lines, kept)]
+        first = next(iter(_changed(lines, kept)))
+        end = "\r" * lines[first].endswith("\r")
+        texts = [*kept[:first], _POINTER + end, *kept[first:]]
+        out.change.put(path, "\n".join(text for text in texts if text is not None))
+
+
+def _changed(lines: list[str], kept: list[str | None]) -> list[int]:
+    return [at for at, (before, after) in enumerate(zip(lines, kept, strict=True)) if before != after]
+
+
+def _without(found: Corpus, base: str, lines: list[str]) -> list[str | None]:
+    """The lines of a file without what loads decisions: None where a line goes; within one an import becomes a name."""
+    indexed = {line.strip() for line in found.index_lines if grammar.passive(line)}
+    copies = sum(line.strip() in indexed for line in lines) >= _COPIED
+    out: list[str | None] = []
+    for line in lines:
+        if _loads(found, base, line) or (copies and line.strip() in indexed):
+            out.append(None)
+        else:
+            out.append(" ".join(word[1:] if _loads(found, base, word) else word for word in line.split(" ")))
+    return out
+
+
+def _loads(found: Corpus, base: str, line: str) -> bool:
+    """Whether a line is nothing but an import of the index or of a decision file: `@agents/memory-index.md`."""
+    bare = line.strip().removeprefix("- ").removeprefix("* ").strip().strip("`")
+    if not bare.startswith("@") or " " in bare:
+        return False
+    path = os.path.realpath(os.path.join(base, os.path.expanduser(bare[1:])))
+    inner = os.path.realpath(found.place.folder)
+    return path == os.path.realpath(found.place.index) or (folder.inside(path, inner) and path.endswith(".md"))

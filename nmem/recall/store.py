@@ -56,6 +56,7 @@ def of(place: Place, *, keep: bool = True) -> Recall:
     found = corpus.read(place, seen)
     made = index.build(found)
     warnings += found.warnings
+    warnings += [made.fault] if made.fault else []
     if keep:
         # as bytes: looking at the shape of each posting would take longer than reading it
         cache.write(_file(place), (_stamp(place, seen), marshal.dumps(made.form), warnings))  # type: ignore[arg-type]

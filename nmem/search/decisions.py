@@ -94,6 +94,11 @@ class Decisions:
                         out.setdefault(hit.id, hit)
         return sorted(out.values(), key=lambda hit: -hit.score)
 
+    def unsearched(self) -> tuple[str, ...]:
+        """What of the indexes that were looked at is not searched, a line each."""
+        with self._lock:
+            return tuple(dict.fromkeys(one.recall.index.fault for one in self._read.values() if one.recall.index.fault))
+
     def shown(self, hit: Hit) -> Decision | None:
         """An entry in full; None when it is gone."""
         with self._lock:
@@ -134,13 +139,14 @@ def joined(results: Results, hits: Sequence[Hit]) -> Results:
     if not hits or results.order != RELEVANCE:
         return results
     facets = replace(results.facets, kinds=(Facet(KIND, len(hits), f"type:{KIND}"), *results.facets.kinds))
-    few = tuple(hits[:FEW])
-    return replace(results, hits=few + results.hits, found=results.found + len(few), facets=facets)
+    few, remarks = tuple(hits[:FEW]), results.remarks + OPEN.unsearched()
+    return replace(results, hits=few + results.hits, found=results.found + len(few), facets=facets, remarks=remarks)
 
 
 def only(text: str, now: int, order: str, hits: Sequence[Hit], seconds: float = 0.0) -> Results:
     """Entries as all that was found."""
-    remarks = () if hits else ("no decision matches these words: nmem recall list shows all",)
+    remarks: tuple[str, ...] = () if hits else ("no decision matches these words: nmem recall list shows all",)
+    remarks += OPEN.unsearched()
     facets = Facets((Facet(KIND, len(hits), f"type:{KIND}"),) if hits else ())
     return Results(
         parse(text, now), order, tuple(hits[:MANY]), len(hits), len(hits) >= MANY, facets, remarks, "", seconds

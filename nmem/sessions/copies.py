@@ -16,6 +16,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from capture.files import read, regular
+from capture.redaction.settings import Within
 from capture.storage.store import transaction
 from nmem.episodes.passages import IDLE
 from nmem.errors import NmemError
@@ -237,7 +238,8 @@ def _copy(db: Connection, one: _Source, mark: tuple[int, int], bounds: Limits, r
         state = LARGE
     else:
         try:
-            packed = packing.pack(read(one.path, bounds.each), document=one.path.endswith(".json"))
+            with within_rules(db, one.session_id):
+                packed = packing.pack(read(one.path, bounds.each), document=one.path.endswith(".json"))
         except (OSError, packing.NotRead):
             state = UNREAD
         if _mark(one.path) != mark:
@@ -255,6 +257,15 @@ def _copy(db: Connection, one: _Source, mark: tuple[int, int], bounds: Limits, r
             (one.session_id, now, one.path, *mark, rules, state, packed, one.client, PURGED),
         )
     return packed is not None
+
+
+def within_rules(db: Connection, session_id: str) -> Within:
+    """Inside, a session's project decides how much is redacted."""
+    row = db.execute(
+        "SELECT p.name, p.root, p.key FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?",
+        (session_id,),
+    ).fetchone()
+    return Within(tuple(row or ()))
 
 
 def _held(db: Connection, after: int = 0, but: str = "") -> int:
@@ -295,7 +306,8 @@ def _anew(db: Connection, rules: str, stopped: Callable[[], bool]) -> None:
             return
         try:
             path, data = give(db, session_id) or ("", b"")
-            packed = packing.pack(data, document=path.endswith(".json"))
+            with within_rules(db, session_id):
+                packed = packing.pack(data, document=path.endswith(".json"))
         except (NmemError, packing.NotRead):
             packed = None
         with transaction(db):

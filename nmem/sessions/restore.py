@@ -34,7 +34,8 @@ def restore(db: Connection, one: Resume) -> str:
     if os.path.lexists(path):
         raise NmemError(f"{printable(path)} is there: nothing was written")
     # once more by the rules of today: they may have changed since it was copied
-    data = packing.unpack(packing.pack(found[1], document=path.endswith(".json")))
+    with copies.within_rules(db, one.session_id):
+        data = packing.unpack(packing.pack(found[1], document=path.endswith(".json")))
     _write(path, data)
     _read_already(db, one.session_id, found[0], path, len(data))
     return path

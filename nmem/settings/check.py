@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from nmem.settings.declared import SETTINGS, find, tables
-from nmem.settings.kinds import ANY, Setting, wrong
+from nmem.settings.kinds import ANY, CHOICE, Setting, wrong
 from nmem.text import printable
 
 Path = tuple[str, ...]
@@ -80,7 +80,7 @@ def _walk(found: Mapping[str, object], above: Path) -> Iterator[tuple[Path, str]
 
 
 def _wrong(setting: Setting, path: Path, value: object) -> str:
-    if ANY in setting.parts and setting.choices:
+    if ANY in setting.parts and setting.choices and setting.kind != CHOICE:
         chosen = path[max(at for at, part in enumerate(setting.parts) if part == ANY)]
         if chosen not in setting.choices:
             return f"is not known{_like(chosen, setting.choices)}"

@@ -9,6 +9,7 @@ import re
 from difflib import get_close_matches
 
 from capture.clients import CLIENTS
+from capture.redaction.settings import LEVELS, NORMAL, SHORTEST
 from nmem import hours, sealing
 from nmem.errors import NmemError
 from nmem.settings.kinds import (  # fmt: skip
@@ -59,7 +60,18 @@ def _colour(value: object) -> str:
     return "" if _COLOUR.fullmatch(str(value)) else 'must be a colour like "#7cb7ff"'
 
 
+def _redacted(value: object) -> str:
+    words = value if isinstance(value, list | tuple) else ()
+    fits = all(len(str(word).strip()) >= SHORTEST for word in words)
+    return "" if fits else f"must be words of at least {SHORTEST} characters: shorter ones stand everywhere"
+
+
+_OWN_LEVEL = f"how much is redacted: secrets ({NORMAL}), or also drawn tokens, UUIDs, e-mail addresses, internal hosts"
+_OF_PROJECT = f"redaction.projects.{ANY}"
+
 REDACTION = (
+    Setting("redaction.sensitivity", CHOICE, NORMAL, _OWN_LEVEL, choices=LEVELS),
+    Setting("redaction.words", TEXTS, (), "words and names to redact, in whatever case", also=_redacted),
     Setting(
         "redaction.patterns", PATTERNS, (),
         "further secrets to redact: a list of { name, regex }; a group in the regex is the secret",
@@ -68,6 +80,10 @@ REDACTION = (
         "redaction.allow", ALLOW, (),
         "texts that are never redacted: a list of texts, or of { regex }",
     ),
+    Setting(f"{_OF_PROJECT}.sensitivity", CHOICE, None, "the same for one project, by its name, root folder or remote",
+            choices=LEVELS),
+    Setting(f"{_OF_PROJECT}.words", TEXTS, None, "words of one project, beside those of all", also=_redacted),
+    Setting(f"{_OF_PROJECT}.patterns", PATTERNS, None, "patterns of one project, beside those of all"),
 )  # fmt: skip
 
 CONTEXT = (

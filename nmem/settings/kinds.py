@@ -42,7 +42,7 @@ class Setting:
     above: float | None = None
     """As `low`, but not itself allowed."""
     choices: tuple[str, ...] = ()
-    """What it may be; with parts to choose, what the last of them may be."""
+    """What it may be; with parts to choose, and no choice itself, what the last of them may be."""
     unit: str = ""
     secret: bool = False
     """Never shown in a list."""

@@ -31,7 +31,7 @@ def put(db: Connection | None, path: tuple[str, ...], new: object, now: int) -> 
 
     before = file.value(file.read().document, path)
     change = partial(file.take_away, path) if new is None else partial(file.put, path, new)
-    if db is None or before == new or not _plain(declared.find(path), before, new):
+    if db is None or before == new or "." in "".join(path) or not _plain(declared.find(path), before, new):
         return change(), before == new
     with transaction(db):
         write(db, KIND, f"setting/{'.'.join(path)}", {"value": new}, {"value": before}, now)
@@ -40,7 +40,7 @@ def put(db: Connection | None, path: tuple[str, ...], new: object, now: int) -> 
 
 def _plain(setting: Setting | None, *values: object) -> bool:
     """Whether values may stand in the database: no key, no pattern of a secret, nothing that would be redacted."""
-    if setting is None or setting.secret or setting.parts[0] == "redaction":
+    if setting is None or setting.secret or (setting.parts[0] == "redaction" and setting.parts[-1] != "sensitivity"):
         return False
     try:
         texts = [json.dumps(value, ensure_ascii=False) for value in values]

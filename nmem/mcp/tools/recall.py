@@ -29,7 +29,8 @@ def run(ask: Ask) -> Answer:
     ask.close()
     log.note(paths.database(), recall.place, found, log.AGENT, session)
     share = _CHARS // max(1, sum(bool(each.body) for each in found))
-    return {"answers": [_told(each, share) for each in found]}
+    told: Answer = {"answers": [_told(each, share) for each in found]}
+    return told | {"warnings": [line(one, 300) for one in recall.warnings[:3]]} if recall.warnings else told
 
 
 def _session(ask: Ask) -> str:

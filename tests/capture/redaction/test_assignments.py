@@ -125,6 +125,19 @@ def test_what_is_no_secret_stays(text: str) -> None:
     assert redact(text) == text
 
 
+@pytest.mark.parametrize("made", ["hunter2" * 2, "summer" + "2024", "Sommer" + "2024", "sunshine" + "7"])
+@pytest.mark.parametrize("template", ["password={}", "db.password = {}", "connect(password={})", "?password={}&x=1"])
+def test_a_word_with_numbers_is_a_password_though_nothing_quotes_it(template: str, made: str) -> None:
+    assert made not in redact(template.format(made))
+
+
+@pytest.mark.parametrize("code", ["user_password", "getpass()", "password", "password1", "user2", "argv1", "row2[0]",
+                                  "field2.get()", "sha256sum", "x509cert", "newPass2", "self.pw2"])  # fmt: skip
+def test_code_that_leads_to_a_password_stays(code: str) -> None:
+    for text in (f"password={code}", f"password = {code}"):
+        assert redact(text) == text
+
+
 def test_counts_are_kept_by_kind() -> None:
     counts: dict[str, int] = {}
     redact(f'password = "{DRAWN}"\nAPI_TOKEN={DRAWN}\ntoken: "{DRAWN}"', counts)

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from capture.redaction import settings
 from capture.storage import store
+from nmem.audit.redaction import sensitivity
 from nmem.commands.purge import command as purge
 from nmem.commands.redact import command
 from nmem.commands.settle import summary
@@ -173,3 +174,30 @@ def test_what_cannot_be_checked_is_left_as_it_is(planted: str, own_home: Path) -
     with closing(sqlite3.connect(planted)) as db:
         assert db.execute("SELECT count(*) FROM prompts WHERE content = ?", (hostile,)).fetchone() == (1,)
         assert db.execute("SELECT count(*) FROM prompts WHERE content LIKE '%withheld%'").fetchone() == (0,)
+
+
+def test_one_project_is_gone_over_by_its_own_rules(planted: str, own_home: Path) -> None:
+    with closing(store.connect(planted, timeout=5)) as db:
+        db.execute("INSERT INTO projects (key, name, root, created_at) VALUES ('/blog', 'blog', '/blog', 1)")
+        db.execute("UPDATE sessions SET project_id = (SELECT id FROM projects WHERE key = '/blog') WHERE id = 'other'")
+        db.execute("UPDATE prompts SET content = 'look at 10.1.2.3, Zq7PlantedTok42' WHERE source = 'user'")
+    (own_home / "config.toml").write_text(RULE + '[redaction.projects.blog]\nsensitivity = "strict"\n', "utf-8")
+    settings._recent.clear()
+    texts = "SELECT DISTINCT content FROM prompts WHERE source = 'user' AND session_id {} 'other' ORDER BY 1"
+    plain, strict = "look at 10.1.2.3, [REDACTED:planted]", "look at [REDACTED:address], [REDACTED:planted]"
+    told = CliRunner().invoke(command, ["--project", "blog", "--dry-run", "--json"])
+    assert json.loads(told.output)["counts"]["address"] == 2
+    done = CliRunner().invoke(command, ["--project", "blog", "--yes", "--json"])
+    assert done.exit_code == 0, done.output
+    with closing(sqlite3.connect(planted)) as db:
+        assert db.execute(texts.format("=")).fetchall() == [(strict,)]
+        assert db.execute(texts.format("!=")).fetchall() == [("look at 10.1.2.3, Zq7PlantedTok42",)]
+        assert history.stale(db)
+        said = [(one.severity, one.evidence) for one in sensitivity(db)]
+        assert said == [("ok", "sensitivity is normal; blog is strict")]
+    done = CliRunner().invoke(command, ["--history", "--yes", "--json"])
+    assert done.exit_code == 0, done.output
+    with closing(sqlite3.connect(planted)) as db:
+        assert db.execute(texts.format("!=")).fetchall() == [(plain,)]
+        assert not history.stale(db)
+    assert CliRunner().invoke(command, ["--project", "blok", "--yes"]).exit_code != 0

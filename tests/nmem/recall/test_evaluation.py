@@ -114,10 +114,14 @@ def test_the_real_older_index_is_migrated_and_put_back(real: Path, tmp_path: Pat
         old, new = ([line for line in markdown.lines_of(text) if not line.startswith("#")]
                     for text in (before[path].decode(), path.read_text()))  # fmt: skip
         assert old == new
-    index = words.normal(Path(place.index).read_text())
-    for line in before[Path(place.index)].decode().splitlines():
+    text = Path(place.index).read_text()
+    index = words.normal(text)
+    assert text.startswith(grammar.NEW) and "Append-only" not in text  # the older header is replaced whole
+    entries = before[Path(place.index)].decode().partition("## Technical Decisions")[2]  # what is above was loaded
+    for line in entries.splitlines()[1:]:
         pair = grammar.passive(line)
         assert all(words.normal(part) in index for part in pair or [line.strip()] if not line.startswith("#")), line
+    assert 85 <= text.count("\n/when ") <= 105 and 47 <= text.count("\n/how ") <= 71  # people made 91 and 61
     assert CliRunner().invoke(nmem, ["undo"]).exit_code == 0
     assert {path: path.read_bytes() for path in files} == before
 

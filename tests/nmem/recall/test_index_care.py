@@ -11,7 +11,12 @@ from click.testing import CliRunner, Result
 
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
-from nmem.recall import compress, corpus, folder, mend, migrate, store
+from nmem.llm import Cancel, Reply, Request
+from nmem.llm.ask import Desk
+from nmem.llm.book import Book
+from nmem.llm.config import Settings
+from nmem.recall import compress, corpus, folder, kept, mend, migrate, situations, store
+from nmem.search import decisions
 from tests.nmem.conftest import Recorded
 
 
@@ -147,17 +152,18 @@ def test_an_older_index_is_migrated_and_loses_nothing(old: Path) -> None:
     before = image(old)
     dry = run("recall", "migrate", "--dry-run")
     assert dry.exit_code == 0 and image(old) == before
-    assert "Basket Totals  ->  When Basket Totals" in dry.output and "mentioned in README.md:1" in dry.output
+    assert "Basket Totals  ->  When working on basket totals" in dry.output and "mentioned in README.md:1" in dry.output
 
     assert run("recall", "migrate", "--yes").exit_code == 0
     assert run("recall", "check").return_value == 0
     index = (old / "docs" / "memory-index.md").read_text()
-    assert "/when basket totals | rounding happens once, at the end | not per line\n" in index
-    for words in ("Prefer retrieval-led reasoning.", "Speak plainly — no jargon, ever", "a line of prose",
+    assert "/when working on basket totals | Basket Totals, rounding happens once, at the end | not per line\n" in index
+    assert "Prefer retrieval-led reasoning." not in index and "Prefer retrieval-led reasoning." in dry.output
+    for words in ("Speak plainly — no jargon, ever", "a line of prose",
                   "Retry payments — three times, then a person is asked"):  # fmt: skip
         assert words in index
     shop = (old / "docs" / "decisions" / "shop.md").read_text()
-    assert "## .Money" in shop and "### When Retrying Payments" in shop and "#### Details" in shop
+    assert "## .Money" in shop and "### When retrying payments" in shop and "#### Details" in shop
     assert [line for line in shop.split("\n") if not line.startswith("#")] == [
         line for line in SHOP.split("\n") if not line.startswith("#")
     ]
@@ -189,20 +195,22 @@ def test_references_among_the_decisions_follow_their_headings(old: Path) -> None
     talk.write_bytes(TALK.encode())
     before = image(old)
     dry = run("recall", "migrate", "--dry-run").output
-    assert "references to update:" in dry and "-> - When Basket Totals — as the shop has them" in " ".join(dry.split())
+    assert "references to update:" in dry and "-> - When working on basket totals — as the shop has them" in " ".join(
+        dry.split()
+    )
     assert "mentioned in docs/decisions/talk.md:8" in dry and "mentioned in docs/decisions/talk.md:5" not in dry
 
     assert run("recall", "migrate", "--yes").exit_code == 0
     assert run("recall", "check").return_value == 0
     after = talk.read_bytes().decode()
     assert after == (
-        TALK.replace("## Notes of", "## When Notes of")
-        .replace("](shop.md#basket-totals), ", "](shop.md#when-basket-totals), ")
-        .replace("decisions/shop.md#basket-totals", "decisions/shop.md#when-basket-totals")
-        .replace("./shop.md#Basket-Totals", "./shop.md#when-basket-totals")
-        .replace("[[Basket Totals]]", "[[When Basket Totals]]")
-        .replace("[[shop#Path of Exports", "[[shop#When Path of Exports")
-        .replace("- Basket Totals —", "- When Basket Totals —")
+        TALK.replace("## Notes of the Shop", "## When working on notes of the shop")
+        .replace("](shop.md#basket-totals), ", "](shop.md#when-working-on-basket-totals), ")
+        .replace("decisions/shop.md#basket-totals", "decisions/shop.md#when-working-on-basket-totals")
+        .replace("./shop.md#Basket-Totals", "./shop.md#when-working-on-basket-totals")
+        .replace("[[Basket Totals]]", "[[When working on basket totals]]")
+        .replace("[[shop#Path of Exports", "[[shop#When working on path of exports")
+        .replace("- Basket Totals —", "- When working on basket totals —")
         .replace("<shop.md#retrying-payments>", "<shop.md#when-retrying-payments>")
     )
     assert run("undo").exit_code == 0
@@ -342,3 +350,87 @@ def test_a_short_name_leads_home_with_a_margin(project: Path) -> None:
     assert best.trigger in ("leaves turn", "leaves yellow", "turn yellow") and best.margin >= compress.MARGIN
     done = run("recall", "compress", "How to prune roses", "--json")
     assert done.return_value == 0 and json.loads(done.output)["trigger"] == "prune roses"
+
+
+def test_what_loaded_the_index_into_every_session_goes_with_it(old: Path) -> None:
+    guide = "# Shop\n\n@docs/memory-index.md\nBe kind, see @docs/memory-index.md for more, and @README.md.\n"
+    (old / "CLAUDE.md").write_text(guide)
+    (old / "AGENTS.md").symlink_to("CLAUDE.md")
+    before = image(old)
+    dry = run("recall", "migrate", "--rules", "--dry-run").output
+    assert "CLAUDE.md:3  @docs/memory-index.md" in dry and "-@docs/memory-index.md" in dry
+    assert run("recall", "migrate", "--rules", "--yes").exit_code == 0
+    assert (old / "CLAUDE.md").read_text().splitlines()[2:] == [
+        "Decisions are written down: ask `nmem when <words>` or `nmem how <words>` before you decide anew.",
+        "Be kind, see docs/memory-index.md for more, and @README.md.",
+    ]
+    assert (old / "AGENTS.md").is_symlink()
+    assert run("undo").exit_code == 0
+    assert image(old) == before
+
+
+@pytest.mark.parametrize(
+    ("title", "operator", "trigger"),
+    [
+        ("Path Encoding Algorithm", "how", "encode path"),
+        ("Token output format", "how", "format token output"),
+        ("Model selection for design reviews", "how", "select model for design reviews"),
+        ("Run the linter first", "how", "run the linter first"),
+        ("Rule Budget", "when", "working on rule budget"),
+        ("Never commit secrets", "when", "before committing secrets"),
+        ("Docker vs. Podman", "when", "choosing docker or podman"),
+        ("SessionStart hook limitation", "when", "running into SessionStart hook limitation"),
+        ("Commits are sync points", "when", "commits are sync points"),
+        ("Writing mock tests", "when", "writing mock tests"),
+    ],
+)
+def test_titles_become_situations_and_procedures(title: str, operator: str, trigger: str) -> None:
+    assert situations.of(title) == (operator, trigger)
+
+
+class Told:
+    """A model that answers with what it is given, and keeps what it was asked."""
+
+    label = "told"
+
+    def __init__(self, answer: object) -> None:
+        self.answer, self.asked = json.dumps(answer), ""
+
+    def complete(self, request: Request, cancel: Cancel) -> Reply:
+        self.asked = request.text()
+        return Reply(self.answer, "told", 10, 5)
+
+
+def test_a_model_names_what_it_can_and_rules_name_the_rest(old: Path, own_home: Path) -> None:
+    titles = [("Basket Totals", "rounding happens once"), ("Path Encoding", "slash to dash"), ("Rule Budget", "")]
+    answers = [
+        {"id": "0", "operator": "when", "trigger": "rounding basket totals"},
+        {"id": "1", "operator": "how", "trigger": "make coffee strong and hot"},  # about something else
+        {"id": "2", "operator": "how", "trigger": "working on rule budget"},  # no procedure
+        {"id": "7", "operator": "when", "trigger": "nobody asked this"},
+    ]
+    chosen = Settings(daily_token_cap=100_000)
+    desk = Desk(Told({"entries": answers}), chosen, Book(str(old / "n.db")), lambda text: text)
+    assert situations.asked(desk, titles, Cancel()) == ({0: ("when", "rounding basket totals")}, "")
+    plan = migrate.plan(corpus.read(folder.find(str(old))), desk)
+    assert plan.by_model and plan.when + plan.how == 4
+    broken = Desk(Told({"entries": "none"}), chosen, Book(str(old / "n.db")), lambda text: text)
+    found, why = situations.asked(broken, titles, Cancel())
+    assert found == {} and "no usable answer" in why
+    plan = migrate.plan(corpus.read(folder.find(str(old))), broken)
+    assert not plan.by_model and "no usable answer" in plan.problem and plan.when + plan.how == 4
+
+
+def test_lines_that_are_no_entries_are_warned_of_where_they_are_met(project: Path) -> None:
+    index = project / "docs" / "memory-index.md"
+    assert run("when", "watering tomatoes").stderr == ""
+    index.write_text(index.read_text() + "- a stray line\n/when \n/when the moon is full\n")
+    line = index.read_text().splitlines().index("- a stray line") + 1
+    said = f"memory-index.md:{line}: an entry begins with /when or /how: not searched (2 more: `nmem recall check`)"
+    done = run("when", "watering tomatoes")
+    assert done.return_value == 0 and done.stderr == f"note: {said}\n" and "stray" not in done.stdout
+    assert json.loads(run("how", "sharpen knives", "--json").stdout)["warnings"] == [said]
+    found = decisions.Decisions()
+    assert found.of(str(project)) is not None and found.unsearched() == (said,)
+    names = kept.read(folder.find(str(project)))
+    assert names is not None and names[-1] == said  # what a hook tells beside its offers
