@@ -17,6 +17,8 @@ import pytest
 from capture.storage import spool, store
 
 HERE = Path(__file__).resolve().parent
+MORE = ("opencode", "qwen")
+"""Clients that are run by `more_clients.py`."""
 CACHE = Path(os.environ.get("CLIENT_CACHE") or Path("~").expanduser() / ".cache" / "coding-clients")
 """Read when this module is imported: the tests themselves run with a HOME of their own."""
 
@@ -36,7 +38,7 @@ class Stage:
         because the client starts their server anew for each turn."""
         if client != "claude" and not (CACHE / client).exists():
             pytest.skip(f"{client} is not installed in {CACHE}")
-        words = [sys.executable, str(self.runner), "install", client]
+        words = [*self._runner(client), "install", client]
         done = subprocess.run(words, capture_output=True, text=True)
         if done.returncode:
             pytest.skip(f"{client} cannot be installed here: {done.stderr[-200:]}")
@@ -45,10 +47,16 @@ class Stage:
 
     def _patient(self) -> None:
         """Let the clients wait for hooks however long a busy machine takes: one that they give up stores nothing."""
-        for name in (".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json"):
+        for name in (".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json", ".qwen/settings.json",
+                     ".config/opencode/plugins/nmem.js"):  # fmt: skip
             if (file := self.home / name).exists():
                 text = file.read_text()
-                file.write_text(re.sub(r'("timeout": *)(\d+)', lambda found: f"{found[1]}{int(found[2]) * 20}", text))
+                longer = re.compile(r'("timeout": *|_MS = )(\d+)')
+                file.write_text(longer.sub(lambda found: f"{found[1]}{int(found[2]) * 20}", text))
+
+    def _runner(self, client: str) -> list[str]:
+        """The command that runs a client."""
+        return [sys.executable, str(HERE / "more_clients.py" if client in MORE else self.runner)]
 
     def nmem(self, *words: str) -> str:
         """Run the command line in this home, as a user would."""
@@ -69,7 +77,7 @@ class Stage:
             first = json.loads(script.read_text())[:turns]
             script = self.home / f"{name}-{turns}.json"
             script.write_text(json.dumps(first))
-        return [sys.executable, str(self.runner), "play", client, str(script), "--home", str(self.home),
+        return [*self._runner(client), "play", client, str(script), "--home", str(self.home),
                 "--project", str(self.project), "--limit", "400"]  # fmt: skip
 
     def play(self, client: str, name: str, turns: int | None = None) -> None:
@@ -113,4 +121,5 @@ def stage(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stag
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip("node and npm are absent: the real clients cannot run")
     monkeypatch.setenv("CLIENT_CACHE", str(CACHE))
+    monkeypatch.setenv("RUN_CLIENT", str(shared / "clients" / "run_client.py"))
     return Stage(shared / "clients" / "run_client.py", tmp_path)

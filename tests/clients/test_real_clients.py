@@ -66,7 +66,7 @@ def settle(stage: Stage, rows: int) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize("client", ["claude", "codex", "gemini", "opencode", "qwen"])
 def test_every_prompt_and_tool_call_is_stored_once_in_order(client: str, stage: Stage) -> None:
     stage.connect(client)
     stage.play(client, "long")
