@@ -11,13 +11,14 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from capture.storage import spool, store
 
 HERE = Path(__file__).resolve().parent
-MORE = ("opencode", "qwen")
+MORE = ("opencode", "qwen", "copilot")
 """Clients that are run by `more_clients.py`."""
 CACHE = Path(os.environ.get("CLIENT_CACHE") or Path("~").expanduser() / ".cache" / "coding-clients")
 """Read when this module is imported: the tests themselves run with a HOME of their own."""
@@ -48,10 +49,10 @@ class Stage:
     def _patient(self) -> None:
         """Let the clients wait for hooks however long a busy machine takes: one that they give up stores nothing."""
         for name in (".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json", ".qwen/settings.json",
-                     ".config/opencode/plugins/nmem.js"):  # fmt: skip
+                     ".copilot/hooks/nmem.json", ".config/opencode/plugins/nmem.js"):  # fmt: skip
             if (file := self.home / name).exists():
                 text = file.read_text()
-                longer = re.compile(r'("timeout": *|_MS = )(\d+)')
+                longer = re.compile(r'("timeout(?:Sec)?": *|_MS = )(\d+)')
                 file.write_text(longer.sub(lambda found: f"{found[1]}{int(found[2]) * 20}", text))
 
     def _runner(self, client: str) -> list[str]:
@@ -66,13 +67,23 @@ class Stage:
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout
 
-    def script(self, name: str) -> Path:
-        """A script of ours."""
-        return HERE / "scripts" / f"{name}.json"
+    def script(self, name: str, client: str = "") -> Path:
+        """A script of ours; for Qwen Code one that reads a file before an edit, as it demands after each start."""
+        path = HERE / "scripts" / f"{name}.json"
+        if client != "qwen":
+            return path
+        turns = json.loads(path.read_text())
+        for turn in turns:
+            turn["replies"] = [
+                step for reply in turn["replies"] for step in (*map(_look, _edited(reply)), reply)
+            ]
+        path = self.home / f"{name}-{client}.json"
+        path.write_text(json.dumps(turns))
+        return path
 
     def player(self, client: str, name: str, turns: int | None = None) -> list[str]:
         """The command that plays a script, or its first turns."""
-        script = self.script(name)
+        script = self.script(name, client)
         if turns is not None:
             first = json.loads(script.read_text())[:turns]
             script = self.home / f"{name}-{turns}.json"
@@ -113,6 +124,14 @@ class Stage:
             counted = dict(db.execute("SELECT name, value FROM counters WHERE name IN ('lost', 'errors')"))
         allowed = sum("locked" in line for line in self.log().splitlines())
         assert counted.get("lost", 0) == 0 and counted.get("errors", 0) <= allowed, self.log()
+
+
+def _edited(reply: dict[str, Any]) -> list[str]:
+    return [tool["edit"] for tool in reply.get("tools", []) if "edit" in tool]
+
+
+def _look(path: str) -> dict[str, Any]:
+    return {"tools": [{"read": path, "expect": ["file_read", "ok", path]}]}
 
 
 @pytest.fixture

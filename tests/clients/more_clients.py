@@ -45,6 +45,7 @@ def called(client: str, tool: Tool, project: Path) -> tuple[str, dict[str, objec
     if "read" in tool:
         return "read" if client == "opencode" else "view", {path: str(project / tool["read"])}
     if "write" in tool:
+        (project / tool["write"]).parent.mkdir(parents=True, exist_ok=True)  # Copilot makes no folder
         name, key = ("write", "content") if client == "opencode" else ("create", "file_text")
         return name, {path: str(project / tool["write"]), key: tool["text"]}
     if "edit" in tool:
@@ -118,7 +119,8 @@ def prepare(client: str, home: Path, _project: Path, port: int) -> None:
         }  # fmt: skip
     elif client == "qwen":
         path = home / ".qwen" / "settings.json"
-        add = {"security": {"auth": {"selectedType": "openai"}}, "telemetry": {"enabled": False}}
+        add = {"security": {"auth": {"selectedType": "openai"}}, "telemetry": {"enabled": False},
+               "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False}}  # they would take replies
     else:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
