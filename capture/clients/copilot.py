@@ -143,7 +143,8 @@ def answer(event: Event, response: object) -> None:
     event.interrupted = verdict in ("rejected", "denied")
     event.refused = "user" if event.interrupted else ""
     if event.tool == "shell":
-        shown = shown.rpartition("<shellId: ")[0].rstrip("\n") if shown.endswith(" exit code %s>" % event.exit_code) else shown
+        before, mark, last = shown.rpartition("<shellId: ")
+        shown = before.rstrip("\n") if mark and "\n" not in last else shown
     event.output_text = said.strip_own(shown)
 
 

@@ -28,11 +28,11 @@ EVENTS = {
 }
 
 KNOWN = words(
-    "session_id transcript_path cwd hook_event_name timestamp permission_mode agent_id agent_type prompt_id source model"
-    " source_type source_id prompt submitted_prompt tool_name tool_input tool_use_id tool_call_id tool_response"
+    "session_id transcript_path cwd hook_event_name timestamp permission_mode agent_id agent_type prompt_id source"
+    " model source_type source_id prompt submitted_prompt tool_name tool_input tool_use_id tool_call_id tool_response"
     " duration_ms error error_details is_interrupt stop_hook_active last_assistant_message background_tasks crons"
-    " context_usage context_limit input_tokens agent_transcript_path trigger custom_instructions compact_summary message"
-    " notification_type title reason"
+    " context_usage context_limit input_tokens agent_transcript_path trigger custom_instructions compact_summary"
+    " message notification_type title reason"
 )
 
 NAMES = {**gemini.NAMES, "agent": "agent", "task": "agent", "todo_write": "todo", "skill": "skill", "lsp": "search",

@@ -74,9 +74,7 @@ class Stage:
             return path
         turns = json.loads(path.read_text())
         for turn in turns:
-            turn["replies"] = [
-                step for reply in turn["replies"] for step in (*map(_look, _edited(reply)), reply)
-            ]
+            turn["replies"] = [step for reply in turn["replies"] for step in (*map(_look, _edited(reply)), reply)]
         path = self.home / f"{name}-{client}.json"
         path.write_text(json.dumps(turns))
         return path

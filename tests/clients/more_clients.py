@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(os.environ["RUN_CLIENT"]).parent))
-import run_client as theirs  # type: ignore[import-not-found] # noqa: E402
-import scripted_model as model  # type: ignore[import-not-found] # noqa: E402
+import run_client as theirs  # type: ignore[import-not-found]
+import scripted_model as model  # type: ignore[import-not-found]
 
 PACKAGES = {
     "opencode": "opencode-ai@1.18.33",
@@ -59,7 +59,7 @@ class Handler(model.Handler):  # type: ignore[misc]
 
     client = ""
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802 - as its base
         """Answer a chat, or what the scripted model answers anyway."""
         if "/chat/completions" not in self.path:
             super().do_POST()
@@ -119,8 +119,11 @@ def prepare(client: str, home: Path, _project: Path, port: int) -> None:
         }  # fmt: skip
     elif client == "qwen":
         path = home / ".qwen" / "settings.json"
-        add = {"security": {"auth": {"selectedType": "openai"}}, "telemetry": {"enabled": False},
-               "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False}}  # they would take replies
+        add = {
+            "security": {"auth": {"selectedType": "openai"}},
+            "telemetry": {"enabled": False},
+            "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
+        }  # they would take replies
     else:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
