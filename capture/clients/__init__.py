@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from capture.event import Event
 
-_ORDER = ("claude", "codex", "gemini", "cursor", "copilot", "droid", "opencode")
+_ORDER = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "cursor", "droid")
 """How clients are listed; others follow by name."""
 CLIENTS: tuple[str, ...]
 """Names as they stand in a registered command; each is a module of this package. Found when somebody asks."""

@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI (experimental: written from its documentation): parses its hook payloads into Events.
+"""GitHub Copilot CLI: parses its hook payloads into Events.
 
 A camelCase registration gets camelCase fields and no event name; a PascalCase one gets snake_case fields.
 """
@@ -21,7 +21,8 @@ from capture.event import (
 
 CLIENT = Client(
     "GitHub Copilot CLI", ".copilot", "hooks/nmem.json", ".github/hooks/nmem.json", shape=FLAT, comments=True,
-    listens=("sessionStart", "postToolUse", "postToolUseFailure"), answers=CAMEL,
+    experimental=False, answers=CAMEL,
+    listens=("sessionStart", "userPromptSubmitted", "postToolUse", "postToolUseFailure"),
     most=8_000,  # it cuts at 10 KB
 )  # fmt: skip
 
@@ -141,6 +142,9 @@ def answer(event: Event, response: object) -> None:
     event.ok = event.kind != TOOL_ERROR and verdict in ("", "success") and not event.exit_code
     event.interrupted = verdict in ("rejected", "denied")
     event.refused = "user" if event.interrupted else ""
+    if event.tool == "shell":
+        before, mark, last = shown.rpartition("<shellId: ")
+        shown = before.rstrip("\n") if mark and "\n" not in last else shown
     event.output_text = said.strip_own(shown)
 
 

@@ -1,4 +1,4 @@
-"""OpenCode (experimental: written from its type declarations): parses what nmem's plugin sends into Events.
+"""OpenCode: parses what nmem's plugin sends into Events.
 
 OpenCode has no hook commands; a small plugin inside it starts the hook with these payloads.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from capture.clients import ASYNC, PLUGIN, Client, Registration
+from capture.clients import ASYNC, CAMEL, PLUGIN, SYNC, Client, Registration
 from capture.clients.fields import begin, first, items, mapping, text, unknown, whole, words
 from capture.event import (
     POST_COMPACT,
@@ -21,15 +21,16 @@ from capture.event import (
     Event,
 )
 
-# It never listens: its plugin does not wait for an answer.
+# Its plugin waits for the answers to these, three seconds at most, and of tools to that of a command that failed.
 CLIENT = Client(
-    "OpenCode", ".config/opencode", "plugins/nmem.js", ".opencode/plugins/nmem.js", shape=PLUGIN, shell_tool="bash"
-)
+    "OpenCode", ".config/opencode", "plugins/nmem.js", ".opencode/plugins/nmem.js", shape=PLUGIN, shell_tool="bash",
+    experimental=False, listens=("session.created", "chat.message", "tool.execute.after"), answers=CAMEL, most=8_000,
+)  # fmt: skip
 
-# Seconds, after which the plugin ends a hook; it never waits for one.
+# Seconds, after which the plugin ends a hook.
 EVENTS = {
-    "session.created": Registration(ASYNC, 20),
-    "chat.message": Registration(ASYNC, 20),
+    "session.created": Registration(SYNC, 20),
+    "chat.message": Registration(SYNC, 20),
     "tool.execute.after": Registration(ASYNC, 20),
     "tool.execute.error": Registration(ASYNC, 20),
     "session.idle": Registration(ASYNC, 20),
@@ -37,6 +38,7 @@ EVENTS = {
     "session.compacted": Registration(ASYNC, 20),
     "session.error": Registration(ASYNC, 20),
     "session.deleted": Registration(ASYNC, 20),
+    "dispose": Registration(SYNC, 20),
 }
 
 _KINDS = {
@@ -49,6 +51,7 @@ _KINDS = {
     "session.compacted": POST_COMPACT,
     "session.error": TURN_END,
     "session.deleted": SESSION_END,
+    "dispose": SESSION_END,
 }
 
 KNOWN = words(
@@ -125,6 +128,14 @@ def answer(event: Event, response: object) -> None:
     event.output_text = said.strip_own(shown)
 
 
+def typed(prompt: str) -> str:
+    """What was typed: `opencode run` puts a prompt of several words into quotes."""
+    inner = prompt[1:-1]
+    if len(prompt) < 3 or prompt[0] != '"' or prompt[-1] != '"' or '"' in inner.replace('\\"', ""):
+        return prompt
+    return inner.replace('\\"', '"')
+
+
 def _fill(event: Event, payload: dict[str, object]) -> bool:
     """Fill in what this kind of event carries; False when there is nothing to keep."""
     from capture.clients import common, said  # on use: start-up stays short
@@ -132,7 +143,7 @@ def _fill(event: Event, payload: dict[str, object]) -> bool:
     if event.kind in (TOOL_RESULT, TOOL_ERROR):
         return common.tool(event, payload, canonical, answer)
     if event.kind == PROMPT:
-        return common.prompt(event, payload.get("prompt"))
+        return common.prompt(event, typed(text(payload.get("prompt"))))
     event.source = text(payload.get("source")) or ("startup" if event.kind == SESSION_START else "")
     event.reason = first(payload, "reason", "error")
     event.text = said.strip_own(text(payload.get("text")))

@@ -2,7 +2,7 @@
 
 cursor.py                       how far a file was read; whole new lines only
 records.py                      the records of a file, one at a time
-claude.py codex.py gemini.py    a client's records -> Events
+claude.py codex.py gemini.py qwen.py copilot.py    a client's records -> Events; each has READER
 batches.py                      Events -> Batches, equal to those of the hook
 missed.py                       what hooks missed or could not know, at the end of a turn
 titles.py                       what the client calls a session: records of one file about another
@@ -14,22 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from capture.transcript.reading import Reader, Source
 
-READABLE = ("claude", "codex", "gemini")
-"""The clients whose files there is a reader for."""
+READABLE = ("claude", "codex", "gemini", "qwen", "copilot")
+"""The clients whose files there is a reader for: a module of this package with their name."""
 
 
 def reader(source: Source) -> Reader:
     """The reader of a client's files. Raises KeyError for a client without one."""
-    if source.client == "claude":
-        from capture.transcript.claude import ClaudeReader  # on use: start-up stays short
-
-        return ClaudeReader(source)
-    if source.client == "codex":
-        from capture.transcript.codex import CodexReader  # on use: start-up stays short
-
-        return CodexReader(source)
-    if source.client == "gemini":
-        from capture.transcript.gemini import GeminiReader  # on use: start-up stays short
-
-        return GeminiReader(source)
-    raise KeyError(source.client)
+    if source.client not in READABLE:
+        raise KeyError(source.client)
+    module = __import__(f"capture.transcript.{source.client}", fromlist=["READER"])
+    found: Reader = module.READER(source)
+    return found

@@ -292,3 +292,6 @@ def _summary(content: str) -> str:
     for end in _SUMMARY_ENDS:
         content = content.partition(end)[0]
     return said.summary(content)
+
+
+READER = ClaudeReader

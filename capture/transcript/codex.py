@@ -333,3 +333,6 @@ _HANDLERS = {
     "event_msg.web_search_end": CodexReader._searched,
     "event_msg.exec_command_end": CodexReader._exec_end,
 }
+
+
+READER = CodexReader

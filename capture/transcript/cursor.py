@@ -81,6 +81,12 @@ def named(db: Connection, key: str, path: str, session_id: str) -> Cursor:
     return _resumed(key, path, session_id, _place(db, key))
 
 
+def whole(db: Connection, key: str, session_id: str, version: int) -> Cursor:
+    """The place in what is read as a whole: behind this version once it was read, else at the beginning."""
+    row = _place(db, key)
+    return Cursor(key, session_id, version if row and row[0] == version else 0)
+
+
 def _resumed(key: str, path: str, session_id: str, row: tuple[int, str, str | None] | None) -> Cursor:
     try:
         size = os.stat(path).st_size

@@ -160,3 +160,6 @@ def _response(call: dict[str, object]) -> dict[str, object]:
     if errors and not texts:
         out["error"] = {"message": "\n".join(errors)}
     return out
+
+
+READER = GeminiReader

@@ -108,6 +108,53 @@ class Reader:
         return min(self.held.values(), default=end)
 
 
+class Conversation(Reader):
+    """A reader of records in which calls come before their answers, and a turn's last text closes it."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.calls: dict[str, Event] = {}
+        """Calls that are not answered yet, by their ids."""
+        self.closing: Event | None = None
+
+    def open(self, number: str, event: Event, offset: int) -> None:
+        """A call was made: its answer may come in a later reading."""
+        self.calls[number], self.held[number] = event, offset
+        self._forget()
+
+    def answered(self, number: str) -> Event | None:
+        """The call that is answered now."""
+        self.held.pop(number, None)
+        return self.calls.pop(number, None)
+
+    def says(self, event: Event, offset: int) -> None:
+        """A text that closes the turn, unless a call follows."""
+        self.closing, self.held["closing"] = event, offset
+
+    def close(self) -> list[Event]:
+        """The turn is over: its last text, and its calls that never were answered."""
+        open_calls = list(self.calls.values())
+        for number in list(self.calls):
+            self.answered(number)
+        last = [self.closing] if self.closing else []
+        self._forget()
+        return open_calls + last
+
+    def finish(self, over: bool) -> list[Event]:
+        """The end of the file ends the turn."""
+        return self.close() if over else []
+
+    def turn_end(self) -> list[Event]:
+        """The last text so far; a call may still be answered."""
+        last = [self.closing] if self.closing else []
+        self._forget()
+        return last
+
+    def _forget(self) -> None:
+        self.closing = None
+        self.held.pop("closing", None)
+
+
 def millis(stamp: object) -> int:
     """Milliseconds since the epoch of an ISO 8601 time; 0 when it is none."""
     if not isinstance(stamp, str) or len(stamp) < 19:

@@ -16,7 +16,6 @@ import click
 from capture import paths
 from capture.storage import store
 from capture.storage.schema import NewerDatabase, fold
-from capture.transcript.cursor import load
 from nmem import tables
 from nmem.commands.backup import progress
 from nmem.commands.terminal import LIMIT, day, now, progress_bar, when, wrapped, writing
@@ -24,8 +23,8 @@ from nmem.cost import store as cost
 from nmem.database import worded
 from nmem.episodes import detect
 from nmem.errors import NmemError
-from nmem.importing.discover import CLIENTS, Transcript, find, folders
-from nmem.importing.importer import Importer, Report
+from nmem.importing.discover import Transcript, every, find, folders
+from nmem.importing.importer import Importer, Report, left, place
 from nmem.purge import history, run
 from nmem.retention import policy, sweep
 from nmem.settle_start import start
@@ -44,7 +43,7 @@ _KINDS = 4
 @click.command()
 @click.argument("where", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--client", type=click.Choice(CLIENTS), help="Only this client's sessions; with PATH, the client that wrote it."
+    "--client", type=click.Choice(every()), help="Only this client's sessions; with PATH, the client that wrote it."
 )
 @click.option("--since", metavar="WHEN", help="Only sessions active since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=LIMIT, metavar="N", help="Only the N newest sessions.")
@@ -190,7 +189,7 @@ def _when(since: str) -> str:
 def _nothing(where: tuple[Path, ...], client: str | None, since: str | None) -> str:
     if since:
         return f"no sessions since {since}"
-    looked = [str(path) for path in where] or [str(f) for c in ([client] if client else CLIENTS) for f in folders(c)]
+    looked = [str(path) for path in where] or [str(f) for c in ([client] if client else every()) for f in folders(c)]
     return f"no transcripts in {', '.join(looked)}"
 
 
@@ -216,7 +215,7 @@ def _episodes(db: sqlite3.Connection, changed: set[str]) -> None:
 
 def _new(db: sqlite3.Connection, chosen: list[Transcript]) -> int:
     """Bytes that were not read yet."""
-    return sum(max(each.size - load(db, each.path, each.session_id).offset, 0) for each in chosen)
+    return sum(left(each, place(db, each)) for each in chosen)
 
 
 @contextmanager

@@ -7,14 +7,16 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
 from capture.extract.relative import UNKNOWN
 from capture.files import read, regular
+from nmem.importing import histories
 
-CLIENTS = ("claude", "codex", "gemini")
-"""The clients whose transcripts can be read."""
+CLIENTS = ("claude", "codex", "gemini", "qwen", "copilot")
+"""The clients whose transcripts can be read on, record by record; histories are read as a whole."""
 
 _PEEK = 1 << 16
 _TAIL = 1 << 16
@@ -40,6 +42,8 @@ class Transcript:
     project_hash: str = ""
     latest: str = ""
     """The ISO time of the last record; compares as text."""
+    whole: histories.Session | None = None
+    """Of a history that is read as a whole: the session in it."""
     _ids: dict[str, str] = field(default_factory=dict)
 
 
@@ -52,7 +56,17 @@ def folders(client: str) -> list[Path]:
         return [home / "sessions", home / "archived_sessions"]
     if client == "gemini":
         return sorted((Path.home() / ".gemini" / "tmp").glob("*/chats"))
-    return []
+    if client == "qwen":
+        return sorted((Path.home() / ".qwen" / "projects").glob("*/chats"))
+    if client == "copilot":
+        return [Path(os.environ.get("COPILOT_HOME") or Path.home() / ".copilot") / "session-state"]
+    history = histories.by_client(client)
+    return history.folders() if history else []
+
+
+def every() -> tuple[str, ...]:
+    """The names of all whose sessions can be imported."""
+    return (*CLIENTS, *(name for name in histories.clients() if name not in CLIENTS))
 
 
 def find(paths: list[Path], client: str = "") -> Iterator[Transcript]:
@@ -61,24 +75,39 @@ def find(paths: list[Path], client: str = "") -> Iterator[Transcript]:
         for path in paths:
             yield from _walk(path, client)
         return
-    for name in (client,) if client else CLIENTS:
+    for name in (client,) if client else every():
         for folder in folders(name):
             yield from _walk(folder, name)
 
 
 def _walk(path: Path, client: str) -> Iterator[Transcript]:
     if path.is_file():
-        found = look(path, client)
-        if found:
-            yield found
+        yield from _file(path, client)
         return
     for folder, inner, names in os.walk(path):
         inner.sort()
         for name in sorted(names):
-            if name.endswith(_SUFFIXES) and name not in _NOT_SESSIONS and not name.endswith(".meta.json"):
-                found = look(Path(folder, name), client)
-                if found:
-                    yield found
+            yield from _file(Path(folder, name), client)
+
+
+def _file(path: Path, client: str) -> Iterator[Transcript]:
+    """The sessions of one file: a client's own, or those of a history."""
+    name, found = path.name, None
+    if client == "copilot" and name != "events.jsonl":
+        return
+    if name.endswith(_SUFFIXES) and name not in _NOT_SESSIONS and not name.endswith(".meta.json"):
+        found = look(path, client)
+    if found:
+        yield found
+    elif client not in CLIENTS:
+        yield from map(_whole, histories.at(path, client))
+
+
+def _whole(session: histories.Session) -> Transcript:
+    """A session of a history, as a transcript."""
+    latest = datetime.fromtimestamp(session.at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return Transcript(session.path, session.client, session.session_id, session.cwd, session.size, session.at / 1000,
+                      is_subagent=bool(session.inner), latest=latest, whole=session)  # fmt: skip
 
 
 def look(path: Path, client: str = "") -> Transcript | None:
@@ -149,6 +178,11 @@ def _client(told: list[dict[str, object]]) -> str:
         kind = record.get("type")
         if kind in _CODEX_TYPES and "payload" in record:
             return "codex"
+        message = record.get("message")
+        if "parentUuid" in record and ("provenance" in record or (isinstance(message, dict) and "parts" in message)):
+            return "qwen"
+        if str(kind).startswith("session.") and isinstance(record.get("data"), dict):
+            return "copilot"
         if "projectHash" in record or ("sessionId" in record and "messages" in record):
             return "gemini"
         if "sessionId" in record and "type" in record and ("uuid" in record or "leafUuid" in record):
@@ -163,6 +197,10 @@ def _tell(out: Transcript, record: dict[str, object]) -> None:
     if out.client == "codex" and record.get("type") == "session_meta" and isinstance(payload, dict):
         out.session_id = out.session_id or str(payload.get("session_id") or payload.get("id") or "")
         out.cwd = out.cwd or str(payload.get("cwd") or "")
+    elif out.client == "copilot" and isinstance(data := record.get("data"), dict):
+        place = data.get("context")
+        out.session_id = out.session_id or str(data.get("sessionId") or "")
+        out.cwd = out.cwd or str(place.get("cwd") or "" if isinstance(place, dict) else "")
     elif out.client != "codex":
         out.session_id = out.session_id or str(record.get("sessionId") or "")
         out.cwd = out.cwd or str(record.get("cwd") or "")

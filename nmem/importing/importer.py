@@ -17,7 +17,7 @@ from capture.seal import Sealed
 from capture.storage import sqlite as ours
 from capture.storage import store
 from capture.transcript import missed, titles
-from capture.transcript.cursor import load, save
+from capture.transcript.cursor import Cursor, load, save, whole
 from nmem.importing.discover import Transcript
 from nmem.importing.stretches import SIZE, Job, Stretch, read_all
 
@@ -122,11 +122,11 @@ class Importer:
         """
         jobs = []
         read: dict[str, list[str]] = {}
-        placed = [(each, load(self.db, each.path, each.session_id)) for each in transcripts]
+        placed = [(each, place(self.db, each)) for each in transcripts]
         for transcript, cursor in sorted(placed, key=lambda pair: not pair[1].offset):
             self.report.files += 1
             family = read.setdefault(transcript.first_uuid or transcript.path, [])
-            if cursor.offset >= transcript.size:
+            if self._repeats(transcript) or not left(transcript, cursor):
                 self.report.unchanged += 1
             else:
                 jobs.append(Job(transcript, cursor, [] if cursor.offset else list(family)))
@@ -134,10 +134,15 @@ class Importer:
                 family.append(transcript.path)
         return jobs
 
+    def _repeats(self, transcript: Transcript) -> bool:
+        """Whether this is another program's copy of a session that is stored already."""
+        own = transcript.whole.same_as if transcript.whole else ""
+        return bool(own and self.db.execute("SELECT 1 FROM sessions WHERE id = ?", (own,)).fetchone())
+
     def _all(self, jobs: list[Job]) -> None:
         workers = self.workers
         if workers is None:
-            size = sum(job.transcript.size - job.cursor.offset for job in jobs)
+            size = sum(left(job.transcript, job.cursor) for job in jobs)
             workers = min(os.cpu_count() or 1, _WORKERS, len(jobs)) if size > _LARGE else 0
         waiting: list[Stretch] = []
         for stretch in read_all(jobs, workers if workers != 1 else 0):
@@ -180,6 +185,20 @@ class Importer:
             yield sealed
             missed.mend_outcomes(db, sealed.batch)
         save(db, stretch.cursor, int(time.time() * 1000))
+
+
+def place(db: sqlite3.Connection, each: Transcript) -> Cursor:
+    """Where to go on in a transcript."""
+    if each.whole:
+        return whole(db, each.path, each.session_id, each.whole.version)
+    return load(db, each.path, each.session_id)
+
+
+def left(each: Transcript, cursor: Cursor) -> int:
+    """Bytes of a transcript that were not read yet; a history that changed is read as a whole."""
+    if each.whole:
+        return 0 if cursor.offset == each.whole.version else max(each.size, 1)
+    return max(each.size - cursor.offset, 0)
 
 
 def _wal(db: sqlite3.Connection) -> int:

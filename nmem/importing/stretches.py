@@ -24,6 +24,7 @@ from capture.transcript.batches import batch, status
 from capture.transcript.cursor import Cursor, fingerprint
 from capture.transcript.reading import Reader, Source, millis
 from capture.transcript.records import records
+from nmem.importing import histories
 from nmem.importing.discover import Transcript, gemini_folder, home_of
 from nmem.side_by_side import answers
 
@@ -72,9 +73,25 @@ class Stretcher:
     def read(self, job: Job) -> Iterator[Stretch]:
         """The new stretches of one file; an error of the file system is the last of them."""
         try:
-            yield from self._read(job)
-        except OSError as error:
-            yield Stretch(job.cursor, error=f"{job.transcript.path}: {error.strerror or error}")
+            yield from self._whole(job, job.transcript.whole) if job.transcript.whole else self._read(job)
+        except (OSError, ValueError, RecursionError) as error:
+            if not job.transcript.whole and not isinstance(error, OSError):
+                raise
+            yield Stretch(job.cursor, error=f"{job.transcript.path}: {getattr(error, 'strerror', '') or error}")
+
+    def _whole(self, job: Job, session: histories.Session) -> Iterator[Stretch]:
+        """All of a session of a history; what of it is stored already has the same keys."""
+        source = _source(job.transcript)
+        source.path = session.file
+        told, found = histories.events(session, source)
+        events = list(found)
+        out, cursor = Stretch(job.cursor), job.cursor
+        cursor.offset, cursor.session_id = session.version, session.session_id
+        out.moved, out.records, out.skipped = session.size, len(events), told.skipped
+        out.rows = [seal(made) for made in self._batches(events)]
+        if events:
+            out.rows.append(self._status(told, _newest(events), over=True))
+        yield out
 
     def _read(self, job: Job) -> Iterator[Stretch]:
         told, cursor = _reader(job), job.cursor
@@ -145,14 +162,17 @@ class Stretcher:
         return Project(found.key, found.name, found.root, found.remote, found.branch)
 
 
-def _reader(job: Job) -> Reader:
-    transcript = job.transcript
+def _source(transcript: Transcript) -> Source:
     source = Source(transcript.client, transcript.path, transcript.session_id, _home(transcript.cwd))
     source.agent_type = transcript.agent_type
     if transcript.client == "gemini" and not source.cwd:
         source.cwd = gemini_folder(transcript)
     source.home = home_of(transcript, source.cwd)
-    out = reader(source)
+    return source
+
+
+def _reader(job: Job) -> Reader:
+    out = reader(_source(job.transcript))
     if job.cursor.state and job.cursor.offset:
         state = jsonio.loads(job.cursor.state)
         out.restore(state if isinstance(state, dict) else {})

@@ -11,12 +11,15 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from capture.storage import spool, store
 
 HERE = Path(__file__).resolve().parent
+MORE = ("opencode", "qwen", "copilot")
+"""Clients that are run by `more_clients.py`."""
 CACHE = Path(os.environ.get("CLIENT_CACHE") or Path("~").expanduser() / ".cache" / "coding-clients")
 """Read when this module is imported: the tests themselves run with a HOME of their own."""
 
@@ -36,7 +39,7 @@ class Stage:
         because the client starts their server anew for each turn."""
         if client != "claude" and not (CACHE / client).exists():
             pytest.skip(f"{client} is not installed in {CACHE}")
-        words = [sys.executable, str(self.runner), "install", client]
+        words = [*self._runner(client), "install", client]
         done = subprocess.run(words, capture_output=True, text=True)
         if done.returncode:
             pytest.skip(f"{client} cannot be installed here: {done.stderr[-200:]}")
@@ -45,10 +48,16 @@ class Stage:
 
     def _patient(self) -> None:
         """Let the clients wait for hooks however long a busy machine takes: one that they give up stores nothing."""
-        for name in (".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json"):
+        for name in (".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json", ".qwen/settings.json",
+                     ".copilot/hooks/nmem.json", ".config/opencode/plugins/nmem.js"):  # fmt: skip
             if (file := self.home / name).exists():
                 text = file.read_text()
-                file.write_text(re.sub(r'("timeout": *)(\d+)', lambda found: f"{found[1]}{int(found[2]) * 20}", text))
+                longer = re.compile(r'("timeout(?:Sec)?": *|_MS = )(\d+)')
+                file.write_text(longer.sub(lambda found: f"{found[1]}{int(found[2]) * 20}", text))
+
+    def _runner(self, client: str) -> list[str]:
+        """The command that runs a client."""
+        return [sys.executable, str(HERE / "more_clients.py" if client in MORE else self.runner)]
 
     def nmem(self, *words: str) -> str:
         """Run the command line in this home, as a user would."""
@@ -58,18 +67,26 @@ class Stage:
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout
 
-    def script(self, name: str) -> Path:
-        """A script of ours."""
-        return HERE / "scripts" / f"{name}.json"
+    def script(self, name: str, client: str = "") -> Path:
+        """A script of ours; for Qwen Code one that reads a file before an edit, as it demands after each start."""
+        path = HERE / "scripts" / f"{name}.json"
+        if client != "qwen":
+            return path
+        turns = json.loads(path.read_text())
+        for turn in turns:
+            turn["replies"] = [step for reply in turn["replies"] for step in (*map(_look, _edited(reply)), reply)]
+        path = self.home / f"{name}-{client}.json"
+        path.write_text(json.dumps(turns))
+        return path
 
     def player(self, client: str, name: str, turns: int | None = None) -> list[str]:
         """The command that plays a script, or its first turns."""
-        script = self.script(name)
+        script = self.script(name, client)
         if turns is not None:
             first = json.loads(script.read_text())[:turns]
             script = self.home / f"{name}-{turns}.json"
             script.write_text(json.dumps(first))
-        return [sys.executable, str(self.runner), "play", client, str(script), "--home", str(self.home),
+        return [*self._runner(client), "play", client, str(script), "--home", str(self.home),
                 "--project", str(self.project), "--limit", "400"]  # fmt: skip
 
     def play(self, client: str, name: str, turns: int | None = None) -> None:
@@ -107,10 +124,19 @@ class Stage:
         assert counted.get("lost", 0) == 0 and counted.get("errors", 0) <= allowed, self.log()
 
 
+def _edited(reply: dict[str, Any]) -> list[str]:
+    return [tool["edit"] for tool in reply.get("tools", []) if "edit" in tool]
+
+
+def _look(path: str) -> dict[str, Any]:
+    return {"tools": [{"read": path, "expect": ["file_read", "ok", path]}]}
+
+
 @pytest.fixture
 def stage(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """A home and a project for one test; skipped where node is absent."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip("node and npm are absent: the real clients cannot run")
     monkeypatch.setenv("CLIENT_CACHE", str(CACHE))
+    monkeypatch.setenv("RUN_CLIENT", str(shared / "clients" / "run_client.py"))
     return Stage(shared / "clients" / "run_client.py", tmp_path)

@@ -66,11 +66,11 @@ def settle(stage: Stage, rows: int) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize("client", ["claude", "codex", "gemini", "opencode", "qwen", "copilot"])
 def test_every_prompt_and_tool_call_is_stored_once_in_order(client: str, stage: Stage) -> None:
     stage.connect(client)
     stage.play(client, "long")
-    turns: Script = json.loads(stage.script("long").read_text())
+    turns: Script = json.loads(stage.script("long", client).read_text())
     settle(stage, len(expected(turns)))
     with closing(stage.database()) as db:
         assert user_prompts(db) == [turn["prompt"] for turn in turns]

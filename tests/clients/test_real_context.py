@@ -46,7 +46,7 @@ def told(request: str) -> str:
     return request.partition(BEGIN)[2].partition(END)[0]
 
 
-@pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize("client", ["claude", "codex", "gemini", "opencode", "qwen", "copilot"])
 def test_the_next_session_on_the_same_files_is_told_and_no_other(client: str, stage: Stage) -> None:
     connect(stage, client)
     assert not any(told(request) for request in requests(stage, client, "context-fix"))
