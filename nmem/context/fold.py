@@ -19,6 +19,8 @@ from nmem.retrieval.terms import base, branch_terms, name_terms, terms
 
 RULES = "2"
 """Counted up when folding changes: tables made by other rules are made again."""
+_WARM = ("edit_heat", "long_heat", "read_heat", "last_turn")
+"""Columns of a file that turns change."""
 
 
 class Counted:
@@ -53,6 +55,9 @@ class Folder:
         self._before = self.files
         known = db.execute("SELECT path FROM context_files WHERE project_id = ?", (project_id,)).fetchall()
         self.places = Places(name, (path for (path,) in known), roots.split("\n") if roots else ())
+        self._met: dict[str, int] = {}
+        self._warmed: dict[int, dict[str, float | None]] = {}
+        """Numbers of files, and the columns of those that turns changed; both until `close`, with its transaction."""
         self.terms = Postings(db, "context_terms", ("term", "turns_with", "turns"), project_id)
         self.names = Postings(db, "context_names", ("word", "files_with", "files"), project_id)
         self._counted: dict[str, Counted] = {}
@@ -114,6 +119,7 @@ class Folder:
     def close(self) -> None:
         """Write what is left; the caller commits."""
         self.terms.flush()
+        self._flush_files()
         if self.files > self._before:
             self._weigh_names()
             self._before = self.files
@@ -129,11 +135,18 @@ class Folder:
         return [self._file(name) for name in names]
 
     def _file(self, path: str) -> int:
+        found = self._met.get(path)
+        if found is None:
+            found = self._met[path] = self._stored(path) or self._add(path)
+        return found
+
+    def _stored(self, path: str) -> int:
         row = self.db.execute(
             "SELECT file FROM context_files WHERE project_id = ? AND path = ?", (self.project_id, path)
         ).fetchone()
-        if row:
-            return int(row[0])
+        return row[0] if row else 0
+
+    def _add(self, path: str) -> int:
         self.files += 1
         for word in (*name_terms(path), "=" + base(path)):
             self.names.append(word, self.files)
@@ -163,25 +176,37 @@ class Folder:
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (self.project_id, self.turns, turn.at, turn.prompt_id, norm, pack(edited), pack(read)),
         )
-        self.db.executemany(
-            "UPDATE context_files SET last_turn = ? WHERE project_id = ? AND file = ?",
-            ((self.turns, self.project_id, file) for file in edited),
-        )
+        for file in edited:
+            self._held(file)["last_turn"] = self.turns
 
     def _warm(self, files: Iterable[int], *columns: tuple[str, float]) -> None:
         """One more session for each file; heat - now / half-life is the log2 of the decayed count."""
         for file in files:
+            held = self._held(file)
             for column, half_life in columns:
-                now, key = self.sessions / half_life, (self.project_id, file)
-                heat = self.db.execute(
-                    f"SELECT {column} FROM context_files WHERE project_id = ? AND file = ?",  # noqa: S608 - our names
-                    key,
-                ).fetchone()[0]
-                heat = now if heat is None else now + math.log2(2.0 ** max(heat - now, -60.0) + 1.0)
-                self.db.execute(
-                    f"UPDATE context_files SET {column} = ? WHERE project_id = ? AND file = ?",  # noqa: S608
-                    (heat, *key),
-                )
+                now, heat = self.sessions / half_life, held[column]
+                held[column] = now if heat is None else now + math.log2(2.0 ** max(heat - now, -60.0) + 1.0)
+
+    def _held(self, file: int) -> dict[str, float | None]:
+        """The columns of a file that turns change: read once, written by `_flush_files`."""
+        held = self._warmed.get(file)
+        if held is None:
+            row = self.db.execute(
+                f"SELECT {', '.join(_WARM)} FROM context_files WHERE project_id = ? AND file = ?",  # noqa: S608 - our names
+                (self.project_id, file),
+            ).fetchone()
+            held = self._warmed[file] = dict(zip(_WARM, row, strict=True))
+        return held
+
+    def _flush_files(self) -> None:
+        """Write what turns changed of files."""
+        self.db.executemany(
+            f"UPDATE context_files SET {', '.join(f'{name} = ?' for name in _WARM)}"  # noqa: S608 - our names
+            " WHERE project_id = ? AND file = ?",
+            [(*held.values(), self.project_id, file) for file, held in self._warmed.items()],
+        )
+        self._warmed.clear()
+        self._met.clear()
 
     def _on_branch(self, branch: str, files: list[int], by: int) -> None:
         """A session that edited these files counts, or no longer counts, for the words of a branch."""

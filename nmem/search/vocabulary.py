@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import chain
 from sqlite3 import Connection
 
 from nmem.search.text import fold, tokens
@@ -35,11 +36,9 @@ class Term:
 
 def counted(texts: Iterable[str]) -> Counter[str]:
     """In how many of the texts each word is; long numbers are left out."""
-    counts = Counter[str]()
-    for text in texts:
-        counts.update(
-            {one for one in tokens(fold(text)) if len(one) <= LONGEST and not (one.isdigit() and len(one) > 4)}
-        )
+    counts = Counter(chain.from_iterable(set(tokens(fold(text))) for text in texts))
+    for one in [one for one in counts if len(one) > LONGEST or (len(one) > 4 and one.isdigit())]:
+        del counts[one]
     return counts
 
 
