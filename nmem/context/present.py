@@ -23,7 +23,8 @@ class Present:
 
     __slots__ = (
         "arrived", "at", "branch", "client", "cwd", "failures", "folded", "found", "given", "given_files", "hot_files",
-        "moved", "named", "over", "project", "project_id", "prompt", "session_id", "source", "thread_id", "unit_id", "unsaid",
+        "moved", "named", "over", "project", "project_id", "prompt", "session_id", "source", "thread_id", "unit_id",
+        "unsaid",
     )  # fmt: skip
 
     def __init__(self, project_id: int, session_id: str, at: int, prompt: str = "") -> None:
