@@ -101,7 +101,6 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
     )
     found = gathered(db, present) if made.found is None else made.found
     silent = "" if made.text else made.silent or _silent(db, present, found, goes)
-    ask.beside(db, present, config, made, most)
     if not present.prompt:
         ask.add(db, present, config, made, most, present.source if present.session_id else "")
     said, held = pinned.choices(db, present.project_id), _held(present)

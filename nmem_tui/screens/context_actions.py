@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from nmem.context.items import ASK, BESIDE, subject
+from nmem.context.items import ASK, subject
 from nmem.context.items import Item as Thing
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
 from nmem_tui.model import actions, context
@@ -15,10 +15,7 @@ from nmem_tui.store.access import Change
 
 NOT_CHOSEN = "after a reset the current work is told: nothing to choose"
 """Why nothing can be made of it."""
-_ALWAYS = {
-    ASK: "this line is told at every start: `[context] ask = false` in config.toml omits it",
-    BESIDE: "this line is told while that session is at work: `[context] beside = false` in config.toml omits it",
-}
+_ALWAYS = "this line is told at every start: `[context] ask = false` in config.toml omits it"
 _OFFERED = "a written decision is told when a prompt mentions it: put permanent rules into AGENTS.md"
 _RECORDED = ("obs", "prompt", "episode", "thread", "learning")
 
@@ -65,7 +62,7 @@ class ContextActions(ListScreen):
         if not self.marked or found is None:
             return [self.one] if self.one else []
         meant = set(self.meant)
-        return [one for one in found.every if subject(one.id) in meant and one.kind not in _ALWAYS]
+        return [one for one in found.every if subject(one.id) in meant and one.kind != ASK]
 
     def may_change(self) -> str | None:
         """Not what was told before."""
@@ -79,8 +76,8 @@ class ContextActions(ListScreen):
             return reason
         if self.mode == RESET:
             return f"{NOT_CHOSEN}; items excluded at the start stay excluded"
-        if self.one and self.one.kind in _ALWAYS and not self.marked:
-            return _ALWAYS[self.one.kind]
+        if self.one and self.one.kind == ASK and not self.marked:
+            return _ALWAYS
         return None if self.chosen() else "select an item first"
 
     def may_include(self) -> str | None:

@@ -13,7 +13,6 @@ import pytest
 from nmem import database
 from nmem.context import ask, config, places
 from nmem.context.places import Edit
-from nmem.context.preview import Asked, of
 from nmem.read import sessions
 from tests.nmem.command_line import run
 from tests.nmem.context.conftest import HOUR, MINUTE, Played
@@ -98,13 +97,10 @@ def test_who_waits_for_a_person_is_told_of_to_the_person_alone(played: Played, o
     ]
 
 
-def test_it_can_be_switched_off_and_is_previewed(
+def test_it_can_be_switched_off_and_names_nothing_excluded(
     played: Played, other: Callable[..., Played], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other("src/cart.py")
-    with closing(database.reader(played.path)) as db:
-        found = of(db, Asked(project="shop", now=played.at), 1500)
-        assert [item.kind for item in found.items] == ["beside"]
     with closing(played.database()) as db:
         db.execute(
             "INSERT INTO context_choices (project_id, item, choice, at) VALUES (1, 'file/src/cart.py', 'exclude', 1)"
