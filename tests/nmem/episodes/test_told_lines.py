@@ -14,7 +14,7 @@ RULE = [("planted", "Zq7Planted.{0,12}Tok42")]
 
 
 def told(monkeypatch: pytest.MonkeyPatch, patterns: list[tuple[str, str]]) -> Narrative:
-    kept = Settings(patterns, [], [], [])
+    kept = Settings(patterns, [], [])
     monkeypatch.setattr(settings, "load", lambda: kept)
     return storytelling._story(Narrative(intent=LINE, learned=[LINE, LINE])).narrative
 
