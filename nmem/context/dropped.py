@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     """The id of a call of the session's own agent, and the call as `open_ends` has it."""
     Summary = tuple[int, str, int, int]
     """The id of a summary, its text, its length in characters, and when it was told."""
+    Said = tuple[int, int, str]
+    """The id of a prompt or of the agent's last words, when, and the text."""
 
 DECISION, OPEN, FILE, COMMAND, READ = "decision", "open end", "file", "command", "file read"
 KINDS = (DECISION, OPEN, FILE, COMMAND, READ)
@@ -29,10 +31,10 @@ FAILS, TODO = "fails: ", "to do: "
 NEAR = 900_000
 """Milliseconds between a compaction and the summary that is its own."""
 EVERY = 1 << 62
-LEAST = 3
+_LEAST = 3
 """Words that a text must have to be said again by another one."""
-_SAID, _NEARLY_ALL = 0.6, 0.85
-"""The part of a text's words that a line says it by, and that a whole text does."""
+_SAID, _NEARLY_ALL, _SAME = 0.6, 0.85, 0.7
+"""The part of a text's words that a line says it by, that a whole text does, and that ask the same again."""
 _COMMAND = 200
 
 
@@ -155,6 +157,16 @@ def settled(db: Connection, session_id: str) -> list[Thing]:
     return [Thing(DECISION, line(text), number, at) for number, at, text in found]
 
 
+def spoken(db: Connection, session_id: str) -> list[Said]:
+    """Row, time and text of what the person said and what the agent asked at the end of a turn."""
+    return db.execute(
+        "SELECT id, at, CASE source WHEN 'user' THEN substr(content, 1, 2000) ELSE substr(content, -600) END"
+        " FROM prompts WHERE session_id = ? AND agent_id IS NULL AND ((source = 'user' AND kind IN ('prompt', 'late'))"
+        " OR (source = 'agent' AND kind = 'closing' AND instr(substr(content, -200), '?'))) ORDER BY at, id",
+        (session_id,),
+    ).fetchall()
+
+
 def line(text: str) -> str:
     """A text on one line, cut."""
     return " ".join(text.split())[:400]
@@ -229,6 +241,15 @@ def met(one: Thing, later: Iterable[Call]) -> Call | None:
     return None
 
 
+def asked(one: Thing, said: Iterable[Said]) -> Said | None:
+    """The first words that ask about a decision, or say it once more."""
+    words = set(tokens(one.text)) if one.kind == DECISION else set()
+    if len(words) < _LEAST:
+        return None
+    return next((each for each in said if each[1] > one.at and len(words & set(tokens(each[2]))) >= _SAME * len(words)),
+                None)  # fmt: skip
+
+
 class Names:
     """What a summary names."""
 
@@ -265,7 +286,7 @@ class Names:
         if not words:
             return False
         return any(len(words & each) >= _SAID * len(words) for each in self.lines) or (
-            len(words) > 2 * LEAST and len(words & self.all) >= _NEARLY_ALL * len(words)
+            len(words) > 2 * _LEAST and len(words & self.all) >= _NEARLY_ALL * len(words)
         )
 
 

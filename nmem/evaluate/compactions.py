@@ -13,17 +13,18 @@ from collections.abc import Callable, Iterable
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from nmem.context import asof, config, giveback, recovery
+from nmem.context import asof, config, dropped, giveback, recovery
 from nmem.context.compose import packed
+from nmem.context.dropped import FILE, KINDS, READ, Fold
 from nmem.context.items import Item
 from nmem.context.present import Present
 from nmem.episodes import open_ends
 from nmem.errors import NmemError
-from nmem.read import compactions
-from nmem.read.compactions import FILE, KINDS, READ, Compaction, Known
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from nmem.context.dropped import Said
 
 BASELINE = "no look at the summary, nothing given back"
 PACKET, PROMPT, CALL = "after the compaction", "at a prompt", "at a call"
@@ -44,22 +45,21 @@ def evaluate(path: str, project: str = "", progress: Callable[[int], None] = lam
     bare: Counter[str] = Counter()
     tokens: list[tuple[int, int]] = []
     with asof.opened(path) as db:
-        found = [(one, each) for one, _, _ in compactions.sessions(db, project)
-                 for each in compactions.of_session(db, one)]  # fmt: skip
+        sessions = _sessions(db, project)
+        found = [(one, each, dropped.spoken(db, one)) for one in sessions for each in dropped.folds(db, one)]
         if not found:
             raise NmemError("no compaction is recorded: nothing can be replayed")
-        ends = _ends(found)
-        for number, (session_id, one) in enumerate(found):
+        for number, (session_id, one, said) in enumerate(found):
             before, after = _packets(db, session_id, one)
             plain = _first(before, one.at, PACKET)
             if one.summary:
-                told = _replayed(db, session_id, one, ends[one.id], after)
+                told = _replayed(db, session_id, one, after)
                 tokens.append((sum(item.tokens for item in before), sum(item.tokens for item in after)))
-                _count(ours, ways, one.known, told)
-                _count(theirs, Counter(), one.known, plain)
+                _count(ours, ways, one, said, told)
+                _count(theirs, Counter(), one, said, plain)
             else:
-                _count(bare, Counter(), one.known, _first(after, one.at, PACKET))
-                _count(theirs, Counter(), one.known, plain, "bare ")
+                _count(bare, Counter(), one, said, _first(after, one.at, PACKET))
+                _count(theirs, Counter(), one, said, plain, "bare ")
             progress(number + 1)
     few = {kind: {name: ours[f"{kind} {name}"] for name in COUNTS} for kind in KINDS}
     return {
@@ -74,15 +74,18 @@ def evaluate(path: str, project: str = "", progress: Callable[[int], None] = lam
     }  # fmt: skip
 
 
-def _ends(found: Iterable[tuple[str, Compaction]]) -> dict[str, int]:
-    """Compaction -> when the next one of its session was."""
-    every = list(found)
-    after = [one.at if other == session_id else asof.END for (session_id, _), (other, one) in
-             zip(every, [*every[1:], ("", every[0][1])], strict=True)]  # fmt: skip
-    return {one.id: end for (_, one), end in zip(every, after, strict=True)}
+def _sessions(db: Connection, project: str) -> list[str]:
+    """Sessions that were compacted."""
+    found = db.execute(
+        "SELECT DISTINCT o.session_id FROM observations o JOIN sessions s ON s.id = o.session_id"
+        " JOIN projects p ON p.id = s.project_id WHERE o.obs_type = 'session_compact' AND o.agent_id IS NULL"
+        " AND ?1 IN ('', p.key, p.name, p.root) ORDER BY s.last_at, o.session_id",
+        (project,),
+    )
+    return [str(row[0]) for row in found.fetchall()]
 
 
-def _packets(db: Connection, session_id: str, one: Compaction) -> tuple[list[Item], list[Item]]:
+def _packets(db: Connection, session_id: str, one: Fold) -> tuple[list[Item], list[Item]]:
     """What is told right after a compaction: without a look at its summary, and with one."""
     budget = int(config.DEFAULTS["recovery_tokens"])
     asof.move(db, one.at + _SUMMARY)
@@ -98,16 +101,16 @@ def _first(items: Iterable[Item], at: int, way: str) -> Told:
     return {item.id: (at, way) for item in items}
 
 
-def _replayed(db: Connection, session_id: str, one: Compaction, end: int, packet: list[Item]) -> Told:
+def _replayed(db: Connection, session_id: str, one: Fold, packet: list[Item]) -> Told:
     """All that is told up to the next compaction."""
     told = _first(packet, one.at, PACKET)
     prompts = db.execute(
         "SELECT at, 'prompt', '', content FROM prompts WHERE session_id = ? AND source = 'user' AND agent_id IS NULL"
-        " AND at > ? AND at < ?", (session_id, one.at, end),
+        " AND at > ? AND at < ?", (session_id, one.at, one.until),
     ).fetchall()  # fmt: skip
     calls = db.execute(
         "SELECT at, obs_type, coalesce(file_path, ''), content FROM observations WHERE session_id = ? AND at > ?"
-        " AND at < ? AND agent_id IS NULL", (session_id, one.at, end),
+        " AND at < ? AND agent_id IS NULL", (session_id, one.at, one.until),
     ).fetchall()  # fmt: skip
     for at, kind, path, text in sorted([*prompts, *calls]):
         asof.move(db, at)
@@ -131,18 +134,23 @@ def _asked(db: Connection, session_id: str, at: int, text: str, told: Told) -> l
     return packed(items, int(config.DEFAULTS["prompt_tokens"]))
 
 
-def _count(counts: Counter[str], ways: Counter[str], known: Iterable[Known], told: Told, head: str = "") -> None:
-    for one in known:
+def _count(
+    counts: Counter[str], ways: Counter[str], of: Fold, said: Iterable[Said], told: Told, head: str = ""
+) -> None:  # fmt: skip
+    said = [each for each in said if of.at < each[1] <= of.until]
+    for one in of.known:
         kind = head + one.kind
         counts[f"{kind} known"] += 1
         counts[f"{kind} named"] += one.named
         counts[f"{kind} dropped"] += not one.named
-        if one.named or not one.needed:
+        call, again = dropped.met(one, of.later), dropped.asked(one, said)
+        needed_at = call[1][0] if call else again[1] if again else 0
+        if one.named or not needed_at:
             continue
         counts[f"{kind} needed"] += 1
         ids = (one.id, f"file/{one.text}") if one.kind in (FILE, READ) else (one.id,)
         first = min((told[each] for each in ids if each in told), default=None)
-        if first and first[0] <= one.needed_at:
+        if first and first[0] <= needed_at:
             counts[f"{kind} told"] += 1
             ways[first[1]] += 1
 

@@ -13,22 +13,20 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from nmem.context import dropped
-from nmem.context.dropped import COMMAND, DECISION, FAILS, FILE, KINDS, LEAST, OPEN, READ, TODO, Thing
+from nmem.context.dropped import COMMAND, DECISION, FAILS, FILE, KINDS, OPEN, READ, TODO, Thing
 from nmem.episodes import open_ends
-from nmem.episodes.text import checkout_path, tokens
+from nmem.episodes.text import checkout_path
 from nmem.learn import errors
 from nmem.text import json_object
 
 if TYPE_CHECKING:
-    from nmem.context.dropped import Call, Fold, Names
+    from nmem.context.dropped import Call, Fold, Names, Said
     from nmem.episodes.open_ends import Row
 
 __all__ = ["AGAIN", "COMMAND", "DECISION", "FAILS", "FILE", "KINDS", "OPEN", "READ", "TODO", "Again", "Compaction",
            "Known", "of_session", "sessions"]  # fmt: skip
 REREAD, FAILED, ASKED = "read again", "failed again", "asked again"
 AGAIN = (REREAD, FAILED, ASKED)
-_SAME = 0.7
-"""The part of a text's words that ask the same again."""
 _COMMAND = 200
 
 
@@ -97,25 +95,24 @@ def of_session(db: Connection, session_id: str) -> tuple[Compaction, ...]:
     folds = dropped.folds(db, session_id)
     if not folds:
         return ()
-    spoken, given = _spoken(db, session_id), _given(db, session_id)
+    spoken, given = dropped.spoken(db, session_id), _given(db, session_id)
     return tuple(_ledger(fold, [each for each in spoken if fold.at < each[1] <= fold.until], given) for fold in folds)
 
 
-def _ledger(fold: Fold, said: Sequence[tuple[int, int, str]], given: Sequence[tuple[int, str]]) -> Compaction:
-    again = tuple(_again(fold, said))
-    asked = {one.before: (one.id, at) for one in again if one.kind == ASKED for number, at, _ in said
-             if one.id == f"prompt/{number}"}  # fmt: skip
+def _ledger(fold: Fold, said: Sequence[Said], given: Sequence[tuple[int, str]]) -> Compaction:
     known = []
     for one in fold.known:
-        needed, needed_at = asked.get(one.id, ("", 0))
+        needed, needed_at = "", 0
         if call := dropped.met(one, fold.later):
             needed, needed_at = f"obs/{call[0]}", call[1][0]
+        elif found := dropped.asked(one, said):
+            needed, needed_at = f"prompt/{found[0]}", found[1]
         ids = {one.id, f"file/{one.text}"} if one.kind in (FILE, READ) else {one.id}
         told = next((at for at, item in given if item in ids and fold.at <= at <= fold.until), 0)
         known.append(Known(one.kind, one.text, one.id, one.at, one.named, needed, needed_at, told))
     summary = fold.summary
     return Compaction(f"obs/{fold.id}", fold.at, f"prompt/{summary[0]}" if summary else "",
-                      summary[2] // 4 if summary else 0, tuple(known), again)  # fmt: skip
+                      summary[2] // 4 if summary else 0, tuple(known), tuple(_again(fold, said)))  # fmt: skip
 
 
 def _given(db: Connection, session_id: str) -> list[tuple[int, str]]:
@@ -128,31 +125,17 @@ def _given(db: Connection, session_id: str) -> list[tuple[int, str]]:
     return [(int(at), str(item).removeprefix("pin/")) for at, item in found.fetchall()]
 
 
-def _spoken(db: Connection, session_id: str) -> list[tuple[int, int, str]]:
-    """Row, time and text of what the person said and what the agent asked at the end of a turn."""
-    found = db.execute(
-        "SELECT id, at, CASE source WHEN 'user' THEN substr(content, 1, 2000) ELSE substr(content, -600) END"
-        " FROM prompts WHERE session_id = ? AND agent_id IS NULL AND ((source = 'user' AND kind IN ('prompt', 'late'))"
-        " OR (source = 'agent' AND kind = 'closing' AND instr(substr(content, -200), '?'))) ORDER BY at, id",
-        (session_id,),
-    )
-    return [(int(row[0]), int(row[1]), str(row[2])) for row in found.fetchall()]
-
-
 # What came again
 
 
-def _again(fold: Fold, said: Sequence[tuple[int, int, str]]) -> Iterator[Again]:
+def _again(fold: Fold, said: Sequence[Said]) -> Iterator[Again]:
     """What the session did again of what it knew, each once."""
     yield from _reread(fold.before, fold.later, fold.names)
     yield from _failed(fold.before, fold.later, fold.names)
     for one in fold.known:
-        words = set(tokens(one.text)) if one.kind == DECISION else set()
-        for number, at, text in said if len(words) >= LEAST else ():
-            if at > one.at and len(words & set(tokens(text))) >= _SAME * len(words):
-                yield Again(ASKED, dropped.line(text), f"prompt/{number}", one.id,
-                            not one.named and bool(fold.names.text))  # fmt: skip
-                break
+        if found := dropped.asked(one, said):
+            yield Again(ASKED, dropped.line(found[2]), f"prompt/{found[0]}", one.id,
+                        not one.named and bool(fold.names.text))  # fmt: skip
 
 
 def _reread(before: Iterable[Call], later: Iterable[Call], names: Names) -> Iterator[Again]:

@@ -32,6 +32,7 @@ DRIVEN = {
     ("test_context.py", "test_the_budget_is_tried_and_kept_on_demand"): "more less configured keep",
     ("test_context.py", "test_the_text_is_the_one_that_would_be_told"): "ask down show_context",
     ("test_context.py", "test_things_lead_to_their_stories"): "open",
+    ("test_ledger.py", "test_compactions_are_turned_and_each_thing_says_what_became_of_it"): "ledger",
     ("test_context.py", "test_what_was_told_with_what_became_of_it"): "past story",
     ("test_episodes.py", "test_continue_a_thread_next"): "continue",
     ("test_episodes.py", "test_filter_counts_live_and_finds_words_of_narratives"): "filter",
