@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import os
 
+from nmem.context.items import MOVED, Item
 from nmem.episodes.text import checkout_path
+from nmem.names import told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from sqlite3 import Connection
 
-    from nmem.context.items import Item
     from nmem.context.present import Present
 
 _NOISE = ("/.claude/", "/.codex/", "/.gemini/", "/appdata/", "/node_modules/", "/.git/", "/site-packages/")
@@ -240,9 +241,6 @@ def restructured(db: Connection, present: Present, *, resumed: bool = False) -> 
 
 def _sentences(rows: Sequence[tuple[str, str, str]], when: str) -> list[Item]:
     """A sentence for each old name, new name and commit; one for several files of a folder that went the same way."""
-    from nmem.context.items import MOVED, Item  # on use: something moved
-    from nmem.names import told  # on use: something moved
-
     ways: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for path, name, commit in rows:
         (above, _, base), (below, _, other) = path.rpartition("/"), name.rpartition("/")

@@ -225,7 +225,7 @@ TABLES = (
     Table("context_learnings", DERIVED, texts="phrases names words files told", of="project", candidate=True),
     Table("checkout_heads", DERIVED, texts="root", ids="head", of="project", at="at"),
     Table("moved_files", DERIVED, texts="root path name", words="change", ids="hash", of="project", at="at",
-          whole=True),
+          whole=True, asof=BORN),
     # Search, retrieval and recall.
     Table("search_state", RECORD, words="source", noted=False, redacted=False),
     Table("search_terms", DERIVED, texts="term", noted=False, redacted=False),

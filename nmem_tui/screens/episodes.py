@@ -424,15 +424,10 @@ class Episodes(EpisodeActions):
         self.app.push_screen(Themes(self.cockpit.project, self.unit_id or 0), take)
 
     def do_hot(self) -> None:
-        from nmem_tui.screens.hot_dialog import WHY, Hot  # on use: start-up stays short
+        from nmem_tui.screens.hot_dialog import Hot  # on use: start-up stays short
 
         def take(chosen: str | None) -> None:
-            if chosen and chosen.startswith(WHY):
-                from nmem_tui.screens.reason_dialogs import Why  # on use: start-up stays short
-
-                session, _, path = chosen.removeprefix(WHY).partition(" ")
-                self.app.push_screen(Why(session, path))
-            elif chosen:
+            if chosen:
                 self.telling.remove_class("-open")
                 self.search.put(f"file:{chosen.rpartition(' ')[2]}")
                 self.set_focus(self.index)

@@ -16,13 +16,12 @@ from nmem_tui.model.figures import day, several
 from nmem_tui.model.line import Line
 from nmem_tui.screens.modal import NOT_RECORDED, Choice
 from nmem_tui.screens.prompt_dialogs import Listed
+from nmem_tui.screens.reason_dialogs import Why
 
 VIEWS = ("files", "folders", "moved")
 _FILES, _FOLDERS = 100, 40
 _BAR, _WIDE = 10, 100
 _WIDTHS = (5, 6, 7, 5, 9, 7)
-WHY = "why "
-"""Before the session and the path of a file whose lines are asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,12 @@ class Hot(Listed):
         place = self.choices_list.highlighted
         chosen = self._shown[place].value if place is not None and place < len(self._shown) else None
         one = next((one for one in self.found.spots if one.recorded == chosen), None) if self.found else None
-        if one is not None and self.view == "files" and not one.gone:
-            self.dismiss(f"{WHY}{one.session} {one.path}")
+        if one is None or self.view != VIEWS[0]:
+            self.notify("choose one of the hot files: tab shows them", timeout=3)
+        elif one.gone:
+            self.notify("it is not in the checkout any more", timeout=3)
+        else:
+            self.app.push_screen(Why(one.session, one.path))
 
 
 def _nothing(said: str) -> list[Choice]:

@@ -53,6 +53,7 @@ DRIVEN = {
     ("test_episodes.py", "test_resume_and_unresume"): "resume",
     ("test_episodes.py", "test_review_asks_one_question_a_card"): "no review",
     ("test_episodes.py", "test_themes_are_browsed_and_list_their_episodes"): "browse_themes",
+    ("test_hot.py", "test_the_key_lists_files_folders_and_moves_and_enter_lists_episodes"): "hot",
     ("test_episodes.py", "test_split_at_a_prompt_and_undo"): "split next_prompt",
     ("test_tuning.py", "test_the_key_turns_the_model_on_and_off_and_now_says_so"): "model",
     ("test_tuning.py", "test_retraining_shows_before_and_after_and_keeps_only_with_y"): "retrain",

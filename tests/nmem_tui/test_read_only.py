@@ -18,7 +18,7 @@ SCREENS = NUMBERED.split()
 READING = """
 blame changes cost instructions question
 again ask attach audit back before bottom browse_themes chips configured copy copy_id demo details_down details_up
-down editor export filter follow go half_down half_up help last_check last_evidence last_failure last_prompt
+down editor export filter follow go half_down half_up help hot last_check last_evidence last_failure last_prompt
 last_queue last_state last_view later left less manual map mark mark_all models more next_check next_evidence
 next_failure next_prompt next_queue next_screen next_state next_view open order output over palette past previous
 previous_screen projects queue_boundaries queue_labels queue_learnings queue_links queue_redactions quit read reload
