@@ -219,6 +219,7 @@ READ: dict[str, dict[str, str]] = {
     "cursor": {"conversation_id": "s", "generation_id": "s", "prompt": "s", "tool_name": "s", "command": "s",
                "output": "s", "file_path": "s", "edits": "l", "tool_use_id": "s", "tool_input": "os"},
     "copilot": {"session_id": "s", "sessionId": "s", "cwd": "s", "prompt": "s", "tool_name": "s", "toolName": "s"},
+    "qwen": {**_COMMON, **_CALLS},
     "opencode": {"session_id": "s", "prompt": "s", "tool_name": "s", "client_version": "s"},
 }  # fmt: skip
 

@@ -58,10 +58,13 @@ def command(
     where: tuple[Path, ...], client: str | None, since: str | None, limit: int | None, export: str | None,
     moved: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
-    """Load past sessions from the transcripts that the coding clients keep.
+    """Load past sessions from the files that coding clients keep.
 
-    Without PATH, looks where Claude Code, Codex and Gemini CLI keep theirs. It can be stopped at any time and goes on
-    where it was; what is stored already is not stored again. Everything is redacted on the way in.
+    Without PATH, looks where Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI, OpenCode, Cline, Roo Code and
+    Goose keep theirs, and in this folder for aider's and SpecStory's. It can be stopped at any time and goes on where
+    it was; what is stored already is not stored again. Everything is redacted on the way in.
+
+    Goose, Roo Code and Cursor's exported chats (given as PATH) are untried: read as their formats are published.
     """
     if export or moved:
         if where or client or since or limit or not export:

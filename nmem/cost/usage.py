@@ -32,6 +32,8 @@ _MARKS = {
     "claude": (b'"usage"',),
     "codex": (b'"token_count"', b'"turn_context"', b'"session_meta"'),
     "gemini": (b'"tokens"', b'"sessionId"'),
+    "qwen": (b'"usageMetadata"',),
+    "copilot": (b'"session.usage_record"', b'"session.start"'),
 }
 """What stands in a line that tells something of usage; the others are not parsed."""
 
@@ -190,7 +192,28 @@ def _gemini(record: Record, known: Known) -> list[Usage]:
                   cached, 0, 0)  # fmt: skip
 
 
-_READERS: dict[str, Callable[[Record, Known], list[Usage]]] = {"claude": _claude, "codex": _codex, "gemini": _gemini}
+def _qwen(record: Record, _known: Known) -> list[Usage]:
+    used, session = mapping(record.get("usageMetadata")), text(record.get("sessionId"))
+    given = _count(used, "promptTokenCount")
+    cached = min(given, _count(used, "cachedContentTokenCount"))
+    output = _count(used, "candidatesTokenCount") + _count(used, "thoughtsTokenCount")
+    ids = ("qwen", session, text(record.get("uuid")))
+    return _usage(ids, session, record, text(record.get("model")), False, given - cached, output, cached, 0, 0)
+
+
+def _copilot(record: Record, known: Known) -> list[Usage]:
+    data = mapping(record.get("data"))
+    known.session = text(data.get("sessionId")) or known.session
+    used = mapping(data.get("usage"))
+    given, cached = _count(used, "inputTokens"), _count(used, "cacheReadTokens")
+    ids = ("copilot", known.session, text(record.get("id")))
+    return _usage(ids, known.session, record, text(used.get("model")), bool(record.get("agentId")),
+                  max(0, given - cached), _count(used, "outputTokens"), cached, 0, 0)  # fmt: skip
+
+
+_READERS: dict[str, Callable[[Record, Known], list[Usage]]] = {
+    "claude": _claude, "codex": _codex, "gemini": _gemini, "qwen": _qwen, "copilot": _copilot,
+}  # fmt: skip
 CLIENTS = tuple(_READERS)
 
 

@@ -232,7 +232,7 @@ def bare(interpreter: str, rounds: int = 5) -> float:
 
 TEXT = "nmem doctor asks whether this prompt arrives"
 SAID = "nmem doctor was here"
-_MARKS = ("CLAUDE", "CURSOR_", "GEMINI_", "CODEX_", "FACTORY_", "DROID_", "COPILOT_", "OPENCODE")
+_MARKS = ("CLAUDE", "CURSOR_", "GEMINI_", "QWEN_", "CODEX_", "FACTORY_", "DROID_", "COPILOT_", "OPENCODE")
 """Variables by which an adapter may take one client for another; doctor may itself run inside a client."""
 
 
@@ -282,7 +282,7 @@ def _own(client: str, event: str, shell: dict[str, object], said: str) -> dict[s
         return {"agent_id": "a1", "agent_type": "general-purpose", "last_assistant_message": said}
     if "start" in event or event == "session.created":
         return {"source": "startup"}
-    if "end" in event or event == "session.deleted":
+    if "end" in event or event in ("session.deleted", "dispose"):
         return {"reason": "other"}
     if "compact" in event:
         return {
@@ -299,6 +299,7 @@ _FIXED: dict[str, dict[str, object]] = {
 _RESPONSES: dict[str, dict[str, object]] = {
     "codex": {"tool_response": "ok"},
     "gemini": {"tool_response": {"llmContent": "Output: ok", "returnDisplay": "ok"}},
+    "qwen": {"tool_response": {"llmContent": "Output: ok", "returnDisplay": "ok"}},
     "cursor": {"tool_output": '{"output": "ok"}', "duration": 1},
     "opencode": {"tool_response": {"title": "true", "output": "ok", "metadata": {"exit": 0}}},
 }
@@ -325,6 +326,7 @@ def environment(client: str, session: str, folder: str) -> dict[str, str]:
     own = {
         "claude": {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": session, "CLAUDE_PROJECT_DIR": folder},
         "gemini": {"GEMINI_SESSION_ID": session, "GEMINI_PROJECT_DIR": folder, "CLAUDE_PROJECT_DIR": folder},
+        "qwen": {"QWEN_PROJECT_DIR": folder, "GEMINI_PROJECT_DIR": folder, "CLAUDE_PROJECT_DIR": folder},
         "cursor": {"CURSOR_VERSION": "1", "CURSOR_PROJECT_DIR": folder, "CLAUDE_PROJECT_DIR": folder},
         "droid": {"FACTORY_PROJECT_DIR": folder, "CLAUDE_PROJECT_DIR": folder},
     }

@@ -129,7 +129,7 @@ def _edited(reply: dict[str, Any]) -> list[str]:
 
 
 def _look(path: str) -> dict[str, Any]:
-    return {"tools": [{"read": path, "expect": ["file_read", "ok", path]}]}
+    return {"tools": [{"read": path}]}  # read within five minutes before, so it is counted on that row
 
 
 @pytest.fixture

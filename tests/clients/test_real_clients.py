@@ -23,7 +23,7 @@ Row = tuple[str, str, str | None]
 def together(script: Script) -> list[list[Row]]:
     """What the script's tools should have become, in order; those of one reply run side by side and end as they may."""
     return [
-        [(tool["expect"][0], tool["expect"][1], tool["expect"][2]) for tool in reply["tools"]]
+        [(tool["expect"][0], tool["expect"][1], tool["expect"][2]) for tool in reply["tools"] if "expect" in tool]
         for turn in script
         for reply in turn["replies"]
         if reply.get("tools")

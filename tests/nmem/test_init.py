@@ -146,7 +146,7 @@ def test_a_double_registration_is_said(claude: Path, own_home: Path) -> None:
 
 def test_help_names_the_experimental_clients() -> None:
     text = " ".join(run(init, "--help").output.split())
-    assert "Experimental: cursor, copilot, droid, opencode" in text
+    assert "Experimental: cursor, droid" in text
 
 
 def test_a_settings_file_cannot_drive_the_terminal(claude: Path) -> None:

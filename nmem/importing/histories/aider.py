@@ -22,6 +22,7 @@ _BLOCK = re.compile(
     r"^(?:`{3,}[^\n]*\n)?<{5,9} SEARCH[^\n]*\n(.*?)^={5,9}\s*?\n(.*?)^>{5,9} REPLACE(?:\n`{3,}$)?",
     re.MULTILINE | re.DOTALL,
 )
+_SPACED = re.compile(r"^#### .*  $", re.MULTILINE)
 _APPLIED = re.compile(r"^(?:Applied edit to|Wrote) (.+?)$")
 _COMMIT = re.compile(r"^Commit ([0-9a-f]{7,40}) (.+)$")
 _ADDED = re.compile(r"^Added (.+?) to the chat")
@@ -60,14 +61,16 @@ def _millis(begun: str) -> int:
 def _blocks(part: str) -> Iterator[tuple[str, list[str]]]:
     """What belongs together: lines that were typed, said by aider, or said by the model."""
     kind, lines, before = "model", list[str](), "aider"
+    spaced = _SPACED.search(part) is not None
     for line in part.replace("\r\n", "\n").split("\n"):
         if not line.strip() and kind != "model":
             yield kind, lines
             kind, lines, before = "model", [], kind
             continue
-        # some versions write no spaces: there it is told by what stands before
+        # some sessions have no spaces: there it is told by what stands before
         own = line.endswith("  ") or (kind if "".join(lines).strip() else before) != "model"
         marked = "typed" if line.startswith("#### ") else "aider" if line.startswith("> ") else "model"
+        own = own and (marked != "typed" or not spaced or line.endswith("  "))
         now = marked if own else "model"
         if now != kind:
             if "".join(lines).strip():

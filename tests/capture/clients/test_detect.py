@@ -85,6 +85,7 @@ def test_the_project_is_what_the_client_calls_it() -> None:
     found = [project_dir(client, environ) for client in CLIENTS]
     assert dict(zip(CLIENTS, found, strict=True)) == {
         "claude": "/c", "codex": "", "gemini": "/g", "cursor": "/u", "copilot": "", "droid": "/f", "opencode": "",
+        "qwen": "/g",
     }  # fmt: skip
     assert project_dir("gemini", {"CLAUDE_PROJECT_DIR": "/c"}) == "/c"
 

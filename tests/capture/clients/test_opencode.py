@@ -49,6 +49,11 @@ await bus("nobody.knows", undefined)
 await bus("session.created", undefined)
 await pause()
 await bus("session.deleted", { info: { id: "s" } })
+await pause()
+const later = { message: { id: "msg3" }, parts: [{ type: "text", id: "prt1", messageID: "msg3", text: "go on" }] }
+await hooks["chat.message"]({ sessionID: "old" }, later)
+await hooks.dispose()
+process.exitCode = later.parts[1]?.text === "told" && later.parts[1].synthetic ? 7 : 0
 """
 STAND_IN = """
 import json, pathlib, sys, time
@@ -56,6 +61,8 @@ payload = json.loads(sys.stdin.read())
 part = pathlib.Path(sys.argv[1], f"{time.monotonic_ns():020}.part")
 part.write_text(json.dumps([sys.argv[2:], payload]))
 part.rename(part.with_suffix(".json"))
+if sys.argv[-1] == "chat.message" and payload["session_id"] == "old":
+    print(json.dumps({"additionalContext": "told"}), end="")
 """
 
 
@@ -84,20 +91,21 @@ def test_a_session_arrives_event_by_event(tmp_path: Path) -> None:
     stand_in = tmp_path / "stand_in.py"
     stand_in.write_text(STAND_IN)
     run = _play(tmp_path, [sys.executable, "-I", "-S", str(stand_in), str(out)])
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    assert (run.returncode, run.stdout, run.stderr) == (7, "", ""), "what the hook says is a part of the prompt"
     events = []
-    for (client, native), payload in _arrived(out, 8):
+    for (client, native), payload in _arrived(out, 11):
         assert client == "opencode"
         event = opencode.parse(native, payload, NOW)
         assert isinstance(event, Event)
         assert event.drift == ()
-        assert (event.session_id, event.cwd, event.project_dir) == ("s", "/p/sub", "/p")
+        assert event.session_id in ("s", "old")
+        assert (event.cwd, event.project_dir) == ("/p/sub", "/p")
         events.append(event)
     assert [event.native for event in events] == [
         "session.created", "chat.message", "tool.execute.after", "tool.execute.after", "tool.execute.error",
-        "session.idle", "subagent.idle", "session.deleted",
+        "session.idle", "subagent.idle", "session.deleted", "session.created", "chat.message", "dispose",
     ]  # fmt: skip
-    start, asked, made, edited, failed, ended, agent, _gone = events
+    start, asked, made, edited, failed, ended, agent, _gone, resumed, _more, over = events
     assert (start.source, start.client_version) == ("startup", "1.18.33")
     assert (asked.text, asked.source, asked.model, asked.turn_id) == ("fix it", "user", "m-1", "msg1")
     assert (made.tool, made.ok, made.exit_code, made.output_text, made.tool_use_id) == ("shell", True, 0, "done", "c1")
@@ -105,7 +113,17 @@ def test_a_session_arrives_event_by_event(tmp_path: Path) -> None:
     assert (edited.agent_id, files[0]["path"], files[0]["added"], files[0]["removed"]) == ("child", "/p/a", 1, 1)
     assert (failed.ok, failed.output_text, failed.duration_ms) == (False, "no such file", 4)
     assert (ended.kind, ended.text) == ("turn_end", "All done.")
+    assert (resumed.source, over.kind, over.reason) == ("resume", "session_end", "exit")
     assert (agent.kind, agent.agent_id) == ("subagent_end", "child")
+
+
+@pytest.mark.parametrize(("sent", "typed"), [
+    ('"why does it fail"', "why does it fail"), ('"say \\"yes\\" now"', 'say "yes" now'),
+    ('"a" or "b"', '"a" or "b"'), ("plain", "plain"),
+])  # fmt: skip
+def test_what_opencode_run_puts_into_quotes_is_taken_out(sent: str, typed: str) -> None:
+    event = opencode.parse("chat.message", {"session_id": "s", "prompt": sent}, NOW)
+    assert event is not None and event.text == typed
 
 
 def test_a_hook_that_cannot_start_disturbs_nobody(tmp_path: Path) -> None:

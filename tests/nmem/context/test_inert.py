@@ -105,7 +105,8 @@ def test_the_clients_form_is_one_json_object_with_the_text_and_nothing_else(text
         ("claude", "SessionStart", True), ("claude", "Stop", False), ("claude", "PostToolUse", False),
         ("codex", "UserPromptSubmit", True), ("codex", "SessionEnd", False), ("gemini", "AfterAgent", False),
         ("cursor", "sessionStart", True), ("cursor", "beforeSubmitPrompt", False),
-        ("copilot", "userPromptSubmitted", False), ("opencode", "chat.message", False),
+        ("copilot", "agentStop", False), ("opencode", "chat.message", True), ("opencode", "session.idle", False),
+            ("qwen", "UserPromptSubmit", True), ("qwen", "PostToolUse", False),
     ],
 )  # fmt: skip
 def test_a_client_is_told_only_where_it_listens(client: str, native: str, listens: bool) -> None:
