@@ -14,6 +14,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from capture.clients import said
 from capture.event import PROMPT, THINKING, TOOL_ERROR, TOOL_RESULT, TURN_END, USER, Event
 from capture.files import read
 from capture.transcript.reading import Reader, Source
@@ -67,8 +68,6 @@ class Teller(Reader):
 
     def prompt(self, at: int, words: str, turn: str = "") -> Iterator[Event]:
         """What a person typed, unless a machine did."""
-        from capture.clients import said  # on use: start-up stays short
-
         self.turn = turn
         event = self.event(PROMPT, at, "history")
         event.text, event.source = said.prompt(words)
@@ -77,8 +76,6 @@ class Teller(Reader):
 
     def says(self, at: int, words: str, *, thinking: bool = False) -> Iterator[Event]:
         """A thought of the agent, or the text that closes its turn."""
-        from capture.clients import said  # on use: start-up stays short
-
         event = self.event(THINKING if thinking else TURN_END, at, "history")
         event.text = said.strip_own(words).strip()
         if event.text and (thinking or not event.agent_id):
