@@ -300,7 +300,7 @@ def test_what_each_format_knows_beside(tmp_path: Path, db: sqlite3.Connection) -
     assert inner == [("ses_1", "ses_2")], "a subagent's call is its parent's session's"
     assert dict(db.execute("SELECT id, context_tokens FROM sessions WHERE client IN ('opencode', 'cline')")) == {
         "ses_1": 1000,
-        f"cline-{AT}": 700,
+        histories.number("cline", str(AT)): 700,
     }
     counts = db.execute(
         "SELECT lines_added, lines_removed FROM observations WHERE obs_type = 'file_edit' ORDER BY at"
@@ -309,7 +309,8 @@ def test_what_each_format_knows_beside(tmp_path: Path, db: sqlite3.Connection) -
     asked = [
         text
         for (text,) in db.execute(
-            "SELECT content FROM prompts WHERE session_id LIKE 'aider%' AND source = 'user' ORDER BY at"
+            "SELECT p.content FROM prompts p JOIN sessions s ON s.id = p.session_id"
+            " WHERE s.client = 'aider' AND p.source = 'user' ORDER BY p.at"
         )
     ]
     assert [text.partition(" [")[0] for text in asked] == ["mend the cart", "/run pytest", "is it right?"]

@@ -17,6 +17,7 @@ from pathlib import Path
 from capture.clients import said
 from capture.event import PROMPT, THINKING, TOOL_ERROR, TOOL_RESULT, TURN_END, USER, Event
 from capture.files import read
+from capture.keys import digest
 from capture.transcript.reading import Reader, Source
 
 NAMES = ("opencode", "cline", "aider", "specstory", "goose", "cursor")
@@ -147,6 +148,11 @@ def stamp(path: Path) -> tuple[int, int, int]:
     """(size, version, time of the last change in milliseconds) of a file."""
     found = path.stat()
     return found.st_size, found.st_mtime_ns // 1_000 or 1, found.st_mtime_ns // 1_000_000
+
+
+def number(*parts: str) -> str:
+    """An id for a session that has none of its own, or whose own is another client's: told apart by its beginning."""
+    return digest("\0".join(parts))
 
 
 def data_home(name: str) -> Path:
