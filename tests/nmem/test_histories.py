@@ -39,13 +39,13 @@ def opencode(folder: Path) -> Path:
         "INSERT INTO session VALUES (?, ?, '/src/shop', '1', ?, ?)",
         [("ses_1", None, AT, AT), ("ses_2", "ses_1", AT, AT)],
     )
-    model = {
+    model: dict[str, object] = {
         "role": "assistant",
         "modelID": "m-1",
         "time": {"created": AT + 1},
         "tokens": {"input": 900, "output": 5, "cache": {"read": 100}},
     }
-    told = {
+    told: dict[str, tuple[str, dict[str, object], list[dict[str, object]]]] = {
         "msg_1": ("ses_1", {"role": "user", "time": {"created": AT}}, [{"type": "text", "text": '"mend the cart"'}]),
         "msg_2": (
             "ses_1",
@@ -190,9 +190,11 @@ def cursor(folder: Path) -> Path:
 
 def qwen(folder: Path) -> Path:
     """A chat of Qwen Code."""
-    call = {"functionCall": {"id": "c1", "name": "run_shell_command", "args": {"command": "pytest"}}}
-    failed = {"functionResponse": {"id": "c1", "response": {"error": f"Output: 1 failed {SECRET}\nExit Code: 1"}}}
-    records = [
+    call: dict[str, object] = {"functionCall": {"id": "c1", "name": "run_shell_command", "args": {"command": "pytest"}}}
+    failed: dict[str, object] = {
+        "functionResponse": {"id": "c1", "response": {"error": f"Output: 1 failed {SECRET}\nExit Code: 1"}}
+    }
+    records: list[tuple[str, list[dict[str, object]], dict[str, object]]] = [
         ("user", [{"text": "mend the cart"}], {}),
         ("assistant", [{"text": "Look.", "thought": True}, call], {"model": "m-1"}),
         ("tool_result", [failed], {"toolCallResult": {"callId": "c1", "status": "error"}}),
@@ -249,7 +251,7 @@ def _lines(path: Path, records: list[dict[str, object]]) -> Path:
 
 EDIT, TEST = ("file_edit", "ok", "cart.py"), ("test", "failed", None)
 UNSURE = ("test", "unknown", None)
-WROTE = {
+WROTE: dict[Callable[[Path], Path], Rows] = {
     opencode: [("file_read", "failed", "no.py"), TEST],
     cline: [EDIT, UNSURE],
     specstory: [TEST, ("file_edit", "ok", "/src/shop/cart.py")],
@@ -261,6 +263,10 @@ WROTE = {
 }
 
 
+def _name(write: Callable[[Path], Path]) -> str:
+    return str(getattr(write, "__name__", ""))
+
+
 @pytest.mark.parametrize("write", WROTE, ids=lambda write: write.__name__)
 def test_a_history_is_taken_in_once_and_redacted(
     write: Callable[[Path], Path], tmp_path: Path, db: sqlite3.Connection
@@ -268,7 +274,7 @@ def test_a_history_is_taken_in_once_and_redacted(
     path = write(tmp_path)
     first = Importer(db).run(find([path]))
     assert not first.failed
-    assert db.execute("SELECT DISTINCT client FROM sessions").fetchall() == [(write.__name__,)]
+    assert db.execute("SELECT DISTINCT client FROM sessions").fetchall() == [(_name(write),)]
     called = db.execute("SELECT obs_type, outcome, file_path FROM observations ORDER BY at, seq").fetchall()
     assert called == WROTE[write]
     asked = [text for (text,) in db.execute("SELECT content FROM prompts WHERE source = 'user' ORDER BY at")]
@@ -294,7 +300,7 @@ def test_what_each_format_knows_beside(tmp_path: Path, db: sqlite3.Connection) -
     assert inner == [("ses_1", "ses_2")], "a subagent's call is its parent's session's"
     assert dict(db.execute("SELECT id, context_tokens FROM sessions WHERE client IN ('opencode', 'cline')")) == {
         "ses_1": 1000,
-        f"cline-{AT}": 700,
+        histories.number("cline", str(AT)): 700,
     }
     counts = db.execute(
         "SELECT lines_added, lines_removed FROM observations WHERE obs_type = 'file_edit' ORDER BY at"
@@ -303,7 +309,8 @@ def test_what_each_format_knows_beside(tmp_path: Path, db: sqlite3.Connection) -
     asked = [
         text
         for (text,) in db.execute(
-            "SELECT content FROM prompts WHERE session_id LIKE 'aider%' AND source = 'user' ORDER BY at"
+            "SELECT p.content FROM prompts p JOIN sessions s ON s.id = p.session_id"
+            " WHERE s.client = 'aider' AND p.source = 'user' ORDER BY p.at"
         )
     ]
     assert [text.partition(" [")[0] for text in asked] == ["mend the cart", "/run pytest", "is it right?"]
@@ -311,7 +318,7 @@ def test_what_each_format_knows_beside(tmp_path: Path, db: sqlite3.Connection) -
 
 
 def test_a_copy_of_a_session_that_is_known_is_left_out(tmp_path: Path, db: sqlite3.Connection) -> None:
-    claude = {
+    claude: dict[str, object] = {
         "sessionId": "11-22",
         "uuid": "u",
         "type": "user",

@@ -14,8 +14,10 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from capture.clients import said
 from capture.event import PROMPT, THINKING, TOOL_ERROR, TOOL_RESULT, TURN_END, USER, Event
 from capture.files import read
+from capture.keys import digest
 from capture.transcript.reading import Reader, Source
 
 NAMES = ("opencode", "cline", "aider", "specstory", "goose", "cursor")
@@ -67,8 +69,6 @@ class Teller(Reader):
 
     def prompt(self, at: int, words: str, turn: str = "") -> Iterator[Event]:
         """What a person typed, unless a machine did."""
-        from capture.clients import said  # on use: start-up stays short
-
         self.turn = turn
         event = self.event(PROMPT, at, "history")
         event.text, event.source = said.prompt(words)
@@ -77,8 +77,6 @@ class Teller(Reader):
 
     def says(self, at: int, words: str, *, thinking: bool = False) -> Iterator[Event]:
         """A thought of the agent, or the text that closes its turn."""
-        from capture.clients import said  # on use: start-up stays short
-
         event = self.event(THINKING if thinking else TURN_END, at, "history")
         event.text = said.strip_own(words).strip()
         if event.text and (thinking or not event.agent_id):
@@ -150,6 +148,11 @@ def stamp(path: Path) -> tuple[int, int, int]:
     """(size, version, time of the last change in milliseconds) of a file."""
     found = path.stat()
     return found.st_size, found.st_mtime_ns // 1_000 or 1, found.st_mtime_ns // 1_000_000
+
+
+def number(*parts: str) -> str:
+    """An id for a session that has none of its own, or whose own is another client's: told apart by its beginning."""
+    return digest("\0".join(parts))
 
 
 def data_home(name: str) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from capture.clients.patch import change
 from capture.event import Event
-from capture.keys import digest
+from nmem.importing import histories
 from nmem.importing.histories import History, Session, Teller, above, stamp, text_of
 
 _NAME = ".aider.chat.history.md"
@@ -42,7 +42,7 @@ def _sessions(path: Path) -> Iterator[Session]:
     folder = path.parent.resolve()
     for begun, part in _parts(whole):
         at = _millis(begun)
-        number = f"aider-{digest(str(folder.name))[:8]}-{at}"
+        number = histories.number("aider", folder.name, begun)
         yield Session(f"{path}#{begun}", str(path), "aider", number, str(folder), len(part), len(part) or 1,
                       min(at, changed) or 1)  # fmt: skip
 

@@ -13,6 +13,7 @@ from capture.clients import tools
 from capture.clients.fields import first, from_json, items, mapping, text, whole
 from capture.event import Event
 from capture.transcript.reading import window
+from nmem.importing import histories
 from nmem.importing.histories import EDITORS, History, Session, Teller, json_of, stamp
 
 _EXTENSIONS = {"saoudrizwan.claude-dev": "cline", "rooveterinaryinc.roo-cline": "roo"}
@@ -51,7 +52,7 @@ def _sessions(path: Path) -> Iterator[Session]:
     size, version, _ = stamp(path)
     number = path.parent.name if path.parent.name.isdigit() or len(path.parent.name) > 30 else str(begun)
     cwd = next((found[1] for one in told if (found := _FOLDER.search(text(one.get("text"))))), str(path.parent))
-    yield Session(str(path), str(path), client, f"{client}-{number}", cwd, size, version, last)
+    yield Session(str(path), str(path), client, histories.number(client, number), cwd, size, version, last)
 
 
 def _events(session: Session, told: Teller) -> Iterator[Event]:  # noqa: C901 - one branch a kind of message

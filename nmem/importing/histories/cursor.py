@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from capture.event import Event
-from capture.keys import digest
+from nmem.importing import histories
 from nmem.importing.histories import History, Session, Teller, stamp, text_of
 
 _EXPORTED = re.compile(
@@ -43,7 +43,7 @@ def _sessions(path: Path) -> Iterator[Session]:
     if head is None:
         return
     whole = text_of(str(path))
-    number = f"cursor-{digest(whole.partition(chr(10))[0] + head[0])}"
+    number = histories.number("cursor", whole.partition(chr(10))[0] + head[0])
     yield Session(str(path), str(path), "cursor", number, str(path.resolve().parent), size, version, _exported(head))
 
 

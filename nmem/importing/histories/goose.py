@@ -15,6 +15,7 @@ from capture.clients import output, tools
 from capture.clients.fields import items, mapping, text, whole
 from capture.event import TOOL_ERROR, Event
 from capture.transcript.reading import millis
+from nmem.importing import histories
 from nmem.importing.histories import History, Session, Teller, data_home, stamp, text_of
 
 _NAMES = {"shell": "shell", "text_editor": "editor", "write": "write", "edit": "edit", "read": "read", "tree": "search",
@@ -39,7 +40,14 @@ def _sessions(path: Path) -> Iterator[Session]:
         head = mapping(json.loads(text_of(str(path)).partition("\n")[0]))
         size, version, changed = stamp(path)
         yield Session(
-            str(path), str(path), "goose", f"goose-{path.stem}", text(head.get("working_dir")), size, version, changed
+            str(path),
+            str(path),
+            "goose",
+            histories.number("goose", path.stem),
+            text(head.get("working_dir")),
+            size,
+            version,
+            changed,
         )
         return
     try:
@@ -51,7 +59,9 @@ def _sessions(path: Path) -> Iterator[Session]:
     except sqlite3.Error as error:
         raise ValueError(error) from None
     for number, folder, count, last in rows:
-        yield Session(f"{path}#{number}", str(path), "goose", f"goose-{number}", folder or "", 1, count, _at(last))
+        yield Session(
+            f"{path}#{number}", str(path), "goose", histories.number("goose", number), folder or "", 1, count, _at(last)
+        )
 
 
 def _at(value: object) -> int:
@@ -73,7 +83,7 @@ def _messages(session: Session) -> Iterator[tuple[str, int, list[object]]]:
         with closing(_open(session.file)) as db:
             for role, at, content in db.execute(
                 "SELECT role, created_timestamp, content_json FROM messages WHERE session_id = ? ORDER BY id",
-                (session.session_id.removeprefix("goose-"),),
+                (session.path.rpartition("#")[2],),
             ):
                 yield role, _at(at), items(json.loads(content))
     except sqlite3.Error as error:
