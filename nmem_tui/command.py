@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -106,6 +107,8 @@ def _open(place: str, path: str, *, project: str, theme: str, demo: bool, read_o
 
 def _run(app: Cockpit) -> None:
     """Until the person leaves it; a fault, whose traceback the library prints, ends the command with its code."""
+    if hangup := getattr(signal, "SIGHUP", None):
+        signal.signal(hangup, signal.SIG_DFL)  # ignored, as under nohup, keys of a lost terminal are waited for busily
     app.run()
     if app.return_code:
         raise click.exceptions.Exit(app.return_code)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import pty
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -51,6 +53,25 @@ def test_without_a_terminal_it_says_so_and_draws_nothing(case: str, tmp_path: Pa
         os.close(ours)
         os.close(theirs)
     assert (done.returncode, done.stderr, done.stdout or b"", drawn) == (1, NO_TERMINAL, b"", b"")
+
+
+@pytest.mark.skipif(not hasattr(os, "login_tty"), reason="there are no pseudo-terminals here")
+def test_it_ends_with_its_terminal_also_where_hangups_are_ignored(tmp_path: Path) -> None:
+    """Under nohup it used to wait busily for the keys of a terminal that was gone."""
+    pid, ours = pty.fork()
+    if pid == 0:  # a process of its own: nothing of the suite runs in it
+        os.environ |= {"HOME": str(tmp_path), "NMEM_DB": str(tmp_path / "none.db"), "TERM": "xterm-256color"}
+        os.execvp("sh", ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *COCKPIT])
+    while b"nothing recorded yet" not in os.read(ours, 65536):
+        pass
+    os.close(ours)
+    end = time.monotonic() + 60
+    while (found := os.waitpid(pid, os.WNOHANG))[0] == 0 and time.monotonic() < end:
+        time.sleep(0.02)
+    if found[0] == 0:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert os.WTERMSIG(found[1]) == signal.SIGHUP
 
 
 def test_a_database_that_was_named_must_be_there(tmp_path: Path) -> None:
