@@ -17,7 +17,7 @@ from nmem.text import fit, width
 from nmem_tui.model import symbols
 from nmem_tui.model.episodes import Shelf, day_of
 from nmem_tui.model.figures import age, clock, several
-from nmem_tui.model.line import Line, cut, fitting, length
+from nmem_tui.model.line import Line, cut, fitting, joined, length
 from nmem_tui.model.now_cards import flat
 
 IDLE_MS = 30 * 60_000
@@ -30,8 +30,9 @@ _LONGEST_MS = 30 * 86_400_000
 """Longer is no work: a clock was wrong."""
 _LETTERS = ascii_uppercase + ascii_lowercase
 _TONES = ("run", "change", "agent", "user", "bar", "look")
-_TITLE = 28
-"""Cells of a thread's name."""
+_TITLES = (60, 44, 36, 28)
+"""Cells of a thread's name: as many as all have room for."""
+_TITLE = _TITLES[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,12 +216,16 @@ def legend(segments: Sequence[Segment], letters: Letters, cells: int) -> Line:
         counts[one.row.thread_id] = counts.get(one.row.thread_id, 0) + 1
         titles[one.row.thread_id] = one.row.thread
     ranked = sorted(counts, key=lambda each: -counts[each])
-    parts: list[tuple[int, Line]] = []
-    for rank, thread in enumerate(ranked):
-        letter, tone = letters.of(thread)
-        name = flat(titles[thread]) or ("a thread without a name" if thread is not None else "no thread")
-        parts.append((rank, [(f"{letter} ", tone), (fit(name, _TITLE), "text"), (f" {counts[thread]}", "quiet")]))
-    return fitting(parts, cells)
+    for size in _TITLES:
+        parts: list[tuple[int, Line]] = []
+        for rank, thread in enumerate(ranked):
+            letter, tone = letters.of(thread)
+            name = flat(titles[thread]) or ("a thread without a name" if thread is not None else "no thread")
+            parts.append((rank, [(f"{letter} ", tone), (fit(name, size), "text"), (f" {counts[thread]}", "quiet")]))
+        line = fitting(parts, cells)
+        if length(joined(part for _, part in parts)) <= cells:
+            break
+    return line
 
 
 def title(segments: Sequence[Segment], total: int) -> str:

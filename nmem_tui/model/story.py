@@ -43,7 +43,7 @@ class StoryText:
         *,
         keys: bool = True,
     ) -> None:
-        self.story, self.zone = story, zone
+        self.story, self.cells, self.zone = story, cells, zone
         self._keys = keys
         """Whether the keys of the screen Episodes apply where it is shown."""
         self._items: list[Line | StreamRow] = []

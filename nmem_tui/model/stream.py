@@ -242,6 +242,16 @@ def draw(row: StreamRow, cells: int, zone: tzinfo | None) -> Line:
     return [*line, (" ", "text"), *columns(row.labels, tagged)] if tagged else line
 
 
+def labelled(row: StreamRow, cells: int, zone: tzinfo | None) -> Line:
+    """The row with its labels instead of how it went, in exactly `cells` cells."""
+    name, tone = word(row.word)
+    labels = CELLS + MORE if cells >= _NARROW else CELLS if cells >= _NARROWEST else 0
+    mark = ("✗ ", "bad") if row.outcome == "failed" else ("  ", "text")
+    line: Line = [(f" {clock(row.at, zone)[:5]} ", "quiet"), (pad(name, 7) + " ", tone), mark]
+    room = max(0, cells - length(line) - labels - 1)
+    return cut([*line, (pad(_what(row, room), room) + " ", "text"), *columns(row.labels, labels)], cells)
+
+
 def _label_cells(cells: int) -> int:
     """Cells for the labels of a row: none unless the row's own words keep most of theirs."""
     return CELLS + 2 * MORE if cells >= 150 else CELLS + MORE if cells >= 116 else 0

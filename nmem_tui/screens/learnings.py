@@ -182,6 +182,7 @@ class Learnings(LearningActions):
         keep = self._keep or (self.one.id if self.one else 0)
         at, where, states = self.cockpit.clock(), found.scope.kind != reading.PROJECT, found.state == learnings.ALL
         shown = self.shown = learnings.matching(self.words, found.found)
+        shape = learnings.Shape(shown, states=states, where=where)
         ids = {one.id for one in shown}
         if self._gone in ids:
             keep, self._gone = self._gone, 0
@@ -192,14 +193,14 @@ class Learnings(LearningActions):
             self.uncover()  # it is listed elsewhere now: the next key must not change its neighbour unseen
 
         def draw(place: int, cells: int) -> Line:
-            return learnings.row(shown[place], cells, at, states=states, where=where)
+            return learnings.row(shown[place], shape, cells, at)
 
         self.index.hint = self._hint(found)
         self.index.show(len(shown), draw, None, max(0, place))
         self.weeks.tell(shown, place, at)
         self.query_one("#states", Panel).show(lambda cells, _rows: [learnings.bar(found.counts, found.state, cells)])
         self.query_one("#heads", Panel).show(
-            lambda cells, _rows: [[(" ", "text"), *learnings.columns(cells - 2, states=states, where=where)]]
+            lambda cells, _rows: [[(" ", "text"), *learnings.columns(shape, cells - 2)]]
         )
         self._titles(found)
         self.fit()
