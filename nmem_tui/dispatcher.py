@@ -147,6 +147,11 @@ class Dispatcher(Host):
 
         self.push_screen(Help(self.context), self._run_later)
 
+    def do_signs(self) -> None:
+        from nmem_tui.screens.palette import SIGNS, Help  # on use: start-up stays short
+
+        self.push_screen(Help(self.context, f"{SIGNS} "), self._run_later)
+
     def _run_later(self, action_id: str | None) -> None:
         if action_id:
             self.call_later(self.action_act, action_id)

@@ -19,6 +19,7 @@ from nmem_tui.model.episodes import Shelf, day_of
 from nmem_tui.model.figures import age, clock, several
 from nmem_tui.model.line import Line, cut, fitting, joined, length
 from nmem_tui.model.now_cards import flat
+from nmem_tui.model.symbols import Sign
 
 IDLE_MS = 30 * 60_000
 """From here on nothing was done in between."""
@@ -244,3 +245,12 @@ def at(segments: Sequence[Segment], cell: int) -> int | None:
     if not segments:
         return None
     return min(segments, key=lambda one: max(one.first - cell, cell - one.first - one.cells + 1, 0)).row.id
+
+
+SIGNS = (
+    Sign("A B C", "on the timeline: an episode, by the letter of its thread", "run"),
+    Sign("▄▄", "the longer, the longer it was active: a cell for five minutes", "run"),
+    Sign("{full}{full}", "the episode under the cursor; ▲ points at it", "accent"),
+    Sign("{border}", "a night; a blank is an idle half hour or more", "rest"),
+    Sign("A thread 3", "below it: whose letter it is, and how many of its episodes are drawn", "quiet"),
+)

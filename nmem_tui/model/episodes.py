@@ -24,6 +24,7 @@ from nmem.text import fit, pad, printable, width
 from nmem_tui.model.figures import age, clock, several
 from nmem_tui.model.line import Line, fit_words, length
 from nmem_tui.model.now_cards import flat
+from nmem_tui.model.symbols import Sign
 
 if TYPE_CHECKING:
     from nmem.learn.learning import Warned
@@ -168,24 +169,41 @@ def state(row: EpisodeRow) -> tuple[str, str]:
     return ("↩ resumed", "accent") if row.resumes else ("○ closed", "quiet")
 
 
+_ENDED = {
+    "reverted": ("↶ reverted", "warn", "its changes were taken back later"),
+    "left": ("– left", "quiet", "given up, or never finished"),
+    "failing": ("✗ failing", "bad", "its last test run failed, whatever else of it passed"),
+    "pushed": ("✓ pushed", "good", "committed and pushed"),
+    "commit": ("✓ commit", "good", "committed"),
+    "tests": ("✓ tests", "good", "its last test run passed; nothing was committed"),
+}
+"""How an episode can end: as it is told, its tone, what that means."""
+_ROUGH = {
+    "rough": ("rough", "bad", "how it ended is not known; half of its calls or more met resistance"),
+    "bumpy": ("bumpy", "warn", "how it ended is not known; a quarter of its calls or more met resistance"),
+}
+
+
 def ended(found: Outcome) -> tuple[str, str]:
     """How it ended, in a glyph and one word, and its tone."""
     if found.reverted:
-        return "↶ reverted", "warn"
-    if found.abandoned:
-        return "– left", "quiet"
-    if found.tests == "failed":
-        return "✗ failing", "bad"
-    if found.commits:
-        return ("✓ pushed" if found.pushed else "✓ commit"), "good"
-    return ("✓ tests", "good") if found.tests else ("", "quiet")
+        how = "reverted"
+    elif found.abandoned:
+        how = "left"
+    elif found.tests == "failed":
+        how = "failing"
+    elif found.commits:
+        how = "pushed" if found.pushed else "commit"
+    else:
+        how = "tests" if found.tests else ""
+    return _ENDED[how][:2] if how else ("", "quiet")
 
 
 def friction(value: float | None) -> tuple[str, str]:
     """How hard it went, in a word, and its tone."""
     if value is None or value < 0.25:
         return "", "quiet"
-    return ("rough", "bad") if value >= 0.5 else ("bumpy", "warn")
+    return _ROUGH["rough" if value >= 0.5 else "bumpy"][:2]
 
 
 def badge(row: EpisodeRow) -> tuple[str, str]:
@@ -293,3 +311,13 @@ def look(db: Connection, shown: Sequence[int], unit_id: int, at: int) -> Look:
         episodes.rows(db, shown),
         told(db, unit_id, at) if unit_id else Told(None),
     )
+
+
+SIGNS = (
+    Sign("● open", "it goes on", "good"),
+    *(Sign(sign, means, tone) for sign, tone, means in (*_ENDED.values(), *_ROUGH.values())),
+    Sign("★", "pinned", "warn"),
+    Sign("?", "it was nearly cut in two: the review asks", "warn"),
+    Sign("↩", "it goes on with an earlier episode", "accent"),
+    Sign("┌", "a thread, or single sessions: the episodes below it", "line"),
+)

@@ -35,6 +35,7 @@ from nmem_tui.model.figures import age, ago, filled, several
 from nmem_tui.model.line import Line, cut, fitting, length, spread
 from nmem_tui.model.lists import Words
 from nmem_tui.model.now_cards import flat
+from nmem_tui.model.symbols import Sign
 
 if TYPE_CHECKING:
     from nmem.learn.accept import Plan
@@ -450,3 +451,15 @@ def grouped(proofs: Sequence[Evidence]) -> list[tuple[str, list[Evidence]]]:
 def fixes(proofs: Sequence[Evidence]) -> int:
     """How many pieces of evidence tell of a fix."""
     return sum(proof.role == FIX for proof in proofs)
+
+
+SIGNS = (
+    Sign("{bar}{track} 60 hot", "heat: how often and how lately, 0 to 100; hot, warm, cool, past", "bad"),
+    Sign("▲ 2 hot", "so many are hot here", "bad"),
+    Sign("↺1", "it came back so often after it was resolved", "warn"),
+    Sign("✓", "before a pattern: something that mends it is known", "good"),
+    *(Sign(sign, {OPEN: "nobody has decided", ACCEPTED: "its rule stands in the project's instructions",
+                  SNOOZED: "open again later", DISMISSED: "ignored for good",
+                  RESOLVED: "fixed; it opens again if it comes back"}[name], tone)
+      for name, (sign, tone) in _STATES.items()),
+)  # fmt: skip

@@ -19,6 +19,7 @@ from nmem_tui.model.figures import age, ago, day, several
 from nmem_tui.model.line import Line, cut, fitting, length, wrap
 from nmem_tui.model.lists import Item, plain_items
 from nmem_tui.model.now_cards import flat
+from nmem_tui.model.symbols import Sign
 
 if TYPE_CHECKING:
     from nmem.read.episodes import EpisodeRow
@@ -233,3 +234,10 @@ def _field(name: str, text: str, cells: int, tone: str = "text") -> Iterator[Ite
 
 def _episode(row: EpisodeRow) -> Callable[[int], Line]:
     return lambda cells: cut([("▸ ", "quiet"), (flat(row.name) or "no name", "text")], cells)
+
+
+SIGNS = tuple(
+    Sign(sign, {WORKING: "the agent is at a turn", WAITING: "it is your turn",
+                DONE: "over", FAILED: "over: its last tests failed, or its task did"}[name], tone)
+    for name, (sign, tone) in _STATES.items()
+)  # fmt: skip

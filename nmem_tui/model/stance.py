@@ -20,6 +20,7 @@ from nmem_tui.model.line import Line, cut, fitting, joined, length, spread, wrap
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.now_queries import Whose, pick
 from nmem_tui.model.stance_chart import Trace, fill, path, small, tight, trace
+from nmem_tui.model.symbols import Sign
 
 SESSIONS = 200
 _FEW = 100
@@ -414,3 +415,12 @@ def line(stance: Stance, cells: int, *, told: bool = True) -> Line:
         parts.append((2, [("◆ ", "accent"), (flat(stance.guidance[0].text), "text")]))
     whole = fitting(parts, 10**6)
     return cut(whole, cells) if cells >= 40 else fitting(parts[:2], cells)
+
+
+SIGNS = (
+    Sign("◆", "advice, with its reason below", "accent"),
+    Sign("!", "unusual beside your other sessions", "warn"),
+    Sign("✓", "nothing to point out; of a stuck stretch: it got through", "good"),
+    Sign("✗ 2", "calls that failed", "bad"),
+    Sign("{bar}{track}", "a share of the calls", "bar"),
+)
