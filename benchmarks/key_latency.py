@@ -7,7 +7,10 @@ with it); `all`, that of the whole process, with the threads that read the datab
 Budget of `frame`: 16 ms at the median, 33 ms at the 95th percentile, of every key and of each kind of key over all
 screens: cursor, page, ends of a list, switch, filter. Memory: 120 MB.
 
-    python benchmarks/key_latency.py PATH [--runs 20] [--size 160x45] [--screen health] [--check]
+    python benchmarks/key_latency.py PATH [--runs 20] [--size 160x45] [--screen health] [--first] [--check]
+
+With `--first`, each run is a new cockpit, in which every screen is visited once, by its number or by tab, and what is
+under its cursor opened once: what a key costs that nobody has pressed before. Screens take turns at being the first.
 """
 
 from __future__ import annotations
@@ -28,11 +31,12 @@ from pathlib import Path
 
 from feed_latency import spawn  # type: ignore[import-not-found]  # beside this file
 
-SCREENS = ("now", "episodes", "stance", "learnings", "context", "search", "tasks", "health")
+SCREENS = ("now", "episodes", "stance", "learnings", "context", "search", "tasks", "health", "sessions")
 MOVES = {"j": b"j", "k": b"k", "ctrl+d": b"\x04", "ctrl+u": b"\x15", "G": b"G", "g": b"g", "tab": b"\t"}
 KINDS = {
     "cursor": ("j", "k"), "page": ("ctrl+d", "ctrl+u"), "end": ("G", "g"), "switch": ("switch", "switch, first"),
-    "filter": ("letter",), "other": ("tab", "enter", "esc", "/", "esc of /"),
+    "filter": ("letter",), "first visit": ("first visit", "first tab"), "first enter": ("first enter",),
+    "other": ("tab", "enter", "esc", "/", "esc of /"),
 }  # fmt: skip
 TYPED = b"parser"
 SIZES = ((80, 24), (160, 45))
@@ -42,6 +46,8 @@ ESCAPE = b"\x1b"
 _DOUBT_S = 0.12
 """So long a lone escape may still begin a longer key."""
 _LOOK_S = 0.01
+_LOADED = 200
+"""Looks in a row at which nothing came and no thread ran, after which the screens' code is surely loaded."""
 _QUIET = 9
 """Looks in a row at which nothing came and no thread ran: longer than the feed sleeps, and than a switch waits."""
 
@@ -187,6 +193,27 @@ def screen(cockpit: Cockpit, name: str, runs: int) -> None:
         cockpit.press(number)
 
 
+def first(cockpit: Cockpit, turn: int) -> None:
+    """Every screen for the first time; an odd turn goes there by tab."""
+    cockpit.rest(_LOADED)
+    by_tab, order = turn % 2, [*SCREENS[1:]]
+    if not by_tab:
+        cut = turn // 2 % len(order)
+        order = order[cut:] + order[:cut]
+    cockpit.press(b"\r", "now first enter")
+    cockpit.press(ESCAPE)
+    for name in order:
+        number = str(SCREENS.index(name) + 1).encode()
+        cockpit.press(b"\t" if by_tab else number, f"{name} first {'tab' if by_tab else 'visit'}")
+        if name == "search":
+            cockpit.press(b"test\r")
+        cockpit.press(b"\r", f"{name} first enter")
+        cockpit.press(ESCAPE)
+        cockpit.press(number)
+        if name == "search":
+            cockpit.press(ESCAPE)
+
+
 def kinds(rows: dict[str, Row]) -> dict[str, Row]:
     """All runs of one kind of key, over all screens."""
     found: dict[str, Row] = {}
@@ -206,20 +233,27 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--size", default="", choices=("", "80x24", "160x45"))
     parser.add_argument("--screen", default="", choices=("", *SCREENS))
+    parser.add_argument("--first", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     sizes = [each for each in SIZES if options.size in ("", f"{each[0]}x{each[1]}")]
     found: dict[str, dict[str, float]] = {}
     for size in sizes:
-        cockpit = Cockpit(options.path, size)
-        try:
-            for name in [options.screen] if options.screen else SCREENS:
-                screen(cockpit, name, options.runs)
-            memory = cockpit.memory()
-        finally:
-            cockpit.close()
-        for name, row in [*cockpit.rows.items(), *kinds(cockpit.rows).items()]:
+        rows: dict[str, Row] = {}
+        for turn in range(2 * options.runs if options.first else 1):
+            cockpit = Cockpit(options.path, size)
+            cockpit.rows = rows
+            try:
+                if options.first:
+                    first(cockpit, turn)
+                else:
+                    for name in [options.screen] if options.screen else SCREENS:
+                        screen(cockpit, name, options.runs)
+                memory = cockpit.memory()
+            finally:
+                cockpit.close()
+        for name, row in [*rows.items(), *kinds(rows).items()]:
             found[f"{size[0]}x{size[1]} {name}"] = row.told()
         found[f"{size[0]}x{size[1]} memory"] = {"rss_mb": round(memory, 1)}
     print(json.dumps(found) if options.json else table(found))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Protocol
 
@@ -69,6 +70,28 @@ def undo(db: Connection, now: int) -> str:
     what = _after(entry) if not any(notes) else describe(entry)
     said = what if len(every) == 1 else f"{len(every)} at once: {what} …"
     return f"{said} ({'; '.join(told)})" if told else said
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What the next undo takes back."""
+
+    id: int
+    at: int
+    """When it was done, in milliseconds."""
+    what: str
+    steps: int
+    """Undos that can follow one another, this one among them."""
+
+
+def foreseen(db: Connection) -> Next | None:
+    """What the next undo takes back; None: nothing is left."""
+    entry = log.newest(db)
+    if entry is None:
+        return None
+    number = len(log.alike(db, entry))
+    what = describe(entry) if number == 1 else f"{number} at once: {describe(entry)} …"
+    return Next(entry.id, entry.at, what, log.steps(db))
 
 
 def _passed_over(db: Connection, now: int) -> str:

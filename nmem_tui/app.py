@@ -233,6 +233,8 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
     def look_less_often(self) -> None:
         """The person looks elsewhere."""
         self.feed.every = BLURRED_S
+        if screen := self.standing:
+            screen.look_away()
 
     @on(AppFocus)
     def look_often(self) -> None:
@@ -247,7 +249,20 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
         self.run_worker(self._watch.run, group="watch", thread=True, exit_on_error=False)
 
     def _load_ahead(self) -> None:
-        beside(self, partial(idle.load, LATER), "ahead")
+        beside(self, partial(idle.load, LATER, self._make_ahead), "ahead")
+
+    def _make_ahead(self, name: str) -> None:
+        """Have a screen's widgets stand before it is shown; what it begins with waits until then."""
+        mode = name.rpartition(".")[2]
+        if mode in self._screen_stacks or not self._running or self.leaving:
+            return
+        screen, _ = self._get_screen(self.MODES[mode]())
+        assert isinstance(screen, View)
+        screen.ahead = True
+        self._load_screen_css(screen)
+        self._screen_stacks[mode] = [screen]
+        self.worn(screen)
+        screen.call_later(lambda: screen._refresh_layout(self.size))
 
     def exit(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 -- as the base class has it
         """Leave."""

@@ -18,7 +18,7 @@ from nmem_tui.messages import Changed
 from nmem_tui.model import actions
 from nmem_tui.model.actions import BY_ID, EVERYWHERE, handlers
 from nmem_tui.model.screens import MODES
-from nmem_tui.operations.commands import undo
+from nmem_tui.operations.commands import Undo
 from nmem_tui.screens.base import View
 from nmem_tui.screens.host import Host
 from nmem_tui.store.access import READ_ONLY
@@ -33,6 +33,10 @@ _PATIENCE_S = 1.0
 
 class Dispatcher(Host):
     """An app whose actions come from the registry."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 -- as the base class has it
+        super().__init__(*given, **named)
+        self._undo = Undo(lambda: self.zone)
 
     async def on_event(self, event: Event) -> None:
         """Keys are taken one after the other, each by the screen that the one before it opened."""
@@ -143,6 +147,11 @@ class Dispatcher(Host):
 
         self.push_screen(Help(self.context), self._run_later)
 
+    def do_signs(self) -> None:
+        from nmem_tui.screens.palette import SIGNS, Help  # on use: start-up stays short
+
+        self.push_screen(Help(self.context, f"{SIGNS} "), self._run_later)
+
     def _run_later(self, action_id: str | None) -> None:
         if action_id:
             self.call_later(self.action_act, action_id)
@@ -209,7 +218,7 @@ class Dispatcher(Host):
         return self._nothing_yet()
 
     def do_undo(self) -> None:
-        self.change(undo)
+        self.change(self._undo)
 
     def do_review(self) -> None:
         from nmem_tui.screens.review import Review  # on use: start-up stays short

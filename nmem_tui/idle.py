@@ -7,7 +7,8 @@ What screens are made of lives as long as the cockpit. It is put aside once it s
 through is little; full collections are done when the cockpit rests, or at last after some seconds of work. Dialogs and
 toasts that were open at that moment are put aside as well: now and then all of it is looked through.
 
-Nothing is made of them and nothing is read for them: a screen that nobody opens costs the memory of its code.
+Of each a screen is made then, with its widgets, styles and layout; nothing is read for it. A screen that nobody opens
+costs the memory of that; one that is opened first costs what any other costs.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib import import_module
 
@@ -91,11 +92,13 @@ _REST_S = 0.005
 """Seconds of work within a look up to which the cockpit rests."""
 
 
-async def load(names: Iterable[str]) -> None:
-    """One module after the other, each in a thread and once the cockpit rests."""
+async def load(names: Iterable[str], make: Callable[[str], object]) -> None:
+    """One module after the other, each in a thread and once the cockpit rests; then `make` makes something of it."""
     for name in names:
         await _rest()
         await asyncio.to_thread(import_module, name)
+        await _rest()
+        make(name)
 
 
 async def _rest() -> None:

@@ -77,6 +77,8 @@ def unlabelled(found: Stance) -> str:
     """Why nothing is known of a session's stance."""
     if not found.observations:
         return "nothing was done in it yet"
+    if not found.bare:
+        return f"the model is not sure of any of its {terminal.count(found.observations, 'call')}: too little to tell"
     return UNLABELLED.format(number=terminal.count(found.observations, "call"))
 
 

@@ -8,20 +8,30 @@ from capture import paths
 from nmem import undo
 from nmem.commands import terminal
 from nmem.context import keep
+from nmem.errors import NmemError
 from nmem.purge.past import for_good
 from nmem.text import to_json
 
 
 @click.command()
 @click.option("--list", "listing", is_flag=True, help="List corrections, and undo nothing.")
+@click.option("--dry-run", is_flag=True, help="Say what the next undo takes back, and change nothing.")
 @click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="With --list: one JSON object on standard output.")
-def command(listing: bool, limit: int, as_json: bool) -> None:
+def command(listing: bool, dry_run: bool, limit: int, as_json: bool) -> None:
     """Take back your newest correction; again for the one before it."""
     from nmem.settle import at_once  # on use: start-up stays short
 
     if as_json and not listing:
         raise click.UsageError("--json goes with --list")
+    if dry_run:
+        with terminal.reading() as db:
+            following = undo.foreseen(db)
+        if following is None:
+            raise NmemError("nothing to undo")
+        when = f"{terminal.day(following.at, terminal.now())} {terminal.clock(following.at)}"
+        click.echo(f"would undo: {following.what} ({when}, 1 of {following.steps})")
+        return
     if not listing:
         with terminal.writing() as db:
             said = undo.undo(db, terminal.now())

@@ -76,6 +76,8 @@ class EpisodeRow:
     narrated: bool
     offered: int
     """Places in it where it was nearly cut."""
+    files: int = 0
+    """Files that it changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +260,8 @@ SELECT u.id, u.session_id, u.thread_id, coalesce(t.title, '') AS thread, p.name 
   u.heading,
   substr(u.intent, 1, {short}) AS intent, u.state, u.resumes, u.pinned, u.started_at, u.last_at, u.active_ms,
   u.turn_count, u.outcomes, u.commits, u.friction, u.narrator,
-  (SELECT count(*) FROM unit_prompts x WHERE x.unit_id = u.id AND x.offered) AS offered
+  (SELECT count(*) FROM unit_prompts x WHERE x.unit_id = u.id AND x.offered) AS offered,
+  (SELECT count(*) FROM json_each(u.hot_files) f WHERE f.value ->> 'edits' > 0) AS files
 FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id
   LEFT JOIN threads t ON t.id = u.thread_id
 WHERE u.id IN ({marks})
@@ -271,7 +274,7 @@ def _row(db: Connection, row: Row) -> EpisodeRow:
         shown(row["title"] or row["agent_title"], row["heading"], row["intent"]),
         row["state"], row["resumes"] is not None, bool(row["pinned"]), row["started_at"], row["last_at"],
         row["active_ms"], row["turn_count"], _outcome(db, row), row["friction"],
-        bool(row["narrator"]), row["offered"],
+        bool(row["narrator"]), row["offered"], row["files"],
     )  # fmt: skip
 
 

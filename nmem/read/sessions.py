@@ -27,6 +27,8 @@ from nmem.text import json_list
 WORKING, WAITING, DONE, FAILED = STATES = ("working", "waiting", "done", "failed")
 SORTS = ("last", "started", "prompts", "project", "state")
 ARCHIVED, CURRENT, ALL = "archived", "current", "all"
+_MADE = 100
+"""Titles that are made for one list; settling makes them all."""
 WAITS = 24 * 3_600_000
 """Milliseconds for which a session that does not say that it is over waits for its person."""
 
@@ -137,10 +139,15 @@ def _state(row: Row, now: int) -> str:
 
 
 def _with_names(db: Connection, some: list[Listed]) -> list[Listed]:
-    """The same with a name each: a person's own stays."""
+    """The same with a name each: a person's own stays; the newest that are not settled get a title, others their words.
 
+    To make a title of a prompt takes a millisecond or two, and after an import there are thousands.
+    """
     without = json.dumps([one.id for one in some if not one.named])
-    names = {row["id"]: shown(None, row["name"], row["opening"] or "") for row in db.execute(_NAMES, (without,))}
+    found = {row["id"]: (row["name"], row["opening"] or "") for row in db.execute(_NAMES, (without,))}
+    untitled = [one.id for one in some if not found.get(one.id, (True,))[0]]
+    late = frozenset(untitled[_MADE:])
+    names = {each: opening if each in late else shown(None, name, opening) for each, (name, opening) in found.items()}
     return [one if one.named else replace(one, name=names.get(one.id, "")) for one in some]
 
 

@@ -80,6 +80,13 @@ def alike(db: Connection, entry: Entry) -> list[Entry]:
     return [_entry(tuple(row)) for row in found.fetchall()]
 
 
+def steps(db: Connection) -> int:
+    """How often a person can undo: what was asked for together is one."""
+    word = "CASE WHEN json_valid(payload) THEN json_extract(payload, '$.together') END"
+    sql = f"SELECT count(DISTINCT coalesce({word}, id)) FROM corrections WHERE undone_at IS NULL"  # noqa: S608 - our names
+    return int(db.execute(sql).fetchone()[0])
+
+
 def standing(db: Connection, of: str) -> list[Entry]:
     """Corrections that are not undone of one sort of target (`learning`), the oldest first, with what was before."""
     found = db.execute(

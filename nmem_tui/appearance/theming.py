@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from weakref import WeakSet
 
@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.app import App, ScreenError, UnknownModeError
 from textual.color import Color
-from textual.css.model import RuleSet
+from textual.css.model import RuleSet, SelectorType
 from textual.css.styles import RenderStyles
 from textual.css.stylesheet import Stylesheet
 from textual.css.types import CSSLocation
@@ -96,6 +96,22 @@ class Sheet(Stylesheet):
     _tones: tuple[list[RuleSet], dict[str, RenderStyles]] | None = None
     """By which rules, and the looks of all tones by them: the same on every node."""
 
+    _concerned: tuple[list[RuleSet], dict[str, set[str]]] | None = None
+    """By which rules, and for each class the selectors at whose end something looks otherwise with it."""
+
+    def concerned(self, classes: Iterable[str]) -> set[str]:
+        """Selectors of what may look otherwise inside of a node that gets these classes or loses them."""
+        if self._concerned is None or self._concerned[0] is not self.rules:
+            found: dict[str, set[str]] = {}
+            for rule in self.rules:
+                for each in rule.selector_set:
+                    for selector in each.selectors:
+                        if selector.type == SelectorType.CLASS:
+                            found.setdefault(selector.name, set()).update(rule.selector_names)
+            self._concerned = self.rules, found
+        known = self._concerned[1]
+        return set().union(*(known.get(name, ()) for name in classes))
+
     def set_variables(self, variables: dict[str, str]) -> None:
         """Another theme."""
         super().set_variables(variables)
@@ -139,6 +155,8 @@ class Sheet(Stylesheet):
 class StyledApp(App[None]):
     """An app with such a style sheet. The library reads it all again for every screen that is shown first."""
 
+    stylesheet: Sheet
+
     def __init__(self, *, ansi_color: bool | None = None) -> None:
         super().__init__(ansi_color=ansi_color)
         self.stylesheet = Sheet(variables=self.get_css_variables())
@@ -157,6 +175,16 @@ class StyledApp(App[None]):
             self.stylesheet.update(self, animate=animate)
             top.refresh(layout=True)
         self._worn.update(self._shown())
+
+    def worn(self, screen: Screen[Any]) -> None:
+        """A screen was just styled."""
+        self._worn.add(screen)
+
+    def restyle(self, node: DOMNode, classes: Iterable[str]) -> None:
+        """A node has got or lost these classes: style it, and what in it a rule that names them is about."""
+        concerned = self.stylesheet.concerned(classes)
+        inside = (each for each in node.walk_children() if not concerned.isdisjoint(each._selector_names))
+        self.stylesheet.update_nodes((node, *inside))
 
     def wears(self, screen: Screen[Any]) -> bool:
         """Whether a screen has the look of now."""

@@ -17,8 +17,9 @@ from nmem.text import fit, width
 from nmem_tui.model import symbols
 from nmem_tui.model.episodes import Shelf, day_of
 from nmem_tui.model.figures import age, clock, several
-from nmem_tui.model.line import Line, cut, fitting, length
+from nmem_tui.model.line import Line, cut, fitting, joined, length
 from nmem_tui.model.now_cards import flat
+from nmem_tui.model.symbols import Sign
 
 IDLE_MS = 30 * 60_000
 """From here on nothing was done in between."""
@@ -30,8 +31,9 @@ _LONGEST_MS = 30 * 86_400_000
 """Longer is no work: a clock was wrong."""
 _LETTERS = ascii_uppercase + ascii_lowercase
 _TONES = ("run", "change", "agent", "user", "bar", "look")
-_TITLE = 28
-"""Cells of a thread's name."""
+_TITLES = (60, 44, 36, 28)
+"""Cells of a thread's name: as many as all have room for."""
+_TITLE = _TITLES[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,12 +217,16 @@ def legend(segments: Sequence[Segment], letters: Letters, cells: int) -> Line:
         counts[one.row.thread_id] = counts.get(one.row.thread_id, 0) + 1
         titles[one.row.thread_id] = one.row.thread
     ranked = sorted(counts, key=lambda each: -counts[each])
-    parts: list[tuple[int, Line]] = []
-    for rank, thread in enumerate(ranked):
-        letter, tone = letters.of(thread)
-        name = flat(titles[thread]) or ("a thread without a name" if thread is not None else "no thread")
-        parts.append((rank, [(f"{letter} ", tone), (fit(name, _TITLE), "text"), (f" {counts[thread]}", "quiet")]))
-    return fitting(parts, cells)
+    for size in _TITLES:
+        parts: list[tuple[int, Line]] = []
+        for rank, thread in enumerate(ranked):
+            letter, tone = letters.of(thread)
+            name = flat(titles[thread]) or ("a thread without a name" if thread is not None else "no thread")
+            parts.append((rank, [(f"{letter} ", tone), (fit(name, size), "text"), (f" {counts[thread]}", "quiet")]))
+        line = fitting(parts, cells)
+        if length(joined(part for _, part in parts)) <= cells:
+            break
+    return line
 
 
 def title(segments: Sequence[Segment], total: int) -> str:
@@ -239,3 +245,12 @@ def at(segments: Sequence[Segment], cell: int) -> int | None:
     if not segments:
         return None
     return min(segments, key=lambda one: max(one.first - cell, cell - one.first - one.cells + 1, 0)).row.id
+
+
+SIGNS = (
+    Sign("A B C", "on the timeline: an episode, by the letter of its thread", "run"),
+    Sign("▄▄", "the longer, the longer it was active: a cell for five minutes", "run"),
+    Sign("{full}{full}", "the episode under the cursor; ▲ points at it", "accent"),
+    Sign("{border}", "a night; a blank is an idle half hour or more", "rest"),
+    Sign("A thread 3", "below it: whose letter it is, and how many of its episodes are drawn", "quiet"),
+)

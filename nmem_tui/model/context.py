@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import tzinfo
 
 from nmem.context.config import HIGHEST
@@ -21,6 +20,7 @@ from nmem_tui.model.context_queries import MODES, PAST, PROMPT, RESET, START
 from nmem_tui.model.figures import age, ago, date, day, filled, several
 from nmem_tui.model.line import Line, cut, fitting, joined, spread, wrap
 from nmem_tui.model.lists import Item, plain_items
+from nmem_tui.model.symbols import Sign
 
 THING = "thing"
 NAMES = {START: "at the start", PROMPT: "at a prompt", RESET: "after a reset", PAST: "told before"}
@@ -256,12 +256,15 @@ def waiting(cells: int) -> list[Line]:
     return [[(row, "quiet")] for row in rows]
 
 
+_CHOICES = (
+    Sign("●", "told", "good"), Sign("○", "left out", "quiet"), Sign("★", "pinned", "warn"),
+    Sign("✚", "always", "good"), Sign("✗", "never", "quiet"),
+)  # fmt: skip
+
+
 def legend() -> Line:
     """What the marks mean."""
-    marks: Iterator[Line] = ([(mark, tone), (f" {word}", "quiet")] for mark, tone, word in (
-        ("●", "good", "told"), ("○", "quiet", "left out"), ("★", "warn", "pinned"), ("✚", "good", "always"),
-        ("✗", "quiet", "never")))  # fmt: skip
-    return joined(marks)
+    return joined([(each.sign, each.tone), (f" {each.means}", "quiet")] for each in _CHOICES)
 
 
 TELLING = "telling"
@@ -380,3 +383,10 @@ def past_title(found: Past, at: int) -> str:
     """The list's title."""
     newest = f", the newest {age(at - found.found[0].at)} old" if found.found else ""
     return f"Told before ─ {several(found.tellings, 'text')}{newest}"
+
+
+SIGNS = (
+    *_CHOICES,
+    Sign("–", "in place of a score: it is not weighed", "quiet"),
+    *(Sign(sign, f"told before: {word}", tone) for sign, tone, word in _USED.values()),
+)

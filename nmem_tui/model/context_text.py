@@ -34,6 +34,7 @@ from nmem_tui.model.figures import filled, several
 from nmem_tui.model.line import Line, cut, fitting, joined, length, wrap
 from nmem_tui.model.lists import Item
 from nmem_tui.model.now_cards import flat
+from nmem_tui.model.symbols import Sign
 
 _LOOKS = {
     PIN: ("P", "pins", "accent"), THREAD: ("T", "thread", "user"), NEXT: ("N", "next steps", "user"),
@@ -256,3 +257,13 @@ def _by_name(told: list[tuple[str, str]]) -> Iterator[str]:
 
 def _sign(name: str) -> str:
     return MORE if name.startswith(_CAME) else LESS if name.startswith(_WENT) else SAME
+
+
+SIGNS = (
+    Sign("F{much}{much}", "the budget's bar: its parts by their letters, named below it", "look"),
+    *(Sign(letter, f"part of the budget: {word}", tone) for letter, word, tone in _LOOKS.values()),
+    Sign("h", "part of the budget: headings", "quiet"),
+    Sign("{free}{upright}", "what is free, and where the budget ends", "rest"),
+    Sign("{held}", "what was weighed and left out for want of room", "quiet"),
+    Sign("+ −", "in the text: new since it was told before, and gone", "good"),
+)

@@ -24,6 +24,7 @@ from nmem.text import fit, pad, printable, width
 from nmem_tui.model.figures import age, clock, several
 from nmem_tui.model.line import Line, fit_words, length
 from nmem_tui.model.now_cards import flat
+from nmem_tui.model.symbols import Sign
 
 if TYPE_CHECKING:
     from nmem.learn.learning import Warned
@@ -168,49 +169,74 @@ def state(row: EpisodeRow) -> tuple[str, str]:
     return ("↩ resumed", "accent") if row.resumes else ("○ closed", "quiet")
 
 
+_ENDED = {
+    "reverted": ("↶ reverted", "warn", "its changes were taken back later"),
+    "left": ("– left", "quiet", "given up, or never finished"),
+    "failing": ("✗ failing", "bad", "its last test run failed, whatever else of it passed"),
+    "pushed": ("✓ pushed", "good", "committed and pushed"),
+    "commit": ("✓ commit", "good", "committed"),
+    "tests": ("✓ tests", "good", "its last test run passed; nothing was committed"),
+}
+"""How an episode can end: as it is told, its tone, what that means."""
+_ROUGH = {
+    "rough": ("rough", "bad", "how it ended is not known; half of its calls or more met resistance"),
+    "bumpy": ("bumpy", "warn", "how it ended is not known; a quarter of its calls or more met resistance"),
+}
+
+
 def ended(found: Outcome) -> tuple[str, str]:
     """How it ended, in a glyph and one word, and its tone."""
     if found.reverted:
-        return "↶ reverted", "warn"
-    if found.abandoned:
-        return "– left", "quiet"
-    if found.tests == "failed":
-        return "✗ failing", "bad"
-    if found.commits:
-        return ("✓ pushed" if found.pushed else "✓ commit"), "good"
-    return ("✓ tests", "good") if found.tests else ("", "quiet")
+        how = "reverted"
+    elif found.abandoned:
+        how = "left"
+    elif found.tests == "failed":
+        how = "failing"
+    elif found.commits:
+        how = "pushed" if found.pushed else "commit"
+    else:
+        how = "tests" if found.tests else ""
+    return _ENDED[how][:2] if how else ("", "quiet")
 
 
 def friction(value: float | None) -> tuple[str, str]:
     """How hard it went, in a word, and its tone."""
     if value is None or value < 0.25:
         return "", "quiet"
-    return ("rough", "bad") if value >= 0.5 else ("bumpy", "warn")
+    return _ROUGH["rough" if value >= 0.5 else "bumpy"][:2]
+
+
+def badge(row: EpisodeRow) -> tuple[str, str]:
+    """The one sign for where an episode stands: open, else how it ended, else how hard it went; and its tone."""
+    if row.state == "open":
+        return state(row)
+    how = ended(row.outcome)
+    return how if how[0] else friction(row.friction)
 
 
 def unit(row: EpisodeRow, cells: int, zone: tzinfo | None) -> Line:
-    """An episode in exactly `cells` cells."""
-    glyph, tone = state(row)
-    how, how_tone = ended(row.outcome)
-    rough, rough_tone = friction(row.friction)
+    """An episode in exactly `cells` cells; what is not told leaves its room to the name."""
+    told, tone = badge(row)
     took = age(row.active_ms or row.last_at - row.started_at)
     took = "" if took == "now" else took
-    shown = "" if row.state != "open" and not row.resumes else glyph[2:]  # that it is over goes without saying
     marks = ("★" if row.pinned else "") + ("?" if row.offered else "")
-    head: Line = [
-        (f"{clock(row.started_at, zone)[:5]} ", "quiet"),
-        (f"{glyph[0]} ", tone), (f"{shown} " if shown else "", tone), (f"{marks} " if marks else "", "warn"),
+    begins: Line = [(f"{clock(row.started_at, zone)[:5]} ", "quiet")]
+    head: Line = [*begins, ("↩ " if row.resumes else "", "accent"), (f"{marks} " if marks else "", "warn")]
+    files = several(row.files, "file") if row.files else ""
+    tail: Line = [
+        (f" {told}" if told else "", tone), (f" {pad(files, 8, right=True)}" if cells >= _ROOMY else "", "quiet"),
+        (f" {pad(took, 5, right=True)}", "quiet"),
     ]  # fmt: skip
-    told: Line = [(f" {pad(how, 10)}" if how or rough else "", how_tone), (f" {pad(rough, 5)}", rough_tone)]
-    tail: Line = [*(told if how or rough else ()), (f" {pad(took, 5, right=True)} ", "quiet")]
     room = cells - length(head) - length(tail)
     if room < _LEAST:
-        return [(pad(f"{clock(row.started_at, zone)[:5]} {glyph[0]} {flat(row.name)}", cells), "text")]
+        return [*begins, (pad(f"{told[:1]} {flat(row.name)}", cells - length(begins)), "text")]
     return [*head, (pad(flat(row.name), room), "strong" if row.state == "open" else "text"), *tail]
 
 
 _LEAST = 16
 """Cells of a name below which nothing else is told."""
+_ROOMY = 84
+"""Cells from which on there is room for how many files it changed."""
 
 
 def heading(entry: Entry, row: EpisodeRow | None, today: int, cells: int, *, projects: bool) -> Line:
@@ -226,11 +252,9 @@ def heading(entry: Entry, row: EpisodeRow | None, today: int, cells: int, *, pro
     title = flat(whole(row.thread)) or "a thread without a title"
     if entry.size == 1 and _same(title, flat(row.name)):
         title = "a thread of the same name"
-    where = f" ─ {printable(row.project)}" if projects and row.project else ""
-    return [
-        ("┌ ", "line"), (fit_words(title, max(8, cells - 22 - width(where))), "accent"),
-        (fit(where, 24), "quiet"), (f"  {count}", "quiet"),
-    ]  # fmt: skip
+    where = fit(f" ─ {printable(row.project)}", 24) if projects and row.project else ""
+    tail = f"{where}  {count}"
+    return [("┌ ", "line"), (fit_words(title, max(8, cells - 2 - width(tail))), "accent"), (tail, "quiet")]
 
 
 def _same(title: str, name: str) -> bool:
@@ -287,3 +311,13 @@ def look(db: Connection, shown: Sequence[int], unit_id: int, at: int) -> Look:
         episodes.rows(db, shown),
         told(db, unit_id, at) if unit_id else Told(None),
     )
+
+
+SIGNS = (
+    Sign("● open", "it goes on", "good"),
+    *(Sign(sign, means, tone) for sign, tone, means in (*_ENDED.values(), *_ROUGH.values())),
+    Sign("★", "pinned", "warn"),
+    Sign("?", "it was nearly cut in two: the review asks", "warn"),
+    Sign("↩", "it goes on with an earlier episode", "accent"),
+    Sign("┌", "a thread, or single sessions: the episodes below it", "line"),
+)

@@ -202,7 +202,7 @@ def stance(db: Connection, found: Reading | None, at: int, zone: tzinfo | None) 
     row = found.session
     others = sessions(db, row.root or row.project)
     lines = all_lines(
-        _drawn(stance_list.of_session(found.stance, CELLS, zone, column=True, plane=True)),
+        _drawn(stance_list.of_session(found.stance, CELLS, zone, found.calls, column=True, plane=True)),
         heading("Sessions of the project"), _drawn(stance_list.of_sessions(others, row.id, zone, at)),
     )  # fmt: skip
     values = {"session": with_id("session", row.id, row), "stance": found.stance, "sessions": others}
@@ -217,9 +217,10 @@ def learnings(
     found = learning_list.listing(db, scope, state, at)
     shown = learning_list.matching(words, found.found)[:MOST]
     told = learning_list.detail(db, one) if one else None
+    shape = learning_list.Shape(shown, states=True, where=True)
     lines = all_lines(
-        [learning_list.columns(CELLS, states=True, where=True)],
-        (learning_list.row(each, CELLS, at, states=True, where=True) for each in shown),
+        [learning_list.columns(shape, CELLS)],
+        (learning_list.row(each, shape, CELLS, at) for each in shown),
         heading(learning_detail.title(one)) if one else [],
         _drawn(learning_detail.items(told, CELLS, at, zone)) if told else (),
     )
@@ -294,10 +295,11 @@ def tasks(db: Connection, words: Words, task_id: int, place: Place | None, at: i
 def all_sessions(db: Connection, words: Words, project: str, which: str, sort: str, at: int) -> Exported:
     """The list of sessions."""
     found = session_list.listing(db, at, project, which, sort)
-    items = session_list.items(found, at)
+    shape = session_list.Shape(found)
+    items = session_list.items(found, shape, at)
     items = narrowed(items, [text_of(item) for item in items], words) if words else items
     kept = {item.key for item in items}
-    lines = all_lines([session_list.columns(CELLS)], _drawn(items))
+    lines = all_lines([session_list.columns(shape, CELLS)], _drawn(items))
     values = {"sessions": [with_id("session", one.id, one) for one in found if one.id in kept]}
     return Exported("sessions", f"Sessions ─ {session_list.total(found, sort, which)}", lines, values)
 

@@ -24,6 +24,7 @@ from nmem_tui.model.actions import key_of
 from nmem_tui.model.figures import age, by_day, count, date, day, filled, several, size
 from nmem_tui.model.line import Line, cut, fitting, spread, wrap
 from nmem_tui.model.lists import Item
+from nmem_tui.model.symbols import Sign
 
 FINDINGS, HOOKS, SECRETS, STORAGE, KEPT = "findings", "hooks", "secrets", "storage", "kept"
 MODES = (FINDINGS, HOOKS, SECRETS, STORAGE, KEPT)
@@ -385,3 +386,11 @@ def about_purge(one: Past | None, now: int, zone: tzinfo | None, cells: int) -> 
         back = f"{key_of('undo')} takes the newest change back first, then the one before, up to this."
         became = f"It lies sealed until {until}. {back}"
     return [*lines, *([(row, "quiet")] for row in wrap(became, cells, 4))]
+
+
+SIGNS = (
+    *(Sign(f"{sign} {word}".strip(), means, tone) for (sign, word, tone), means in (
+        (_WRONG, "something is lost or broken: what mends it stands beside it"),
+        (_SIGNS[NOTE], "worth knowing"), (_SIGNS[OK], "looked at, and in order"))),
+    Sign("{much}{free}", "how far the work in the background is", "bar"),
+)  # fmt: skip

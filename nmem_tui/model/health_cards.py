@@ -11,6 +11,7 @@ from nmem.text import fit, fit_path, pad, printable, width
 from nmem_tui.model import symbols
 from nmem_tui.model.figures import ago, count, day, micro, plural, scaled, several, size, spark
 from nmem_tui.model.line import Line, cut, fitting, length, spread, wrap
+from nmem_tui.model.symbols import Sign
 
 _LABEL = 8
 _NAMES = {HOUR: "hour", 6 * HOUR: "6 hours", 24 * HOUR: "day", WEEK: "week"}
@@ -247,3 +248,9 @@ def header(view: HealthView, at: int, zone: tzinfo | None, cells: int, *, alone:
         (2, [(f"read {day(at, zone)[11:]}", "quiet")]),
     ]  # fmt: skip
     return fitting(parts, cells)
+
+
+SIGNS = (
+    Sign("{levels}", "what hooks took at the median, by hour or day; a dot: none ran", "bar"),
+    Sign("{bar}", "rows of a table beside the largest, and the like", "bar"),
+)

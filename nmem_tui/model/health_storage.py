@@ -16,6 +16,7 @@ from nmem_tui.model.figures import ago, count, date, duration, plural, scaled, s
 from nmem_tui.model.health import Stored, say
 from nmem_tui.model.line import Line, cut, wrap
 from nmem_tui.model.lists import Item
+from nmem_tui.model.symbols import Sign
 
 TYPE, LIFE, SWEEP = "type", "life", "sweep"
 _NAME = 15
@@ -257,3 +258,10 @@ def sweep_items(done: Swept) -> list[Item]:
 
 def _counted(number: int, said: str) -> Item:
     return say([(pad(f"{number:,}", 9, right=True), "strong"), (f"  {said}", "text")])
+
+
+SIGNS = (
+    Sign("▲", "kept longer than written, because it is used", "good"),
+    Sign("▼", "kept shorter than written, because nothing uses it", "warn"),
+    Sign("·", "nothing is past its lifetime", "quiet"),
+)

@@ -32,6 +32,7 @@ from nmem_tui.model.learnings import Detail, fixes, grouped, moment
 from nmem_tui.model.line import Line, cut, length, section, spread, wrap
 from nmem_tui.model.lists import Item, plain_items
 from nmem_tui.model.now_cards import flat
+from nmem_tui.model.symbols import Sign
 
 if TYPE_CHECKING:
     from nmem.learn.lessons import Lesson
@@ -362,3 +363,12 @@ def _proof(proof: Evidence, number: int, cells: int, zone: tzinfo | None, before
     for text in proof.excerpt.strip().splitlines():
         taken += wrap(flat(text), max(8, cells - 17), 2)
     yield from plain_items([[("│ ", "line"), (" " * 15, "text"), (row, "quiet")] for row in taken[:_EXCERPT]])
+
+
+SIGNS = (
+    Sign("{shades}", "of the heat map: how often in a week, none first: 0, 1, 2–3, 4–7, 8 or more", "warn"),
+    Sign("{border}", "of the heat map: quiet weeks left out", "rest"),
+    Sign("✗ failed ✓ passed", "evidence: where it was met, and what put it right", "text"),
+    Sign("❯ asked", "evidence: you asked for it", "user"),
+    Sign("· met", "evidence: it was met", "quiet"),
+)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmem.errors import NmemError
 from nmem.learn import kinds, places, read, report, rules
@@ -35,6 +35,7 @@ from nmem_tui.model.figures import age, ago, filled, several
 from nmem_tui.model.line import Line, cut, fitting, length, spread
 from nmem_tui.model.lists import Words
 from nmem_tui.model.now_cards import flat
+from nmem_tui.model.symbols import Sign
 
 if TYPE_CHECKING:
     from nmem.learn.accept import Plan
@@ -93,47 +94,70 @@ def gauge(one: Learning, cells: int, at: int) -> Line:
     ]
 
 
-def columns(cells: int, *, states: bool, where: bool) -> Line:
+class Shape:
+    """Which columns there is room for, and how wide they are: a pattern has what it needs before others get more."""
+
+    def __init__(self, found: Sequence[Learning], *, states: bool, where: bool) -> None:
+        self.states, self.where = states, where
+        self._longest = max((width(_marks(one)) + width(flat(one.title)) + 1 for one in found), default=0)
+
+    def fit(self, cells: int) -> Fitted:
+        """The columns for so many cells."""
+        bar, kind, met = 5, 6, 9
+        end = [("state", 12, self.states and cells >= 72), ("project", 14, self.where and cells >= 72),
+               ("sessions", 9, cells >= 76), ("last met", met, True)]  # fmt: skip
+        spare = cells - bar - _HEAT - kind - sum(size for _, size, there in end if there) - self._longest
+        kind, spare = (_KIND, spare - _KIND + kind) if spare >= _KIND - kind else (kind, spare)
+        met, spare = (_AGO, spare - _AGO + met) if spare >= _AGO - met else (met, spare)
+        bar = 8 if spare >= 3 else bar
+        shown = [(name, met if name == "last met" else size) for name, size, there in end if there]
+        return Fitted(bar, kind, max(0, cells - bar - _HEAT - kind - sum(size for _, size in shown)), shown)
+
+
+class Fitted(NamedTuple):
+    """Cells of the parts of a row."""
+
+    bar: int
+    kind: int
+    title: int
+    end: list[tuple[str, int]]
+
+
+_HEAT, _KIND, _AGO = 11, 17, 15
+"""Cells of a heat's number and word, and of a kind and a time that are told in full."""
+
+
+def columns(shape: Shape, cells: int) -> Line:
     """What stands over the list."""
-    shape = _Shape(cells, states=states, where=where)
-    end = "".join(pad(name, size, right=name != "state" and name != "project") for name, size in shape.end)
-    line: Line = [(pad("heat", shape.bar + 11) + pad("kind", shape.kind) + pad("pattern", shape.title) + end, "quiet")]
-    return cut(line, cells)
+    bar, kind, title, others = shape.fit(cells)
+    end = "".join(pad(name, size, right=name != "state" and name != "project") for name, size in others)
+    return cut([(pad("heat", bar + _HEAT) + pad("kind", kind) + pad("pattern", title) + end, "quiet")], cells)
 
 
-class _Shape:
-    """Which columns there is room for, and how wide they are."""
-
-    def __init__(self, cells: int, *, states: bool, where: bool) -> None:
-        self.bar = 8 if cells >= 96 else 5
-        self.kind = 17 if cells >= 100 else 6
-        wanted = [
-            ("state", 12, states and cells >= 72), ("project", 14, where and cells >= 72),
-            ("sessions", 9, cells >= 76), ("last met", 15 if cells >= 96 else 9, True), ("fix", 5, True),
-        ]  # fmt: skip
-        self.end = [(name, size) for name, size, there in wanted if there]
-        self.title = max(0, cells - self.bar - 11 - self.kind - sum(size for _, size in self.end))
+def _marks(one: Learning) -> str:
+    """What a pattern's name begins with: that it came back, that something mends it."""
+    return (f"↺{one.reopened} " if one.reopened else "") + ("✓ " if one.remedy else "")
 
 
-def row(one: Learning, cells: int, at: int, *, states: bool, where: bool) -> Line:
+def row(one: Learning, shape: Shape, cells: int, at: int) -> Line:
     """A learning in exactly `cells` cells."""
-    shape = _Shape(cells, states=states, where=where)
+    bar, wide, room, others = shape.fit(cells)
     short, words, tone = kind(one)
-    back = f"↺{one.reopened} " if one.reopened else ""
-    title = fit(flat(one.title), max(1, shape.title - width(back) - 1))
+    marks = _marks(one)
+    title = fit(flat(one.title), max(1, room - width(marks) - 1))
     hot = warmth(one.heat)[0] == HOT and one.state == OPEN and at - one.last_at <= _OLD_MS
     line: Line = [
-        *gauge(one, shape.bar, at), ("  ", "text"), (pad(words if shape.kind > 6 else short, shape.kind), tone),
-        (back, "warn"), (pad(title, max(0, shape.title - width(back))), "strong" if hot else "text"),
+        *gauge(one, bar, at), ("  ", "text"), (pad(words if wide == _KIND else short, wide), tone),
+        (marks[:-2] if one.remedy else marks, "warn"), ("✓ " if one.remedy else "", "good"),
+        (pad(title, max(0, room - width(marks))), "strong" if hot else "text"),
     ]  # fmt: skip
     known = {
         "state": (state(one)[0], state(one)[1]), "project": (flat(one.project), "quiet"),
         "sessions": (str(one.sessions), "text"),
-        "last met": ((ago if cells >= 96 else age)(at - one.last_at), "quiet"),
-        "fix": ("✓" if one.remedy else "", "good"),
     }  # fmt: skip
-    for name, size in shape.end:
-        text, look = known[name]
+    for name, size in others:
+        told = ago if size == _AGO else age
+        text, look = known.get(name) or (told(at - one.last_at), "quiet")
         left = name in ("state", "project")
         line.append((pad(text, size - 1) + " " if left else pad(text, size, right=True), look))
     return cut(line, cells)
@@ -427,3 +451,15 @@ def grouped(proofs: Sequence[Evidence]) -> list[tuple[str, list[Evidence]]]:
 def fixes(proofs: Sequence[Evidence]) -> int:
     """How many pieces of evidence tell of a fix."""
     return sum(proof.role == FIX for proof in proofs)
+
+
+SIGNS = (
+    Sign("{bar}{track} 60 hot", "heat: how often and how lately, 0 to 100; hot, warm, cool, past", "bad"),
+    Sign("▲ 2 hot", "so many are hot here", "bad"),
+    Sign("↺1", "it came back so often after it was resolved", "warn"),
+    Sign("✓", "before a pattern: something that mends it is known", "good"),
+    *(Sign(sign, {OPEN: "nobody has decided", ACCEPTED: "its rule stands in the project's instructions",
+                  SNOOZED: "open again later", DISMISSED: "ignored for good",
+                  RESOLVED: "fixed; it opens again if it comes back"}[name], tone)
+      for name, (sign, tone) in _STATES.items()),
+)  # fmt: skip

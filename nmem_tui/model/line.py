@@ -81,12 +81,19 @@ def wrap(text: str, cells: int, limit: int) -> list[str]:
 
     What has no blank for a whole line (Chinese, Japanese, long paths) is broken where the line ends.
     """
+    room = max(1, cells)
     out: list[str] = []
-    for word in (piece for whole in text.split() for piece in _pieces(whole, max(1, cells))):
-        if out and width(out[-1]) + 1 + width(word) <= cells:
-            out[-1] += " " + word
-        else:
-            out.append(word)
+    used = 0
+    for whole in text.split():
+        size = width(whole)
+        for word in (whole,) if size <= room else _pieces(whole, room):
+            taken = size if size <= room else width(word)
+            if out and used + 1 + taken <= cells:
+                out[-1] += " " + word
+                used += 1 + taken
+            else:
+                out.append(word)
+                used = taken
         if len(out) > limit:
             break
     cut_off = len(out) > limit

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from nmem.text import fit, printable
 from nmem_tui.model import symbols
 from nmem_tui.model.line import Line, cut, plain
+from nmem_tui.model.symbols import Sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +137,13 @@ def title(name: str, rest: str, filtered: str, told: str, marked: str) -> str:
     """
     said = f"filter “{fit(printable(filtered), _LONGEST)}” · {told}" if filtered else ""
     return " ─ ".join(part for part in (name, marked, said, rest) if part)
+
+
+SIGNS = (
+    Sign("▌", "the row that keys are about", "accent"),
+    Sign(
+        "▸", "where the cursor rests while the keyboard is elsewhere; what is chosen in a bar; enter leads on", "accent"
+    ),
+    Sign("{marked}", "a marked row: space marks, keys are about all of them", "warn"),
+    Sign("{cut}", "cut here: enter shows the whole", "quiet"),
+)

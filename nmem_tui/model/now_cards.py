@@ -16,6 +16,7 @@ from nmem_tui.model import now_gauges, symbols
 from nmem_tui.model.figures import age, ago, clock, filled, micro, several
 from nmem_tui.model.line import Line, cut, fit_words, fitting, joined, spread, wrap
 from nmem_tui.model.stream import word
+from nmem_tui.model.symbols import Sign
 
 _FRESH_MS = 30 * 60_000
 _DAY_MS = 86_400_000
@@ -329,3 +330,23 @@ def hot_files(files: Sequence[HotFile], cells: int, rows: int) -> list[Line]:
     return [
         cut([("hot     " if not number else " " * _LABEL, "quiet"), *line], cells) for number, line in enumerate(shown)
     ]
+
+
+SIGNS = (
+    Sign("● working", "the agent is at a turn", "good"),
+    Sign("◐ waits", "it is your turn, or it asks you something", "warn"),
+    Sign("○ ended", "over; `silent`: nothing came for a while", "quiet"),
+    Sign(
+        "hooks ✓ 27 ms",
+        "capture works, and what the last hook took; `imported`: no hook, read from a transcript",
+        "good",
+    ),
+    Sign("✗ 3 lost", "events that could not be stored", "bad"),
+    Sign("look 5 {much}{free} 2 do", "calls that look against calls that change or run something"),
+    Sign("{bar}", "of a hot file: how much was done with it, beside the hottest", "bar"),
+    Sign("✗2", "of a file: failures it was part of", "bad"),
+    Sign("✓ mended", "of a failure: the same passed later", "good"),
+    Sign("!", "a failure still open; a learning that this runs into again", "warn"),
+    Sign("↩", "the earlier episode that this one goes on with", "accent"),
+    Sign("★", "pinned", "warn"),
+)

@@ -9,6 +9,7 @@ from nmem.read.window import ContextWindow, Forecast
 from nmem_tui.model import symbols
 from nmem_tui.model.figures import age, ago, count, filled, several, tokens
 from nmem_tui.model.line import Line, cut, fitting, spread, wrap
+from nmem_tui.model.symbols import Sign
 
 _WORDS = ((0.9, "nearly full", "bad"), (0.7, "filling up", "warn"), (0.45, "half used", "text"), (0.0, "roomy", "good"))
 """From which share of what may be used before it is compacted; the word and its tone."""
@@ -209,3 +210,13 @@ def line(days: Days | None, cells: int) -> Line:
         return cut([(f"{_TODAY} ", "quiet"), *said], cells)
     bars = _bars(days.calls[-shown:], 1)
     return cut([(f"{_TODAY} ", "quiet"), *bars, ("  ", "text"), *said], cells)
+
+
+SIGNS = (
+    Sign(
+        "{full}{free}{held}",
+        "the context window: used, free, and what stays free because it is compacted before",
+        "bar",
+    ),
+    Sign("{levels}", "calls a day, the fullest day highest; a dot is a day without any", "bar"),
+)

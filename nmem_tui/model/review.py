@@ -19,6 +19,7 @@ from nmem_tui.model.line import Line, cut, joined, wrap
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.stream import POLES, sure
 from nmem_tui.model.stream import word as kind
+from nmem_tui.model.symbols import Sign
 
 
 def redaction_card(one: Review, cells: int, rows: int) -> list[Line]:
@@ -291,3 +292,11 @@ def _doubt(one: Doubt, cells: int, zone: tzinfo | None) -> Iterator[Line]:
     said = ", ".join(f"{each.dimension} {each.word}" for each in call.words if each.word)
     if said:
         yield [(pad("known", _WIDE), "quiet"), (said, "quiet")]
+
+
+SIGNS = (
+    Sign("▸enter to answer◂", "the question has no keyboard: letters do nothing", "accent"),
+    Sign("│", "what was said or done, as it is recorded", "line"),
+    Sign("{bar}{track}", "how sure the model is", "bar"),
+    Sign("✓ by your word", "a label that you gave", "good"),
+)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import nmem_tui
+from nmem_tui.model.symbols import Sign
 
 _ROOTS = [Path(root).resolve() for root in nmem_tui.__path__]
 STYLES = [next(one for one in (root / "styles", root.parent / "styles") if one.exists()) for root in _ROOTS]
@@ -67,3 +68,9 @@ def style(name: str) -> Path:
 
 SHEETS = tuple(map(style, (_SHARED[0], *MODES, *_SHARED[1:])))
 """All style sheets in the order in which they are read."""
+
+
+SIGNS = (
+    Sign("▲3", "on the tab Learnings: so many of the project's learnings are hot", "bad"),
+    Sign("·2", "on the tab Tasks: so many tasks run, or wait for you", "accent"),
+)

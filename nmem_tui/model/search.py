@@ -16,6 +16,7 @@ from nmem_tui.model import actions, stream, symbols
 from nmem_tui.model.figures import date, several
 from nmem_tui.model.line import Line, Span, cut, fitting, spread, wrap
 from nmem_tui.model.lists import Item
+from nmem_tui.model.symbols import Sign
 
 QUERY = "query"
 """What an item of the empty box can stand for."""
@@ -312,3 +313,11 @@ def manual(cells: int) -> list[Item]:
 def whole_id(hit: Hit) -> str:
     """Its id, as commands take it."""
     return printable(hit.id)
+
+
+SIGNS = (
+    Sign("✗ failed", "of a hit: the call failed", "bad"),
+    Sign("★ pinned", "of a hit: found first", "warn"),
+    Sign("×3", "it was said or done so often: one hit stands for all", "quiet"),
+    Sign("✓", "a filter that is on", "accent"),
+)

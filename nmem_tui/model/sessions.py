@@ -19,6 +19,7 @@ from nmem_tui.model.figures import age, ago, day, several
 from nmem_tui.model.line import Line, cut, fitting, length, wrap
 from nmem_tui.model.lists import Item, plain_items
 from nmem_tui.model.now_cards import clash, flat
+from nmem_tui.model.symbols import Sign
 
 if TYPE_CHECKING:
     from nmem.read.episodes import EpisodeRow
@@ -78,45 +79,71 @@ def detail(db: Connection, session_id: str, at: int) -> Detail | None:
 # The list
 
 
-class _Shape:
-    """Which columns there is room for."""
+class Shape:
+    """Which columns there is room for, and how wide they are: what all rows say alike, or a name needs, has none."""
 
-    def __init__(self, cells: int) -> None:
-        wanted = [("project", 18 if cells >= 100 else 13, True), ("branch", 16, cells >= 110),
-                  ("client", 8, cells >= 66), ("prompts", 8, cells >= 80), ("last", 14, True)]  # fmt: skip
-        self.end = [(name, size) for name, size, there in wanted if there]
-        self.name = max(8, cells - 12 - sum(size for _, size in self.end))
+    def __init__(self, found: Sequence[Listed]) -> None:
+        self._longest = max((width(called(one)) + width(tagged(one)) + 1 for one in found), default=0)
+        self._projects = _column({flat(one.project) for one in found}, "project", 24)
+        self._branches = _column({_branch(one) for one in found}, "branch", 24)
+        self._clients = _column({one.client for one in found}, "client", 12)
+
+    def columns(self, cells: int) -> tuple[int, list[tuple[str, int]]]:
+        """The cells of the name, then the other columns with theirs."""
+        kept: list[tuple[str, int]] = [("last", _LAST)]
+        room = cells - _STATE - _LAST
+        longest = self._longest + 1
+        for name, size, least in (
+            ("project", self._projects, _NAME), ("prompts", 9, min(longest, _WHOLE)),
+            ("client", self._clients, longest), ("branch", self._branches, longest),
+        ):  # fmt: skip
+            if size and room - size >= least:
+                kept.append((name, size))
+                room -= size
+        return max(8, room), sorted(kept, key=lambda each: _ORDER.index(each[0]))
 
 
+def _column(words: set[str], head: str, most: int) -> int:
+    """Cells of a column with these words; none where all rows say the same."""
+    return min(most, max(width(head), *map(width, words)) + 1) if len(words) > 1 else 0
+
+
+_STATE, _LAST, _NAME, _WHOLE = 12, 8, 40, 62
+"""Cells of the state and of the last activity, what a name has before its project is told, and what one of ours is."""
+_ORDER = ("project", "branch", "client", "prompts", "last")
 _RIGHT = ("prompts", "last")
 
 
-def columns(cells: int) -> Line:
+def columns(shape: Shape, cells: int) -> Line:
     """What stands over the list."""
-    shape = _Shape(cells)
-    end = "".join(pad(name, size, right=name in _RIGHT) for name, size in shape.end)
-    return cut([(pad("state", 12) + pad("session", shape.name) + end, "quiet")], cells)
+    room, others = shape.columns(cells)
+    end = "".join(pad(name, size, right=name in _RIGHT) for name, size in others)
+    return cut([(pad("state", _STATE) + pad("session", room) + end, "quiet")], cells)
 
 
-def row(one: Listed, cells: int, at: int) -> Line:
+def row(one: Listed, shape: Shape, cells: int, at: int) -> Line:
     """A session in exactly `cells` cells."""
-    shape = _Shape(cells)
+    size, others = shape.columns(cells)
     word, tone = _STATES[one.state]
     known = {
         "project": (flat(one.project), "quiet"), "branch": (_branch(one), "quiet"), "client": (one.client, "quiet"),
-        "prompts": (str(one.prompts), "text"), "last": (ago(at - one.last_at), "quiet"),
+        "prompts": (str(one.prompts), "text"), "last": (age(at - one.last_at), "quiet"),
     }  # fmt: skip
     tags = tagged(one)
-    room = shape.name - 1 - (width(tags) + 1 if tags else 0)
+    room = size - 1 - (width(tags) + 1 if tags else 0)
     name = fit(called(one), max(8, room))
     loud = one.state in (WORKING, WAITING)
-    state: Line = [(pad(word, 10), tone), ("! ", "key")] if one.clashes else [(pad(word, 12), tone)]
-    line: Line = [*state, (name, "strong" if loud else "text"), (f" {tags}" if tags else "", "accent")]
-    line = cut(line, 12 + shape.name - 1)
-    line.append((" " * (12 + shape.name - length(line)), "text"))
-    for column, size in shape.end:
+    state: Line = [(pad(word, _STATE - 2), tone), ("! ", "key")] if one.clashes else [(pad(word, _STATE), tone)]
+    line: Line = [
+        *state,
+        (name, "strong" if loud else "text"),
+        (f" {tags}" if tags else "", "accent"),
+    ]
+    line = cut(line, _STATE + size - 1)
+    line.append((" " * (_STATE + size - length(line)), "text"))
+    for column, wide in others:
         text, look = known[column]
-        line.append((pad(fit(printable(text), size - 1), size, right=column in _RIGHT), look))
+        line.append((pad(fit(printable(text), wide - 1), wide, right=column in _RIGHT), look))
     return cut(line, cells)
 
 
@@ -134,13 +161,13 @@ def _branch(one: Listed) -> str:
     return "" if one.branch == "HEAD" else flat(one.branch)
 
 
-def items(found: Sequence[Listed], at: int) -> list[Item]:
+def items(found: Sequence[Listed], shape: Shape, at: int) -> list[Item]:
     """The whole list."""
-    return [Item(_drawn(one, at), SESSION, one.id, at=one.last_at, words=_words(one)) for one in found]
+    return [Item(_drawn(one, shape, at), SESSION, one.id, at=one.last_at, words=_words(one)) for one in found]
 
 
-def _drawn(one: Listed, at: int) -> Callable[[int], Line]:
-    return lambda cells: row(one, cells, at)
+def _drawn(one: Listed, shape: Shape, at: int) -> Callable[[int], Line]:
+    return lambda cells: row(one, shape, cells, at)
 
 
 def _words(one: Listed) -> str:
@@ -225,3 +252,10 @@ def _field(name: str, text: str, cells: int, tone: str = "text") -> Iterator[Ite
 
 def _episode(row: EpisodeRow) -> Callable[[int], Line]:
     return lambda cells: cut([("▸ ", "quiet"), (flat(row.name) or "no name", "text")], cells)
+
+
+SIGNS = tuple(
+    Sign(sign, {WORKING: "the agent is at a turn", WAITING: "it is your turn",
+                DONE: "over", FAILED: "over: its last tests failed, or its task did"}[name], tone)
+    for name, (sign, tone) in _STATES.items()
+)  # fmt: skip

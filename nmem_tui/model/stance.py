@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from sqlite3 import Connection
 
-from nmem.read import views
-from nmem.read.views import SessionRow
+from nmem.read import stream, views
+from nmem.read.views import SessionRow, StreamRow
 from nmem.stance import read
 from nmem.stance.model import QUADRANTS, Advice, Compared, SessionStance, Share, Shift, Stance, Strip, Stuck
 from nmem.stance.read import Following
@@ -20,8 +20,11 @@ from nmem_tui.model.line import Line, cut, fitting, joined, length, spread, wrap
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.now_queries import Whose, pick
 from nmem_tui.model.stance_chart import Trace, fill, path, small, tight, trace
+from nmem_tui.model.symbols import Sign
 
 SESSIONS = 200
+_FEW = 100
+"""Rows of a session of few calls that are looked through for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,8 @@ class Reading:
     stance: Stance
     trace: Trace
     following: Following
+    calls: tuple[StreamRow, ...] = ()
+    """Of a session of few calls each of them, the oldest first: what it did is told where shares say nothing."""
 
 
 def reading(db: Connection, whose: Whose, one: Following | None, cells: int) -> Reading | None:
@@ -41,7 +46,18 @@ def reading(db: Connection, whose: Whose, one: Following | None, cells: int) -> 
     """
     row = views.session(db, pick(db, whose))
     found = go_on(db, row.id, one, whose.at) if row else None
-    return Reading(row, found[0], trace(found[0], cells), found[1]) if row and found else None
+    if row is None or found is None:
+        return None
+    stance, following = found
+    return Reading(row, stance, trace(stance, cells), following, _calls(db, stance))
+
+
+def _calls(db: Connection, stance: Stance) -> tuple[StreamRow, ...]:
+    if not stance.few:
+        return ()
+    keys = [key for key in stream.page(db, stance.session_id, None, stream.Query(), _FEW).key if key & 1]
+    rows = stream.rows(db, keys)
+    return tuple(rows[key] for key in sorted(keys, key=lambda key: (rows[key].at, key)) if key in rows)
 
 
 def go_on(db: Connection, session_id: str, one: Following | None, at: int) -> tuple[Stance, Following] | None:
@@ -399,3 +415,12 @@ def line(stance: Stance, cells: int, *, told: bool = True) -> Line:
         parts.append((2, [("◆ ", "accent"), (flat(stance.guidance[0].text), "text")]))
     whole = fitting(parts, 10**6)
     return cut(whole, cells) if cells >= 40 else fitting(parts[:2], cells)
+
+
+SIGNS = (
+    Sign("◆", "advice, with its reason below", "accent"),
+    Sign("!", "unusual beside your other sessions", "warn"),
+    Sign("✓", "nothing to point out; of a stuck stretch: it got through", "good"),
+    Sign("✗ 2", "calls that failed", "bad"),
+    Sign("{bar}{track}", "a share of the calls", "bar"),
+)

@@ -16,6 +16,7 @@ from nmem.stance.words import percents
 from nmem.text import width
 from nmem_tui.model import symbols
 from nmem_tui.model.line import Line
+from nmem_tui.model.symbols import Sign
 
 ACROSS, DOWN = 2, 4
 """Dots of one cell."""
@@ -427,3 +428,19 @@ def _dot(canvas: Canvas, place: Place) -> tuple[int, int]:
 def _point(canvas: Canvas, place: Place, char: str, tone: str) -> None:
     x, y = _dot(canvas, place)
     canvas.text(x // ACROSS, y // DOWN, char, tone)
+
+
+SIGNS = (
+    Sign("P", "the solid line, phase: act above, think below, smoothed over calls", "phase"),
+    Sign("S", "the dotted line, scope: converge above, diverge below", "scope"),
+    Sign("{held}", "where both lines divide", "line"),
+    Sign("▲", "a shift: a line crossed its middle; in accent the one under the cursor", "accent"),
+    Sign("┊ ┴", "an episode begins", "line"),
+    Sign("● ○", "on the plane: now, and 20 calls ago", "accent"),
+    *(
+        Sign(f"{{bands[{place}]}}", f"the shade of {name}: {told}", name)
+        for place, (name, told) in enumerate(
+            zip(FILLS, ("thinks and widens", "thinks and narrows", "acts and widens", "acts and narrows"), strict=True)
+        )
+    ),
+)

@@ -10,11 +10,12 @@ from sqlite3 import Connection
 from nmem.labels import cards, read
 from nmem.labels.cards import Card, Figures
 from nmem.labels.read import Standing
+from nmem.read.views import StreamRow
 from nmem.stance.model import SessionStance, Stance
 from nmem.stance.words import few_means
 from nmem.text import pad, printable, width
 from nmem_tui.model import stance as words
-from nmem_tui.model import stance_chart, symbols
+from nmem_tui.model import stance_chart, stream, symbols
 from nmem_tui.model.figures import count, date, filled, plural, several
 from nmem_tui.model.line import Line, cut, section, wrap
 from nmem_tui.model.lists import Item, plain_items
@@ -130,15 +131,25 @@ def _failures(card: Card, cells: int) -> Iterator[Line]:
 
 
 _PLANE_ROWS = 11
+CALL = "call"
+"""What an item stands for: enter goes to its moment."""
 
 
 def _heading(name: str, more: str = "") -> Item:
     return Item(lambda cells: section(name, cells, more))
 
 
-def of_session(stance: Stance, cells: int, zone: tzinfo | None, *, column: bool, plane: bool) -> list[Item]:
-    """The shifts and episodes of a session; in one column with all that else stands in cards."""
+def of_session(
+    stance: Stance, cells: int, zone: tzinfo | None, calls: Sequence[StreamRow] = (), *, column: bool, plane: bool
+) -> list[Item]:  # fmt: skip
+    """The shifts and episodes of a session, of a short one its calls; in one column with all that stands in cards."""
     out: list[Item] = []
+    if calls:
+        out.append(_heading("Calls", f"{several(len(calls), 'call')}: too few for shares, each with its labels"))
+        out += (
+            Item(lambda cells, row=row: stream.labelled(row, cells, zone), CALL, str(row.key), row.at)  # type: ignore[misc]
+            for row in calls
+        )
     if column:
         out += plain_items(words.guidance(stance.guidance, cells))
         out += [_heading("Quadrants", "shades: the darker, the more is settled")]

@@ -15,6 +15,7 @@ from nmem_tui.model.episodes import friction, state
 from nmem_tui.model.figures import age, ago, clock, day, filled, several
 from nmem_tui.model.line import Line, cut, fit_words, joined, length, section, wrap
 from nmem_tui.model.now_cards import flat
+from nmem_tui.model.symbols import Sign
 
 _SURE = {"high": "certain", "likely": "likely", "uncertain": "unsure"}
 _LABEL = 10
@@ -43,7 +44,7 @@ class StoryText:
         *,
         keys: bool = True,
     ) -> None:
-        self.story, self.zone = story, zone
+        self.story, self.cells, self.zone = story, cells, zone
         self._keys = keys
         """Whether the keys of the screen Episodes apply where it is shown."""
         self._items: list[Line | StreamRow] = []
@@ -434,3 +435,11 @@ def _files(story: Story, cells: int) -> Iterator[tuple[str, Line]]:
         counts = f"read {file.reads}, changed {file.edits}"
         path = pad(fit_path(printable(file.path), room), room) + "  "
         yield file.path, cut([(path, "text"), *bar, (pad(counts, 18), "quiet"), *failed], cells)
+
+
+SIGNS = (
+    Sign("↪", "the later episode that goes on with this one", "accent"),
+    Sign("◆ ✓ → ·", "of the narrative: learned, completed, next, notes", "accent"),
+    Sign("(l)", "a link that is not sure: l answers", "warn"),
+    Sign("✓ ✗ you said", "a link that you answered", "good"),
+)

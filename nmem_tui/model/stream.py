@@ -17,6 +17,7 @@ from nmem.read.views import StreamRow, outcome_words
 from nmem.text import fit_path, pad, printable, width
 from nmem_tui.model.figures import clock, duration
 from nmem_tui.model.line import Line, cut, length
+from nmem_tui.model.symbols import Sign
 
 BLOCK = 128
 _KEPT = 8192
@@ -234,12 +235,23 @@ def draw(row: StreamRow, cells: int, zone: tzinfo | None) -> Line:
         return [*line, (pad(_said(row), room), "strong" if tone == "user" else "text" if tone == "agent" else "quiet")]
     took = duration(row.duration_ms)
     middle = f"{pad(change(row), 9, right=True)} {pad(took, 7, right=True)}" if roomy else _tight(row, took)
+    middle = middle.lstrip()  # it stands at the right: what it leaves blank belongs to the words
     room -= width(middle) + end_cells + 3
     look = "quiet" if row.word in _UNMEASURED or tone == "look" else "text"
     tagged = _label_cells(cells) if row.labels else 0
     room -= tagged + bool(tagged)
     line += [(pad(_what(row, room), room), look), (f" {middle}  ", "quiet"), (pad(how, end_cells), how_tone)]
     return [*line, (" ", "text"), *columns(row.labels, tagged)] if tagged else line
+
+
+def labelled(row: StreamRow, cells: int, zone: tzinfo | None) -> Line:
+    """The row with its labels instead of how it went, in exactly `cells` cells."""
+    name, tone = word(row.word)
+    labels = CELLS + MORE if cells >= _NARROW else CELLS if cells >= _NARROWEST else 0
+    mark = ("✗ ", "bad") if row.outcome == "failed" else ("  ", "text")
+    line: Line = [(f" {clock(row.at, zone)[:5]} ", "quiet"), (pad(name, 7) + " ", tone), mark]
+    room = max(0, cells - length(line) - labels - 1)
+    return cut([*line, (pad(_what(row, room), room) + " ", "text"), *columns(row.labels, labels)], cells)
 
 
 def _label_cells(cells: int) -> int:
@@ -290,3 +302,23 @@ def _words(row: StreamRow) -> str:
     if row.word == "git_commit" and isinstance(commit, dict) and commit.get("subject"):
         return f"{commit['subject']} {commit.get('hash', '')}"
     return row.text
+
+
+SIGNS = (
+    Sign("✓ ok", "it worked; of tests: how many passed", "good"),
+    Sign("✗ exit 1", "it failed, with its exit code or what failed", "bad"),
+    Sign("– denied", "neither: you did not let it run, or there was nothing to find", "quiet"),
+    Sign("· unsure", "how it went was not recorded", "quiet"),
+    Sign("+3 −1", "lines added and removed", "quiet"),
+    Sign("×2", "done so often in a row", "text"),
+    Sign("⤷helper", "done by a subagent", "text"),
+    Sign("think act", "label of a call: it finds out, or it changes", "quiet"),
+    Sign("diverge converge", "label of a call: it widens the search, or narrows it", "quiet"),
+    Sign(
+        "novel external",
+        "labels that are told where they are out of the ordinary: new ground, beyond the project",
+        "quiet",
+    ),
+    Sign("friction", "label of a call: it met resistance", "warn"),
+    Sign("~", "the model is not sure of this label", "quiet"),
+)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import codecs
 import locale
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
+from typing import NamedTuple
 
 from nmem.text import width
 
@@ -87,6 +88,19 @@ class Symbols:
     """How often or how much, none first."""
     bands: str = "░▒▓█"
     """Kinds side by side that are told apart by their shade."""
+
+
+class Sign(NamedTuple):
+    """A sign as it stands on a screen, and what it means. A module that draws signs declares its own in `SIGNS`."""
+
+    sign: str
+    """The text as it is drawn; a name of a field above in braces is its glyph in the set of now."""
+    means: str
+    tone: str = "text"
+
+    def drawn(self) -> str:
+        """The sign in the set of now."""
+        return self.sign.format_map(asdict(_chosen)) if "{" in self.sign else self.sign
 
 
 _BLOCKS = Symbols()

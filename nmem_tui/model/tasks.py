@@ -24,6 +24,7 @@ from nmem_tui.model.figures import age, ago, clock, date, several
 from nmem_tui.model.line import Line, cut, fitting, section, wrap
 from nmem_tui.model.lists import Item, plain_items
 from nmem_tui.model.now_cards import flat
+from nmem_tui.model.symbols import Sign
 from nmem_tui.model.tasks_queries import Detail, Listing
 
 _STATES = {
@@ -406,3 +407,12 @@ def output_title(one: Task, *, following: bool) -> str:
     if one.live:
         return f"Output ─ live{', following' if following else ''}"
     return "Output ─ its last lines"
+
+
+SIGNS = (
+    *(Sign(sign, {RUNNING: "its client is at work", NEEDS_INPUT: "it asks you something", QUEUED: "it waits",
+                  SUCCEEDED: "done", FAILED: "it ended with an error", CANCELLED: "you cancelled it",
+                  TIMED_OUT: "it was stopped at its time limit"}[name], tone)
+      for name, (sign, tone) in _STATES.items()),
+    Sign("2/3", "which try it is at, of how many", "warn"),
+)  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -87,6 +87,12 @@ class View(Screen[Any], inherit_bindings=False):
         """Whether anything that was read is shown."""
         self.composed = False
         """Whether its widgets stand: from its mounting until it is taken away."""
+        self._keys_due: bool | None = None
+        """Whether the key bar is to be drawn, whatever it says; None: nobody asked."""
+        self.ahead = False
+        """Whether it is made before anybody asks for it."""
+        self._held: Mount | None = None
+        """With it a screen that was made ahead begins, once it is shown."""
         self._due: set[Callable[[], object]] = set()
         """Calls that `soon` has scheduled."""
         self._resting: dict[Callable[[], object], Timer] = {}
@@ -129,8 +135,29 @@ class View(Screen[Any], inherit_bindings=False):
         """What is between the tabs and the key bar."""
         raise NotImplementedError
 
+    def add_class(self, *class_names: str, update: bool = True) -> Self:
+        """The library styles all of the screen anew for each; what a rule with that class is about is enough."""
+        new = {name for name in class_names if not self.has_class(name)}
+        return self._reclassed(super().add_class(*class_names, update=False), new, update=update)
+
+    def remove_class(self, *class_names: str, update: bool = True) -> Self:
+        """As `add_class`."""
+        gone = {name for name in class_names if self.has_class(name)}
+        return self._reclassed(super().remove_class(*class_names, update=False), gone, update=update)
+
+    def _reclassed(self, view: Self, classes: set[str], *, update: bool) -> Self:
+        if update and classes and self.is_attached:
+            self.cockpit.restyle(self, classes)
+        return view
+
     async def on_event(self, event: Event) -> None:
         """A screen that closes, or was asked for just before the cockpit does, may not be whole: it begins nothing."""
+        if isinstance(event, Mount) and self.ahead:
+            self._held = event
+            return
+        if isinstance(event, ScreenResume) and self._held is not None:
+            held, self._held, self.ahead = self._held, None, False
+            await self.on_event(held)
         if isinstance(event, Mount | Unmount):
             self.composed = isinstance(event, Mount)
         closes = self.cockpit.leaving or self._closing or self._pruning
@@ -202,6 +229,9 @@ class View(Screen[Any], inherit_bindings=False):
 
     def look_again(self) -> None:
         """The person changed something."""
+
+    def look_away(self) -> None:
+        """The person went to another window."""
 
     def arrive(self) -> None:
         """The person came here by the screen's number."""
@@ -343,8 +373,14 @@ class View(Screen[Any], inherit_bindings=False):
         self.check_keys()
 
     def check_keys(self, *, anew: bool = False) -> None:
-        """The key bar shows what applies now; while the cockpit closes, there may be none any more."""
-        for bar in self.query(KeyBar):
+        """The key bar shows what applies now: however often this is asked for until the screen has time for it."""
+        if self._keys_due is None:
+            self.call_later(self._check_keys)
+        self._keys_due = anew or bool(self._keys_due)
+
+    def _check_keys(self) -> None:
+        anew, self._keys_due = bool(self._keys_due), None
+        for bar in self.query(KeyBar):  # while the cockpit closes, there may be none any more
             bar.check(anew=anew)
 
     @on(ReadFailed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -22,7 +23,7 @@ from nmem_tui.model.episodes import Look, Shelf, Told
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, fitting, plain
 from nmem_tui.model.lists import NO_MATCH
-from nmem_tui.model.story import uncut
+from nmem_tui.model.story import StoryText, uncut
 from nmem_tui.screens.base import Take
 from nmem_tui.screens.episode_actions import EpisodeActions
 from nmem_tui.widgets.charts import Band
@@ -327,14 +328,20 @@ class Episodes(EpisodeActions):
             self.check_keys()
             return
         at = self.cockpit.clock()
-        self.reads.ask("story", lambda db: reading.told(db, unit_id, at), self._show_story)
+        write = self.pane.writer()
 
-    def _show_story(self, found: Told) -> None:
+        def work(db: Connection) -> tuple[Told, StoryText | None]:
+            found = reading.told(db, unit_id, at)
+            return found, write(found.story, found.warned)
+
+        self.reads.ask("story", work, lambda found: self._show_story(*found))
+
+    def _show_story(self, found: Told, text: StoryText | None = None) -> None:
         story = found.story
         if story is not None and story.row.id != self.unit_id:
             return
         self.warned = found.warned
-        self.pane.tell(story, found.warned)
+        self.pane.tell(story, found.warned, text)
         (action, unit_id), self._then = self._then, ("", None)
         if action and story is not None and unit_id == story.row.id:
             self.call_later(self.cockpit.action_act, action)

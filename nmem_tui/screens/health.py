@@ -33,6 +33,8 @@ from nmem_tui.widgets.lines import Lines
 if TYPE_CHECKING:
     from nmem_tui.model.exports import Gather
 
+_BARS, _FRAME, _CARDS = 5, 2, 12
+"""Rows of the bars, of a frame, and those from which on the cards say something."""
 _EVERY_S = 1.0
 """Figures over whole tables are read at most this often."""
 _OFTEN = {FINDINGS: 60.0, HOOKS: 10.0, SECRETS: 20.0, STORAGE: 300.0, KEPT: 2.0}
@@ -72,11 +74,18 @@ class Health(HealthActions):
         """When each view was read, on a clock that only goes on."""
         self._taken: set[str] = set()
         """The views that were read once."""
+        self._asked: dict[str, int] = {}
+        """The rows that each view's list, or what is told of one of it, has asked for: that grows, and moves seldom."""
 
     def body(self) -> ComposeResult:
-        """The views' names, then the cards of the hooks, or a list with what is under its cursor."""
+        """The views' names, then a list with what is under its cursor, or the hooks' cards; both where both fit."""
         yield Panel(id="turned")
         yield Panel(id="working")
+        with Horizontal(id="sheet"):
+            with Frame(id="listed"):
+                yield self.search
+                yield self.pane
+            yield Panel(id="entry")
         with VerticalScroll(id="health"):
             with Container(id="vitals"):
                 with Vertical():
@@ -84,11 +93,6 @@ class Health(HealthActions):
                 with Vertical():
                     yield from (Card(id=name) for name in ("storage", "clients", "drift"))
             yield Card(id="log")
-        with Horizontal(id="sheet"):
-            with Frame(id="listed"):
-                yield self.search
-                yield self.pane
-            yield Panel(id="entry")
         yield Panel(id="empty")
 
     def on_mount(self) -> None:
@@ -160,11 +164,15 @@ class Health(HealthActions):
             return reading.read_kept(db, path)
 
         if mode == HOOKS:
-            self.reads.ask("pace", lambda db: pace_of(db, at), self._show_pace)
+            self._read_pace()
             return
         if mode == FINDINGS and self._deep_at:
             return
         self.reads.ask(mode, work, lambda found: self._take(mode, found))
+
+    def _read_pace(self) -> None:
+        at = self.cockpit.clock()
+        self.reads.ask("pace", lambda db: pace_of(db, at), self._show_pace)
 
     # What the answers change
 
@@ -270,6 +278,7 @@ class Health(HealthActions):
 
     def _tell_one(self) -> None:
         self.query_one("#entry", Panel).show(lambda cells, _rows: self._about(cells), "In full")
+        self.fit()
         self.check_keys()
 
     def _about(self, cells: int) -> list[Line]:
@@ -287,6 +296,21 @@ class Health(HealthActions):
             return health.about_purge(purge, self.cockpit.clock(), self.cockpit.zone, cells)
         backups = keeping.backups if keeping is not None else ()
         return health.about_backup(next((one for one in backups if one.path == key), None), cells)
+
+    def on_resize(self) -> None:
+        """Another size has room for the cards, or none."""
+        self.call_after_refresh(self.fit)
+
+    def fit(self) -> None:
+        """What a short list leaves blank on a large screen belongs to the cards."""
+        about = len(self.query_one("#entry", Panel).lines(self.size.height))
+        asked = self._asked[self.mode] = max(self._asked.get(self.mode, 0), self.pane.count, about)
+        room = self.size.height - _BARS - _FRAME - asked
+        both = self.has_class("-wide") and self.mode != HOOKS and room >= _CARDS
+        self.query_one("#sheet").styles.height = asked + _FRAME if both else "1fr"
+        if both and self.pace is None:
+            self._read_pace()
+        self.set_class(both, "-both")
 
     @on(Lines.Moved, "#entries")
     def other_entry(self) -> None:

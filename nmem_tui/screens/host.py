@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import App, SuspendNotSupported
+from textual.dom import DOMNode
 from textual.screen import Screen
 
 from capture.text import clean
@@ -271,6 +272,10 @@ class Host(App[None]):
 
     def wears(self, screen: Screen[Any]) -> bool:
         """Whether the styles of a screen are current."""
+        raise NotImplementedError
+
+    def restyle(self, node: DOMNode, classes: Iterable[str]) -> None:
+        """A node has got or lost classes."""
         raise NotImplementedError
 
     def narrate(self, unit_id: int) -> None:

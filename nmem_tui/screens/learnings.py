@@ -12,7 +12,7 @@ from textual.content import Content
 from nmem.learn import read
 from nmem.learn.learning import FIX, OPEN, SKILL, Evidence, Learning
 from nmem.text import printable
-from nmem_tui.model import actions, learning_detail, learnings
+from nmem_tui.model import actions, learning_detail, learnings, legend
 from nmem_tui.model import learnings as reading
 from nmem_tui.model.figures import several
 from nmem_tui.model.learnings import CHOICES, PROJECT, SCOPES, SKILLS, Detail, Listing, Scope, moment
@@ -32,6 +32,8 @@ _TALL = 36
 _NOTHING = "there is no learning here"
 _AROUND = 8
 """Rows that are not the list's."""
+_LEGEND = 6
+"""Rows that the list leaves from which on they say what the signs mean."""
 _MOST_WEEKS = 16
 """Rows that the heat map may take."""
 
@@ -75,6 +77,7 @@ class Learnings(LearningActions):
                 yield Panel(id="heads")
                 yield self.index
                 yield self.weeks
+                yield Panel(lambda cells, rows: legend.lines(self.CONTEXT, cells, rows), id="signs")
             with self.about:
                 yield self.pane
         yield Panel(id="empty")
@@ -82,6 +85,7 @@ class Learnings(LearningActions):
     def on_mount(self) -> None:
         """The list has the keyboard."""
         self.about.border_title = Content("Learning")
+        self.query_one("#signs", Panel).border_title = Content("Signs")
         self.set_focus(self.index)
         self._find_wanted()
 
@@ -98,10 +102,17 @@ class Learnings(LearningActions):
         """Give the heat map the rows that it asks for, where it is wanted."""
         tall = self.size.height >= _TALL
         height = min(_MOST_WEEKS, len(self.shown) + 4, max(7, self.size.height // (2 if not tall else 3)))
-        spare = self.size.height - _AROUND - len(self.shown) >= height
+        left = self.size.height - _AROUND - len(self.shown)
+        spare = left >= height
         self.weeks.display = bool(self.shown) and (tall or spare if self.map is None else self.map)
         if self.weeks.styles.height is None or self.weeks.styles.height.value != height:
             self.weeks.styles.height = height
+        left -= height if self.weeks.display else 0
+        told = bool(self.shown) and self.has_class("-wide") and left >= _LEGEND
+        short = "▲ hot  ↺ came back  ✓ fix known" if self.has_class("-wide") and not told else ""
+        self.patterns.border_subtitle = Content(short)
+        self.query_one("#signs").display = told
+        self.index.styles.height = len(self.shown) + 1 if told else "1fr"
 
     def _scope(self) -> Scope:
         app = self.cockpit
@@ -182,6 +193,7 @@ class Learnings(LearningActions):
         keep = self._keep or (self.one.id if self.one else 0)
         at, where, states = self.cockpit.clock(), found.scope.kind != reading.PROJECT, found.state == learnings.ALL
         shown = self.shown = learnings.matching(self.words, found.found)
+        shape = learnings.Shape(shown, states=states, where=where)
         ids = {one.id for one in shown}
         if self._gone in ids:
             keep, self._gone = self._gone, 0
@@ -192,14 +204,14 @@ class Learnings(LearningActions):
             self.uncover()  # it is listed elsewhere now: the next key must not change its neighbour unseen
 
         def draw(place: int, cells: int) -> Line:
-            return learnings.row(shown[place], cells, at, states=states, where=where)
+            return learnings.row(shown[place], shape, cells, at)
 
         self.index.hint = self._hint(found)
         self.index.show(len(shown), draw, None, max(0, place))
         self.weeks.tell(shown, place, at)
         self.query_one("#states", Panel).show(lambda cells, _rows: [learnings.bar(found.counts, found.state, cells)])
         self.query_one("#heads", Panel).show(
-            lambda cells, _rows: [[(" ", "text"), *learnings.columns(cells - 2, states=states, where=where)]]
+            lambda cells, _rows: [[(" ", "text"), *learnings.columns(shape, cells - 2)]]
         )
         self._titles(found)
         self.fit()
@@ -213,7 +225,6 @@ class Learnings(LearningActions):
         state = "" if found.state in (learnings.ALL, learnings.SKILLS) else f", {found.state}"
         word = "skill" if found.state == learnings.SKILLS else "learning"
         count = "" if self.filtered else f"{several(len(self.shown), word)}{state}"
-        self.patterns.border_subtitle = Content("▲ hot  ↺ came back  ✓ fix known" if self.has_class("-wide") else "")
         self.patterns.border_title = self.titled(printable(found.scope.words), count)
         self.header.show(
             lambda cells: learnings.header(found.counts, found.hot, found.hot_elsewhere, found.scope.words, cells)

@@ -12,10 +12,12 @@ from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits
 from textual.content import Content
 
 from nmem.text import pad, width
+from nmem_tui.model import legend
 from nmem_tui.model.actions import Action, of
 from nmem_tui.model.line import Line, length, wrap
 from nmem_tui.screens.modal import Choice, CloseOnce, Dialog
 from nmem_tui.store.access import READ_ONLY
+from nmem_tui.widgets.inputs import Field
 
 _NAMED = 100.0
 """More than any likeness of a description is worth."""
@@ -49,7 +51,7 @@ class Actions(Provider):
         matcher = self.matcher(query)
         for action, why in self._actions():
             title = self._title(action)
-            words = f"{title}  {action.help}"
+            words = f"{title}  {action.help}  {action.id.replace('_', ' ')}"
             named = _NAMED if query.strip().lower() in title.lower() else 0.0
             if (score := matcher.match(words) + named) > 0:
                 yield Hit(score, _shown(title, why), self._run(action), words, action.help)
@@ -83,21 +85,24 @@ class Palette(CloseOnce, CommandPalette):
 
 
 _INDENT = 8
+SIGNS = "signs"
+"""What lists nothing but the signs when it is typed."""
 
 
 class Help(Dialog):
     """The list of all actions."""
 
-    TITLE_TEXT = "Help ─ every key"
-    HINT = "enter runs it · esc leaves"
+    TITLE_TEXT = "Help ─ every key, then every sign"
+    HINT = f"enter runs it · “{SIGNS}” lists the signs · esc leaves"
 
-    def __init__(self, context: str) -> None:
+    def __init__(self, context: str, words: str = "") -> None:
         super().__init__()
-        self.context = context
+        self.context, self._words_first = context, words
 
     def on_mount(self) -> None:
         """Grouped as the registry has them."""
         super().on_mount()
+        self.query_one(Field).fill(self._words_first)
         self.offer(self._choices())
 
     def _choices(self) -> list[Choice]:
@@ -109,11 +114,16 @@ class Help(Dialog):
             words = " ".join(self._words(action) for action in members)
             out.append(Choice([(group, "title")], words, None))
             out += [self._choice(action) for action in members]
-        return out
+        every = [(one, f"{SIGNS} legend {one.sign} {one.means}") for one in legend.of(self.context)]
+        out.append(Choice([("Signs on this screen", "title")], " ".join(words for _, words in every), None))
+        return out + [
+            Choice(lambda cells, one=one: [[("  ", "text"), *row] for row in legend.line(one, cells - 2)], words, "")  # type: ignore[misc]
+            for one, words in every
+        ]
 
     @staticmethod
     def _words(action: Action) -> str:
-        return f"{action.shown_key} {action.label} {action.help} {action.group}"
+        return f"{action.shown_key} {action.label} {action.help} {action.group} {action.id.replace('_', ' ')}"
 
     def _choice(self, action: Action) -> Choice:
         reason = self.app.why_not(action.id)  # type: ignore[attr-defined]

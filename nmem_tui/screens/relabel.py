@@ -82,4 +82,4 @@ class Relabel(Modal[None]):
 
     def action_undo(self) -> None:
         """The newest correction did not happen."""
-        self.cockpit.change(commands.undo)
+        self.cockpit.action_act("undo")

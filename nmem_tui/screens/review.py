@@ -57,6 +57,8 @@ class Review(View):
         self.place = 0
         self.asked = reading.DRAWN
         """Of so many calls the labels are asked about."""
+        self.lit = at is not None
+        """Whether the card has the keyboard, as can be seen: only then a letter answers. One that came back has it."""
         self._given: list[Key] = []
         """What was answered here, the newest last."""
         self._under_way: list[Key] = []
@@ -138,7 +140,11 @@ class Review(View):
             Way(str(QUEUES.index(name) + 1), f"{review.WORDS[name]} {self.left.get(name, 0)}", name == self.queue,
                 "text" if self.left.get(name) else "quiet") for name in names
         ])  # fmt: skip
-        answers = [Way(key, label) for key, label in (review.answers(one) if one else ())]
+        tone = "text" if self.lit else "off"
+        answers = [Way(key, label, tone=tone) for key, label in (review.answers(one) if one else ())]
+        if one and not self.lit:
+            answers.insert(0, Way("enter", "to answer", True))
+        self.card.set_class(self.lit, "-lit")
         others = [Way("j", "later", tone="quiet")] if one else []
         if self.queue in (LABELS, REDACTIONS):
             others.append(Way("d", "draws more", tone="quiet"))
@@ -154,7 +160,7 @@ class Review(View):
             name = f"{review.title(one)} ─ {self.place + 1} of {several(self.left[self.queue], 'question')}"
             self.card.show(lambda cells, rows: review.card(one, cells, rows, at, zone), name)
         self.card.border_subtitle = Content(
-            "" if self.may_read() else f"{actions.key_of('read')} reads the whole of it"
+            "" if self.may_read() or not self.lit else f"{actions.key_of('read')} reads the whole of it"
         )
         self.check_keys()
 
@@ -169,24 +175,48 @@ class Review(View):
         """A queue or an answer was clicked."""
         clicked = {"y": "yes", "n": "no", "z": "snooze", "v": "resolved", "j": "later", "d": "draw", "u": "undo",
                    "escape": "back"}  # fmt: skip
+        self.light(on=True)
         if message.key.isdecimal():
             self._turn(QUEUES[int(message.key) - 1])
-        else:
+        elif message.key in clicked:
             self.cockpit.action_act(clicked[message.key])
 
-    def may_yes(self) -> str | None:
-        """Only a question can be answered."""
-        return (
-            None
-            if self.question
-            else f"no question is left here: {actions.key_of('next_queue')} goes to the next queue"
-        )
+    def light(self, *, on: bool) -> None:
+        """Give the card the keyboard, or take it away."""
+        if self.lit != on:
+            self.lit = on
+            self._draw()
 
-    may_no = may_later = may_before = may_yes
+    def on_key(self) -> None:
+        """A key that means nothing here was meant for somewhere else, and what is typed after it may be as well."""
+        self.light(on=False)
+
+    def look_away(self) -> None:
+        """What is typed next may be meant for another window."""
+        self.light(on=False)
+
+    def _answers(self) -> str | None:
+        if self.question is None:
+            return f"no question is left here: {actions.key_of('next_queue')} goes to the next queue"
+        return None if self.lit else f"{actions.key_of('read')} gives the question the keyboard first"
+
+    def may_yes(self) -> str | None:
+        """Only a question that has the keyboard can be answered."""
+        return self._answers()
+
+    may_no = may_yes
+
+    def may_later(self) -> str | None:
+        """Only a question can be left."""
+        return None if self.question else self._answers()
+
+    may_before = may_later
 
     def may_snooze(self) -> str | None:
         """Only a learning can rest, or be over."""
-        return None if isinstance(self.question, Learning) else "only a learning can be snoozed or resolved"
+        if not isinstance(self.question, Learning):
+            return "only a learning can be snoozed or resolved"
+        return self._answers()
 
     may_resolved = may_snooze
 
@@ -195,10 +225,12 @@ class Review(View):
         return None if self.queue in (LABELS, REDACTIONS) else "this queue already shows every open question"
 
     def may_read(self) -> str | None:
-        """Only what stands somewhere else in full."""
+        """Only what stands somewhere else in full; before that the key gives the card the keyboard."""
+        if self.question and not self.lit:
+            return None
         if isinstance(self.question, Link) and (self._only is not None or not self.question.unit_id):
             return "the thread of these links is behind this: esc goes there"
-        return "the text is here in full" if isinstance(self.question, Redaction) else self.may_yes()
+        return "the text is here in full" if isinstance(self.question, Redaction) else self.may_later()
 
     def do_yes(self) -> None:
         """A new task begins here; one line of work; a rule; what the model leans to; a secret."""
@@ -284,7 +316,7 @@ class Review(View):
         if self._only is not None:
             self.cockpit.say("only links of this thread are reviewed here: esc leaves", severity="warning")
             return
-        self.queue, self.place = queue, 0
+        self.queue, self.place, self.lit = queue, 0, True
         self._draw()
 
     def do_next_queue(self) -> None:
@@ -328,6 +360,9 @@ class Review(View):
     def do_read(self) -> None:
         one, app = self.question, self.cockpit
         assert one is not None
+        if not self.lit:
+            self.light(on=True)
+            return
         asked = Asked(self.queue, review.key(one))
         self.dismiss()
         if isinstance(one, Offer | Link):

@@ -104,11 +104,13 @@ class SessionList(ListScreen):
             self.tell_empty()
         at, first = self.cockpit.clock(), not self.index.count
         self.index.hint = "  no session is archived" if self.which == ARCHIVED else "  no session"
-        self.index.tell(lambda _cells: sessions.items(found, at), keep=not first, free=False)
+        shape = sessions.Shape(found)
+        self.index.tell(lambda _cells: sessions.items(found, shape, at), keep=not first, free=False)
         if back:
             self.index.seek(sessions.SESSION, back[0])
             self.away.clear()
-        self.query_one("#session-heads", Panel).show(lambda cells, _: [[(" ", "text"), *sessions.columns(cells - 1)]])
+        heads = self.query_one("#session-heads", Panel)
+        heads.show(lambda cells, _rows: [[(" ", "text"), *sessions.columns(shape, cells - 2)]])
         self.name_list()
         self._read_detail()
         self.check_keys()

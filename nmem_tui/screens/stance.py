@@ -133,9 +133,11 @@ class StanceView(ListScreen):
         self.cockpit.shown(found.session)
         self.found = found
         self.remove_class("-empty", "-blank")
-        self.set_class(not found.stance.points and self.mode == ONE, "-unlabelled")
+        told = bool(found.stance.points or found.calls)
+        self.set_class(not told and self.mode == ONE, "-unlabelled")
+        self.set_class(not found.stance.points, "-undrawn")
         self.header.show(lambda cells: words.header(found.stance, found.session.project, found.session.name, cells))
-        if found.stance.points:
+        if told:
             self._draw(found, keep=same)
         else:
             calls = found.stance.observations
@@ -150,8 +152,9 @@ class StanceView(ListScreen):
         if not keep:
             self.chart.choose(None)
         self.query_one("#where", Panel).show(lambda cells, _rows: [words.now(stance, cells)])
-        self.chart.tell(stance, found.trace, zone)
-        self.plane.tell(stance)
+        if stance.points:
+            self.chart.tell(stance, found.trace, zone)
+            self.plane.tell(stance)
         self.query_one("#guidance", Card).show(lambda c, r: words.guidance(stance.guidance, c, r), "Guidance")
         self.query_one("#shares", Card).show(
             lambda c, _r: [*words.shares(stance, c), [], *words.figure_lines(stance, c)], "Quadrants and figures"
@@ -161,14 +164,15 @@ class StanceView(ListScreen):
     def list_one(self, stance: Stance, *, keep: bool) -> None:
         """Its shifts and episodes; in one column with all that stands in cards elsewhere."""
         zone, column, plane = self.cockpit.zone, not self.has_class("-broad"), not self.has_class("-wide")
+        calls = self.found.calls if self.found else ()
         self.remove_class("-over")
         self.pane.tell(
-            lambda cells: stance_list.of_session(stance, cells, zone, column=column, plane=plane),
+            lambda cells: stance_list.of_session(stance, cells, zone, calls, column=column, plane=plane),
             free=column,
             keep=keep,
         )
         self._called = (
-            "Shifts and episodes",
+            "Calls, shifts and episodes" if calls else "Shifts and episodes",
             (f"{several(len(stance.shifts), 'shift')}, {several(len(stance.strips), 'episode')}"),
         )
         self.name_list()
@@ -235,6 +239,8 @@ class StanceView(ListScreen):
             return
         if item.kind == "episode":
             self.cockpit.show_episode(int(item.key))
+        elif item.kind == stance_list.CALL:
+            self.cockpit.show_row(item.at, int(item.key))
         elif item.kind == "session":
             self.cockpit.choose(item.key)
         elif stance is not None and (place := place_of(stance, item)):

@@ -23,6 +23,7 @@ _ROOMY = 36
 """Rows of the terminal from which on the cards may be higher."""
 _LOW = 24
 """Rows below which the days give way to the stream."""
+_FRAME = 2
 _WINDOW = 5
 _STANCE, _STANCE_LOW = 7, 5
 """Rows of the stance's card; fewer where the terminal is low."""
@@ -31,12 +32,17 @@ _DAYS = 5
 
 
 class Overview(Horizontal):
-    """As high as the fullest card asks for: what the cards leave blank belongs to the stream."""
+    """As high as the fullest card asks for: what the cards leave blank belongs to the stream.
+
+    A card that has nothing to tell gives its room to the one beside it.
+    """
 
     def __init__(self) -> None:
         super().__init__(id="cards")
         self.window = _WINDOW
         """Rows of the window's card."""
+        self.idle = False
+        """Whether nothing was done on any of the days."""
 
     def compose(self) -> ComposeResult:
         """The work first; what is wrong last."""
@@ -60,7 +66,8 @@ class Overview(Horizontal):
 
         Days that are not read yet are left blank.
         """
-        self.window = _WINDOW + (reset is not None)
+        self.window = _FRAME + len(now_gauges.window_card(view.window, at, self.size.width // 3, reset))
+        self.idle = days is not None and not any(days.calls)
         if stance is not None and stance.points:
             from nmem_tui.model import stance as stance_words  # on use: start-up stays short
 
@@ -80,10 +87,11 @@ class Overview(Horizontal):
     def fit(self) -> None:
         """Take the height that is needed."""
         tall, stance = self.screen.size.height >= _ROOMY, self.query_one("#stance")
-        days = self.screen.size.height >= _LOW
+        days = self.screen.size.height >= _LOW and not self.idle
         self.query_one("#today").display = days
+        self.query_one("#middle").display = days or stance.display
         above = (_STANCE if tall else _STANCE_LOW) if stance.display else 0
-        stance.styles.height = above
+        stance.styles.height = above if days else "100%"
         most = 12 if tall and above else 11 if tall else 9
         asked = len(self.query_one("#unit", Card).lines(most - 2)) + 2
         beside = above + (_DAYS - (not tall)) * days

@@ -12,6 +12,9 @@ from nmem.read.views import StreamRow
 from nmem_tui.model.story import StoryText
 from nmem_tui.widgets.lines import Lines
 
+_LEAST = 12
+"""Cells below which nothing is told."""
+
 
 class StoryPane(Lines):
     """One story, or a word about why there is none."""
@@ -27,8 +30,20 @@ class StoryPane(Lines):
         self.text: StoryText | None = None
         self._cells = 0
 
-    def tell(self, story: Story | None, warned: Sequence[Warned] = ()) -> None:
-        """Show this story and what its episode runs into again, from its top unless it is the one that was shown."""
+    def writer(self) -> Callable[[Story | None, Sequence[Warned]], StoryText | None]:
+        """What makes the lines of a story for the pane's width, for a thread: a long one takes a while."""
+        cells, zone, at = self.scrollable_content_region.width, self.zone, self.clock()
+
+        def write(story: Story | None, warned: Sequence[Warned]) -> StoryText | None:
+            return StoryText(story, cells - 1, zone, at, warned) if story and cells >= _LEAST else None
+
+        return write
+
+    def tell(self, story: Story | None, warned: Sequence[Warned] = (), text: StoryText | None = None) -> None:
+        """Show this story and what its episode runs into again, from its top unless it is the one that was shown.
+
+        `text`: its lines, where a `writer` made them.
+        """
         same = story is not None and self.story is not None and story.row.id == self.story.row.id
         if same and story == self.story and tuple(warned) == tuple(self.warned):
             return
@@ -36,15 +51,17 @@ class StoryPane(Lines):
         if not same:
             self.scroll_to(y=0, animate=False, immediate=True, force=True)
         self.story, self.warned = story, warned
-        self._build(place)
+        self._build(place, text)
 
-    def _build(self, place: int) -> None:
+    def _build(self, place: int, text: StoryText | None = None) -> None:
         self._cells = self.scrollable_content_region.width
-        if self.story is None or self._cells < 12:
+        if self.story is None or self._cells < _LEAST:
             self.text = None
             self.show(0, lambda _place, _cells: [])
             return
-        text = self.text = StoryText(self.story, self._cells - 1, self.zone, self.clock(), self.warned)
+        if text is None or text.cells != self._cells - 1:
+            text = StoryText(self.story, self._cells - 1, self.zone, self.clock(), self.warned)
+        self.text = text
         self.show(len(text), text.line, None, place)
 
     def on_resize(self) -> None:

@@ -371,7 +371,7 @@ async def test_link_is_answered_from_the_story(told: Any, cockpit: Any, settled:
         await settled(pilot)
         await pilot.press("l")
         await until(pilot, "One line of work?", "1 of 1 question")
-        await pilot.press("y")
+        await pilot.press("enter", "y")
         await until(pilot, "linked: one line of work")
         row = ask("SELECT decision, outcome, outcome_by FROM episode_links")
         assert row == ("dont_link", "incorrect", "person")  # it had said no
@@ -387,7 +387,7 @@ async def test_review_asks_one_question_a_card(
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await pilot.press("r")
         await until(pilot, "A new task? ─ 1 of 1 question", "boundaries 1", "links 1", "Could it be the clock?")
-        await pilot.press(key)
+        await pilot.press("enter", key)
         await until(pilot, "One line of work? ─ 1 of 1 question", "u undoes")
         row = ask(
             "SELECT unit_id != ?, offered, decided_by FROM unit_prompts WHERE prompt_id = ?",

@@ -228,7 +228,7 @@ async def test_redactions_are_drawn_and_judged_one_key_each(make: Any, cockpit: 
         await settled(pilot)
         await pilot.press("r")
         await until(pilot, "Was this a secret?", "1 of 8 questions")
-        await pilot.press("y")
+        await pilot.press("enter", "y")
         await until(pilot, "of 7 questions")
         await settled(pilot)
         await pilot.press("n")

@@ -39,7 +39,8 @@ def pattern(state: str = OPEN, days: int = 1, heat: int = 90) -> Learning:
 
 @pytest.mark.parametrize("cells", [76, 120])
 def test_what_is_old_says_when_and_does_not_stand_out(cells: int) -> None:
-    old, new = (learnings.row(pattern(days=days), cells, NOW, states=False, where=False) for days in (280, 3))
+    shape = learnings.Shape([pattern()], states=False, where=False)
+    old, new = (learnings.row(pattern(days=days), shape, cells, NOW) for days in (280, 3))
     assert ("9 months ago" if cells >= 96 else "9 mo") in plain([old])
     assert {"bad", "strong"} <= {tone for text, tone in new if text.strip()}
     assert "bad" not in {tone for text, tone in old if text.strip()}
@@ -48,7 +49,8 @@ def test_what_is_old_says_when_and_does_not_stand_out(cells: int) -> None:
 
 @pytest.mark.parametrize("state", [RESOLVED, DISMISSED])
 def test_what_is_over_is_not_hot(state: str) -> None:
-    told = learnings.row(pattern(state), 120, NOW, states=True, where=False)
+    one = pattern(state)
+    told = learnings.row(one, learnings.Shape([one], states=True, where=False), 120, NOW)
     assert " hot" not in plain([told])
     assert "past" in plain([told])
     assert "bad" not in {tone for text, tone in told if text.strip()}

@@ -21,8 +21,31 @@ def test_the_code_of_the_screens_is_loaded_one_after_the_other(tmp_path: Path, m
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(idle, "_PRELOAD_LOOK_S", 0)
-    asyncio.run(idle.load(names))
-    assert [name for name in sys.modules if name in names] == names
+    made: list[str] = []
+    asyncio.run(idle.load(names, made.append))
+    assert [name for name in sys.modules if name in names] == names == made
+
+
+async def test_a_screen_that_is_made_ahead_begins_when_it_is_opened(
+    make_db: Callable[[str], str], cockpit: Callable[..., Any], settled: Callable[..., Any], text: Callable[..., str]
+) -> None:
+    async with cockpit(make_db("story")) as pilot:
+        seen = text(pilot)
+        for name in app.LATER:
+            pilot.app._make_ahead(name)
+        await settled(pilot)
+        assert text(pilot) == seen  # nothing of it shows
+        stacks = pilot.app._screen_stacks
+        made = stacks["episodes"][0]
+        assert made.query("#listing"), "its widgets stand"
+        assert made.listing is None, "nothing is read for it"
+        assert not made.composed
+        await pilot.press("t", "2")
+        await settled(pilot)
+        assert pilot.app.screen is made
+        assert made.composed
+        assert "5 episodes" in text(pilot)
+        assert pilot.app.wears(made)
 
 
 def test_every_screen_is_among_what_is_loaded() -> None:

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import pytest
+from textual.events import AppBlur
 
 from nmem.audit import review
 from nmem_tui.model.review import key as key_of
@@ -121,11 +122,22 @@ async def test_accepting_shows_the_rule_first(waiting: Any, cockpit: Any, until:
         assert ask("SELECT id, state FROM learnings ORDER BY id") == before
 
 
-async def test_the_deck_goes_through_its_queues(waiting: Any, cockpit: Any, until: Any, settled: Any) -> None:
+async def test_the_deck_goes_through_its_queues(
+    waiting: Any, cockpit: Any, until: Any, settled: Any, text: Any
+) -> None:
     async with cockpit(PATH, (80, 24)) as pilot:
         await pilot.press("r")
-        await until(pilot, "A new task? ─ 1 of 1 question")
-        await pilot.press("y")
+        await until(pilot, "A new task? ─ 1 of 1 question", "▸enter to answer◂")
+        given = "SELECT count(*) FROM corrections"
+        for stray in ("y", "n", "enter", "b", "n", "y"):  # a letter that means nothing takes the keyboard away
+            await pilot.press(stray)
+        assert "1 of 1 question" in text(pilot)
+        assert ask(given) == [0]
+        await pilot.press("enter")
+        await until(pilot, "A new task? ─ 1 of 1 question", gone="to answer")
+        pilot.app.post_message(AppBlur())
+        await until(pilot, "▸enter to answer◂")
+        await pilot.press("enter", "y")
         await until(pilot, "One line of work? ─ 1 of 1 question", "boundaries 0")
         await pilot.press("n")
         await until(pilot, "A rule? ─ 1 of ", "2 answered")

@@ -25,7 +25,7 @@ DO = (
     ("2", "j", "p"), ("2", "j", "j", "m"), ("2", "j", "R", "*named*", "enter"), ("2", "j", "c"), ("2", "j", "x", "y"),
     ("2", "j", "j", "e"), ("4", "i"), ("4", "v"), ("4", "z", "enter"), ("4", "x", "y"),
     ("5", "x"), ("5", "i"), ("5", "p"), ("5", "greater_than_sign", "W"),
-    ("r", "y", "escape"), ("r", "n", "escape"), ("r", "2", "y", "escape"), ("r", "4", "n", "escape"),
+    ("r", "enter", "y", "escape"), ("r", "enter", "n", "escape"), ("r", "2", "y", "escape"), ("r", "4", "n", "escape"),
     ("r", "3", "n", "escape"), ("7", "x", "y"),
 )  # fmt: skip
 """Each from the screen where it begins."""
@@ -129,3 +129,20 @@ async def test_all_that_was_done_is_taken_back(
     assert not config.exists() or "context" not in config.read_text("utf-8")
     assert known
     assert documents() == documents(anew=True) == known, done
+
+
+async def test_an_older_change_is_named_before_it_is_taken_back(
+    lived: str, cockpit: Any, until: Any, settled: Any
+) -> None:
+    async with cockpit(lived, (80, 24)) as pilot:
+        await pilot.press("2", "p")
+        await until(pilot, "pinned")
+        with closing(sqlite3.connect(PATH)) as db, db:
+            db.execute("UPDATE corrections SET at = at - 3600000")
+        await settled(pilot)
+        await pilot.press("u")
+        await until(pilot, "undo: pin of episode", "07:", "u again undoes it")
+        assert standing() == 1
+        await pilot.press("u")
+        await until(pilot, "undone: pin of episode")
+        assert standing() == 0

@@ -1,0 +1,68 @@
+"""Every sign that stands on a screen is explained in its help, and every key is found there by what it is called."""
+
+from __future__ import annotations
+
+import string
+from dataclasses import astuple
+from typing import Any
+
+import pytest
+
+from nmem_tui.model import actions, episodes, legend, sessions, stream, symbols, tasks
+from nmem_tui.model.actions import NUMBERED
+from nmem_tui.screens.palette import Help
+
+_PLAIN = frozenset("·–─│×−←→↑↓‹›≤“”…┤└┴┼◂ ") | frozenset(string.printable)
+"""What separates, frames and points: read without a key."""
+GLYPHS = frozenset("".join(str(each) for each in astuple(symbols.SETS[symbols.BLOCKS])[1:])) - _PLAIN
+SCREENS = NUMBERED.split()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+async def test_what_is_drawn_is_explained(
+    screen: str, whole: Any, cockpit: Any, settled: Any, at: Any, text: Any
+) -> None:
+    known = "".join(one.drawn() for one in legend.of(screen))
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        view = await at(pilot, screen)
+        seen = set()
+        for key in ("", "enter", "v", "V"):
+            await pilot.press(*([key] if key else []))
+            await settled(pilot)
+            if pilot.app.screen is view:
+                seen |= {char for line in text(pilot).splitlines()[1:] for char in line} & GLYPHS
+        assert seen - set(known) == set()
+        assert len(seen) >= 2
+
+
+def test_what_a_table_of_states_can_say_is_explained() -> None:
+    for screen, table in (("sessions", sessions._STATES), ("tasks", tasks._STATES)):
+        assert {sign for sign, _ in table.values()} <= {one.sign for one in legend.of(screen)}
+    told = " ".join(one.sign for one in legend.of("episodes"))
+    for word in (*(sign for sign, *_ in episodes._ENDED.values()), "bumpy", "rough", "A B C"):
+        assert word in told
+    assert {"P", "S"} <= {one.sign for one in legend.of("stance")}
+    labels = " ".join(f"{one.sign} {one.means}" for one in legend.of("now"))
+    assert all(word in labels for name in ("phase", "scope") for word in stream.POLES[name])
+
+
+CALLED = {
+    "sessions": "now", "cost": "now", "blame": "episodes", "ask": "search", "share": "episodes", "hand off": "episodes",
+    "native": "learnings", "undo": "tasks", "signs": "health",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("word", "screen"), CALLED.items())
+def test_a_key_is_found_by_what_it_is_called(word: str, screen: str) -> None:
+    found = [one for one in actions.of(screen) if word in Help._words(one).lower()]
+    assert found, "the help and the palette find it"
+
+
+async def test_the_help_lists_the_signs_of_the_screen(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        await pilot.press("question_mark", *"bumpy")
+        await until(pilot, "Signs on this screen", "met resistance", gone="list only rows")
+        await pilot.press("enter")
+        await until(pilot, gone="Signs on this screen")
