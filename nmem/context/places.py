@@ -188,6 +188,8 @@ class Edit:
 def edits(db: Connection, now: int, project_id: int = 0, session_id: str = "") -> list[Edit]:
     """What sessions of a project (0: of all) edited lately, the newest first; for a session that asks (SQL)."""
     return [Edit(tuple(row)) for row in db.execute(_EDITS, (now - LATELY, now, project_id, session_id)).fetchall()]
+
+
 def called(db: Connection, project_id: int, folder: str, paths: Sequence[str]) -> dict[str, str]:
     """What files of a checkout are called now, by the names that are recorded; only those that have another one."""
     if not folder or not paths:

@@ -6,6 +6,7 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def table(name: str) -> Mapping[str, object]:
     found = config.document.get(name, {})
     if config.unreadable or not isinstance(found, Mapping):
         raise NmemError(f"{config.path}: {config.unreadable or f'[{name}] is not a table'}")
-    if any(setting.parts[0] == name for setting in SETTINGS) and (faults := config.faults(name)):
+    if _defaults(name) and (faults := config.faults(name)):
         raise NmemError(config.told(faults[0]))
     return found
 
@@ -91,8 +92,13 @@ def values(name: str) -> dict[str, object]:
     Those with a part to choose stay as they stand in the file. Raises NmemError.
     """
     own = table(name)
-    known = {setting.parts[1]: setting.default for setting in SETTINGS if setting.parts[0] == name}
-    return {**known, **own}
+    return {**_defaults(name), **own}
+
+
+@lru_cache
+def _defaults(name: str) -> dict[str, object]:
+    """The settings of one table with what holds where nothing is said; empty for a table that is not declared."""
+    return {setting.parts[1]: setting.default for setting in SETTINGS if setting.parts[0] == name}
 
 
 def put(path: tuple[str, ...], new: object) -> list[Fault]:

@@ -26,7 +26,7 @@ from tests.nmem.test_migrations import at_version
 
 BLOCKING = {("mcp",), ("task", "watch")}
 """Commands that go on until their client or the person ends them; their reads are those of the others."""
-QUIET = {"redact", "settle --quiet", "task run --quiet"}
+QUIET = {"redact", "settle --quiet", "stream", "task run --quiet"}
 """Commands that may say nothing: what they read is empty, or silence is what they were asked for."""
 VALUES = {"learning": "1", "episode": "1", "prompt": "1", "thread": "1", "link": "1", "task": "1", "choice": "y"}
 GIVEN: dict[tuple[str, ...], list[str]] = {
