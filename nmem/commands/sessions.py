@@ -25,9 +25,10 @@ _UNDO = "`nmem undo` takes it back"
 SHORT = 8
 """Characters of an id that tell one session from the others, nearly always."""
 _HEAD = ("state", "id", "client", "project", "last", "prompts", "name")
-_WIDE = 120
 _FILES = 5
 """Files of a session at work that are listed."""
+_WIDE, _MIDDLE = 120, 100
+"""Columns of a terminal from which on client, branch and time, or how many prompts, are told beside a name."""
 
 
 @click.group(
@@ -81,9 +82,10 @@ def list_(
         return
     if terminal.is_terminal():
         cells = get_terminal_size().columns - 1
+        where = len({one.project for one in found}) > 1  # what all of them say alike needs no column
         if found:
-            click.echo(click.style(_cells(_HEAD, cells), dim=True))
-        click.echo("".join(f"{_line(one, cells)}\n" for one in found), nl=False)
+            click.echo(click.style(_cells(_HEAD, cells, where=where), dim=True))
+        click.echo("".join(f"{_line(one, cells, where=where)}\n" for one in found), nl=False)
     else:
         table("Sessions", _HEAD, [_row(one) for one in found])
     if not found:
@@ -140,17 +142,19 @@ def _said(one: Listed) -> str:
     return "".join(f" #{each}" for each in one.tags) + (" (archived)" if one.archived else "")
 
 
-def _line(one: Listed, cells: int) -> str:
-    """A session in one line of a terminal; in a narrow one client and branch give way to the name, never the tags."""
+def _line(one: Listed, cells: int, *, where: bool) -> str:
+    """A session in one line of a terminal; in a narrow one all but state, project and day give way to the name."""
     row, said = _row(one), printable(_said(one))
-    where = row[3] if cells >= _WIDE else one.project
-    line = _cells((*row[:3], where, *row[4:6], ""), cells)
+    place, last = (row[3], row[4]) if cells >= _WIDE else (one.project, row[4][:10])
+    line = _cells((*row[:3], place, last, row[5], ""), cells, where=where)
     return f"{line}{fit(printable(one.name), max(8, cells - width(line) - width(said)))}{said}"
 
 
-def _cells(row: tuple[str, ...], cells: int) -> str:
+def _cells(row: tuple[str, ...], cells: int, *, where: bool) -> str:
     """The columns of a line, the last as it is."""
-    sizes = (9, SHORT + 2, 8 if cells >= _WIDE else 0, 26 if cells >= _WIDE else 16, 18, 9)
+    wide, middle = cells >= _WIDE, cells >= _MIDDLE
+    place = 26 if wide else 16 if middle else 13
+    sizes = (9, SHORT + 2, 8 if wide else 0, place if where or wide else 0, 18 if wide else 12, 9 if middle else 0)
     shown = (pad(fit(printable(text), size - 2), size) for text, size in zip(row, sizes, strict=False) if size)
     return "".join(shown) + row[-1]
 

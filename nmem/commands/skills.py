@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import click
 from nmem.commands import terminal
 from nmem.commands.learn import agreed, diff, project_of, refreshed
 from nmem.commands.terminal import Default, number_of
+from nmem.commands.threads import table
 from nmem.errors import NmemError
 from nmem.learn import read, rules, skill_use
 from nmem.learn.learning import ACCEPTED, SKILL
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 SKILL_ID = number_of("skill")
 _MOST = 1_000_000
+_INDENT = " " * 6
 _UNDO = "`nmem undo` takes it back"
 
 
@@ -62,13 +65,25 @@ def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json
     elif not found:
         click.echo(f"no skill of {printable(about)} yet: needs three sessions with the same steps")
     else:
-        for one in found:
-            promoted = ", promoted" if one["state"] == ACCEPTED else ""
-            click.echo(f"{one['id']:>4}  {printable(one['name'])}: {printable(one['when'])}")
-            click.echo(f"      {printable(' > '.join(one['steps']))}")
-            click.echo(f"      {one['evidence']} sessions, last {terminal.local(one['last_at']):%Y-%m-%d}{promoted}")
+        _say(found)
     if left:
         click.echo(left, err=True)
+
+
+def _say(found: Sequence[dict[str, Any]]) -> None:
+    """Three lines a skill, each broken below its beginning; for a pipe one with tabs."""
+    if not terminal.is_terminal():
+        table("Skills", ("id", "sessions", "last", "state", "name", "when", "steps"), [
+            (str(one["id"]), str(one["evidence"]), f"{terminal.local(one['last_at']):%Y-%m-%d}", one["state"],
+             one["name"], one["when"], " > ".join(one["steps"])) for one in found
+        ])  # fmt: skip
+        return
+    for one in found:
+        promoted = ", promoted" if one["state"] == ACCEPTED else ""
+        met = f"{one['evidence']} sessions, last {terminal.local(one['last_at']):%Y-%m-%d}{promoted}"
+        click.echo(terminal.wrapped(f"{one['id']:>4}  {printable(one['name'])}: {printable(one['when'])}", _INDENT))
+        for text in (" > ".join(one["steps"]), met):
+            click.echo(terminal.wrapped(f"{_INDENT}{printable(text)}", _INDENT))
 
 
 @command.command()

@@ -135,7 +135,7 @@ def sections(
                 *((_ROWS.get(name, f"rows of {name}"), f"{number:,}") for name, number in view.rows.items()),
             ],
         ),
-        ("Labels", ("what", ""), _labels(labelled) if labelled and labelled.calls else []),
+        ("Labels", ("what", "value"), _labels(labelled) if labelled and labelled.calls else []),
         ("Secrets taken out", ("kind", "count"), [(kind, str(number)) for kind, number in view.redactions.items()]),
         (
             "Fields nobody knew",

@@ -194,14 +194,15 @@ def piped(title: str, columns: str, rows: Iterable[str]) -> None:
     click.echo("\n".join([f"# {printable(title)}", "# " + "\t".join(columns.split()), *rows]))
 
 
-def wrapped(line: str) -> str:
-    """A line broken between words at the terminal's width; whole where no person reads it."""
+def wrapped(line: str, indent: str = "") -> str:
+    """A line broken between words at the terminal's width, the next ones behind `indent`; whole in a pipe."""
     if not is_terminal():
         return line
     from shutil import get_terminal_size  # on use: start-up stays short
     from textwrap import fill  # on use: start-up stays short
 
-    return fill(line, max(20, get_terminal_size().columns - 1), break_long_words=False, break_on_hyphens=False)
+    room = max(20, get_terminal_size().columns - 1)
+    return fill(line, room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def say(heading: str, sections: Sequence[Section]) -> None:

@@ -27,7 +27,7 @@ from nmem.text import json_list
 WORKING, WAITING, DONE, FAILED = STATES = ("working", "waiting", "done", "failed")
 SORTS = ("last", "started", "prompts", "project", "state")
 ARCHIVED, CURRENT, ALL = "archived", "current", "all"
-_MADE = 100
+_MADE = 40
 """Titles that are made for one list; settling makes them all."""
 WAITS = 24 * 3_600_000
 """Milliseconds for which a session that does not say that it is over waits for its person."""

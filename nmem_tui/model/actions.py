@@ -74,7 +74,7 @@ def key_name(key: str) -> str:
 ACTIONS: list[Action] = [
     Action("help", ("question_mark", "f1"), "help", "every key and what it does; type to filter, enter runs",
            "General"),
-    Action("signs", (), "signs", "what each sign on this screen means", "General"),
+    Action("signs", ("I",), "", "what each sign on this screen means", "General"),
     Action("filter", ("slash",), "filter", "list only rows with these words, or !without; enter keeps, esc clears",
            "Filter", "now episodes stance learnings context tasks health sessions"),
     Action("palette", ("colon", "ctrl+p"), "palette", "run any action by its name", "General"),
@@ -126,7 +126,7 @@ ACTIONS: list[Action] = [
            "learnings", writes=True),
     Action("write_how", ("W",), "as /how", "write the skill as a /how entry; with preview and undo", "Learning",
            "learnings", writes=True),
-    Action("instructions", ("c",), "CLAUDE.md", "what is stale or repeated in native memory: CLAUDE.md, AGENTS.md; mend it",
+    Action("instructions", ("c",), "CLAUDE.md", "what is stale or repeated in native memory (CLAUDE.md ...); mend it",
            "Project", "learnings"),
     Action("next_check", ("v",), "view", "findings, hooks, redactions, storage, backups and purges", "Health",
            "health"),

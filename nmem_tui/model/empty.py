@@ -198,7 +198,8 @@ def _changes(key: str) -> bool:
 
 def no_labels(cells: int, rows: int, calls: int) -> list[Line]:
     """The screen Stance for a session of so many calls, none of them labelled."""
-    lines = _middle(_NO_LABELS, cells, rows)
+    text = _NO_LABELS if calls else tuple(row for row in _NO_LABELS if row[0] != "nmem backfill")
+    lines = _middle(text, cells, rows)
     title = next(line for line in lines if len(line) > 1)
     title.append((f" of the {calls} in this session" if calls else ": the session has made none", "title"))
     return lines

@@ -225,7 +225,7 @@ def unit(row: EpisodeRow, cells: int, zone: tzinfo | None) -> Line:
     files = several(row.files, "file") if row.files else ""
     tail: Line = [
         (f" {told}" if told else "", tone), (f" {pad(files, 8, right=True)}" if cells >= _ROOMY else "", "quiet"),
-        (f" {pad(took, 5, right=True)}", "quiet"),
+        (f" {pad(took, 5, right=True)} ", "quiet"),
     ]  # fmt: skip
     room = cells - length(head) - length(tail)
     if room < _LEAST:

@@ -94,7 +94,7 @@ def _named(monday: int) -> tuple[str, str]:
 
 
 def room(cells: int) -> int:
-    """Cells for the name of a pattern."""
+    """Cells for the name of a pattern, at least."""
     return max(8, min(40, cells * 2 // 5))
 
 
@@ -106,6 +106,8 @@ class Weeks:
         self._for: tuple[int, object] = (0, None)
         """The cells and the symbols that the rest is for."""
         self._heads: list[Line] = []
+        self._name = 0
+        """Cells of a pattern's name: what the weeks leave."""
         self._mondays: list[int] = []
         self._shades: dict[int, Line] = {}
 
@@ -125,6 +127,8 @@ class Weeks:
             return
         self._for, self._shades, name = (cells, symbols.now()), {}, room(cells)
         self._mondays = columns(self._found, self._at, cells - name - 1)
+        longest = max(width(flat(one.title)) for one in self._found) + 1
+        name = self._name = max(name, min(longest, cells - 1 - _COLUMN * len(self._mondays)))
         months, days = _names(self._mondays)
         self._heads = [
             cut([(pad("week of ", name + 1, right=True), "quiet"), (months, "quiet")], cells),
@@ -132,7 +136,7 @@ class Weeks:
         ]
 
     def _row(self, place: int, cells: int, *, here: bool) -> Line:
-        one, name = self._found[place], room(cells)
+        one, name = self._found[place], self._name
         if place not in self._shades:
             self._shades[place] = _shades(one, self._mondays)
         title = (pad(flat(one.title), name - 1) + " ", "strong" if here else "quiet")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from sqlite3 import Connection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmem.errors import NmemError
 from nmem.read import sessions
@@ -49,6 +49,21 @@ class Detail:
     episodes: tuple[EpisodeRow, ...]
     work: AtWork | None = None
     """What it is at, where it is not over."""
+
+
+class Listing(NamedTuple):
+    """What is listed, and how it is drawn: made where it is read, for it may be thousands."""
+
+    found: list[Listed]
+    shape: Shape
+    items: list[Item]
+
+
+def listed(db: Connection, at: int, project: str, which: str, sort: str) -> Listing:
+    """The sessions of a project (its name or key) or of all, ready for the screen."""
+    found = listing(db, at, project, which, sort)
+    shape = Shape(found)
+    return Listing(found, shape, items(found, shape, at))
 
 
 def listing(db: Connection, at: int, project: str, which: str, sort: str) -> list[Listed]:

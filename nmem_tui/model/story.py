@@ -356,7 +356,7 @@ def _decided(story: Story, cells: int, zone: tzinfo | None, *, keys: bool) -> It
             when = f"superseded on {day(later.at, zone)} by decision/{later.id}"
             yield one.id, [(" " * _LABEL, "text"), (when, "warn")]
     if keys:
-        pairs = (("undecide", "no decision"), ("reword", "words it anew"), ("promote", "writes it as a /when entry"))
+        pairs = (("undecide", "no decision"), ("reword", "rewords"), ("promote", "to a /when entry"))
         hints: Line = [(" " * _LABEL, "text")]
         for action, text in pairs:
             hints += [(actions.key_of(action), "key"), (f" {text}  ", "quiet")]

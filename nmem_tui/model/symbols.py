@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import codecs
 import locale
+from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, replace
+from importlib import import_module
 from typing import NamedTuple
 
-from nmem.text import width
+from nmem.text import pad, width
+from nmem_tui.model.line import Line, wrap
 
 BLOCKS, BRAILLE, ASCII = "blocks", "braille", "ascii"
 NAMES = (BLOCKS, BRAILLE, ASCII)
@@ -181,3 +184,49 @@ def twins() -> dict[int, str]:
         for glyphs, own in reversed([*zip(astuple(other), astuple(_ASCII), strict=True)][1:]):
             table |= {ord(glyph): own[min(place, len(own) - 1)] for place, glyph in enumerate(glyphs)}
     return {code: twin for code, twin in table.items() if code > 0x7F}
+
+
+# The legends: what the signs of a screen mean
+
+_SIGN = 18
+"""Cells of a sign; a longer one takes more."""
+_DRAWS: Mapping[str, tuple[str, ...]] = {
+    "now": ("now_cards", "stream", "stance_chart", "stance", "now_gauges", "learnings"),
+    "episodes": ("episodes", "band", "story", "stream"),
+    "stance": ("stance", "stance_chart", "stream"),
+    "learnings": ("learnings", "learning_detail", "stream"),
+    "context": ("context", "context_text"),
+    "search": ("search", "episodes", "stream", "tasks", "story"),
+    "tasks": ("tasks",),
+    "health": ("health", "health_cards", "health_storage"),
+    "sessions": ("sessions",),
+    "review": ("review", "stream"),
+}
+"""What draws on a screen beside its tabs and its list: modules beside this one."""
+
+
+def of_screen(context: str) -> list[Sign]:
+    """Every sign that a screen can show, each once, its own first."""
+    names = (*_DRAWS.get(context, ()), "lists", "screens")
+    found = [sign for name in names for sign in import_module(f"nmem_tui.model.{name}").SIGNS]
+    return list({(one.sign, one.means): one for one in found}.values())
+
+
+def explained(one: Sign, cells: int) -> list[Line]:
+    """A sign and what it means, over more lines where there is no room."""
+    sign = one.drawn()
+    indent = max(_SIGN, width(sign) + 1)
+    first, *rest = wrap(one.means, max(8, cells - indent), 3)
+    head: Line = [(pad(sign, indent), one.tone), (first, "text")]
+    return [head, *([(" " * indent, "text"), (row, "text")] for row in rest)]
+
+
+def legend(context: str, cells: int, rows: int) -> list[Line]:
+    """As many whole signs of a screen as there is room for."""
+    out: list[Line] = []
+    for one in of_screen(context):
+        drawn = explained(one, cells)
+        if len(out) + len(drawn) > rows:
+            break
+        out += drawn
+    return out

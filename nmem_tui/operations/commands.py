@@ -416,7 +416,7 @@ class Undo:
             return f"undone: {undo.undo(db, now)}"
         self._named, self._at = following.id, now
         again = f"{actions.key_of('undo')} again undoes it"
-        left = f", 1 of {several(following.steps, 'change')}" if following.steps > 1 else ""
+        left = f", 1 of {following.steps}" if following.steps > 1 else ""
         return f"undo: {following.what} ({moment(following.at, now, self._zone())}{left})? · {again}"
 
 

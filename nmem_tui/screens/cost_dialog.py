@@ -25,7 +25,7 @@ _TONES = {
     screenful.HEAD: "strong", screenful.COLUMNS: "quiet", screenful.ROW: "text", screenful.TOTAL: "strong",
     screenful.NOTE: "quiet", screenful.WARN: "warn",
 }  # fmt: skip
-_TITLE, _HINT = "Cost ─ by {}", "v other rows · s since when · j k scroll · esc leaves"
+_TITLE, _HINT = "Cost ─ by {}", "v other rows · h l since when · j k scroll · esc leaves"
 
 
 class Cost(Modal[None]):
@@ -35,7 +35,8 @@ class Cost(Modal[None]):
         Binding("q,enter,dollar_sign", "leave", show=False),
         Binding("v,tab", "turn(1)", show=False),
         Binding("V,shift+tab", "turn(-1)", show=False),
-        Binding("s", "span", show=False),
+        Binding("l,right", "span(1)", show=False),
+        Binding("h,left", "span(-1)", show=False),
         *SCROLLING,
     ]
 
@@ -99,9 +100,9 @@ class Cost(Modal[None]):
         self.by = BY[(BY.index(self.by) + by) % len(BY)]
         self._look()
 
-    def action_span(self) -> None:
+    def action_span(self, by: int) -> None:
         """Since another time."""
-        self.span = (self.span + 1) % len(SPANS)
+        self.span = (self.span + by) % len(SPANS)
         self._look()
 
     def action_scroll(self, by: int) -> None:

@@ -12,7 +12,7 @@ from textual.content import Content
 from nmem.learn import read
 from nmem.learn.learning import FIX, OPEN, SKILL, Evidence, Learning
 from nmem.text import printable
-from nmem_tui.model import actions, learning_detail, learnings, legend
+from nmem_tui.model import actions, learning_detail, learnings, symbols
 from nmem_tui.model import learnings as reading
 from nmem_tui.model.figures import several
 from nmem_tui.model.learnings import CHOICES, PROJECT, SCOPES, SKILLS, Detail, Listing, Scope, moment
@@ -77,7 +77,7 @@ class Learnings(LearningActions):
                 yield Panel(id="heads")
                 yield self.index
                 yield self.weeks
-                yield Panel(lambda cells, rows: legend.lines(self.CONTEXT, cells, rows), id="signs")
+                yield Panel(lambda cells, rows: symbols.legend(self.CONTEXT, cells, rows), id="signs")
             with self.about:
                 yield self.pane
         yield Panel(id="empty")

@@ -12,7 +12,7 @@ from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits
 from textual.content import Content
 
 from nmem.text import pad, width
-from nmem_tui.model import legend
+from nmem_tui.model import symbols
 from nmem_tui.model.actions import Action, of
 from nmem_tui.model.line import Line, length, wrap
 from nmem_tui.screens.modal import Choice, CloseOnce, Dialog
@@ -114,12 +114,9 @@ class Help(Dialog):
             words = " ".join(self._words(action) for action in members)
             out.append(Choice([(group, "title")], words, None))
             out += [self._choice(action) for action in members]
-        every = [(one, f"{SIGNS} legend {one.sign} {one.means}") for one in legend.of(self.context)]
-        out.append(Choice([("Signs on this screen", "title")], " ".join(words for _, words in every), None))
-        return out + [
-            Choice(lambda cells, one=one: [[("  ", "text"), *row] for row in legend.line(one, cells - 2)], words, "")  # type: ignore[misc]
-            for one, words in every
-        ]
+        signs = [_sign(one) for one in symbols.of_screen(self.context)]
+        out.append(Choice([("Signs on this screen", "title")], " ".join(each.words for each in signs), None))
+        return out + signs
 
     @staticmethod
     def _words(action: Action) -> str:
@@ -128,6 +125,15 @@ class Help(Dialog):
     def _choice(self, action: Action) -> Choice:
         reason = self.app.why_not(action.id)  # type: ignore[attr-defined]
         return Choice(lambda cells: _lines(action, reason, cells), self._words(action), action.id)
+
+
+def _sign(one: symbols.Sign) -> Choice:
+    """A sign and what it means: to be read, and found by either."""
+
+    def draw(cells: int) -> list[Line]:
+        return [[("  ", "text"), *row] for row in symbols.explained(one, cells - 2)]
+
+    return Choice(draw, f"{SIGNS} legend {one.sign} {one.means}", "")
 
 
 def _lines(action: Action, reason: str | None, cells: int) -> list[Line]:

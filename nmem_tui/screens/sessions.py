@@ -85,7 +85,7 @@ class SessionList(ListScreen):
 
     def read_list(self) -> None:
         at, project, which, sort = self.cockpit.clock(), self.cockpit.project, self.which, self.sort
-        self.reads.ask("sessions", lambda db: sessions.listing(db, at, project, which, sort), self._show)
+        self.reads.ask("sessions", lambda db: sessions.listed(db, at, project, which, sort), self._show)
 
     def _read_detail(self) -> None:
         one, at = self.one, self.cockpit.clock()
@@ -94,7 +94,8 @@ class SessionList(ListScreen):
         else:
             self.reads.ask("session", lambda db: sessions.detail(db, one.id, at), self._show_detail)
 
-    def _show(self, found: list[Listed]) -> None:
+    def _show(self, listing: sessions.Listing) -> None:
+        found, shape, items = listing
         back = [one.id for one in found if one.id in self.away and one.id not in self.listed]
         self.listing, self.listed = found, {one.id: one for one in found}
         self.header.show(lambda cells: sessions.header(found, cells))
@@ -102,10 +103,9 @@ class SessionList(ListScreen):
         self.set_class(none, "-empty")
         if none:
             self.tell_empty()
-        at, first = self.cockpit.clock(), not self.index.count
+        first = not self.index.count
         self.index.hint = "  no session is archived" if self.which == ARCHIVED else "  no session"
-        shape = sessions.Shape(found)
-        self.index.tell(lambda _cells: sessions.items(found, shape, at), keep=not first, free=False)
+        self.index.tell(lambda _cells: items, keep=not first, free=False)
         if back:
             self.index.seek(sessions.SESSION, back[0])
             self.away.clear()

@@ -36,6 +36,8 @@ class Items(Lines):
         self._late = False
         self.words = Words()
         """The filter: what does not match is left out."""
+        self.whole = self.taken = 0
+        """How many can be taken: without a filter, and with it."""
         self._all: list[Item] = []
         self._texts: list[str] = []
         """What each of all is found by; read once they are filtered."""
@@ -44,16 +46,6 @@ class Items(Lines):
         """Leave out what does not match, from now on; the cursor stays where it is, if that is left."""
         self.words = words
         self._list(self.item, 0)
-
-    @property
-    def whole(self) -> int:
-        """How many can be taken without a filter."""
-        return sum(bool(item.kind) for item in self._all)
-
-    @property
-    def taken(self) -> int:
-        """How many can be taken."""
-        return sum(bool(item.kind) for item in self.items)
 
     def tell(self, make: Make, *, keep: bool, free: bool = True) -> None:
         """Show these items; `keep`: the cursor stays where it is, else it goes to the top.
@@ -80,6 +72,7 @@ class Items(Lines):
     def _build(self, here: Item | None, place: int) -> None:
         self._cells = self.scrollable_content_region.width
         self._all, self._texts = list(self._make(max(_LEAST, self._cells - 1))), []
+        self.whole = sum(bool(item.kind) for item in self._all)
         self._list(here, place)
 
     def _list(self, here: Item | None, place: int) -> None:
@@ -88,6 +81,7 @@ class Items(Lines):
             self._texts = self._texts or [text_of(item) if item.kind else "" for item in self._all]
             items = narrowed(self._all, self._texts, self.words)
         self.items = items
+        self.taken = sum(bool(item.kind) for item in items) if self.words else self.whole
         if here is not None and here.kind:
             same = (at for at, item in enumerate(items) if (item.kind, item.key) == (here.kind, here.key))
             place = next(same, place)

@@ -90,6 +90,7 @@ DRIVEN = {
     ("test_health.py", "test_the_second_detector_fills_the_deck"): "rescan",
     ("test_health.py", "test_work_is_stopped_and_only_one_goes_on"): "stop",
     ("test_instructions.py", "test_findings_then_the_diff_and_only_y_writes"): "instructions",
+    ("test_legend.py", "test_the_help_lists_the_signs_of_the_screen"): "signs",
     ("test_learnings.py", "test_accept_shows_the_diff_and_only_y_writes"): "accept",
     ("test_learnings.py", "test_dismiss_resolve_reopen_and_undo"): "dismiss resolved reopen",
     ("test_learnings.py", "test_every_state_can_be_listed"): "next_state last_state",

@@ -152,7 +152,7 @@ async def test_a_click_on_a_segment_goes_to_its_episode(cockpit: Any, make_db: A
         await pilot.click(screen.band, offset=(oldest.first + 1 + 1, 0))
         await settled(pilot)
         assert screen.unit_id == oldest.row.id
-        assert "▌06:53 ○ " in text(pilot)
+        assert "▌06:53 " in text(pilot)
 
 
 async def test_no_strip_where_there_is_nothing_or_little_room(cockpit: Any, make_db: Any, settled: Any) -> None:

@@ -44,7 +44,7 @@ async def test_rows_and_time_are_turned_and_the_key_works_from_now_and_health(
     async with cockpit(spent, (160, 45)) as pilot:
         await pilot.press("dollar_sign")
         await until(pilot, "Cost ─ by day", "40 answers in 1 session", "subagents:")
-        await pilot.press("s", "s")
+        await pilot.press("l", "l")
         await until(pilot, "since 7 days ago", "15 answers")
         await pilot.press("v", "v")
         await until(pilot, "Cost ─ by project", "since 7 days ago", "15 answers")

@@ -53,7 +53,7 @@ async def test_a_story_shows_what_was_decided_and_its_keys_judge_it(
     async with cockpit("aurora.db", (160, 60)) as pilot:
         await at_story(pilot, settled)
         assert "1 decision" in text(pilot)
-        assert "no decision" in text(pilot) and "writes it as a /when entry" in text(pilot)
+        assert "no decision" in text(pilot) and "to a /when entry" in text(pilot)
         await pilot.press("o")
         await settled(pilot)
         assert "1 decision" not in text(pilot)

@@ -341,7 +341,7 @@ async def test_resume_and_unresume(told: Any, cockpit: Any, settled: Any, until:
         await pilot.press("2", "j")
         await settled(pilot)
         await pilot.press("e")
-        await until(pilot, "now separate from earlier episodes", "08:39 ○ ")
+        await until(pilot, "now separate from earlier episodes", "08:39 ")
         assert ask("SELECT resumes FROM work_units WHERE id = ?", told["why"]) is None
         await settled(pilot)
         await pilot.press("e")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nmem_tui.model import actions, episodes, legend, sessions, stream, symbols, tasks
+from nmem_tui.model import actions, episodes, sessions, stream, symbols, tasks
 from nmem_tui.model.actions import NUMBERED
 from nmem_tui.screens.palette import Help
 
@@ -22,7 +22,7 @@ SCREENS = NUMBERED.split()
 async def test_what_is_drawn_is_explained(
     screen: str, whole: Any, cockpit: Any, settled: Any, at: Any, text: Any
 ) -> None:
-    known = "".join(one.drawn() for one in legend.of(screen))
+    known = "".join(one.drawn() for one in symbols.of_screen(screen))
     async with cockpit("aurora.db", (160, 45)) as pilot:
         view = await at(pilot, screen)
         seen = set()
@@ -37,12 +37,12 @@ async def test_what_is_drawn_is_explained(
 
 def test_what_a_table_of_states_can_say_is_explained() -> None:
     for screen, table in (("sessions", sessions._STATES), ("tasks", tasks._STATES)):
-        assert {sign for sign, _ in table.values()} <= {one.sign for one in legend.of(screen)}
-    told = " ".join(one.sign for one in legend.of("episodes"))
+        assert {sign for sign, _ in table.values()} <= {one.sign for one in symbols.of_screen(screen)}
+    told = " ".join(one.sign for one in symbols.of_screen("episodes"))
     for word in (*(sign for sign, *_ in episodes._ENDED.values()), "bumpy", "rough", "A B C"):
         assert word in told
-    assert {"P", "S"} <= {one.sign for one in legend.of("stance")}
-    labels = " ".join(f"{one.sign} {one.means}" for one in legend.of("now"))
+    assert {"P", "S"} <= {one.sign for one in symbols.of_screen("stance")}
+    labels = " ".join(f"{one.sign} {one.means}" for one in symbols.of_screen("now"))
     assert all(word in labels for name in ("phase", "scope") for word in stream.POLES[name])
 
 
@@ -66,3 +66,5 @@ async def test_the_help_lists_the_signs_of_the_screen(whole: Any, cockpit: Any, 
         await until(pilot, "Signs on this screen", "met resistance", gone="list only rows")
         await pilot.press("enter")
         await until(pilot, gone="Signs on this screen")
+        await pilot.press("I")
+        await until(pilot, "Signs on this screen", "✓ commit", gone="list only rows")

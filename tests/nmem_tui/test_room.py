@@ -95,6 +95,18 @@ def test_how_an_episode_ended_is_told_in_whole_words_clear_of_the_edge(cells: in
     assert width(told) == cells
 
 
+def test_a_row_tells_a_whole_title_one_word_how_it_ended_files_and_time() -> None:
+    row = EpisodeRow(
+        1, "a", None, "", "aurora", "Round the heights of the tide tables to whole centimetres: 4", "closed",
+        resumes=False, pinned=False, started_at=0, last_at=60_000, active_ms=0, turns=1,
+        outcome=Outcome(commits=2), friction=0.4, narrated=True, offered=1, files=12,
+    )  # fmt: skip
+    told = "".join(text for text, _ in episode_rows.unit(row, 93, UTC))  # as wide as at 160 columns
+    assert told == f"00:00 ? {row.name} ✓ commit 12 files   1 m "
+    unknown = "".join(text for text, _ in episode_rows.unit(replace(row, outcome=Outcome()), 78, UTC))
+    assert unknown == f"00:00 ? {row.name[:56].rstrip()}… bumpy   1 m "
+
+
 async def test_a_narrow_now_warns_of_what_is_still_open(
     cockpit: Any, make_db: Any, text: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 import unicodedata
+from contextlib import closing
 from datetime import UTC
 from typing import Any
 
@@ -167,6 +169,22 @@ def test_a_short_session_says_how_few_its_calls_are_and_what_each_did_by_itself(
     corners = plain(stance_chart.draw_plane(stance_chart.way(found), stance_chart.told(found), 60, 12))
     assert "reason" in corners
     assert "%" not in corners
+
+
+async def test_a_session_whose_calls_say_nothing_lists_them(
+    make_db: Any, cockpit: Any, settled: Any, text: Any, until: Any
+) -> None:
+    path = make_db("story")
+    with closing(sqlite3.connect(path)) as db, db:
+        of = "SELECT id FROM sessions ORDER BY last_at DESC LIMIT 1"
+        db.execute(f"DELETE FROM observations WHERE id != (SELECT max(id) FROM observations WHERE session_id = ({of}))")
+        db.execute("UPDATE observations SET phase = NULL, scope = NULL, label_model = 'sure of nothing'")
+    async with cockpit(path, (80, 24)) as pilot:
+        await pilot.press("3")
+        await until(pilot, "so far 1 call", "too few for shares", "the model is not sure of 1 call")
+        assert "nmem backfill" not in text(pilot)
+        await pilot.press("j", "enter")
+        await until(pilot, "Stream")
 
 
 def test_a_session_of_two_calls_has_too_few_like_any_other_short_one() -> None:
