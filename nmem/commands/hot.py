@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from shutil import get_terminal_size
 from sqlite3 import Connection
 
 import click
@@ -13,9 +14,11 @@ from nmem.commands.learn import project_of
 from nmem.commands.threads import table
 from nmem.errors import NmemError
 from nmem.learn import config
-from nmem.text import printable, to_json
+from nmem.text import fit_path, printable, to_json
 
 _BAR = 20
+_WIDE, _BESIDE = 120, 28
+"""Columns of a terminal from which on all is told of a file; those that the figures beside its name take else."""
 
 
 @click.command()
@@ -73,13 +76,18 @@ def _files(found: list[hot.Spot], name: str, limit: int, *, as_json: bool) -> No
     if not found:
         click.echo(f"no session edited a file of {printable(name)} in that time")
         return
-    table(f"Hot files of {name}", ("heat", "edits", "failed", "taken back", "sessions", "people", "last", "file"), [
-        (
+    heads = ["heat", "edits", "failed", "taken back", "sessions", "people", "last", "file"]
+    rows = [
+        [
             str(one.heat), str(one.edits), str(one.failures), str(one.taken_back), str(one.sessions),
             str(len(one.people) or "–"), f"{terminal.local(one.last_at):%Y-%m-%d}", f"{one.path}{hot.remark(one)}",
-        )
+        ]
         for one in found[:limit]
-    ])  # fmt: skip
+    ]  # fmt: skip
+    columns = get_terminal_size().columns if terminal.is_terminal() else 0
+    if 0 < columns < _WIDE:  # a line a file: what ranks them, and their names
+        heads, rows = [*heads[:3], heads[-1]], [[*row[:3], fit_path(row[-1], columns - _BESIDE)] for row in rows]
+    table(f"Hot files of {name}", tuple(heads), [tuple(row) for row in rows])
     if len(found) > limit:
         click.echo(f"({terminal.count(len(found) - limit, 'file')} more: --limit)")
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from capture.clients import CLIENTS
 from nmem.commands import terminal
 from nmem.commands.threads import day_and_time, table
 from nmem.read import sessions
@@ -42,7 +41,7 @@ def command() -> None:
 
 @command.command("list")
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
-@click.option("--client", type=click.Choice(sorted(CLIENTS)), default=None, help="Only sessions of this client.")
+@click.option("--client", default=None, help="Only sessions of this client: claude, codex, gemini ...")
 @click.option("--state", "states", type=click.Choice(sessions.STATES), multiple=True,
               help="Only sessions in this state; several may be given.")  # fmt: skip
 @click.option("--working", is_flag=True, help="Those at work now: on what, on which files, and who edits the same one.")
