@@ -81,24 +81,18 @@ class Fold:
 def folds(db: Connection, session_id: str, most: int = EVERY, until: int = EVERY) -> list[Fold]:
     """The compactions of a session in their order, by its calls since `most` before the last one; none of them where
     that is not done `until` a moment of the machine's clock in ns. Raises sqlite3.Error."""
-    ends = db.execute(
-        "SELECT id, at, seq FROM observations WHERE session_id = ? AND obs_type = 'session_compact' AND agent_id"
-        " IS NULL ORDER BY seq, id", (session_id,),
-    ).fetchall()  # fmt: skip
+    ends = _ends(db, session_id)
     if not ends:
         return []
-    calls, summaries, made = (
-        _calls(db, session_id, ends[-1][2] - most),
-        _summaries(db, session_id),
-        settled(db, session_id),
-    )
+    calls, own = _calls(db, session_id, ends[-1][2] - most), _own(_summaries(db, session_id), ends)
+    made = settled(db, session_id)
     out: list[Fold] = []
     carried: list[Thing] = []
     begin = 0
     for place, (number, at, _) in enumerate(ends):
         if perf_counter_ns() > until:
             return []
-        fold = Fold(number, at, ends[place + 1][1] if place + 1 < len(ends) else EVERY, _own(summaries, at), calls)
+        fold = Fold(number, at, ends[place + 1][1] if place + 1 < len(ends) else EVERY, own.get(number), calls)
         fold.before = [call for call in calls if begin <= call[1][0] <= at]
         fresh = [one for one in made if begin <= one.at <= at]
         fresh += [*_open(fold.before), *_files(fold.before), *passing(fold.before)]
@@ -144,10 +138,33 @@ def _summaries(db: Connection, session_id: str) -> list[Summary]:
     ).fetchall()
 
 
-def _own(summaries: Sequence[Summary], at: int) -> Summary | None:
-    """The summary of the compaction at a time: the nearest one, where one is near."""
-    nearest = min(summaries, key=lambda one: abs(one[3] - at), default=None)
-    return nearest if nearest and abs(nearest[3] - at) <= NEAR else None
+def _ends(db: Connection, session_id: str) -> list[tuple[int, int, int]]:
+    """Row, time and number of each compaction of a session."""
+    return db.execute(
+        "SELECT id, at, seq FROM observations WHERE session_id = ? AND obs_type = 'session_compact' AND agent_id"
+        " IS NULL ORDER BY seq, id", (session_id,),
+    ).fetchall()  # fmt: skip
+
+
+def _own(summaries: Sequence[Summary], ends: Iterable[tuple[int, int, int]]) -> dict[int, Summary]:
+    """The summaries by the row of the compaction that each is of, the nearest pairs first and each used once: two
+    compactions may be near each other, and the summary of one of them missing."""
+    near = sorted((abs(one[3] - at), number, one) for number, at, _ in ends for one in summaries)
+    out: dict[int, Summary] = {}
+    used: set[int] = set()
+    for gap, number, one in near:
+        if gap <= NEAR and number not in out and one[0] not in used:
+            out[number] = one
+            used.add(one[0])
+    return out
+
+
+def summary_at(db: Connection, session_id: str, folded: int) -> str:
+    """The summary with which a conversation began anew at a time; empty where it is not known. Raises sqlite3.Error."""
+    ends = _ends(db, session_id) or [(0, folded, 0)]
+    number = min(ends, key=lambda one: abs(one[1] - folded))[0]
+    found = _own(_summaries(db, session_id), ends).get(number)
+    return found[1] if found and abs(found[3] - folded) <= NEAR else ""
 
 
 def settled(db: Connection, session_id: str) -> list[Thing]:

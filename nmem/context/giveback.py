@@ -77,12 +77,8 @@ def before_call(db: Connection, session_id: str, folded: int, now: int, path: st
     found = _changed(db, session_id, folded, path) if path else _failed(db, session_id, folded, command)
     if found is None:
         return None
-    row = db.execute(
-        "SELECT content FROM prompts WHERE session_id = ?1 AND source = 'agent' AND kind = 'summary' AND content != ''"
-        " AND agent_id IS NULL AND at BETWEEN ?2 - ?3 AND ?2 + ?3 ORDER BY abs(at - ?2) LIMIT 1",
-        (session_id, folded, dropped.NEAR),
-    ).fetchone()
-    item = _item(db, found, folded, now, "") if row and not dropped.Names(row[0]).have(found) else None
+    summary = dropped.summary_at(db, session_id, folded)
+    item = _item(db, found, folded, now, "") if summary and not dropped.Names(summary).have(found) else None
     return item if item is not None and item.text else None
 
 
