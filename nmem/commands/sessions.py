@@ -104,7 +104,7 @@ def _say_at_work(found: list[AtWork], of: int, *, as_json: bool) -> None:
         helpers = terminal.count(one.helpers, "helper") if one.helpers else ""
         about = ", ".join(filter(None, (_where(row), task, helpers, day_and_time(row.last_at))))
         rest = f" and {len(one.files) - _FILES} more" if len(one.files) > _FILES else ""
-        files = f"edits {', '.join(one.files[:_FILES])}{rest}" if one.files else "has edited nothing lately"
+        files = f"edited {', '.join(one.files[:_FILES])}{rest}" if one.files else "has edited nothing lately"
         click.echo(printable(f"{row.client} {row.id[:SHORT]}  {one.on or 'no prompt yet'}  ({about})"))
         click.echo(f"    {printable(files)}")
         for clash in one.clashes:
@@ -118,7 +118,7 @@ def _say_at_work(found: list[AtWork], of: int, *, as_json: bool) -> None:
 def clash_words(one: Clash) -> str:
     """Who edits which file as well."""
     where = "as well" if one.same_checkout else "in another checkout"
-    return f"{one.file} is edited by {one.client} {one.session[:SHORT]} {where}, last at {terminal.clock(one.at)}"
+    return f"{one.file} was edited by {one.client} {one.session[:SHORT]} {where}, last at {terminal.clock(one.at)}"
 
 
 def _none(narrowed: bool) -> str:

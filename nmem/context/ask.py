@@ -1,8 +1,8 @@
 """Lines at the end of what is told: how and when to ask the memory, and who else is at work (SQL, on the hook's path).
 
 An agent that is told so asks by itself. So the line is told whatever else is, and is no part of its budget; but not in
-a project without a past, and not to a conversation that has it. That another session edits files at this moment is
-told once for each such session.
+a project without a past, and not to a conversation that has it. That another session edits files, or edited them lately
+and is not over, is told once for each such session.
 """
 
 from __future__ import annotations
@@ -68,15 +68,18 @@ def _added(made: Decision, item: Item, most: int) -> bool:
     return True
 
 
-_AT_WORK = "it is at work now: nmem config set context.beside false"
+_AT_WORK = "it edited lately and has not ended: nmem config set context.beside false"
 _WORKS = ("working", "waiting")
-"""States of a session in the midst of a turn."""
+"""States of a session in the midst of a turn; or that was left there: an interrupt, a kill and a closed terminal tell
+no end."""
+_NOW = 5 * 60_000
+"""Milliseconds for which whoever edited a file is believed to be at it still."""
 _LINES, _FILES = 3, 3
 """Sentences, and files in each, that are told."""
 
 
 def beside(db: Connection, present: Present, config: Config | None, made: Decision, most: int) -> None:
-    """Say which other sessions edit which files of the project at this moment, each of them once. One query.
+    """Say which other sessions edit which files of the project, or did lately, each of them once. One query.
 
     `most` as for `add`. Raises sqlite3.Error.
     """
@@ -88,21 +91,37 @@ def beside(db: Connection, present: Present, config: Config | None, made: Decisi
         known = one.session_id == present.session_id or f"{BESIDE}/{one.session_id}" in present.given
         if one.state in _WORKS and not known and not (unsaid and unsaid.names(one.name)):
             others.setdefault((one.session_id, one.where), []).append(one)
-    lines = [(session_id, said) for (session_id, where), files in others.items() if (said := _editing(files, where))]
+    lines = [
+        (session_id, said)
+        for (session_id, where), files in others.items()
+        if (said := _editing(files, where, present.at))
+    ]
     for session_id, said in lines[:_LINES]:
         if _added(made, Item(f"{BESIDE}/{session_id}", BESIDE, said, score=1.0, reason=_AT_WORK), most):
-            made.reason = made.reason or "another session is at work"
+            made.reason = made.reason or "another session edited lately"
 
 
-def _editing(files: Sequence[Edit], where: str) -> str:
-    """Who edits what, and where, in one sentence; empty where no name can be told."""
+def _editing(files: Sequence[Edit], where: str, now: int) -> str:
+    """Who edits what, or did how long ago, and where, in one sentence; empty where no name can be told."""
+    fresh, before = (_listed([one for one in files if (now - one.at <= _NOW) is new]) for new in (True, False))
+    place = where and f" {where}"
+    if fresh:
+        said = f"is editing {fresh}{place} now{f', and edited {before} before' if before else ''}"
+    else:
+        from nmem.retrieval.terms import ago  # on use: start-up stays short
+
+        said = f"edited {before}{place}, last {ago(now - files[0].at)}, and has not ended"
+    return f"Another session ({files[0].client}) {said}." if fresh or before else ""
+
+
+def _listed(files: Sequence[Edit]) -> str:
+    """Files by name, the first few; empty where no name can be told."""
     names = [name for one in files[:_FILES] if (name := told(one.name))]
     if not names:
         return ""
     more = len(files) - _FILES
     names += [f"{more} more file{'s' if more > 1 else ''}"] if more > 0 else []
-    listed = " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
-    return f"Another session ({files[0].client}) is editing {listed}{where and f' {where}'} now."
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
 
 
 _FORGET = ("gemini",)

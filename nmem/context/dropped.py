@@ -7,6 +7,8 @@ nobody touched since, is not known any more.
 
 from __future__ import annotations
 
+from time import perf_counter_ns
+
 from nmem.episodes import open_ends
 from nmem.episodes.text import checkout_path, tokens
 
@@ -76,21 +78,21 @@ class Fold:
         return [one for one in self.known if not one.named] if self.summary else []
 
 
-def folds(db: Connection, session_id: str, most: int = EVERY) -> list[Fold]:
-    """The compactions of a session in their order, by its `most` newest calls. Raises sqlite3.Error."""
-    ends = db.execute(
-        "SELECT id, at FROM observations WHERE session_id = ? AND obs_type = 'session_compact' AND agent_id IS NULL"
-        " ORDER BY seq, id", (session_id,),
-    ).fetchall()  # fmt: skip
+def folds(db: Connection, session_id: str, most: int = EVERY, until: int = EVERY) -> list[Fold]:
+    """The compactions of a session in their order, by its calls since `most` before the last one; none of them where
+    that is not done `until` a moment of the machine's clock in ns. Raises sqlite3.Error."""
+    ends = _ends(db, session_id)
     if not ends:
         return []
-    calls, summaries, made = _calls(db, session_id, most), _summaries(db, session_id), settled(db, session_id)
+    calls, own = _calls(db, session_id, ends[-1][2] - most), _own(_summaries(db, session_id), ends)
+    made = settled(db, session_id)
     out: list[Fold] = []
     carried: list[Thing] = []
     begin = 0
-    for place, (number, at) in enumerate(ends):
-        until = ends[place + 1][1] if place + 1 < len(ends) else EVERY
-        fold = Fold(number, at, until, _own(summaries, at), calls)
+    for place, (number, at, _) in enumerate(ends):
+        if perf_counter_ns() > until:
+            return []
+        fold = Fold(number, at, ends[place + 1][1] if place + 1 < len(ends) else EVERY, own.get(number), calls)
         fold.before = [call for call in calls if begin <= call[1][0] <= at]
         fresh = [one for one in made if begin <= one.at <= at]
         fresh += [*_open(fold.before), *_files(fold.before), *passing(fold.before)]
@@ -120,10 +122,10 @@ def _together(fresh: Sequence[Thing], carried: Sequence[Thing]) -> list[Thing]:
 # What is recorded
 
 
-def _calls(db: Connection, session_id: str, most: int) -> list[Call]:
+def _calls(db: Connection, session_id: str, after: int) -> list[Call]:
     found = db.execute(
         f"SELECT o.id, {open_ends.COLUMNS} FROM observations o WHERE o.session_id = ?1 AND o.agent_id IS NULL"  # noqa: S608
-        " AND o.seq > (SELECT seq FROM sessions WHERE id = ?1) - ?2 ORDER BY o.seq", (session_id, most),
+        " AND o.seq > ?2 ORDER BY o.seq", (session_id, after),
     )  # fmt: skip
     return [(int(row[0]), tuple(row[1:])) for row in found.fetchall()]
 
@@ -136,10 +138,33 @@ def _summaries(db: Connection, session_id: str) -> list[Summary]:
     ).fetchall()
 
 
-def _own(summaries: Sequence[Summary], at: int) -> Summary | None:
-    """The summary of the compaction at a time: the nearest one, where one is near."""
-    nearest = min(summaries, key=lambda one: abs(one[3] - at), default=None)
-    return nearest if nearest and abs(nearest[3] - at) <= NEAR else None
+def _ends(db: Connection, session_id: str) -> list[tuple[int, int, int]]:
+    """Row, time and number of each compaction of a session."""
+    return db.execute(
+        "SELECT id, at, seq FROM observations WHERE session_id = ? AND obs_type = 'session_compact' AND agent_id"
+        " IS NULL ORDER BY seq, id", (session_id,),
+    ).fetchall()  # fmt: skip
+
+
+def _own(summaries: Sequence[Summary], ends: Iterable[tuple[int, int, int]]) -> dict[int, Summary]:
+    """The summaries by the row of the compaction that each is of, the nearest pairs first and each used once: two
+    compactions may be near each other, and the summary of one of them missing."""
+    near = sorted((abs(one[3] - at), number, one) for number, at, _ in ends for one in summaries)
+    out: dict[int, Summary] = {}
+    used: set[int] = set()
+    for gap, number, one in near:
+        if gap <= NEAR and number not in out and one[0] not in used:
+            out[number] = one
+            used.add(one[0])
+    return out
+
+
+def summary_at(db: Connection, session_id: str, folded: int) -> str:
+    """The summary with which a conversation began anew at a time; empty where it is not known. Raises sqlite3.Error."""
+    ends = _ends(db, session_id) or [(0, folded, 0)]
+    number = min(ends, key=lambda one: abs(one[1] - folded))[0]
+    found = _own(_summaries(db, session_id), ends).get(number)
+    return found[1] if found and abs(found[3] - folded) <= NEAR else ""
 
 
 def settled(db: Connection, session_id: str) -> list[Thing]:
@@ -216,27 +241,36 @@ def _thing(kind: str, text: str, call: Call) -> Thing:
 
 def over(one: Thing, later: Sequence[Call]) -> bool:
     """Whether what was known is no longer so: the open end was closed, the command fails."""
-    rows = [row for _, row in later]
     if one.kind == OPEN:
         end = one.text.partition(": ")[2]
-        return any(row[1] == "todo" or open_ends.closes(end, row) for row in rows) or any(
-            row[4] == "ok" and (row[1] == "git_commit" or open_ends.plain(row[3]) == end) for row in rows
+        return any(
+            row[1] == "todo"
+            or open_ends.closes(end, row)
+            or (row[4] == "ok" and (row[1] == "git_commit" or (row[1] in open_ends.RUNS and _runs(row) == end)))
+            for _, row in later
         )
-    return one.kind == COMMAND and any(row[4] == "failed" and open_ends.plain(row[3]) == one.text for row in rows)
+    return one.kind == COMMAND and any(
+        row[4] == "failed" and row[1] in open_ends.RUNS and _runs(row) == one.text for _, row in later
+    )
+
+
+def _runs(row: Row) -> str:
+    """The command of a call as it is the text of a thing."""
+    return open_ends.plain(row[3])[:_COMMAND]
 
 
 def met(one: Thing, later: Iterable[Call]) -> Call | None:
     """The first call that touches it: the file is read or changed, the command runs, the list is written anew."""
     wanted = one.text.removeprefix(FAILS)
     for call in later:
-        _, kind, path, content, outcome, _ = call[1]
+        _, kind, path, _, outcome, _ = call[1]
         if one.kind in (FILE, READ):
             if path and outcome != "failed" and checkout_path(path) == wanted:
                 return call
         elif one.text.startswith(TODO):
             if open_ends.closes(one.text.removeprefix(TODO), call[1]):
                 return call
-        elif one.kind != DECISION and kind in open_ends.RUNS and open_ends.plain(content)[:_COMMAND] == wanted:
+        elif one.kind != DECISION and kind in open_ends.RUNS and _runs(call[1]) == wanted:
             return call
     return None
 
@@ -255,8 +289,9 @@ class Names:
 
     def __init__(self, text: str) -> None:
         self.text = " ".join(text.split())
-        self.lines = [set(tokens(each)) for each in text.split("\n") if each.strip()]
-        self.all = set().union(*self.lines)
+        self.told = text
+        self.lines: list[set[str]] | None = None  # the words of each line, once a decision or a to-do is looked for
+        self.all: set[str] = set()
 
     def have(self, one: Thing) -> bool:
         """Whether it names one: a file by its name, a command by its words, a decision by most of what it says."""
@@ -285,6 +320,9 @@ class Names:
         words = set(tokens(text))
         if not words:
             return False
+        if self.lines is None:
+            self.lines = [set(tokens(each)) for each in self.told.split("\n") if each.strip()]
+            self.all = set().union(*self.lines)
         return any(len(words & each) >= _SAID * len(words) for each in self.lines) or (
             len(words) > 2 * _LEAST and len(words & self.all) >= _NEARLY_ALL * len(words)
         )

@@ -7,7 +7,7 @@ only in a session that was compacted.
 
 from __future__ import annotations
 
-from time import localtime, strftime
+from time import localtime, perf_counter_ns, strftime
 
 from nmem.context import dropped
 from nmem.context.dropped import COMMAND, FAILS, FILE, OPEN, TODO, Thing
@@ -20,7 +20,7 @@ from nmem.sanitize import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from sqlite3 import Connection
 
     from nmem.context.present import Present
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 MOST = 4
 """Things that one prompt is given back."""
 _NEWEST = 1500
-"""Newest calls of a session in which is looked for what was known."""
+"""Calls before a compaction in which is looked for what was known."""
+_LATELY = 300
+"""The same at each prompt, before the last compaction: each of them pays for it."""
+_REST = 10_000_000
+"""Nanoseconds before the end of the time for a prompt that are left for putting together what is told."""
 _OF_A_KIND = {dropped.DECISION: 4, OPEN: 3, FILE: 8, COMMAND: 4}
 """Kinds that are given back, in this order, and how many right after a compaction. What was merely read is none:
 whoever needs it reads it again."""
@@ -41,10 +45,14 @@ _LONG, _SHORT = 240, 100
 
 
 def spoken_of(db: Connection, present: Present) -> list[Item]:
-    """What compactions dropped, nobody touched since, and the prompt speaks of. Raises sqlite3.Error."""
+    """What compactions dropped, nobody touched since, and the prompt speaks of; none where there is no time for it,
+    for what else was found must not be late. Raises sqlite3.Error."""
+    until = present.until - _REST if present.until else dropped.EVERY
+    if perf_counter_ns() > until:
+        return []
     asked = Asked(present, ())
     out: list[Item] = []
-    for one, at in _missing(db, present.session_id):
+    for one, at in _missing(db, present.session_id, asked, until):
         if len(out) < MOST and (why := _touched(asked, one)):
             out.append(_item(db, one, at, present.at, why))
     return [item for item in out if item.text]
@@ -69,12 +77,8 @@ def before_call(db: Connection, session_id: str, folded: int, now: int, path: st
     found = _changed(db, session_id, folded, path) if path else _failed(db, session_id, folded, command)
     if found is None:
         return None
-    row = db.execute(
-        "SELECT content FROM prompts WHERE session_id = ?1 AND source = 'agent' AND kind = 'summary' AND content != ''"
-        " AND agent_id IS NULL AND at BETWEEN ?2 - ?3 AND ?2 + ?3 ORDER BY abs(at - ?2) LIMIT 1",
-        (session_id, folded, dropped.NEAR),
-    ).fetchone()
-    item = _item(db, found, folded, now, "") if row and not dropped.Names(row[0]).have(found) else None
+    summary = dropped.summary_at(db, session_id, folded)
+    item = _item(db, found, folded, now, "") if summary and not dropped.Names(summary).have(found) else None
     return item if item is not None and item.text else None
 
 
@@ -89,22 +93,32 @@ def preferred(found: Iterable[Item], missing: Iterable[Item], first: str) -> lis
     return [*ahead, *ours, *reasons.values(), *(item for item in items if item not in ahead and item not in ours)]
 
 
-def _missing(db: Connection, session_id: str) -> list[tuple[Thing, int]]:
-    """What the last compaction that knew it dropped, nobody touched since, and still is so; with that compaction's
-    time."""
-    every = dropped.folds(db, session_id, _NEWEST)
+def _missing(db: Connection, session_id: str, asked: Asked, until: int) -> list[tuple[Thing, int]]:
+    """What the last compaction that knew it dropped, nobody touched since, and still is so, of what a prompt may speak
+    of; with that compaction's time."""
+    every = dropped.folds(db, session_id, _LATELY, until)
     state: dict[tuple[str, str], tuple[Thing, int]] = {}
     for place, fold in enumerate(every):
         for one in fold.known:
             state[one.kind, one.text] = one, place
     out: dict[str, list[tuple[Thing, int]]] = {kind: [] for kind in _OF_A_KIND}
     for place, fold in enumerate(every):
-        later = [call for each in every[place:] for call in each.later]
         mine = [one for one, at in state.values() if at == place and fold.summary and not one.named]
-        mine = [one for one in mine if one.kind in out and not (dropped.met(one, later) or dropped.over(one, later))]
-        for one in _joined(mine):
+        mine = _meant(asked, [one for one in mine if one.kind in out])  # the later calls are looked at for few things
+        if not mine or perf_counter_ns() > until:
+            continue
+        later = [call for each in every[place:] for call in each.later]
+        for one in _joined([one for one in mine if not (dropped.met(one, later) or dropped.over(one, later))]):
             out[one.kind].append((one, fold.at))
     return [each for some in out.values() for each in sorted(some, key=lambda each: -each[0].at)]
+
+
+def _meant(asked: Asked, things: Sequence[Thing]) -> list[Thing]:
+    """Those that a prompt may speak of: of a list, that is told as one, all where it has a word of any."""
+    lists = {
+        one.id for one in things if one.text.startswith(TODO) and not asked.tokens.isdisjoint(terms(one.text))
+    }  # fmt: skip
+    return [one for one in things if (one.id in lists if one.text.startswith(TODO) else _touched(asked, one))]
 
 
 def _joined(things: Iterable[Thing]) -> list[Thing]:

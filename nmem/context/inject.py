@@ -55,8 +55,9 @@ class _Clock:
     def over(self) -> bool:
         return perf_counter_ns() > self.until
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> int:
         self.db.set_progress_handler(self.over, _TICKS)
+        return self.until
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.db.set_progress_handler(None, 0)
@@ -87,7 +88,7 @@ def _told(db: Connection, event: Event, decide: Callable[[Connection, Event, Con
         return ""
     one = Injection(event.session_id, event.at, event.source or "startup", event.client)
     try:
-        with _Clock(db, config.deadline_ms):
+        with _Clock(db, config.deadline_ms) as one.until:
             decide(db, event, config, one, most)
     except Late:
         _count(db, LATE)
@@ -204,7 +205,7 @@ def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, mos
         db.execute(f"PRAGMA cache_size={_PAGES}")
     from nmem.context import decide  # on use: start-up stays short
 
-    one.unit_id = present.unit_id
+    one.unit_id, present.until = present.unit_id, one.until
     made = decide.prompt(db, present, config, config.prompt_tokens, most, occasion)
     if occasion:
         from nmem.context import ask  # on use: start-up stays short

@@ -24,7 +24,7 @@ class Present:
     __slots__ = (
         "arrived", "at", "branch", "client", "cwd", "failures", "folded", "found", "given", "given_files", "hot_files",
         "moved", "named", "over", "project", "project_id", "prompt", "session_id", "source", "thread_id", "unit_id",
-        "unsaid",
+        "unsaid", "until",
     )  # fmt: skip
 
     def __init__(self, project_id: int, session_id: str, at: int, prompt: str = "") -> None:
@@ -53,6 +53,8 @@ class Present:
         """Files that these have named."""
         self.folded = 0
         """When its conversation was compacted last, in ms; 0: it was not, or is not known to be."""
+        self.until = 0
+        """When it must be told what is told, by the machine's clock in ns; 0: nobody waits."""
         self.over = False
         """Whether the moment is over: what lies on the disk now says nothing about it."""
         self.unsaid: Unsaid | None = None

@@ -21,7 +21,8 @@ FAILURE, CALL = "failure", "call"
 class Injection:
     """What is about to be told, to whom, and why now."""
 
-    __slots__ = ("at", "client", "event", "items", "prompt_id", "reason", "session_id", "text", "unit_id", "withheld")
+    __slots__ = ("at", "client", "event", "items", "prompt_id", "reason", "session_id", "text", "unit_id", "until",
+                 "withheld")  # fmt: skip
 
     def __init__(self, session_id: str, at: int, event: str, client: str) -> None:
         self.session_id = session_id
@@ -34,6 +35,8 @@ class Injection:
         self.items: Sequence[Item] = ()
         self.text = ""
         self.withheld = False
+        self.until = 0
+        """When it must be decided, by the machine's clock in ns; 0: nobody waits."""
         self.reason = ""
 
 

@@ -51,6 +51,9 @@ _SESSIONS = 24
 """The newest later sessions of the project that are looked at."""
 _REMEMBERED = 500
 _names: dict[str, tuple[set[str], set[str]]] = {}  # each row that may close an end asks what it names
+_COMMANDS = 2000
+_targets: dict[str, frozenset[str]] = {}
+_plain: dict[str, str] = {}  # commands are compared with each other, so each is asked for again and again
 _SHORT = 3
 """Characters of a name with a dot that is none of a file: e.g"""
 _STOPS = ("&&", "||", ";", "|", "\n")
@@ -83,6 +86,15 @@ _OTHERWISE = frozenset((
 
 def targets(command: str) -> frozenset[str]:
     """The files, folders, modules or names that a check is narrowed to, in lower case; empty: all there is."""
+    known = _targets.get(command)
+    if known is None:
+        if len(_targets) >= _COMMANDS:
+            _targets.clear()
+        known = _targets[command] = _targeted(command)
+    return known
+
+
+def _targeted(command: str) -> frozenset[str]:
     for stop in _STOPS:
         command = command.replace(stop, " \0 ")
     found: set[str] = set()
@@ -148,6 +160,15 @@ def _stem(target: str) -> str:
 
 def plain(command: str) -> str:
     """A command without the way to its folder and what was done with its output: to tell whether it ran again."""
+    known = _plain.get(command)
+    if known is None:
+        if len(_plain) >= _COMMANDS:
+            _plain.clear()
+        known = _plain[command] = _plained(command)
+    return known
+
+
+def _plained(command: str) -> str:
     text = " ".join(command.split())
     while text.startswith(("cd ", "source ", "export ")) and " && " in text:
         text = text.split(" && ", 1)[1]

@@ -314,9 +314,9 @@ def _told(label: str, texts: Sequence[str]) -> list[Line]:
 
 
 def clash(found: Sequence[Clash], cells: int) -> Line:
-    """The newest file that another session edits as well, in one line, and how many more there are."""
+    """The newest file that another session edited as well, in one line, and how many more there are."""
     one, more = found[0], len(found) - 1
-    said = f"{printable(one.client)} {printable(one.session[:8])} edits "
+    said = f"{printable(one.client)} {printable(one.session[:8])} edited "
     tail = f" {'too' if one.same_checkout else 'in another checkout'}{f', +{more}' if more else ''}"
     name = fit_path(printable(one.file), max(8, cells - 2 - width(said) - width(tail)))
     return cut([("! ", "key"), (said, "warn"), (name, "text"), (tail, "warn")], cells)

@@ -239,7 +239,7 @@ def _at_work(work: AtWork | None, cells: int) -> Iterator[Item]:
         return
     parts = (f"task/{work.task}" if work.task else "", several(work.helpers, "helper") if work.helpers else "")
     yield from _field("on", flat(", ".join(filter(None, (work.on, *parts)))), cells)
-    yield from _field("edits", flat(", ".join(work.files)), cells)
+    yield from _field("edited", flat(", ".join(work.files)), cells)
     for each in work.clashes[:_CLASHES]:
         yield from plain_items([[(" " * _LABEL, "text"), *clash([each], max(8, cells - _LABEL))]])
 

@@ -232,9 +232,9 @@ async def test_two_sessions_on_one_file_are_warned_of_here_and_on_now(
             seeds.do(db, seeds.NOW - MINUTE, "file_edit", "+ limit", file_path="src/upload.py", session_id=name)
         db.commit()
     async with cockpit(full, (120, 30)) as pilot:
-        await until(pilot, "! codex work-000 edits src/upload.py too")
+        await until(pilot, "! codex work-000 edited src/upload.py too")
         await at_sessions(pilot, "work")
-        shown = await until(pilot, "● working !", "! 2 sessions on one file", "gemini both-000 edits")
-        assert "edits      src/upload.py" in shown
+        shown = await until(pilot, "● working !", "! 2 sessions on one file", "gemini both-000 edited")
+        assert "edited     src/upload.py" in shown
     async with cockpit(full, (80, 24)) as pilot:
-        await until(pilot, "! codex work-000 edits src/upload.py too")
+        await until(pilot, "! codex work-000 edited src/upload.py too")

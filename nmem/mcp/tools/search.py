@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from nmem.search.search import Hit
 
 _SECONDS = 1.0
+_BACK = 200_000_000
+"""Nanoseconds in which is found what a compaction dropped."""
 _QUOTED = 5
 """Hits of which it is told who said it, and what was answered: an answer stays short."""
 _FIXES = 3
@@ -52,6 +55,7 @@ def _dropped(ask: Ask, text: str) -> list[Answer]:
         present = Present(0, ask.session_here(), ask.now, text)
     except NmemError:
         return []  # nothing is recorded of the folder yet
+    present.until = perf_counter_ns() + _BACK
     return [some({"id": each.id, "text": each.text, "why": each.reason})
             for each in giveback.spoken_of(ask.db, present)]  # fmt: skip
 

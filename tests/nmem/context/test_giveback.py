@@ -5,14 +5,23 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from time import localtime, strftime
+from typing import TYPE_CHECKING
 
 import pytest
 
-from nmem.context import giveback
+from nmem.context import ask, dropped, giveback
+from nmem.context.dropped import Thing
+from nmem.context.items import BESIDE, Item
+from nmem.context.present import Present
 from nmem.mcp.server import answered
 from nmem.read import compactions
 from tests.nmem.command_line import run
 from tests.nmem.context.conftest import Played
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nmem.context.dropped import Call
 
 SUMMARY = """<analysis>what matters</analysis>
 <summary>
@@ -20,6 +29,8 @@ SUMMARY = """<analysis>what matters</analysis>
 2. Files: `shop/export.py`, table_4.py, table_5.py, table_6.py, table_7.py, table_8.py and table_9.py were changed.
 3. Errors: `make docs` still fails.
 </summary>"""
+
+OTHER = Item("beside/x", BESIDE, "Another session edits.", score=1.0)
 
 
 def work(played: Played) -> None:
@@ -109,6 +120,50 @@ def test_a_session_without_a_compaction_is_not_looked_at(played: Played, monkeyp
     assert played.about_to("Edit", file_path="/src/shop/shop/oldest.py", old_string="a", new_string="b") == ""
     with closing(played.database()) as db:
         assert not db.execute("SELECT 1 FROM counters WHERE name LIKE '%fail%'").fetchall()
+
+
+def test_a_long_session_is_looked_through_only_for_what_the_prompt_speaks_of(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work(played)
+    compact(played, early=False)
+    wanted: list[str] = []
+    touched = dropped.met
+
+    def met(one: Thing, later: Iterable[Call]) -> Call | None:
+        wanted.append(one.text)
+        return touched(one, later)
+
+    monkeypatch.setattr(dropped, "met", met)
+    with closing(played.database()) as db:
+        number, at = db.execute("SELECT max(seq), max(at) FROM observations").fetchone()
+        db.executemany(
+            "INSERT INTO observations (session_id, seq, at, obs_type, file_path, content, outcome, dedup_key)"
+            " VALUES ('long', ?1, ?2, ?3, ?4, ?5, 'ok', 'late' || ?1)",
+            [(number + each, at + each, *(("command", None, f"make part_{each}") if each % 2 else
+              ("file_edit", f"shop/late_{each}.py", "+ row = 1"))) for each in range(1, 3000)],
+        )  # fmt: skip
+        present = Present(1, "long", at + 5000, "where is the weather report?")
+        assert not giveback.spoken_of(db, present) and not wanted
+        present.prompt = "now do the same in ancient.py"
+        (item,) = giveback.spoken_of(db, present)
+        assert item.files == ("shop/ancient.py",) and wanted == ["shop/ancient.py"]
+        calls = dropped.folds(db, "long", 5)[0].before
+        assert len(calls) == 5, "those just before the compaction"
+
+
+def test_what_else_a_prompt_is_told_is_not_lost_where_looking_is_late(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work(played)
+    compact(played, early=False)
+    monkeypatch.setattr(ask, "beside", lambda db, present, config, made, most: ask._added(made, OTHER, most))
+    monkeypatch.setattr(giveback, "perf_counter_ns", lambda: dropped.EVERY - 1)
+    told = played.ask("now do the same in ancient.py")
+    assert OTHER.text in told and "was changed just now" not in told
+    monkeypatch.undo()
+    played.say("Looking.")
+    assert "`shop/ancient.py` was changed just now" in played.ask("and ancient.py once more, please")
 
 
 def test_what_a_person_excluded_is_not_given_back(played: Played) -> None:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from capture.storage import store
+from nmem.context import dropped
 from nmem.evaluate.compactions import evaluate
 from nmem.read import compactions
 from nmem.read.compactions import COMMAND, DECISION, FILE, OPEN, Compaction
@@ -97,6 +98,18 @@ def test_what_an_earlier_summary_dropped_is_not_known_to_the_next_one(record: Re
     assert [each.text for each in second.known if each.kind == FILE] == ["src/tax.py", "src/invoice.py"]
     assert not [each for each in second.known if each.kind == OPEN], "the test passes now"
     assert first.again == (), "what comes after the second compaction is not the first one's"
+
+
+def test_a_summary_is_that_of_one_compaction_alone(record: Recorded) -> None:
+    compacted(record)
+    record.user("Go on").edit("src/tax.py").act("session_compact", "compact")
+    first, second = compactions.of_session(record.db, "long")
+    assert first.summary and texts(first, FILE, named=False) == ["src/coupon.py"]
+    assert second.summary == "" and second.dropped == (), "its own summary is not known"
+    early, late = (int(row[0]) for row in record.db.execute(
+        "SELECT at FROM observations WHERE obs_type = 'session_compact' ORDER BY at"))  # fmt: skip
+    assert late - early < dropped.NEAR
+    assert (dropped.summary_at(record.db, "long", early), dropped.summary_at(record.db, "long", late)) == (SUMMARY, "")
 
 
 def test_without_a_summary_nothing_is_said_to_be_dropped(record: Recorded) -> None:

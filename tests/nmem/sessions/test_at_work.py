@@ -86,6 +86,20 @@ def test_a_first_prompt_tells_it_where_the_start_could_not(
     assert len(asked) == 1
 
 
+def test_an_edit_of_some_minutes_ago_is_not_told_as_one_of_now(played: Played, other: Callable[..., Played]) -> None:
+    one = other("src/cart.py", "src/api.py")  # its terminal is closed: nothing tells that it is over
+    begun = played.begin("b", gap=24 * MINUTE)
+    assert (
+        "Another session (codex) edited `src/api.py` and `src/cart.py` in this checkout, last 24 minutes ago, and has"
+        " not ended." in begun.splitlines()
+    )
+    assert "now." not in begun
+    one.at = played.at
+    one.edit("src/tax.py")
+    said = "(codex) is editing `src/tax.py` in this checkout now, and edited `src/api.py` and `src/cart.py` before."
+    assert said in played.begin("c", gap=MINUTE)
+
+
 def test_who_waits_for_a_person_is_told_of_to_the_person_alone(played: Played, other: Callable[..., Played]) -> None:
     other("src/cart.py", state="idle")
     assert "Another" not in played.begin("b", gap=MINUTE)
@@ -134,9 +148,9 @@ def test_two_that_edit_one_file_are_warned_of_and_readers_are_not(
     monkeypatch.setattr("nmem.commands.terminal.now", lambda: played.at)
     shown = run("sessions", "--working").stdout
     assert "claude b  Add the taxes to the cart  (shop" in shown
-    assert "! src/cart.py is edited by codex codex-1 as well, last at" in shown
+    assert "! src/cart.py was edited by codex codex-1 as well, last at" in shown
     told = json.loads(run("sessions", "--working", "--json").stdout)["working"]
     assert [each["clashes"][0]["same_checkout"] for each in told] == [True, True]
-    assert "beside\tsrc/cart.py is edited by codex" in run("now", "b").stdout
+    assert "beside\tsrc/cart.py was edited by codex" in run("now", "b").stdout
     monkeypatch.setattr("nmem.commands.terminal.now", lambda: played.at + HOUR)
     assert "no session works now" in run("sessions", "--working").stdout
