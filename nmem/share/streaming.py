@@ -122,7 +122,8 @@ class Source:
     def _open(self) -> None:
         self.file = _file(self.path)
         self.db = database.leniently(database.reader(self.path, whole=True))
-        self.version = database.data_version(self.db)
+        self.version = self._looked = database.data_version(self.db)
+        self._taken_out = stream.taken_out(self.db)
 
     def moved(self) -> bool:
         """Whether there is another file, which is read from now on. Raises NmemError while there is none."""
@@ -135,16 +136,32 @@ class Source:
     def read(self, seen: Marks, wanted: Wanted, limit: int) -> News:
         """What is new, as it is now. Raises Unreachable where somebody else holds the database just now."""
         try:
-            self.version = database.data_version(self.db)
+            self.version = self._looked = database.data_version(self.db)
+            self._taken_out = stream.taken_out(self.db)
             return stream.news(self.db, seen, wanted, limit)
         except sqlite3.OperationalError as error:
             if database.held(error):
                 raise Unreachable(database.worded(error)) from None
             raise
 
-    def still(self) -> bool:
-        """Whether nobody has written since it was read: what was read may leave."""
+    def quiet(self) -> bool:
+        """Whether nobody has written since it was read."""
         return database.data_version(self.db) == self.version
+
+    def still(self) -> bool:
+        """Whether nothing was taken out since it was read: what was read may leave, though others go on writing."""
+        now = database.data_version(self.db)
+        if now == self._looked:
+            return True
+        try:
+            if stream.taken_out(self.db) != self._taken_out:
+                return False
+        except sqlite3.OperationalError as error:
+            if database.held(error):
+                return False
+            raise
+        self._looked = now
+        return True
 
     def close(self) -> None:
         self.db.close()
@@ -199,6 +216,10 @@ class Run:
                         limit = max(1, len(news.rows) // 2)
                         continue
                     taken = self._tell_refused(str(error), len(news.rows))
+                if news.rows and not taken:  # something was taken out meanwhile: fewer are made sooner
+                    limit = max(1, len(news.rows) // 2)
+                    self.pause(_POLL_S)
+                    continue
                 tries, limit = 0, BATCH
                 self._moved(news, taken)
                 if news.more or taken < len(news.rows):
@@ -244,7 +265,7 @@ class Run:
 
     def _wait(self, source: Source) -> None:
         """Until somebody commits, or another file is there."""
-        while source.still():
+        while source.quiet():
             self.pause(_POLL_S)
             if self._look(source):
                 return

@@ -217,6 +217,34 @@ def test_what_is_purged_while_a_reader_is_slow_is_not_written(
     assert not any(b"quince" in each for each in lines)
 
 
+def test_who_writes_meanwhile_stops_nothing_and_what_was_taken_out_is_read_again_fewer_at_a_time(
+    coupon: Recorded, db_path: str, streamed: Callable[..., Run]
+) -> None:
+    coupon.begin("other").user("quince")
+    pauses: list[float] = []
+    sizes: list[int] = []
+    sent: list[dict[str, Any]] = []
+
+    class Slow(targets.Output):
+        def send(self, records: Any, still: Callable[[], bool]) -> int:
+            sizes.append(len(records))
+            if meanwhile:
+                meanwhile.pop(0)()
+            sent.extend(records if (leave := still()) else ())
+            return len(records) if leave else 0
+
+    meanwhile: list[Callable[[], object]] = [
+        lambda: purging.purge(db_path, Selection(sessions=("other",)), coupon.at, window=0),
+        lambda: run("redact", "--history", "--yes"),
+        lambda: coupon.db.execute("UPDATE sessions SET branch = 'main'"),
+    ]
+    done = streamed(Cursor(), pauses.append, target=Slow())
+    assert sizes[:3] == [ALL + 1, (ALL + 1) // 2, 2]
+    assert pauses == [streaming._POLL_S] * 2
+    assert (done.sent, len(sent), done.failed) == (ALL, ALL, 0)
+    assert not any("quince" in one["content"] for one in sent)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 def test_a_pipe_without_a_reader_waits_and_then_gets_all(
     coupon: Recorded, streamed: Callable[..., Run], tmp_path: Path
