@@ -224,6 +224,7 @@ class Whose:
     cwd: str
     project: str
     root: str
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +280,7 @@ def news(db: Connection, seen: Marks, wanted: Wanted, limit: int) -> News:
 
 def _whose(db: Connection, sessions: Iterable[str]) -> dict[str, Whose]:
     found = db.execute(
-        "SELECT s.id, s.client, coalesce(s.branch, ''), s.cwd, p.name, p.root FROM sessions s"
+        "SELECT s.id, s.client, coalesce(s.branch, ''), s.cwd, p.name, p.root, p.key FROM sessions s"
         " JOIN projects p ON p.id = s.project_id WHERE s.id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(sessions)),),
     )

@@ -58,6 +58,7 @@ class Records:
 
     def _way(self, db: Connection, whose: Whose) -> Outward:
         out = self._ways.pop(whose.id, None) or Outward([whose.root, whose.cwd, *checkouts(db, whose.id)])
+        out.names = (whose.project, whose.root, whose.key)
         self._ways[whose.id] = out
         if len(self._ways) > _KNOWN:
             self._ways.popitem(last=False)

@@ -163,6 +163,18 @@ def test_what_a_slow_refusing_or_dying_receiver_did_not_take_is_sent_again_but_f
     assert not any("quince" in one["_msg"] for one in receiver.events)
 
 
+def test_rules_that_a_project_made_later_hold_for_its_events_alone(
+    record: Recorded, receiver: Receiver, streamed: Callable[..., Run], shop_rules: Callable[[], None]
+) -> None:
+    record.begin("s").user("Falkenstein, jane.doe@bigcorp.io")
+    record.db.execute("INSERT INTO projects (id, key, root, name, created_at) VALUES (2, 'blog', '/b', 'blog', 1)")
+    record.begin("other").user("Falkenstein, blog")
+    record.db.execute("UPDATE sessions SET project_id = 2 WHERE id = 'other'")
+    shop_rules()
+    assert streamed(Cursor(), pytest.fail).replaced == 2
+    assert [one["_msg"] for one in receiver.events] == ["[REDACTED:word], [REDACTED:email]", "Falkenstein, blog"]
+
+
 def test_a_dead_receiver_leaves_the_events_for_the_next_run(
     coupon: Recorded, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
