@@ -235,15 +235,15 @@ class Run:
         taken = self.target.send(made, source.still)
         self.sent += taken
         self.cursor.sent += taken
+        if taken:
+            self.cursor.trouble = ""
         self.replaced = records.replaced
         return taken
 
     def _moved(self, news: News, taken: int) -> None:
         to = news.done(taken)
-        if to != self.cursor.marks or self.cursor.trouble:
+        if to != self.cursor.marks:
             self.cursor.move(to)
-            if taken:
-                self.cursor.trouble = ""
             self.cursor.save(_now())
 
     def _tell_failed(self, said: str) -> None:

@@ -199,6 +199,7 @@ def test_what_is_refused_is_counted_and_what_is_too_much_is_halved(
     coupon.user("older than the receiver takes")
     receiver.answers = [400]
     assert (streamed(cursor, pytest.fail).refused, cursor.refused) == (1, 1)
+    assert cursor.trouble.endswith("answers 400")  # `--list` tells it until something is taken
     receiver.answers = [404]
     coupon.user("another")
     with pytest.raises(NmemError, match="answers 404: no; check the address"):
