@@ -215,12 +215,14 @@ class Run:
                     if error.smaller and len(news.rows) > 1:
                         limit = max(1, len(news.rows) // 2)
                         continue
-                    taken = self._tell_refused(str(error), len(news.rows))
-                if news.rows and not taken:  # something was taken out meanwhile: fewer are made sooner
-                    limit = max(1, len(news.rows) // 2)
-                    self.pause(_POLL_S)
-                    continue
-                tries, limit = 0, BATCH
+                    taken = self._tell_refused(str(error), len(news.rows))  # the next ones may be as bad: no more
+                else:
+                    if news.rows and not taken:  # something was taken out meanwhile: fewer are made sooner
+                        limit = max(1, len(news.rows) // 2)
+                        self.pause(_POLL_S)
+                        continue
+                    limit = min(BATCH, limit * 2)
+                tries = 0
                 self._moved(news, taken)
                 if news.more or taken < len(news.rows):
                     continue
@@ -259,8 +261,10 @@ class Run:
         """Pass over events that are not taken: others wait behind them."""
         self.refused += count
         self.cursor.refused += count
-        self.say(f"{said}: {count} event{'s' if count > 1 else ''} passed over")
-        self.cursor.trouble = said.partition(": ")[0]  # what a receiver says may quote an event: it is not kept
+        short = said.partition(": ")[0]  # what a receiver says may quote an event: it is not kept
+        if short != self.cursor.trouble or self.refused == count:
+            self.say(f"{said}: {count} event{'s' if count > 1 else ''} passed over; further ones are only counted")
+        self.cursor.trouble = short
         return count
 
     def _wait(self, source: Source) -> None:

@@ -195,7 +195,7 @@ def test_what_is_refused_is_counted_and_what_is_too_much_is_halved(
     receiver.answers = [413, 413]
     cursor = Cursor()
     assert streamed(cursor, pytest.fail).sent == ALL
-    assert [len(body.splitlines()) for *_, body in receiver.got] == [2, 8]
+    assert [len(body.splitlines()) for *_, body in receiver.got] == [2, 4, 4]
     coupon.user("older than the receiver takes")
     receiver.answers = [400]
     assert (streamed(cursor, pytest.fail).refused, cursor.refused) == (1, 1)
@@ -204,6 +204,29 @@ def test_what_is_refused_is_counted_and_what_is_too_much_is_halved(
     coupon.user("another")
     with pytest.raises(NmemError, match="answers 404: no; check the address"):
         streamed(cursor, pytest.fail)
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_one_bad_event_is_passed_over_alone_and_many_are_not_searched_for_one_by_one(
+    coupon: Recorded, streamed: Callable[..., Run], status: int
+) -> None:
+    sizes: list[int] = []
+    sent: list[str] = []
+    bad = {"prompt/2"}
+
+    class Picky(targets.Endpoint):
+        def send(self, records: Any, still: Callable[[], bool]) -> int:
+            sizes.append(len(records))
+            taken = self._judged(status if bad & {one["id"] for one in records} else 200, b"no", len(records))
+            sent.extend(one["id"] for one in records)
+            return taken
+
+    done = streamed(Cursor(), pytest.fail, target=Picky("http://127.0.0.1:1/x", {}, loki=False))
+    assert (done.refused, done.sent, len(set(sent))) == (1, ALL - 1, ALL - 1)
+    bad |= set(sent)
+    sizes.clear()
+    done = streamed(Cursor(), pytest.fail, target=Picky("http://127.0.0.1:1/x", {}, loki=False))
+    assert (done.refused, sizes) == (ALL, [ALL, 5, 2] + [1] * ALL)
 
 
 def test_what_is_purged_while_a_reader_is_slow_is_not_written(
