@@ -24,7 +24,7 @@ from nmem.errors import NmemError
 from nmem.purge import run as purging
 from nmem.purge.selection import Selection
 from nmem.read.stream import Wanted
-from nmem.share import streaming, targets
+from nmem.share import events, streaming, targets
 from nmem.share.streaming import Cursor, Run
 from tests.nmem.command_line import run
 from tests.nmem.conftest import Recorded
@@ -117,17 +117,25 @@ def test_victorialogs_gets_each_event_once_as_documented(coupon: Recorded, recei
     assert headers["AccountID"] == "7"
     assert SECRET.encode() not in body
     assert b"/home/ann" not in body
-    events = receiver.events
-    assert [one["_msg"][:12] for one in events[:2]] == ["The invoice ", "pytest tests"]
-    assert all(one["_msg"] and datetime.fromisoformat(one["_time"]).tzinfo for one in events)
-    assert {one["client"] for one in events} == {"claude"}
-    edit = next(one for one in events if one["type"] == "file_edit")
+    got = receiver.events
+    assert [one["_msg"][:12] for one in got[:2]] == ["The invoice ", "pytest tests"]
+    assert all(one["_msg"] and datetime.fromisoformat(one["_time"]).tzinfo for one in got)
+    assert {one["client"] for one in got} == {"claude"}
+    edit = next(one for one in got if one["type"] == "file_edit")
     assert (edit["file"], edit["outcome"], edit["project"]) == ("src/invoice.py", "ok", "shop")
     coupon.user("now the tax")
     run("stream", "--to", f"{receiver.url}?debug=1")
     assert [one["_msg"] for one in receiver.events[ALL:]] == ["now the tax"]
     listed = json.loads(run("stream", "--list", "--json").stdout)["targets"]
     assert [(one["sent"], "debug" in one["target"]) for one in listed] == [(ALL + 1, False)]
+
+
+@pytest.mark.parametrize(("at", "shown"), [
+    (2**62, "9999-12-31T23:59:59.000Z"), (-(2**62), "0001-01-01T00:00:00.000Z"), (1, "1970-01-01T00:00:00.001Z"),
+])  # fmt: skip
+def test_a_time_that_cannot_be_is_the_nearest_that_can(at: int, shown: str) -> None:
+    assert events.moment(at) == shown
+    assert events.for_loki([{"time": shown, "type": "test"}])
 
 
 def test_loki_gets_streams_of_nanoseconds_and_lines(coupon: Recorded, receiver: Receiver) -> None:
