@@ -181,6 +181,17 @@ def purged(db: Connection) -> tuple[int, int]:
     return int(found[0]), int(found[1])
 
 
+def taken_out(db: Connection) -> tuple[int, ...]:
+    """Changes when a purge, its undo or a redaction of what is stored changed rows; not by what is recorded."""
+    if not tables.version(db):
+        return ()
+    found = db.execute(
+        "SELECT (SELECT coalesce(max(id), 0) FROM history_redactions), (SELECT total(rows) FROM history_redactions),"
+        " (SELECT total(taken) FROM context_projects)"  # one project's history is gone over without a note of its own
+    ).fetchone()
+    return *purged(db), *map(int, found)
+
+
 def rows(db: Connection, keys: Sequence[int], *, whole: bool = False, text: int = TEXT) -> dict[int, StreamRow]:
     """The rows of at most a few hundred keys; their text is cut to `text` characters unless `whole`."""
     cut = "content" if whole else f"substr(content, 1, {text:d}) AS content"
@@ -213,6 +224,7 @@ class Whose:
     cwd: str
     project: str
     root: str
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +280,7 @@ def news(db: Connection, seen: Marks, wanted: Wanted, limit: int) -> News:
 
 def _whose(db: Connection, sessions: Iterable[str]) -> dict[str, Whose]:
     found = db.execute(
-        "SELECT s.id, s.client, coalesce(s.branch, ''), s.cwd, p.name, p.root FROM sessions s"
+        "SELECT s.id, s.client, coalesce(s.branch, ''), s.cwd, p.name, p.root, p.key FROM sessions s"
         " JOIN projects p ON p.id = s.project_id WHERE s.id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(sessions)),),
     )

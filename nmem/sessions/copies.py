@@ -26,6 +26,7 @@ from nmem.retention.plan import DAY, ahead_by
 from nmem.sessions import packing
 from nmem.settings import file
 from nmem.settings.kinds import PROMPT
+from nmem.store.project import called
 
 KEPT, LARGE, UNREAD, DROPPED, PURGED = "kept", "large", "unread", "dropped", "purged"
 _MB = 1 << 20
@@ -261,11 +262,7 @@ def _copy(db: Connection, one: _Source, mark: tuple[int, int], bounds: Limits, r
 
 def within_rules(db: Connection, session_id: str) -> Within:
     """Inside, a session's project decides how much is redacted."""
-    row = db.execute(
-        "SELECT p.name, p.root, p.key FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?",
-        (session_id,),
-    ).fetchone()
-    return Within(tuple(row or ()))
+    return Within(called(db, session_id))
 
 
 def _held(db: Connection, after: int = 0, but: str = "") -> int:

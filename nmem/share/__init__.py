@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable
 
-from capture.redaction import find, redact
+from capture.redaction import find, redact, settings
 from capture.text import clean
 from nmem.llm.outgoing import without_hidden
 from nmem.text import ELLIPSIS
@@ -54,8 +54,10 @@ _TREE = rf"(?:{_SLASH}(?:\.[\w-]+{_SLASH}worktrees|\.worktrees){_SLASH}[^\s\\/'\
 class Outward:
     """Makes texts fit to leave, and counts what it took out of them."""
 
-    def __init__(self, roots: Iterable[str]) -> None:
-        """`roots`: folders of the project, as the session knew them."""
+    def __init__(self, roots: Iterable[str], names: tuple[str, ...] = ()) -> None:
+        """`roots`: folders of the project, as the session knew them; `names`: what it is called."""
+        self.names = names
+        """By the rules of the project of these names its texts are redacted: what is stored may be older than they."""
         known = {one.rstrip("\\/") for one in roots}
         known = {one for one in known if one and not _LETTER.fullmatch(one)}
         places = [one for one in known if not any(one.startswith(f"{other}/") for other in known)]
@@ -75,7 +77,9 @@ class Outward:
     def learn(self, text: str) -> None:
         """Note the secrets of a whole text, as they are replaced in every other one."""
         text = clean(text)
-        for begin, end, kind in find(text):
+        with settings.Within(self.names):
+            found = find(text)
+        for begin, end, kind in found:
             value = text[begin:end]
             if len(value) >= _LEAST and not value.isalpha() and not value.startswith(PLACEHOLDER):
                 self._values[value] = kind
@@ -83,7 +87,9 @@ class Outward:
     def text(self, text: str, limit: int = 0) -> str:
         """At most `limit` characters of a text with its lines, fit to leave; 0: all of it."""
         counts: dict[str, int] = {}
-        text = self._without_known(redact(without_hidden(text), counts))
+        with settings.Within(self.names):
+            text = redact(without_hidden(text), counts)
+        text = self._without_known(text)
         self.fresh += sum(counts.values())
         text = self._placed(text)
         if limit and len(text) > limit:

@@ -19,6 +19,7 @@ from nmem.read.file_history import checkouts
 from nmem.read.stories import Story, story
 from nmem.read.views import SessionRow, StreamRow, outcome_words
 from nmem.share import Outward
+from nmem.store.project import called
 from nmem.text import whole_minutes
 
 _PROMPT, _ANSWER, _CALL, _LINE, _REASON = 6_000, 8_000, 400, 600, 200
@@ -127,10 +128,10 @@ def of_session(db: Connection, session_id: str) -> Document:
 
 
 def outward(db: Connection, row: SessionRow | None, found: Sequence[Story] = ()) -> Outward:
-    """What makes the texts of some stories fit to leave, with the secrets that are anywhere in them; the project's
-    checkouts may be recorded on other machines, too.
+    """What makes the texts of some stories fit to leave, by the rules of their project and with the secrets that are
+    anywhere in them; its checkouts may be recorded on other machines, too.
     """
-    out = Outward([row.root, row.cwd, *checkouts(db, row.id)] if row else [])
+    out = Outward([row.root, row.cwd, *checkouts(db, row.id)], called(db, row.id)) if row else Outward([])
     for one in found:
         for said in one.said_and_done:
             out.learn(said.text)

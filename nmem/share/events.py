@@ -24,6 +24,8 @@ CONTENT = 16_000
 """Characters of a content: both receivers refuse lines of more than 256 KB."""
 _KNOWN = 64
 """Sessions whose folders are remembered."""
+_FIRST, _LAST = -62_135_596_800_000, 253_402_300_799_000
+"""Milliseconds between which a time can be written: an odd one that was imported must not stop a stream."""
 STREAMS = ("project", "client")
 """What tells one stream of a receiver from another: few values each, as both ask for."""
 
@@ -58,6 +60,7 @@ class Records:
 
     def _way(self, db: Connection, whose: Whose) -> Outward:
         out = self._ways.pop(whose.id, None) or Outward([whose.root, whose.cwd, *checkouts(db, whose.id)])
+        out.names = (whose.project, whose.root, whose.key)
         self._ways[whose.id] = out
         if len(self._ways) > _KNOWN:
             self._ways.popitem(last=False)
@@ -65,8 +68,12 @@ class Records:
 
 
 def moment(at: int) -> str:
-    """Milliseconds since 1970 as RFC 3339, in UTC."""
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """Milliseconds since 1970 as RFC 3339, in UTC; what lies outside of the years 1 to 9999 is their first or last."""
+    return (
+        datetime.fromtimestamp(max(_FIRST, min(at, _LAST)) / 1000, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )
 
 
 def line(record: Record) -> bytes:

@@ -122,7 +122,8 @@ class Source:
     def _open(self) -> None:
         self.file = _file(self.path)
         self.db = database.leniently(database.reader(self.path, whole=True))
-        self.version = database.data_version(self.db)
+        self.version = self._looked = database.data_version(self.db)
+        self._taken_out = stream.taken_out(self.db)
 
     def moved(self) -> bool:
         """Whether there is another file, which is read from now on. Raises NmemError while there is none."""
@@ -135,16 +136,32 @@ class Source:
     def read(self, seen: Marks, wanted: Wanted, limit: int) -> News:
         """What is new, as it is now. Raises Unreachable where somebody else holds the database just now."""
         try:
-            self.version = database.data_version(self.db)
+            self.version = self._looked = database.data_version(self.db)
+            self._taken_out = stream.taken_out(self.db)
             return stream.news(self.db, seen, wanted, limit)
         except sqlite3.OperationalError as error:
             if database.held(error):
                 raise Unreachable(database.worded(error)) from None
             raise
 
-    def still(self) -> bool:
-        """Whether nobody has written since it was read: what was read may leave."""
+    def quiet(self) -> bool:
+        """Whether nobody has written since it was read."""
         return database.data_version(self.db) == self.version
+
+    def still(self) -> bool:
+        """Whether nothing was taken out since it was read: what was read may leave, though others go on writing."""
+        now = database.data_version(self.db)
+        if now == self._looked:
+            return True
+        try:
+            if stream.taken_out(self.db) != self._taken_out:
+                return False
+        except sqlite3.OperationalError as error:
+            if database.held(error):
+                return False
+            raise
+        self._looked = now
+        return True
 
     def close(self) -> None:
         self.db.close()
@@ -198,8 +215,14 @@ class Run:
                     if error.smaller and len(news.rows) > 1:
                         limit = max(1, len(news.rows) // 2)
                         continue
-                    taken = self._tell_refused(str(error), len(news.rows))
-                tries, limit = 0, BATCH
+                    taken = self._tell_refused(str(error), len(news.rows))  # the next ones may be as bad: no more
+                else:
+                    if news.rows and not taken:  # something was taken out meanwhile: fewer are made sooner
+                        limit = max(1, len(news.rows) // 2)
+                        self.pause(_POLL_S)
+                        continue
+                    limit = min(BATCH, limit * 2)
+                tries = 0
                 self._moved(news, taken)
                 if news.more or taken < len(news.rows):
                     continue
@@ -214,15 +237,15 @@ class Run:
         taken = self.target.send(made, source.still)
         self.sent += taken
         self.cursor.sent += taken
+        if taken:
+            self.cursor.trouble = ""
         self.replaced = records.replaced
         return taken
 
     def _moved(self, news: News, taken: int) -> None:
         to = news.done(taken)
-        if to != self.cursor.marks or self.cursor.trouble:
+        if to != self.cursor.marks:
             self.cursor.move(to)
-            if taken:
-                self.cursor.trouble = ""
             self.cursor.save(_now())
 
     def _tell_failed(self, said: str) -> None:
@@ -238,13 +261,15 @@ class Run:
         """Pass over events that are not taken: others wait behind them."""
         self.refused += count
         self.cursor.refused += count
-        self.say(f"{said}: {count} event{'s' if count > 1 else ''} passed over")
-        self.cursor.trouble = said.partition(": ")[0]  # what a receiver says may quote an event: it is not kept
+        short = said.partition(": ")[0]  # what a receiver says may quote an event: it is not kept
+        if short != self.cursor.trouble or self.refused == count:
+            self.say(f"{said}: {count} event{'s' if count > 1 else ''} passed over; further ones are only counted")
+        self.cursor.trouble = short
         return count
 
     def _wait(self, source: Source) -> None:
         """Until somebody commits, or another file is there."""
-        while source.still():
+        while source.quiet():
             self.pause(_POLL_S)
             if self._look(source):
                 return

@@ -28,6 +28,8 @@ _AGAIN = frozenset((408, 425, 429))
 """Answers below 500 that ask to try again."""
 _WRONG = frozenset((401, 402, 403, 404, 405, 407, 410, 415))
 """Answers that mean the address or the headers, not what was sent."""
+_SMALLER = frozenset((400, 413, 422))
+"""Answers that may mean one line of many, or how many they are."""
 CONNECT_S, ANSWER_S = 3.0, 10.0
 """Seconds until a connection stands, and for which one write or read may stand still."""
 
@@ -214,7 +216,7 @@ class Endpoint:
             raise Unreachable(told)
         if status in _WRONG or 300 <= status < 400:
             raise NmemError(f"{told}; check the address and --header")
-        raise Refused(told, smaller=status == 413)
+        raise Refused(told, smaller=status in _SMALLER)
 
     def close(self) -> None:
         """End the connection."""

@@ -45,6 +45,15 @@ def recorded(db: Connection, limit: int = 30) -> list[Recorded]:
     ]  # fmt: skip
 
 
+def called(db: Connection, session_id: str) -> tuple[str, ...]:
+    """What the project of a session is called in settings: by name, root and key; none where there is no session."""
+    row = db.execute(
+        "SELECT p.name, p.root, p.key FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?",
+        (session_id,),
+    ).fetchone()
+    return tuple(row or ())
+
+
 def meant(db: Connection, named: str) -> Known | None:
     """The project of a key, a root or a name, in this order; None when there is none.
 

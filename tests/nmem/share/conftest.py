@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from sqlite3 import Connection
 
 import pytest
 
+from capture.redaction import settings
 from nmem import database
 from nmem.settle import settle
 from tests.nmem.conftest import Recorded
@@ -61,3 +63,16 @@ def hostile(record: Recorded, told: Callable[[], Connection]) -> Connection:
          f'[{{"hash": "<b>", "message": "use {TOKEN}", "branch": ""}}]'),
     )  # fmt: skip
     return db
+
+
+@pytest.fixture
+def shop_rules(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Make rules of the project's own, which what is stored is older than: a word, and strict."""
+
+    def write() -> None:
+        file = own_home / "config.toml"
+        file.write_text('[redaction.projects.shop]\nwords = ["Falkenstein"]\nsensitivity = "strict"\n', "utf-8")
+        monkeypatch.setenv("NMEM_CONFIG", str(file))
+        monkeypatch.setattr(settings, "RECHECK", 0.0)
+
+    return write

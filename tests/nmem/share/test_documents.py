@@ -227,3 +227,16 @@ def test_punctuation_stays_outside_of_code(text: str, shown: str) -> None:
 
 def test_the_client_is_called_by_its_name(coupon: Connection) -> None:
     assert "- **Client:** Claude Code" in markdown.write(document.of_episode(coupon, 1))
+
+
+def test_rules_that_a_project_made_later_hold_for_what_leaves(
+    record: Recorded, told: Callable[[], Connection], shop_rules: Callable[[], None]
+) -> None:
+    record.begin("s").user("Tell Falkenstein and jane.doe@bigcorp.io of the coupon").agent("Falkenstein knows of it.")
+    db = told()
+    assert "Falkenstein" in both(db)[1]
+    shop_rules()
+    for text in (*both(db)[1:], brief(db, 1).text):
+        assert "Falkenstein" not in text
+        assert "bigcorp" not in text
+        assert "[REDACTED:word]" in text

@@ -24,7 +24,7 @@ from nmem.errors import NmemError
 from nmem.purge import run as purging
 from nmem.purge.selection import Selection
 from nmem.read.stream import Wanted
-from nmem.share import streaming, targets
+from nmem.share import events, streaming, targets
 from nmem.share.streaming import Cursor, Run
 from tests.nmem.command_line import run
 from tests.nmem.conftest import Recorded
@@ -117,17 +117,25 @@ def test_victorialogs_gets_each_event_once_as_documented(coupon: Recorded, recei
     assert headers["AccountID"] == "7"
     assert SECRET.encode() not in body
     assert b"/home/ann" not in body
-    events = receiver.events
-    assert [one["_msg"][:12] for one in events[:2]] == ["The invoice ", "pytest tests"]
-    assert all(one["_msg"] and datetime.fromisoformat(one["_time"]).tzinfo for one in events)
-    assert {one["client"] for one in events} == {"claude"}
-    edit = next(one for one in events if one["type"] == "file_edit")
+    got = receiver.events
+    assert [one["_msg"][:12] for one in got[:2]] == ["The invoice ", "pytest tests"]
+    assert all(one["_msg"] and datetime.fromisoformat(one["_time"]).tzinfo for one in got)
+    assert {one["client"] for one in got} == {"claude"}
+    edit = next(one for one in got if one["type"] == "file_edit")
     assert (edit["file"], edit["outcome"], edit["project"]) == ("src/invoice.py", "ok", "shop")
     coupon.user("now the tax")
     run("stream", "--to", f"{receiver.url}?debug=1")
     assert [one["_msg"] for one in receiver.events[ALL:]] == ["now the tax"]
     listed = json.loads(run("stream", "--list", "--json").stdout)["targets"]
     assert [(one["sent"], "debug" in one["target"]) for one in listed] == [(ALL + 1, False)]
+
+
+@pytest.mark.parametrize(("at", "shown"), [
+    (2**62, "9999-12-31T23:59:59.000Z"), (-(2**62), "0001-01-01T00:00:00.000Z"), (1, "1970-01-01T00:00:00.001Z"),
+])  # fmt: skip
+def test_a_time_that_cannot_be_is_the_nearest_that_can(at: int, shown: str) -> None:
+    assert events.moment(at) == shown
+    assert events.for_loki([{"time": shown, "type": "test"}])
 
 
 def test_loki_gets_streams_of_nanoseconds_and_lines(coupon: Recorded, receiver: Receiver) -> None:
@@ -163,6 +171,18 @@ def test_what_a_slow_refusing_or_dying_receiver_did_not_take_is_sent_again_but_f
     assert not any("quince" in one["_msg"] for one in receiver.events)
 
 
+def test_rules_that_a_project_made_later_hold_for_its_events_alone(
+    record: Recorded, receiver: Receiver, streamed: Callable[..., Run], shop_rules: Callable[[], None]
+) -> None:
+    record.begin("s").user("Falkenstein, jane.doe@bigcorp.io")
+    record.db.execute("INSERT INTO projects (id, key, root, name, created_at) VALUES (2, 'blog', '/b', 'blog', 1)")
+    record.begin("other").user("Falkenstein, blog")
+    record.db.execute("UPDATE sessions SET project_id = 2 WHERE id = 'other'")
+    shop_rules()
+    assert streamed(Cursor(), pytest.fail).replaced == 2
+    assert [one["_msg"] for one in receiver.events] == ["[REDACTED:word], [REDACTED:email]", "Falkenstein, blog"]
+
+
 def test_a_dead_receiver_leaves_the_events_for_the_next_run(
     coupon: Recorded, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,14 +203,38 @@ def test_what_is_refused_is_counted_and_what_is_too_much_is_halved(
     receiver.answers = [413, 413]
     cursor = Cursor()
     assert streamed(cursor, pytest.fail).sent == ALL
-    assert [len(body.splitlines()) for *_, body in receiver.got] == [2, 8]
+    assert [len(body.splitlines()) for *_, body in receiver.got] == [2, 4, 4]
     coupon.user("older than the receiver takes")
     receiver.answers = [400]
     assert (streamed(cursor, pytest.fail).refused, cursor.refused) == (1, 1)
+    assert cursor.trouble.endswith("answers 400")  # `--list` tells it until something is taken
     receiver.answers = [404]
     coupon.user("another")
     with pytest.raises(NmemError, match="answers 404: no; check the address"):
         streamed(cursor, pytest.fail)
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_one_bad_event_is_passed_over_alone_and_many_are_not_searched_for_one_by_one(
+    coupon: Recorded, streamed: Callable[..., Run], status: int
+) -> None:
+    sizes: list[int] = []
+    sent: list[str] = []
+    bad = {"prompt/2"}
+
+    class Picky(targets.Endpoint):
+        def send(self, records: Any, still: Callable[[], bool]) -> int:
+            sizes.append(len(records))
+            taken = self._judged(status if bad & {one["id"] for one in records} else 200, b"no", len(records))
+            sent.extend(one["id"] for one in records)
+            return taken
+
+    done = streamed(Cursor(), pytest.fail, target=Picky("http://127.0.0.1:1/x", {}, loki=False))
+    assert (done.refused, done.sent, len(set(sent))) == (1, ALL - 1, ALL - 1)
+    bad |= set(sent)
+    sizes.clear()
+    done = streamed(Cursor(), pytest.fail, target=Picky("http://127.0.0.1:1/x", {}, loki=False))
+    assert (done.refused, sizes) == (ALL, [ALL, 5, 2] + [1] * ALL)
 
 
 def test_what_is_purged_while_a_reader_is_slow_is_not_written(
@@ -215,6 +259,34 @@ def test_what_is_purged_while_a_reader_is_slow_is_not_written(
     streamed(Cursor(), pytest.fail, target=pipe)
     assert len(lines) == ALL
     assert not any(b"quince" in each for each in lines)
+
+
+def test_who_writes_meanwhile_stops_nothing_and_what_was_taken_out_is_read_again_fewer_at_a_time(
+    coupon: Recorded, db_path: str, streamed: Callable[..., Run]
+) -> None:
+    coupon.begin("other").user("quince")
+    pauses: list[float] = []
+    sizes: list[int] = []
+    sent: list[dict[str, Any]] = []
+
+    class Slow(targets.Output):
+        def send(self, records: Any, still: Callable[[], bool]) -> int:
+            sizes.append(len(records))
+            if meanwhile:
+                meanwhile.pop(0)()
+            sent.extend(records if (leave := still()) else ())
+            return len(records) if leave else 0
+
+    meanwhile: list[Callable[[], object]] = [
+        lambda: purging.purge(db_path, Selection(sessions=("other",)), coupon.at, window=0),
+        lambda: run("redact", "--history", "--yes"),
+        lambda: coupon.db.execute("UPDATE sessions SET branch = 'main'"),
+    ]
+    done = streamed(Cursor(), pauses.append, target=Slow())
+    assert sizes[:3] == [ALL + 1, (ALL + 1) // 2, 2]
+    assert pauses == [streaming._POLL_S] * 2
+    assert (done.sent, len(sent), done.failed) == (ALL, ALL, 0)
+    assert not any("quince" in one["content"] for one in sent)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
