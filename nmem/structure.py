@@ -7,6 +7,7 @@ is not seen.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -78,10 +79,11 @@ def keep(
             break
         if project_id is None and known and worked < seen and not _logged(root, seen):
             continue
-        if not Path(root, ".git").exists():
+        if not os.path.exists(f"{root}/.git"):  # noqa: PTH110 - pathlib raises where it may not look
             continue
         head = ""
-        with suppress(NmemError):  # it takes too long: what was known stays so, and nobody waits for it again
+        # it takes too long, or cannot be read: what was known stays so, nobody waits for it again, others are looked at
+        with suppress(NmemError, OSError):
             head, at = _head(root, now)
             if head and head != known:
                 found += _look(db, number, root, known, head, at if known else seen)
@@ -223,7 +225,7 @@ def _recorded(db: Connection, project_id: int, root: str) -> set[str]:
 def authors(root: str, since: int, known: Iterable[str]) -> dict[str, set[str]]:
     """Name of a file -> who changed it in commits since a time (ms), programs left out; empty without a repository."""
     wanted = set(known)
-    if not root or not Path(root, ".git").exists():
+    if not root or not os.path.exists(f"{root}/.git"):  # noqa: PTH110 - as above
         return {}
     said = _said(root, "log", f"--since={since // 1000}", f"--max-count={_KEPT}", "--no-merges", "--no-renames",
                  "--format=%x01%aN", "--name-only", "--no-show-signature", *PLAIN)  # fmt: skip
