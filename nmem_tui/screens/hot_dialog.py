@@ -136,6 +136,7 @@ def _change(one: structure.Change, when: str) -> Choice:
     name = f" → {printable(one.name)}" if one.name not in ("", one.path) else ""
     tone = {structure.GONE: "bad", structure.NEW: "good"}.get(one.change, "change")
     line: Line = [
-        (f"{when}  {one.commit[:7]}  ", "quiet"), (pad(one.change, 8), tone), (f"{printable(one.path)}{name}", "text"),
+        (f"{when}  {one.commit[:7]:7}  ", "quiet"), (pad(one.change, 8), tone),
+        (f"{printable(one.path)}{name}", "text"),
     ]  # fmt: skip
     return Choice(line, f"{printable(one.path)} {printable(one.name)} {one.change}", one.path)

@@ -226,3 +226,21 @@ def test_a_checkout_that_may_not_be_entered_stops_no_other(
         db.execute("UPDATE project_folders SET root = ?", (root,))
         db.close()
         assert "cart.py" in run("--project", "shop")
+
+
+def test_what_is_half_alike_has_not_moved_and_another_branch_deletes_nothing(repository: Repository) -> None:
+    repository.git("checkout", "-q", "-b", "draft")
+    repository.write("shop/draft.py")
+    repository.commit()
+    played = worked(repository, "shop/draft.py", "shop/tax.py")
+    played.at += 3_600_000
+    repository.git("checkout", "-q", "main")
+    lines = (repository.root / "shop/tax.py").read_text().splitlines(keepends=True)
+    repository.git("rm", "-q", "shop/tax.py")
+    (repository.root / "shop/levy.py").write_text("".join([*lines[:13], *(f"another line {n}\n" for n in range(7))]))
+    commit = repository.commit()
+    repository.look()
+    told = played.begin("b")
+    assert f"`shop/tax.py` is gone since the last session ({commit})." in told and "levy" not in told
+    assert "`shop/draft.py` is not on this branch, which changed since the last session." in told
+    assert "\tgone\tshop/draft.py" in run("--moved", "--project", "shop")
