@@ -120,10 +120,11 @@ def hot(db: Connection, project_id: int, now: int, since: int = 0) -> list[Spot]
         people = structure.authors(
             root, max(since, first), [*counted, *(was for one in counted.values() for was in one.was)]
         )
-    except NmemError:
-        people = {}  # git took too long
+    except (NmemError, OSError):
+        people = {}  # git took too long, or cannot be run there
     half, as_of = 24.0 * config.load().half_life_days, min(worked or now, now)
-    there = root if root and Path(root).is_dir() else ""
+    # no pathlib: it raises below a folder that may not be entered
+    there = root if root and os.path.isdir(root) else ""  # noqa: PTH112
     spots = [
         _spot(path, one, set().union(*(people.get(each, ()) for each in (path, *one.was))), half, as_of)
         for path, one in counted.items()
@@ -168,7 +169,7 @@ def _seen(one: Spot, root: str, number: int) -> Spot:
         return one
     path = Path(root, one.path)
     gone = not os.path.lexists(path)
-    if gone or one.made or number >= _PEEKED or not path.is_file():
+    if gone or one.made or number >= _PEEKED or not os.path.isfile(path):  # noqa: PTH113 - as above
         return replace(one, gone=gone)
     try:
         with path.open("rb") as file:

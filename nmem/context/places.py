@@ -257,8 +257,11 @@ def _sentences(rows: Sequence[tuple[str, str, str]], when: str) -> list[Item]:
                 continue  # a name that reads as a sentence
             called = name and not more and path.rpartition("/")[0] == name.rpartition("/")[0]
             verb = f"moved to {new or 'the top folder'}" if name else "are gone" if more else "is gone"
+            since = f"{when} ({commit})"
+            if not commit:  # none took it away: another branch was checked out
+                verb, since = f"{'are' if more else 'is'} not on this branch,", f"which changed {when}"
             who = f"{old} and {more} other files of {told(above) or 'the top folder'}" if more else old
-            text = f"{who} {f'was renamed to {new}' if called else verb} {when} ({commit})."
+            text = f"{who} {f'was renamed to {new}' if called else verb} {since}."
             said.append((not name, path, text, tuple(each for _, each in some if each)))
     said.sort(key=lambda one: one[0])  # what moved is looked for at its old place, what is gone mostly by nobody
     left = len(said) - _TOLD

@@ -7,6 +7,7 @@ episode stays. Foreign keys are followed wherever they lead, also from tables th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from sqlite3 import Connection
 
@@ -33,6 +34,8 @@ _HEIR = (
     " ORDER BY (q.at, q.id) > (p.at, p.id), abs(q.at - p.at), q.id LIMIT 1)"
 )
 """The prompt before one that goes, or else the next."""
+_CALLED = ("path", "name", "root || '/' || path", "root || '/' || name")
+"""A moved file's names, as recorded ones are: relative to the checkout or absolute."""
 _STAY, _CANDIDATES = registry.names("stays"), sorted(registry.names("candidate"))
 
 
@@ -113,22 +116,57 @@ def _tasks(db: Connection) -> None:
                " AND output != ''")  # fmt: skip
 
 
+def _moved(db: Connection, chosen: Selection) -> None:
+    """What git did to chosen files, by either name; f is what they were called, for what was told of it.
+
+    Files narrowed by words, sessions or single rows stand for these rows only: their names stay known.
+    """
+    db.execute("DROP TABLE IF EXISTS temp.purge_f")
+    db.execute("CREATE TEMP TABLE purge_f (path PRIMARY KEY)")
+    if not chosen.files:
+        return
+    db.executemany("INSERT OR IGNORE INTO purge_f VALUES (?)", [(path,) for path in chosen.files])
+    files = "(SELECT value FROM json_each(?1))"
+    where = f"({' OR '.join(f'{one} IN {files}' for one in _CALLED)})"
+    given: list[object] = [json.dumps(chosen.files), chosen.since or 0, chosen.before]
+    where += " AND at >= ?2 AND (?3 IS NULL OR at < ?3)"
+    if chosen.projects:
+        where += (
+            " AND project_id IN (SELECT project_id FROM sessions"
+            " WHERE id IN (SELECT id FROM purge_t UNION SELECT id FROM purge_s))"
+        )
+    db.execute(f"INSERT OR IGNORE INTO purge_f SELECT path FROM moved_files WHERE {where}", given)  # noqa: S608 - our words
+    if not (chosen.by_words or chosen.ids or chosen.sessions):
+        db.execute(f"DELETE FROM moved_files WHERE {where}", given)  # noqa: S608
+
+
 def _injections(db: Connection, chosen: Selection) -> None:
     """What sessions were told of it: that they were told stays, the words go."""
+    _moved(db, chosen)
     db.execute("DROP TABLE IF EXISTS temp.purge_i")
+    of = "(SELECT id FROM purge_t UNION SELECT id FROM purge_s)"
+    said = "prompt_id IN purge_p OR asked_id IN purge_p OR restated_id IN purge_p"
     db.execute(
-        "CREATE TEMP TABLE purge_i AS SELECT 'episode/' || id AS item FROM purge_u UNION SELECT 'thread/' || id"
+        "CREATE TEMP TABLE purge_i AS SELECT kind.value || u.id AS item FROM purge_u u,"  # noqa: S608 - our words
+        """ json_each('["episode/", "next/", "said/", "done/"]') AS kind UNION SELECT 'thread/' || id"""
         " FROM purge_h UNION SELECT 'prompt/' || id FROM purge_p UNION SELECT 'obs/' || id FROM purge_o"
-        " UNION SELECT 'next/' || id FROM purge_u UNION SELECT 'marker/' || id FROM purge_o"
+        " UNION SELECT 'marker/' || id FROM purge_o"
+        f" UNION SELECT 'decision/' || id FROM said_decisions WHERE {said}"
+        f" UNION SELECT 'beside/' || id FROM {of} UNION SELECT 'moved/' || path FROM purge_f"
         " UNION SELECT 'learning/' || id FROM purge_l UNION SELECT 'learning/' || learning_id FROM learning_evidence"
-        " WHERE session_id IN (SELECT id FROM purge_t UNION SELECT id FROM purge_s)"
+        f" WHERE session_id IN {of}"
     )
     db.executemany("INSERT INTO purge_i VALUES ('file/' || ?)", [(path,) for path in chosen.files])
     db.execute("INSERT INTO purge_i SELECT 'pin/' || item FROM purge_i")
-    of = "SELECT injection_id FROM injection_items WHERE item IN (SELECT item FROM purge_i)"
-    db.execute(f"UPDATE injections SET text = '' WHERE id IN ({of}) OR prompt_id IN (SELECT id FROM purge_p)")  # noqa: S608
-    db.execute("UPDATE injection_items SET text = '', reason = '', files = '[]', used_how = NULL"
-               " WHERE item IN (SELECT item FROM purge_i)")  # fmt: skip
+    # an item that a compaction dropped quotes prompts of its own session, one on moved files may name several
+    tells = (
+        "(item IN (SELECT item FROM purge_i) OR kind = 'dropped' AND injection_id IN"
+        " (SELECT id FROM injections WHERE session_id IN (SELECT id FROM purge_t)) OR kind = 'moved' AND EXISTS"
+        " (SELECT 1 FROM json_each(iif(json_valid(files), files, '[]')) WHERE value IN (SELECT path FROM purge_f)))"
+    )
+    told = f"SELECT injection_id FROM injection_items WHERE {tells}"  # noqa: S608
+    db.execute(f"UPDATE injections SET text = '' WHERE id IN ({told}) OR prompt_id IN (SELECT id FROM purge_p)")  # noqa: S608
+    db.execute(f"UPDATE injection_items SET text = '', reason = '', files = '[]', used_how = NULL WHERE {tells}")  # noqa: S608
     # how an item was of use is said in words of the session that was told: its files, commands and sayings
     db.execute("UPDATE injection_items SET used_how = NULL WHERE used_how IS NOT NULL AND injection_id IN"
                " (SELECT id FROM injections WHERE session_id IN (SELECT id FROM purge_t))")  # fmt: skip

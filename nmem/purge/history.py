@@ -3,7 +3,7 @@
 Every text of every table, page by page: looked at without a lock, changed in a short transaction that also says how far
 it got. It can be stopped anywhere and goes on there. What is taken out is not kept anywhere: this cannot be undone.
 Ids and keys are never touched: they hold the memory together, and at capture one with a secret in it became a hash.
-Rows of projects with rules of their own are gone over by these.
+Rows of projects with rules of their own are gone over by these, and so are rows that name no owner.
 """
 
 from __future__ import annotations
@@ -76,21 +76,22 @@ class Part:
         return settings.Within(self.names)
 
     def where(self, table: Table) -> str | None:
-        """Which rows of a table are this part, as an SQL condition that is "" for all; None: none of them."""
+        """Which rows of a table are this part, as an SQL condition that is "" for all; None: none of them.
+
+        Rows of which nobody says whose they are belong to every part: they may quote any project.
+        """
         numbers = ", ".join(map(str, self.others or (self.number,)))
         sessions = f"SELECT id FROM sessions WHERE project_id {'NOT ' * (not self.number)}IN ({numbers})"  # noqa: S608
         if not self.number and not self.others:
             return ""
         if "project_id" in table.columns:
-            known = f"project_id {'NOT ' * (not self.number)}IN ({numbers})"
-            return known if self.number else f"({known} OR project_id IS NULL)"
+            return f"(project_id {'NOT ' * (not self.number)}IN ({numbers}) OR project_id IS NULL)"
         if table.name == "projects":
             return None if self.number else ""
         for column, rows in _OWNERS.items():
             if column in table.columns:
-                known = f"{column} IN ({rows.format(sessions)})"
-                return known if self.number else f"({known} OR {column} IS NULL)"
-        return None if self.number else ""
+                return f"({column} IN ({rows.format(sessions)}) OR {column} IS NULL)"
+        return ""
 
 
 _OWNERS = {
@@ -152,12 +153,14 @@ def withheld(db: Connection, kind: str) -> int:
 def preview(db: Connection, stopped: Callable[[], bool] = lambda: False, project: int = 0) -> Pass:
     """What `over` would take out, on a reading connection."""
     done = Pass()
+    hit: set[tuple[object, ...]] = set()  # a row of every part counts once
     for part in parts(db, project):
         with part.rules:
             for table in _tables(db):
                 after: list[object] | None = None
                 while (page := _page(db, table, after, part)) and not stopped():
-                    _looked(table, page, done)
+                    new = [row for row in page if (table.name, *row[0]) not in hit]
+                    hit |= {(table.name, *row[0]) for row, _ in _looked(table, new, done)}
                     after = page[-1][0]
     done.done = not stopped()
     return done

@@ -8,6 +8,7 @@ from sqlite3 import Connection
 from typing import ClassVar
 
 from textual.binding import Binding
+from textual.content import Content
 
 from nmem import hot, structure
 from nmem.hot import bar, remark
@@ -61,7 +62,8 @@ class Hot(Listed):
         if found is None:
             return [Choice([(NOT_RECORDED, "quiet")], "", None)]
         counts = {"files": several(len(found.spots), "file"), "folders": "folders by heat", "moved": "moved by git"}
-        self.query_one("#dialog").border_title = f"Hot ─ {printable(found.project)} ─ {counts[self.view]}"
+        title = f"Hot ─ {printable(found.project)} ─ {counts[self.view]}"
+        self.query_one("#dialog").border_title = Content(title)  # a project's name is no markup
         if self.view == "files":
             return _files(found.spots[:_FILES]) or _nothing("no session edited a file of this project yet")
         if self.view == "folders":
@@ -134,6 +136,7 @@ def _change(one: structure.Change, when: str) -> Choice:
     name = f" → {printable(one.name)}" if one.name not in ("", one.path) else ""
     tone = {structure.GONE: "bad", structure.NEW: "good"}.get(one.change, "change")
     line: Line = [
-        (f"{when}  {one.commit[:7]}  ", "quiet"), (pad(one.change, 8), tone), (f"{printable(one.path)}{name}", "text"),
+        (f"{when}  {one.commit[:7]:7}  ", "quiet"), (pad(one.change, 8), tone),
+        (f"{printable(one.path)}{name}", "text"),
     ]  # fmt: skip
     return Choice(line, f"{printable(one.path)} {printable(one.name)} {one.change}", one.path)

@@ -56,3 +56,15 @@ async def test_the_key_lists_files_folders_and_moves_and_enter_lists_episodes(
         await pilot.press("escape", "enter")
         await settled(pilot)
         assert "file:flaky.py" in text(pilot) and "1 of " in text(pilot)
+
+
+async def test_a_projects_name_is_no_markup(worked: str, seeds: Any, cockpit: Any, text: Any, settled: Any) -> None:
+    db = seeds.database(worked)
+    db.execute("UPDATE projects SET name = '[red]shop[/red]'")
+    db.close()
+    async with cockpit(worked, (110, 40)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        await pilot.press("h")
+        await settled(pilot)
+        assert "Hot ─ [red]shop[/red] ─" in text(pilot)

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from nmem import structure
 from nmem.commands.main import nmem
+from nmem.store.git import run as git
 from tests.nmem.context.conftest import START, Played
 
 SAME = "the cart total in shop/cart.py loses a cent again when a voucher is used, fix it once more"
@@ -195,3 +196,51 @@ def test_git_that_fails_leaves_what_was_known(repository: Repository, monkeypatc
     monkeypatch.setenv("PATH", "")
     repository.look()
     assert played.database().execute("SELECT * FROM checkout_heads").fetchall() == before
+
+
+def test_a_checkout_that_may_not_be_entered_stops_no_other(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = worked(repository)
+    repository.move("shop/cart.py", "cart.py")
+    repository.commit()
+    closed = [str(tmp_path / name) for name in ("closed/a", "noexec")]
+    (tmp_path / "noexec" / ".git").mkdir(parents=True)
+
+    def refused(root: str | Path) -> bool:
+        if str(root).startswith(tuple(closed)):
+            raise PermissionError(13, "Permission denied", str(root))
+        return False
+
+    for name in ("exists", "is_dir", "is_file"):  # as Python 3.11 does below a folder that may not be entered
+        known = getattr(Path, name)
+        monkeypatch.setattr(Path, name, lambda path, known=known: refused(path) or known(path))
+    monkeypatch.setattr(structure, "run", lambda root, *a, **k: refused(root) or git(root, *a, **k))
+    checkouts = structure._checkouts
+    monkeypatch.setattr(structure, "_checkouts", lambda *a: [*((1, root, "", 0, 0) for root in closed), *checkouts(*a)])
+    repository.look()
+    assert repository.rows() == {"shop/cart.py": ("moved", "cart.py")}
+    for root in closed:
+        db = played.database()
+        db.execute("UPDATE projects SET root = ?", (root,))
+        db.execute("UPDATE project_folders SET root = ?", (root,))
+        db.close()
+        assert "cart.py" in run("--project", "shop")
+
+
+def test_what_is_half_alike_has_not_moved_and_another_branch_deletes_nothing(repository: Repository) -> None:
+    repository.git("checkout", "-q", "-b", "draft")
+    repository.write("shop/draft.py")
+    repository.commit()
+    played = worked(repository, "shop/draft.py", "shop/tax.py")
+    played.at += 3_600_000
+    repository.git("checkout", "-q", "main")
+    lines = (repository.root / "shop/tax.py").read_text().splitlines(keepends=True)
+    repository.git("rm", "-q", "shop/tax.py")
+    (repository.root / "shop/levy.py").write_text("".join([*lines[:13], *(f"another line {n}\n" for n in range(7))]))
+    commit = repository.commit()
+    repository.look()
+    told = played.begin("b")
+    assert f"`shop/tax.py` is gone since the last session ({commit})." in told and "levy" not in told
+    assert "`shop/draft.py` is not on this branch, which changed since the last session." in told
+    assert "\tgone\tshop/draft.py" in run("--moved", "--project", "shop")

@@ -16,7 +16,7 @@ from nmem import tables
 from nmem.purge import journal, run
 from nmem.purge.selection import Selection
 from nmem.undo import undo
-from tests.nmem.purge.conftest import holding
+from tests.nmem.purge.conftest import dumped, holding
 
 NOW = 1_760_000_000_000
 WORD = "zqplanted"
@@ -185,3 +185,52 @@ def test_how_a_memory_was_of_use_goes_with_what_says_it(db_path: str, chosen: di
     run.purge(db_path, Selection(**chosen), NOW)  # type: ignore[arg-type]
     with closing(sqlite3.connect(db_path)) as db:
         assert not db.execute("SELECT 1 FROM injection_items WHERE used_how IS NOT NULL").fetchall()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "gone"),
+    [
+        ({"ids": (("prompt", "1"),)}, {"file/src/other.py", "decision/7", "beside/a"}),
+        ({"sessions": ("a",)}, {"decision/7", "beside/a", "said/5"}),
+        ({"files": ("src/zebra.py",)}, {"beside/a", "file/src/other.py", "moved/src/zebra.py", "moved/lib/first.py"}),
+        ({"files": ("src/old.py",)}, {"beside/a", "file/src/other.py", "moved/src/zebra.py", "moved/lib/first.py"}),
+    ],
+)
+def test_what_was_told_in_its_words_under_another_name_goes(
+    chosen: dict[str, object], gone: set[str], db_path: str
+) -> None:
+    with closing(store.connect(db_path, timeout=5)) as db:
+        tables.ensure(db)
+        planter = Planter(db)
+        project = planter.row("projects", {})["id"]
+        for session in ("a", "b"):
+            planter.row("sessions", {"id": session, "project_id": project})
+        for number, session in ((1, "a"), (2, "a"), (3, "b")):
+            planter.row("prompts", {"id": number, "at": 1, "session_id": session, "source": "user"})
+        for number, path in enumerate(("src/zebra.py", "src/old.py"), 1):
+            planter.row("observations", {"id": number, "session_id": "a", "prompt_id": 2, "file_path": path})
+        planter.row("work_units", {"id": 5, "session_id": "a"})
+        planter.row("said_decisions", {"id": 7, "session_id": "a", "prompt_id": 1, "asked_id": None})
+        for old, new in (("src/old.py", "src/zebra.py"), ("src/zebra.py", "src/old.py"), ("x.py", "y.py")):
+            planter.row("moved_files", {"project_id": project, "root": "/x", "path": old, "name": new})
+        told = [("a", "file/src/other.py", "dropped"), ("b", "decision/7", "decision"), ("b", "beside/a", "beside"),
+                ("b", "said/5", "goal"), ("b", "moved/src/zebra.py", "moved"), ("b", "moved/lib/first.py", "moved"),
+                ("b", "moved/x.py", "moved"), ("b", "file/src/kept.py", "file")]  # fmt: skip
+        for session, item, kind in told:
+            files = '["lib/first.py", "src/zebra.py", "src/old.py"]' if item == "moved/lib/first.py" else "[]"
+            made = planter.row("injections", {"session_id": session, "prompt_id": 3, "text": f"zebra {item}"})
+            planter.row("injection_items", {"injection_id": made["id"], "item": item, "kind": kind, "files": files,
+                                            "text": "zebra"})  # fmt: skip
+        names = [item for _, item, _ in told]
+    before = dumped(db_path)["moved_files"]
+    run.purge(db_path, Selection(**chosen), NOW)  # type: ignore[arg-type]
+    with closing(sqlite3.connect(db_path)) as db:
+        left = {row[0] for row in db.execute("SELECT item FROM injection_items WHERE text = 'zebra'")}
+        assert {item for item in names if db.execute(
+            "SELECT 1 FROM injections WHERE text = 'zebra ' || ?", (item,)).fetchone()} == left  # fmt: skip
+        moved = {row[0] for row in db.execute("SELECT path FROM moved_files")}
+    assert gone & left == set() and {"moved/x.py", "file/src/kept.py"} <= left
+    assert moved == ({"x.py"} if "files" in chosen else {"x.py", "src/old.py", "src/zebra.py"})
+    with closing(store.connect(db_path, timeout=5)) as db:
+        undo(db, NOW)
+    assert dumped(db_path)["moved_files"] == before

@@ -201,3 +201,31 @@ def test_one_project_is_gone_over_by_its_own_rules(planted: str, own_home: Path)
         assert db.execute(texts.format("!=")).fetchall() == [(plain,)]
         assert not history.stale(db)
     assert CliRunner().invoke(command, ["--project", "blok", "--yes"]).exit_code != 0
+
+
+def test_rows_that_name_no_owner_are_gone_over_by_a_projects_own_rules_too(planted: str, own_home: Path) -> None:
+    texts = {"corrections": "before", "episode_links": "summary", "task_events": "text", "llm_attempts": "failure",
+             "tasks": "prompt"}  # fmt: skip
+    with closing(store.connect(planted, timeout=5)) as db:
+        project = db.execute("SELECT project_id FROM sessions WHERE id = 's1'").fetchone()[0]
+        db.execute("UPDATE projects SET name = 'shop' WHERE id = ?", (project,))
+        db.execute("INSERT INTO projects (key, name, root, created_at) VALUES ('/blog', 'blog', '/blog', 1)")
+        db.execute("INSERT INTO threads (project_id, title, created_at, last_at) SELECT id, 'x', 1, 1 FROM projects")
+        db.execute("INSERT INTO episode_links (at, earlier_thread_id, later_thread_id, algorithmic_score, components,"
+                   " decision, certainty)"
+                   " SELECT 1, min(id), max(id), 1, '{}', 'link', 'high' FROM threads")  # fmt: skip
+        db.execute("INSERT INTO task_events (task_id, at, attempt, state, what) SELECT max(id), 1, 1, 'failed', 'x'"
+                   " FROM tasks")  # fmt: skip
+        db.execute("INSERT INTO llm_attempts VALUES ('episode/1', 'x', 1, 1, 'x')")
+        for table, column in texts.items():
+            value = '{"title": "on Falcon"}' if column == "before" else "on Falcon"
+            db.execute(f"UPDATE {table} SET {column} = ?", (value,))
+    plain = (own_home / "config.toml").read_text("utf-8")
+    (own_home / "config.toml").write_text(plain + '[redaction.projects.shop]\nwords = ["Falcon"]\n', "utf-8")
+    settings._recent.clear()
+    done = CliRunner().invoke(command, ["--project", "shop", "--yes", "--json"])
+    assert done.exit_code == 0, done.output
+    with closing(sqlite3.connect(planted)) as db:
+        for table, column in texts.items():
+            rows = [row[0] for row in db.execute(f"SELECT {column} FROM {table}")]
+            assert rows and not [row for row in rows if "Falcon" in row], table
