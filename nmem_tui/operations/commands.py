@@ -394,7 +394,7 @@ def resume_beside(plan: Resume, environ: Mapping[str, str]) -> str:
 
 
 _FRESH_MS, _ASKED_MS = 60_000, 6_000
-"""A change that is so young was just named as it was done; one that was named for undoing is a little longer than its toast."""
+"""A change so young was just named as it was done; one named for undoing can be undone a bit longer than its toast."""
 
 
 class Undo:
