@@ -143,14 +143,15 @@ class Dispatcher(Host):
             handlers(type(owner), "do_")[action_id](owner)
 
     def do_help(self) -> None:
+        self._help()
+
+    def _help(self, words: str = "") -> None:
         from nmem_tui.screens.palette import Help  # on use: start-up stays short
 
-        self.push_screen(Help(self.context), self._run_later)
+        self.push_screen(Help(self.context, words), self._run_later)
 
     def do_signs(self) -> None:
-        from nmem_tui.screens.palette import SIGNS, Help  # on use: start-up stays short
-
-        self.push_screen(Help(self.context, f"{SIGNS} "), self._run_later)
+        self._help("signs ")
 
     def _run_later(self, action_id: str | None) -> None:
         if action_id:

@@ -20,6 +20,7 @@ from nmem_tui.model.line import Line, cut, fitting, joined, length, spread, wrap
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.now_queries import Whose, pick
 from nmem_tui.model.stance_chart import Trace, fill, path, small, tight, trace
+from nmem_tui.model.stream import UNLABELLED
 from nmem_tui.model.symbols import Sign
 
 SESSIONS = 200
@@ -57,7 +58,8 @@ def _calls(db: Connection, stance: Stance) -> tuple[StreamRow, ...]:
         return ()
     keys = [key for key in stream.page(db, stance.session_id, None, stream.Query(), _FEW).key if key & 1]
     rows = stream.rows(db, keys)
-    return tuple(rows[key] for key in sorted(keys, key=lambda key: (rows[key].at, key)) if key in rows)
+    calls = (row for row in rows.values() if row.word not in UNLABELLED)
+    return tuple(sorted(calls, key=lambda row: (row.at, row.key)))
 
 
 def go_on(db: Connection, session_id: str, one: Following | None, at: int) -> tuple[Stance, Following] | None:

@@ -13,7 +13,7 @@ from nmem.text import fit, fit_path, lines, pad, printable, width
 from nmem_tui.model import actions, learnings, now_cards, stream, symbols
 from nmem_tui.model.episodes import friction, state
 from nmem_tui.model.figures import age, ago, clock, day, filled, several
-from nmem_tui.model.line import Line, cut, fit_words, joined, length, section, wrap
+from nmem_tui.model.line import Line, cut, fit_words, fitting, joined, length, section, wrap
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.symbols import Sign
 
@@ -27,6 +27,8 @@ _RULE = 100
 """Cells of the line beside a heading there."""
 _BEGINNING = 40
 """Characters by which a name is known to be the intent's beginning."""
+_TITLE = 28
+"""Cells of the name of a linked thread before its score is told."""
 _SAID = {"user": 14, "closing": 10, "summary": 10}
 """Lines that a saying may take, by who or what; others take two."""
 
@@ -201,7 +203,7 @@ def _head(
     twice = told and cells < _WIDE and flat(story.intent).startswith(flat(story.row.name)[:_BEGINNING])
     for text in wrap(flat(story.row.name), cells, 1 if twice else 3):
         yield [(text, "strong")]
-    yield from _state(story, zone, at)
+    yield from _state(story, cells, zone, at)
     yield []
     if told:
         yield from _field("intent", flat(story.intent), cells, 8)
@@ -239,51 +241,52 @@ def _committed(story: Story, cells: int) -> Iterator[Line]:
             ]
 
 
-def _state(story: Story, zone: tzinfo | None, at: int) -> Iterator[Line]:
+def _state(story: Story, cells: int, zone: tzinfo | None, at: int) -> Iterator[Line]:
     row = story.row
     glyph, tone = state(row)
     end = at if row.state == "open" else max([row.last_at, *(each.at for each in story.said_and_done[-1:])])
     active = f", active {age(row.active_ms)}" if row.active_ms >= 5000 else ""
     rough, rough_tone = friction(row.friction)
-    yield joined(
-        [
-            [(glyph, tone)],
-            [("★ pinned", "warn")] if row.pinned else [],
-            [(f"{age(end - row.started_at)}{active}", "text")],
-            [(several(row.turns, "turn"), "text")],
-            [(f"{rough}: friction {row.friction:.2f}", rough_tone)] if rough and row.friction is not None else [],
-        ],
-        " · ",
-    )
-    yield joined(
-        [
-            [(day(row.started_at, zone)[:16], "quiet")],
-            [(printable(row.project), "quiet")],
-            [(printable(story.branch), "accent")] if story.branch else [],
-            [(printable(story.client), "quiet")],
-        ],
-        " · ",
-    )
+    known: list[Line] = [
+        [(glyph, tone)],
+        [("★ pinned", "warn")] if row.pinned else [],
+        [(f"{age(end - row.started_at)}{active}", "text")],
+        [(several(row.turns, "turn"), "text")],
+        [(f"{rough}: friction {row.friction:.2f}", rough_tone)] if rough and row.friction is not None else [],
+    ]
+    if length(joined(known, " · ")) > cells:
+        known[-1] = [(rough, rough_tone)]
+    yield joined(known, " · ")
+    where: list[tuple[int, Line]] = [
+        (0, [(day(row.started_at, zone)[:16], "quiet")]), (1, [(printable(row.project), "quiet")]),
+        (2, [(printable(story.branch), "accent")] if story.branch else []), (3, [(printable(story.client), "quiet")]),
+    ]  # fmt: skip
+    yield fitting([part for part in where if part[1]], cells, " · ")
 
 
 def _obstacle(story: Story, cells: int) -> Iterator[Line]:
     """What stood in its way: as the narrative says it, where that is of the episode as it is; else by the records."""
-    told = story.narrative
-    if told and told.obstacle and not told.stale:
-        yield from _field("obstacle", flat(told.obstacle), cells, 6)
+    narrative = story.narrative
+    if narrative and narrative.obstacle and not narrative.stale:
+        yield from _field("obstacle", flat(narrative.obstacle), cells, 6)
         return
-    if not story.obstacle or (told and not told.stale):
+    if not story.obstacle or (narrative and not narrative.stale):
         none = "nothing failed" if not story.obstacle else "nothing that mattered"
         yield [(pad("obstacle", _LABEL), "quiet"), (f"✓ {none}", "good")]
         return
     committed = "– committed since" if story.obstacle_closed else "✗ still open"
     end = "✓ then it passed" if story.obstacle_mended else committed
     times = f"failed {several(story.obstacle_times, 'time')}  "
-    room = cells - _LABEL - width(times) - width(end) - 2
-    yield [
-        (pad("obstacle", _LABEL), "quiet"), (fit(flat(story.obstacle), room) + "  ", "text"), (times, "quiet"),
+    told: Line = [
+        (times, "quiet"),
         (end, "good" if story.obstacle_mended else "quiet" if story.obstacle_closed else "bad"),
-    ]  # fmt: skip
+    ]
+    what, room = flat(story.obstacle), cells - _LABEL - length(told) - 2
+    if room < min(width(what), _TITLE):
+        yield from _field("obstacle", what, cells, 2)
+        yield [(" " * _LABEL, "text"), *told]
+    else:
+        yield [(pad("obstacle", _LABEL), "quiet"), (fit(what, room) + "  ", "text"), *told]
 
 
 def _warned(found: Sequence[Warned], cells: int) -> Iterator[Line]:
@@ -319,9 +322,12 @@ def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
         sure += " (l)" if asks and keys else ""
         verb = "same work as " if link.linked else "not the same as "
         end = ", ".join(part for part in (f"  score {link.score:.2f}", said or sure) if part)
+        title, room = flat(whole(other_title)), cells - _LABEL - width(verb)
+        if room - width(end) < min(width(title), _TITLE):  # the name says more than its score
+            end = f"  {said or sure}" if said or sure else ""
         yield [
             (pad("link", _LABEL), "quiet"), (verb, "text"),
-            (fit_words(flat(whole(other_title)), max(8, cells - _LABEL - width(verb) - width(end))), "accent"),
+            (fit_words(title, max(8, room - width(end))), "accent"),
             (end, "good" if said else "warn" if asks else "quiet"),
         ]  # fmt: skip
     if folded:

@@ -17,7 +17,7 @@ from nmem import database, settle_start
 from nmem.errors import NmemError
 from nmem.text import printable
 from nmem_tui.model import actions
-from nmem_tui.model.figures import several
+from nmem_tui.model.figures import date, several
 from nmem_tui.store.access import Change
 
 if TYPE_CHECKING:
@@ -394,30 +394,27 @@ def resume_beside(plan: Resume, environ: Mapping[str, str]) -> str:
 
 
 _FRESH_MS, _ASKED_MS = 60_000, 6_000
-"""A change that is so young was just named as it was done; one that was named for undoing stands as long as a toast."""
+"""A change so young was just named as it was done; one named for undoing can be undone a bit longer than its toast."""
 
 
 class Undo:
     """Takes the newest change back. One that is older than a minute is named first; asked again, it is taken back."""
 
     def __init__(self, zone: Callable[[], tzinfo | None]) -> None:
-        self._zone = zone
-        self._named, self._at = 0, 0
+        self._zone, self._named, self._at = zone, 0, 0
 
     def __call__(self, db: Connection, now: int) -> str:
         """What was undone, or would be."""
         from nmem import undo  # on use: start-up stays short
-        from nmem_tui.model.previews import moment
 
         following = undo.foreseen(db)
-        asked = following is not None and following.id == self._named and now - self._at < _ASKED_MS
+        asked = following and following.id == self._named and now - self._at < _ASKED_MS
         if following is None or asked or now - following.at < _FRESH_MS:
             self._named = 0
             return f"undone: {undo.undo(db, now)}"
         self._named, self._at = following.id, now
-        again = f"{actions.key_of('undo')} again undoes it"
-        left = f", 1 of {following.steps}" if following.steps > 1 else ""
-        return f"undo: {following.what} ({moment(following.at, now, self._zone())}{left})? · {again}"
+        when = date(following.at, now, self._zone()) + (f", 1 of {following.steps}" if following.steps > 1 else "")
+        return f"undo: {following.what} ({when})? · {actions.key_of('undo')} again undoes it"
 
 
 @_change
