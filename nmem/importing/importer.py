@@ -125,6 +125,9 @@ class Importer:
         placed = [(each, place(self.db, each)) for each in transcripts]
         for transcript, cursor in sorted(placed, key=lambda pair: not pair[1].offset):
             self.report.files += 1
+            if transcript.whole and transcript.whole.error:
+                self.report.failed.append(f"{transcript.path}: {transcript.whole.error}")
+                continue
             family = read.setdefault(transcript.first_uuid or transcript.path, [])
             if self._repeats(transcript) or not left(transcript, cursor):
                 self.report.unchanged += 1

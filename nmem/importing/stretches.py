@@ -71,13 +71,13 @@ class Stretcher:
         self._projects: dict[tuple[str, str], Project] = {}
 
     def read(self, job: Job) -> Iterator[Stretch]:
-        """The new stretches of one file; an error of the file system is the last of them."""
+        """The new stretches of one file; what went wrong with it is the last of them."""
         try:
             yield from self._whole(job, job.transcript.whole) if job.transcript.whole else self._read(job)
-        except (OSError, ValueError, RecursionError) as error:
+        except histories.BROKEN as error:
             if not job.transcript.whole and not isinstance(error, OSError):
                 raise
-            yield Stretch(job.cursor, error=f"{job.transcript.path}: {getattr(error, 'strerror', '') or error}")
+            yield Stretch(job.cursor, error=f"{job.transcript.path}: {histories.why(error)}")
 
     def _whole(self, job: Job, session: histories.Session) -> Iterator[Stretch]:
         """All of a session of a history; what of it is stored already has the same keys."""

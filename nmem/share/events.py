@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from sqlite3 import Connection
 from typing import Any
 
+from nmem.hours import utc
 from nmem.read.file_history import checkouts
 from nmem.read.standing import row_id
 from nmem.read.stream import LABELS, Whose
@@ -66,7 +67,7 @@ class Records:
 
 def moment(at: int) -> str:
     """Milliseconds since 1970 as RFC 3339, in UTC."""
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return utc(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def line(record: Record) -> bytes:

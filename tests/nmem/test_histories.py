@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from capture.storage import store
+from nmem.commands.terminal import local
+from nmem.commands.threads import day_and_time
 from nmem.importing import histories
 from nmem.importing.discover import every, find
 from nmem.importing.importer import Importer
+from nmem.share.events import moment
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 AT = 1_790_000_000_000
@@ -335,7 +341,48 @@ def test_a_broken_history_is_said_and_the_others_are_read(tmp_path: Path, db: sq
     (tmp_path / "opencode.db").write_text("no database")
     (tmp_path / "ui_messages.json").write_text('[{"ts": 1')
     cursor(tmp_path)
-    assert Importer(db).run(find([tmp_path])).prompts == 1
+    report = Importer(db).run(find([tmp_path]))
+    assert (report.prompts, len(report.failed)) == (1, 2)
+
+
+def test_an_odd_time_neither_ends_the_import_nor_stays(tmp_path: Path, db: sqlite3.Connection) -> None:
+    path, other = cline(tmp_path), cursor(tmp_path)
+    told = json.loads(path.read_text())
+    told[5]["ts"], told[-1]["ts"] = (AT + 5) * 1000, 9_000_000_000_000
+    path.write_text(json.dumps(told))
+    report = Importer(db).run(find([path, other]))
+    assert (report.failed, report.sessions) == ([], 2)
+    latest = time.time() * 1000 + 86_400_000
+    assert all(0 < at <= latest for (at,) in db.execute("SELECT at FROM prompts UNION SELECT at FROM observations"))
+    assert db.execute("SELECT at FROM observations WHERE obs_type = 'test'").fetchone() == (AT + 5,), "microseconds"
+    assert db.execute("SELECT max(started_at, last_at) <= ? FROM sessions", (latest,)).fetchone() == (1,)
+
+
+def test_odd_rows_of_opencode_are_read_and_a_circle_of_parents_ends(tmp_path: Path, db: sqlite3.Connection) -> None:
+    path = opencode(tmp_path)
+    with sqlite3.connect(path) as rows:
+        rows.execute("UPDATE session SET time_updated = 'today', directory = NULL")
+        rows.execute("UPDATE session SET parent_id = 'ses_2' WHERE id = 'ses_1'")
+    rows.close()
+    report = Importer(db).run(find([path]))
+    assert (report.failed, report.observations) == ([], 2)
+
+
+def test_whatever_a_broken_history_raises_is_one_line_that_names_the_file(
+    tmp_path: Path, db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> Iterator[Any]:
+        raise KeyError("role")
+        yield
+
+    (tmp_path / "opencode.db").write_text("no database")
+    path = goose(tmp_path)
+    cursor(tmp_path)
+    monkeypatch.setattr(histories, "of", lambda name, of=histories.of: (
+        replace(of(name), events=fails) if name == "goose" else of(name)))  # fmt: skip
+    report = Importer(db).run(find([tmp_path]))
+    assert report.prompts == 1
+    assert sorted(line.partition(": ")[0] for line in report.failed) == [str(path), str(tmp_path / "opencode.db")]
 
 
 def test_every_format_says_where_it_lies_and_on_what_it_was_tried() -> None:
@@ -344,3 +391,9 @@ def test_every_format_says_where_it_lies_and_on_what_it_was_tried() -> None:
         assert set(history.clients) <= set(every())
         row = next(line for line in page.splitlines() if line.startswith(f"| {history.title} |"))
         assert (history.tried or "untried") in row and history.place in row
+
+
+@pytest.mark.parametrize("shown", [day_and_time, local, moment])
+def test_a_damaged_time_that_is_stored_is_shown(shown: Callable[[int], object]) -> None:
+    for at in (AT * 1000, 2**62, -(2**62)):
+        assert shown(at), "`nmem sessions --all` and `nmem stream` list what there is"

@@ -16,7 +16,7 @@ from capture.clients.fields import items, mapping, text, whole
 from capture.event import TOOL_ERROR, Event
 from capture.transcript.reading import millis
 from nmem.importing import histories
-from nmem.importing.histories import History, Session, Teller, data_home, stamp, text_of
+from nmem.importing.histories import History, Session, Teller, data_home, possible, stamp, text_of
 
 _NAMES = {"shell": "shell", "text_editor": "editor", "write": "write", "edit": "edit", "read": "read", "tree": "search",
           "web_scrape": "web_fetch", "analyze": "read", "delegate": "agent", "todo_write": "todo"}  # fmt: skip
@@ -59,9 +59,8 @@ def _sessions(path: Path) -> Iterator[Session]:
     except sqlite3.Error as error:
         raise ValueError(error) from None
     for number, folder, count, last in rows:
-        yield Session(
-            f"{path}#{number}", str(path), "goose", histories.number("goose", number), folder or "", 1, count, _at(last)
-        )
+        yield Session(f"{path}#{number}", str(path), "goose", histories.number("goose", str(number)), text(folder), 1,
+                      count, _at(last))  # fmt: skip
 
 
 def _at(value: object) -> int:
@@ -85,7 +84,7 @@ def _messages(session: Session) -> Iterator[tuple[str, int, list[object]]]:
                 "SELECT role, created_timestamp, content_json FROM messages WHERE session_id = ? ORDER BY id",
                 (session.path.rpartition("#")[2],),
             ):
-                yield role, _at(at), items(json.loads(content))
+                yield text(role), _at(at), items(json.loads(content))
     except sqlite3.Error as error:
         raise ValueError(error) from None
 
@@ -109,7 +108,7 @@ def _events(session: Session, told: Teller) -> Iterator[Event]:
                 event = _call(told, part, at)
                 calls[event.tool_use_id] = event
             elif kind == "toolResponse" and (made := calls.pop(text(part.get("id")), None)):
-                _answer(made, mapping(part.get("toolResult")), at)
+                _answer(made, mapping(part.get("toolResult")), possible(at))
                 yield made
     yield from calls.values()
     yield from last

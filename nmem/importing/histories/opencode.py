@@ -44,13 +44,16 @@ def _sessions(path: Path) -> Iterator[Session]:
             rows = db.execute(_ROWS).fetchall()
     except sqlite3.Error as error:
         raise ValueError(error) from None
-    parents = {row[0]: row[1] for row in rows}
-    for own, parent, folder, _version, updated, _created in rows:
-        root = own
-        while parents.get(root):
-            root = parents[root]
-        yield Session(f"{path}#{own}", str(path), "opencode", root, folder, 1, updated or 1, updated or 0,
-                      inner=own if parent else "")  # fmt: skip
+    parents = {text(row[0]): text(row[1]) for row in rows}
+    for name, parent, folder, _version, updated, _created in rows:
+        own = root = text(name)
+        seen = {own}
+        while (above := parents.get(root)) and above not in seen:
+            seen.add(above)
+            root = above
+        changed = whole(updated) or 0
+        yield Session(f"{path}#{own}", str(path), "opencode", root, text(folder), 1, changed or 1, changed,
+                      inner=own if text(parent) else "")  # fmt: skip
 
 
 def _older(path: Path) -> Session:
