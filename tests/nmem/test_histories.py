@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -323,18 +326,28 @@ def test_what_each_format_knows_beside(tmp_path: Path, db: sqlite3.Connection) -
     assert db.execute("SELECT cwd FROM sessions WHERE client = 'cline'").fetchone() == ("/src/shop",)
 
 
+_CLAUDE: dict[str, object] = {
+    "sessionId": "11-22",
+    "uuid": "u",
+    "type": "user",
+    "timestamp": "2026-09-01T10:00:05Z",
+    "cwd": "/src/shop",
+    "message": {"role": "user", "content": "mend the cart"},
+}
+
+
 def test_a_copy_of_a_session_that_is_known_is_left_out(tmp_path: Path, db: sqlite3.Connection) -> None:
-    claude: dict[str, object] = {
-        "sessionId": "11-22",
-        "uuid": "u",
-        "type": "user",
-        "timestamp": "2026-09-01T10:00:05Z",
-        "cwd": "/src/shop",
-        "message": {"role": "user", "content": "mend the cart"},
-    }
-    Importer(db).run(find([_lines(tmp_path / "11-22.jsonl", [claude])]))
+    Importer(db).run(find([_lines(tmp_path / "11-22.jsonl", [_CLAUDE])]))
     report = Importer(db).run(find([specstory(tmp_path)]))
     assert (report.sessions, report.unchanged) == (0, 1)
+
+
+def test_a_copy_that_comes_with_its_session_is_left_out(tmp_path: Path, db: sqlite3.Connection) -> None:
+    specstory(tmp_path)
+    _lines(tmp_path / "11-22.jsonl", [_CLAUDE])
+    report = Importer(db).run(find([tmp_path]))
+    assert (report.sessions, report.prompts, report.unchanged) == (1, 1, 1)
+    assert db.execute("SELECT client FROM sessions").fetchall() == [("claude",)]
 
 
 def test_a_broken_history_is_said_and_the_others_are_read(tmp_path: Path, db: sqlite3.Connection) -> None:
@@ -397,3 +410,20 @@ def test_every_format_says_where_it_lies_and_on_what_it_was_tried() -> None:
 def test_a_damaged_time_that_is_stored_is_shown(shown: Callable[[int], object]) -> None:
     for at in (AT * 1000, 2**62, -(2**62)):
         assert shown(at), "`nmem sessions --all` and `nmem stream` list what there is"
+
+
+def test_a_pipe_among_the_files_does_not_hold_the_walk(tmp_path: Path) -> None:
+    for name in ("notes.md", "20260901_2.jsonl", "ui_messages.json", ".aider.chat.history.md"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "sessions").mkdir()
+    for name in ("opencode.db", "sessions/sessions.db"):
+        os.mkfifo(tmp_path / name)
+    cursor(tmp_path)
+    code = (
+        "import sys; from pathlib import Path; from nmem.importing.discover import find;"
+        "print(*(each.path for each in find([Path(sys.argv[1])]) if not each.whole.error))"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    argv = [sys.executable, "-c", code, str(tmp_path)]
+    found = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True, env=env)
+    assert found.stdout.split() == [str(tmp_path / "cursor_cart.md")]
