@@ -11,14 +11,16 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from errno import EINVAL
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from capture.clients import said
 from capture.event import PROMPT, THINKING, TOOL_ERROR, TOOL_RESULT, TURN_END, USER, Event
-from capture.files import read
+from capture.files import read, regular
 from capture.keys import digest
 from capture.transcript.reading import Reader, Source
 
@@ -175,6 +177,12 @@ def why(error: BaseException) -> str:
     return said if isinstance(error, OSError | ValueError | sqlite3.Error) else f"not as expected ({said})"
 
 
+def head_of(path: Path, most: int) -> bytes:
+    """The beginning of a regular file: a FIFO of the same name may never end. Raises OSError."""
+    with open(path, "rb", opener=regular) as file:
+        return file.read(most)
+
+
 def text_of(path: str) -> str:
     """A file's text. Raises OSError."""
     return read(path, _MOST).decode("utf-8", "replace")
@@ -183,6 +191,15 @@ def text_of(path: str) -> str:
 def json_of(path: str) -> object:
     """A file's JSON. Raises OSError or ValueError."""
     return json.loads(text_of(path))
+
+
+@contextmanager
+def opened(path: str) -> Iterator[sqlite3.Connection]:
+    """Another program's database, which is only read. Raises OSError and sqlite3.Error."""
+    if not Path(path).is_file():  # opening a pipe waits for ever
+        raise OSError(EINVAL, "not a regular file", path)
+    with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=5)) as db:
+        yield db
 
 
 def stamp(path: Path) -> tuple[int, int, int]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from capture.event import Event
 from nmem.importing import histories
-from nmem.importing.histories import History, Session, Teller, stamp, text_of
+from nmem.importing.histories import History, Session, Teller, head_of, stamp, text_of
 
 _EXPORTED = re.compile(
     r"^_Exported on (\d+)/(\d+)/(\d{4}) at (\d\d):(\d\d):(\d\d) .*?from Cursor(?: \(([\d.]+)\))?", re.MULTILINE
@@ -21,8 +21,7 @@ _TURN = re.compile(r"^\*\*(User|Cursor)\*\*\s*$", re.MULTILINE)
 
 
 def _head(path: Path) -> re.Match[str] | None:
-    with path.open("rb") as file:
-        return _EXPORTED.search(file.read(2_000).decode("utf-8", "replace"))
+    return _EXPORTED.search(head_of(path, 2_000).decode("utf-8", "replace"))
 
 
 def _owns(path: Path) -> bool:
