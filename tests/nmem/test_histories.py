@@ -309,7 +309,7 @@ def test_what_each_format_knows_beside(tmp_path: Path, db: sqlite3.Connection) -
     assert inner == [("ses_1", "ses_2")], "a subagent's call is its parent's session's"
     assert dict(db.execute("SELECT id, context_tokens FROM sessions WHERE client IN ('opencode', 'cline')")) == {
         "ses_1": 1000,
-        histories.number("cline", str(AT)): 700,
+        histories.own_id("cline", str(AT)): 700,
     }
     counts = db.execute(
         "SELECT lines_added, lines_removed FROM observations WHERE obs_type = 'file_edit' ORDER BY at"
@@ -427,3 +427,29 @@ def test_a_pipe_among_the_files_does_not_hold_the_walk(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", code, str(tmp_path)]
     found = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True, env=env)
     assert found.stdout.split() == [str(tmp_path / "cursor_cart.md")]
+
+
+def test_a_chat_of_cursor_that_is_exported_again_is_stored_once(tmp_path: Path, db: sqlite3.Connection) -> None:
+    path = cursor(tmp_path)
+    Importer(db).run(find([path]))
+    told = path.read_text().replace("at 10:00:00", "at 18:30:00")
+    more = "\n---\n\n**User**\n\nthen fix it\n\n---\n\n**Cursor**\n\nDone.\n"
+    (tmp_path / "cursor_cart_2.md").write_text(
+        told + "\n---\n\n**User**\n\nthen fix it\n\n---\n\n**Cursor**\n\nDone.\n"
+    )
+    report = Importer(db).run(find([tmp_path]))
+    assert (report.sessions, report.prompts, report.texts) == (0, 1, 1)
+    said = [text.partition(" [")[0] for (text,) in db.execute("SELECT content FROM prompts ORDER BY at")]
+    assert said == ["mend the cart", "It fails at the total.", "then fix it", "Done."]
+
+
+def test_an_answer_that_aider_still_writes_waits(tmp_path: Path, db: sqlite3.Connection) -> None:
+    path = aider(tmp_path)
+    whole = path.read_text()
+    path.write_text(whole.replace("It is.\n", "It"))
+    Importer(db).run(find([path]))
+    path.write_text(whole)
+    os.utime(path, (time.time() - 3_600, time.time() - 3_600))
+    assert Importer(db).run(find([path])).texts == 1
+    assert not Importer(db).run(find([path])).texts
+    assert [text for (text,) in db.execute("SELECT content FROM prompts WHERE content LIKE 'It%'")] == ["It is."]

@@ -28,6 +28,8 @@ NAMES = ("opencode", "cline", "aider", "specstory", "goose", "cursor")
 """The formats, the most used first; each is a module of this package."""
 _MOST = 1 << 28
 """Bytes of a file that are read at most."""
+SETTLED = 600.0
+"""Seconds after which nobody writes to a file any more."""
 _DAY = 86_400_000
 _FINER = 100_000_000_000_000
 """From here on, a time is in microseconds or in nanoseconds: as milliseconds it is beyond the year 5000."""
@@ -208,7 +210,7 @@ def stamp(path: Path) -> tuple[int, int, int]:
     return found.st_size, found.st_mtime_ns // 1_000 or 1, found.st_mtime_ns // 1_000_000
 
 
-def number(*parts: str) -> str:
+def own_id(*parts: str) -> str:
     """An id for a session that has none of its own, or whose own is another client's: told apart by its beginning."""
     return digest("\0".join(parts))
 

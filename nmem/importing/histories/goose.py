@@ -34,7 +34,7 @@ def _sessions(path: Path) -> Iterator[Session]:
             str(path),
             str(path),
             "goose",
-            histories.number("goose", path.stem),
+            histories.own_id("goose", path.stem),
             text(head.get("working_dir")),
             size,
             version,
@@ -47,7 +47,7 @@ def _sessions(path: Path) -> Iterator[Session]:
             " JOIN messages m ON m.session_id = s.id GROUP BY s.id"
         ).fetchall()
     for number, folder, count, last in rows:
-        yield Session(f"{path}#{number}", str(path), "goose", histories.number("goose", str(number)), text(folder), 1,
+        yield Session(f"{path}#{number}", str(path), "goose", histories.own_id("goose", str(number)), text(folder), 1,
                       count, _at(last))  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def _sessions(path: Path) -> Iterator[Session]:
         str(path),
         str(path),
         "specstory",
-        histories.number("specstory", number),
+        histories.own_id("specstory", number),
         str(root),
         size,
         version,
