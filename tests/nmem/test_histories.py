@@ -434,9 +434,7 @@ def test_a_chat_of_cursor_that_is_exported_again_is_stored_once(tmp_path: Path, 
     Importer(db).run(find([path]))
     told = path.read_text().replace("at 10:00:00", "at 18:30:00")
     more = "\n---\n\n**User**\n\nthen fix it\n\n---\n\n**Cursor**\n\nDone.\n"
-    (tmp_path / "cursor_cart_2.md").write_text(
-        told + "\n---\n\n**User**\n\nthen fix it\n\n---\n\n**Cursor**\n\nDone.\n"
-    )
+    (tmp_path / "cursor_cart_2.md").write_text(told + more)
     report = Importer(db).run(find([tmp_path]))
     assert (report.sessions, report.prompts, report.texts) == (0, 1, 1)
     said = [text.partition(" [")[0] for (text,) in db.execute("SELECT content FROM prompts ORDER BY at")]
