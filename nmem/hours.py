@@ -1,4 +1,4 @@
-"""Parses times as people write them: start times, quiet hours, durations."""
+"""Parses times as people write them: start times, quiet hours, durations; and tells stored ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ _SPAN = re.compile(r"(?:in\s+)?(\d{1,6}(?:\.\d{1,3})?)\s*(s|m|h|d|w)[a-z]*", re.
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)", re.ASCII)
 _EVENING, _MORNING = time(21), time(9)
 _FIRST_INT = 1_000_000_000
+_FIRST, _LAST = 86_400_000, 253_370_764_800_000
 _MOST = 5 * 366 * 86_400
 TAKES = "now, 30m, 2h, 22:30, tonight, tomorrow, 2026-01-31 08:00"
+
+
+def utc(at: int) -> datetime:
+    """Stored milliseconds as a time; the nearest one that a calendar has, for what is stored may be damaged."""
+    return datetime.fromtimestamp(max(_FIRST, min(at, _LAST)) / 1000, UTC)
 
 
 def when(text: str, now: int) -> int:

@@ -36,6 +36,13 @@ function send(event, payload, listen) {
   })
 }
 
+/** What a promise gives, at the latest after so long, or `otherwise`. */
+function within(promise, ms, otherwise) {
+  let limit
+  const over = new Promise((done) => (limit = setTimeout(() => done(otherwise), ms)))
+  return Promise.race([promise, over]).finally(() => clearTimeout(limit))
+}
+
 function answer(said) {
   try {
     return JSON.parse(said).additionalContext ?? ""
@@ -61,7 +68,8 @@ export const Nmem = async ({ client, directory, worktree }) => {
   /** A session that was there before this plugin was loaded is resumed; or it is a subagent's. */
   const meet = async (session) => {
     if (starts.has(session) || parents.has(session)) return
-    const known = await client?.session?.get({ path: { id: session } }).catch(() => {})
+    const asking = client?.session?.get({ path: { id: session } }).catch(() => {})
+    const known = await within(asking, PATIENCE_MS / 3)
     if (known?.data?.parentID) of(known.data)
     else begin(session, { source: "resume", client_version: known?.data?.version })
   }
@@ -119,13 +127,17 @@ export const Nmem = async ({ client, directory, worktree }) => {
         if (model?.modelID) models.set(session, model.modelID)
         asked.add(output.message.id)
         const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
+        // all that is awaited shares one limit: the person waits for it
+        const until = Date.now() + PATIENCE_MS
+        const rest = () => Math.max(0, until - Date.now())
         await meet(session)
         // what a subagent is asked is the tool's input, not something the user said
         if (!said.length || parents.has(session)) return
         const prompt = said.map((part) => part.text).join("\n")
-        const first = await starts.get(session)
+        const first = await within(starts.get(session), rest(), "")
         starts.set(session, "")
-        const now = await send("chat.message", { ...base(session), turn_id: output.message.id, prompt }, true)
+        const sent = send("chat.message", { ...base(session), turn_id: output.message.id, prompt }, true)
+        const now = await within(sent, rest(), "")
         const told = [first, now].filter(Boolean).join("\n\n")
         const last = output.parts.at(-1)
         // parts are read in the order of their ids

@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from sqlite3 import Connection
 from typing import Literal
 
 from capture.storage.store import transaction
 from nmem.errors import NmemError
+from nmem.hours import utc
 from nmem.store.corrections import Entry, write
 
 KIND = "judge"
@@ -174,7 +174,7 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
 
 def day_of(at: int) -> str:
     """The day of a time in milliseconds, as redactions are counted."""
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
+    return utc(at).strftime("%Y-%m-%d")
 
 
 HEAD = 8_000

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from sqlite3 import Connection, Row
 
 from capture.extract.git_output import hexadecimal
@@ -16,6 +15,7 @@ from capture.redaction import redact
 from capture.text import clean
 from nmem.blame import git
 from nmem.context.places import absolute, forward, root
+from nmem.hours import utc
 from nmem.read import file_history
 from nmem.read.views import refusal
 from nmem.text import json_list, json_object
@@ -167,7 +167,7 @@ def unified(found: Changes, *, whole: bool = False) -> list[str]:
 
 def _head(one: Hunk) -> str:
     counts = f" +{one.added or 0} -{one.removed or 0}" if one.added is not None or one.removed is not None else ""
-    when = f"{datetime.fromtimestamp(one.at / 1000, UTC).astimezone():%Y-%m-%d %H:%M}"
+    when = f"{utc(one.at).astimezone():%Y-%m-%d %H:%M}"
     ended = f", {one.outcome}" if one.outcome not in ("ok", "unknown") else ""
     kept = "" if one.lines else ", its text was not kept"
     return f"@@ obs/{one.id} {when}{counts}{ended}{kept} @@"

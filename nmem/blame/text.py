@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from nmem.hours import utc
 from nmem.text import fit, printable
 
 if TYPE_CHECKING:
@@ -99,4 +100,4 @@ def _moment(at: int) -> str:
 
 
 def _local(at: int) -> datetime:
-    return datetime.fromtimestamp(at / 1000, UTC).astimezone()
+    return utc(at).astimezone()

@@ -176,9 +176,9 @@ def _choose(found: list[Transcript], since: str | None, limit: int | None) -> li
         found = [each for each in found if each.latest >= floor]
     if limit:
         newest: dict[str, str] = {}
-        for each in found:
+        for each in filter(lambda one: one.session_id, found):
             newest[each.session_id] = max(newest.get(each.session_id, ""), each.latest)
-        kept = set(sorted(newest, key=lambda one: newest[one], reverse=True)[:limit])
+        kept = {"", *sorted(newest, key=lambda one: newest[one], reverse=True)[:limit]}  # what is broken is said
         found = [each for each in found if each.session_id in kept]
     return found
 

@@ -17,6 +17,7 @@ from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from nmem import database, tables, upgrade
 from nmem.errors import NmemError, NoDatabase
+from nmem.hours import utc
 from nmem.text import lines, printable, whole_minutes
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def when(text: str, option: str = "--since") -> int:
 
 def local(at: int) -> datetime:
     """Milliseconds as the person's own time."""
-    return datetime.fromtimestamp(at / 1000, UTC).astimezone()
+    return utc(at).astimezone()
 
 
 def day(at: int, today: int) -> str:

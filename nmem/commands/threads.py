@@ -6,7 +6,6 @@ import sqlite3
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,7 @@ from nmem.commands.terminal import (
     writing,
 )
 from nmem.errors import NmemError
+from nmem.hours import utc
 from nmem.store.project import key_of, named
 from nmem.text import fit, printable, to_json
 from nmem.threads import read
@@ -239,7 +239,7 @@ def _said(found: Decision) -> str:
 
 def day_and_time(at: int) -> str:
     """A time as lists show it."""
-    return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    return utc(at).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def _number(thread: str) -> int | None:

@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from sqlite3 import Connection
+
+from nmem.hours import utc
 
 _CUT = 400
 """Characters of a text whose place is not known any more."""
@@ -57,7 +58,7 @@ class Later:
     def told(self) -> str:
         """Which one, and when it was made."""
         episode = f" of episode/{self.unit_id}" if self.unit_id else ""
-        return f"decision/{self.id}{episode} on {datetime.fromtimestamp(self.at / 1000, UTC).astimezone():%Y-%m-%d}"
+        return f"decision/{self.id}{episode} on {utc(self.at).astimezone():%Y-%m-%d}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class Decision:
     @property
     def written(self) -> str:
         """The decision as a section of a file: what was asked, the person's words, how the agent said it again."""
-        day = f"{datetime.fromtimestamp(self.at / 1000, UTC).astimezone():%Y-%m-%d}"
+        day = f"{utc(self.at).astimezone():%Y-%m-%d}"
         parts = (f"Asked: {_flat(self.question)}" if self.question else "", _flat(self.text),
                  f"In other words: {_flat(self.restated)}" if self.restated else "",
                  f"(decided on {day}, decision/{self.id})")  # fmt: skip

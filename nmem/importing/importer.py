@@ -85,7 +85,8 @@ class Importer:
         begun = time.perf_counter()
         before = self._counts()
         try:
-            transcripts = sorted(found, key=lambda each: (each.latest, each.path))
+            # a client's own transcripts first: they tell more than another program's copy of the same session
+            transcripts = sorted(found, key=lambda each: (each.whole is not None, each.latest, each.path))
             jobs = self._jobs(transcripts)
             # subagents after the sessions whose prompts their work belongs to
             for inner in (False, True):
@@ -122,11 +123,15 @@ class Importer:
         """
         jobs = []
         read: dict[str, list[str]] = {}
+        own = {each.session_id for each in transcripts if not each.whole}
         placed = [(each, place(self.db, each)) for each in transcripts]
         for transcript, cursor in sorted(placed, key=lambda pair: not pair[1].offset):
             self.report.files += 1
+            if transcript.whole and transcript.whole.error:
+                self.report.failed.append(f"{transcript.path}: {transcript.whole.error}")
+                continue
             family = read.setdefault(transcript.first_uuid or transcript.path, [])
-            if self._repeats(transcript) or not left(transcript, cursor):
+            if self._repeats(transcript, own) or not left(transcript, cursor):
                 self.report.unchanged += 1
             else:
                 jobs.append(Job(transcript, cursor, [] if cursor.offset else list(family)))
@@ -134,10 +139,12 @@ class Importer:
                 family.append(transcript.path)
         return jobs
 
-    def _repeats(self, transcript: Transcript) -> bool:
-        """Whether this is another program's copy of a session that is stored already."""
-        own = transcript.whole.same_as if transcript.whole else ""
-        return bool(own and self.db.execute("SELECT 1 FROM sessions WHERE id = ?", (own,)).fetchone())
+    def _repeats(self, transcript: Transcript, coming: set[str]) -> bool:
+        """Whether this is another program's copy of a session that is stored already, or that comes in this run."""
+        of = transcript.whole.same_as if transcript.whole else ""
+        if not of or of in coming:
+            return bool(of)
+        return self.db.execute("SELECT 1 FROM sessions WHERE id = ?", (of,)).fetchone() is not None
 
     def _all(self, jobs: list[Job]) -> None:
         workers = self.workers

@@ -30,8 +30,6 @@ from nmem.side_by_side import answers
 
 SIZE = 1_000
 """Records between two commits."""
-_SETTLED = 600.0
-"""Seconds after which nobody writes to a file any more."""
 _QUIET = 20.0
 """Seconds after which a text at the end of a file is taken for the turn's closing: an agent that goes on after a text
 writes its call before that. A call that waits for its answer waits on."""
@@ -71,13 +69,13 @@ class Stretcher:
         self._projects: dict[tuple[str, str], Project] = {}
 
     def read(self, job: Job) -> Iterator[Stretch]:
-        """The new stretches of one file; an error of the file system is the last of them."""
+        """The new stretches of one file; what went wrong with it is the last of them."""
         try:
             yield from self._whole(job, job.transcript.whole) if job.transcript.whole else self._read(job)
-        except (OSError, ValueError, RecursionError) as error:
+        except histories.BROKEN as error:
             if not job.transcript.whole and not isinstance(error, OSError):
                 raise
-            yield Stretch(job.cursor, error=f"{job.transcript.path}: {getattr(error, 'strerror', '') or error}")
+            yield Stretch(job.cursor, error=f"{job.transcript.path}: {histories.why(error)}")
 
     def _whole(self, job: Job, session: histories.Session) -> Iterator[Stretch]:
         """All of a session of a history; what of it is stored already has the same keys."""
@@ -96,7 +94,7 @@ class Stretcher:
     def _read(self, job: Job) -> Iterator[Stretch]:
         told, cursor = _reader(job), job.cursor
         still = time.time() - job.transcript.changed
-        settled = still > _SETTLED
+        settled = still > histories.SETTLED
         seen = _uuids(job.related)
         out = Stretch(cursor)
         events: list[Event] = []
@@ -182,7 +180,7 @@ def _reader(job: Job) -> Reader:
 def _long_over(latest: str) -> bool:
     """Whether the last record, by its own time, is from long ago: a file that was copied is as new as the copy."""
     at = millis(latest)
-    return at > 0 and time.time() - at / 1000 > _SETTLED
+    return at > 0 and time.time() - at / 1000 > histories.SETTLED
 
 
 def _alike(one: Batch, other: Batch) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 
+from nmem.hours import utc
 from nmem.learn import kinds, rules
 from nmem.learn.learning import OCCURRENCE, Evidence, Learning, Remedy
 from nmem.learn.rules import code, neat
@@ -71,7 +71,7 @@ def _cut(text: str) -> str:
 
 
 def _day(at: int) -> str:
-    return f"{datetime.fromtimestamp(at / 1000, UTC).astimezone():%Y-%m-%d}"
+    return f"{utc(at).astimezone():%Y-%m-%d}"
 
 
 _HOT, _WARM = 67, 34

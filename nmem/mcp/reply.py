@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 from capture.clients.said import BEGIN, END
+from nmem.hours import utc
 from nmem.llm.outgoing import untagged, without_hidden
 from nmem.names import cited, reads_as_sentence
 from nmem.sanitize import neutral
@@ -50,7 +50,7 @@ def _cut(text: str, most: int) -> str:
 
 def when(at: int | None) -> str:
     """Milliseconds as the person's own time, to the minute."""
-    return "" if at is None else f"{datetime.fromtimestamp(at / 1000, UTC).astimezone():%Y-%m-%d %H:%M}"
+    return "" if at is None else f"{utc(at).astimezone():%Y-%m-%d %H:%M}"
 
 
 def some(found: Mapping[str, object]) -> dict[str, object]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from sqlite3 import Connection
 
 from capture.project import resolve
 from nmem.decisions.store import Rarity
 from nmem.errors import NmemError
+from nmem.hours import utc
 from nmem.learn import places
 from nmem.native import mentions, oppose, twice
 from nmem.native.checkout import Checkout
@@ -286,4 +286,4 @@ def _alone(document: Document, line: Line) -> bool:
 
 
 def _day(at: int) -> str:
-    return f"{datetime.fromtimestamp(at / 1000, UTC).astimezone():%Y-%m-%d}"
+    return f"{utc(at).astimezone():%Y-%m-%d}"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
+from nmem.hours import utc
 from nmem.search.facets import Facet
 from nmem.search.search import Hit, Results
 
@@ -24,7 +23,7 @@ def index(found: Results) -> Json:
 def hit(one: Hit) -> Json:
     """One line of the index: enough to choose by."""
     type_ = one.type if one.kind == "obs" else one.kind
-    at = datetime.fromtimestamp(one.at / 1000, UTC).strftime("%Y-%m-%dT%H:%MZ")
+    at = utc(one.at).strftime("%Y-%m-%dT%H:%MZ")
     return _filled({
         "id": one.id, "type": type_, "at": at, "project": one.project, "text": one.snippet.text,
         "path": "" if one.path in one.snippet.text else one.path, "failed": one.outcome == "failed",

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from sqlite3 import Connection
 
 from capture import clients
 from nmem.episodes.narrations import told_by
 from nmem.episodes.open_ends import plain
 from nmem.errors import NmemError
+from nmem.hours import utc
 from nmem.read import listing, views
 from nmem.read.file_history import checkouts
 from nmem.read.stories import Story, story
@@ -146,7 +146,7 @@ def client(name: str) -> str:
 
 def when(at: int) -> str:
     """A moment, the same for every reader."""
-    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{utc(at):%Y-%m-%d %H:%M} UTC"
 
 
 def ended(row: StreamRow) -> str:

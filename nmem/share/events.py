@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from sqlite3 import Connection
 from typing import Any
 
+from nmem.hours import utc
 from nmem.read.file_history import checkouts
 from nmem.read.standing import row_id
 from nmem.read.stream import LABELS, Whose
@@ -24,8 +25,6 @@ CONTENT = 16_000
 """Characters of a content: both receivers refuse lines of more than 256 KB."""
 _KNOWN = 64
 """Sessions whose folders are remembered."""
-_FIRST, _LAST = -62_135_596_800_000, 253_402_300_799_000
-"""Milliseconds between which a time can be written: an odd one that was imported must not stop a stream."""
 STREAMS = ("project", "client")
 """What tells one stream of a receiver from another: few values each, as both ask for."""
 
@@ -68,12 +67,8 @@ class Records:
 
 
 def moment(at: int) -> str:
-    """Milliseconds since 1970 as RFC 3339, in UTC; what lies outside of the years 1 to 9999 is their first or last."""
-    return (
-        datetime.fromtimestamp(max(_FIRST, min(at, _LAST)) / 1000, UTC)
-        .isoformat(timespec="milliseconds")
-        .replace("+00:00", "Z")
-    )
+    """Milliseconds since 1970 as RFC 3339, in UTC."""
+    return utc(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def line(record: Record) -> bytes:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from capture.storage import store
+from nmem.commands.terminal import local
+from nmem.commands.threads import day_and_time
 from nmem.importing import histories
 from nmem.importing.discover import every, find
 from nmem.importing.importer import Importer
+from nmem.share.events import moment
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 AT = 1_790_000_000_000
@@ -300,7 +309,7 @@ def test_what_each_format_knows_beside(tmp_path: Path, db: sqlite3.Connection) -
     assert inner == [("ses_1", "ses_2")], "a subagent's call is its parent's session's"
     assert dict(db.execute("SELECT id, context_tokens FROM sessions WHERE client IN ('opencode', 'cline')")) == {
         "ses_1": 1000,
-        histories.number("cline", str(AT)): 700,
+        histories.own_id("cline", str(AT)): 700,
     }
     counts = db.execute(
         "SELECT lines_added, lines_removed FROM observations WHERE obs_type = 'file_edit' ORDER BY at"
@@ -317,25 +326,76 @@ def test_what_each_format_knows_beside(tmp_path: Path, db: sqlite3.Connection) -
     assert db.execute("SELECT cwd FROM sessions WHERE client = 'cline'").fetchone() == ("/src/shop",)
 
 
+_CLAUDE: dict[str, object] = {
+    "sessionId": "11-22",
+    "uuid": "u",
+    "type": "user",
+    "timestamp": "2026-09-01T10:00:05Z",
+    "cwd": "/src/shop",
+    "message": {"role": "user", "content": "mend the cart"},
+}
+
+
 def test_a_copy_of_a_session_that_is_known_is_left_out(tmp_path: Path, db: sqlite3.Connection) -> None:
-    claude: dict[str, object] = {
-        "sessionId": "11-22",
-        "uuid": "u",
-        "type": "user",
-        "timestamp": "2026-09-01T10:00:05Z",
-        "cwd": "/src/shop",
-        "message": {"role": "user", "content": "mend the cart"},
-    }
-    Importer(db).run(find([_lines(tmp_path / "11-22.jsonl", [claude])]))
+    Importer(db).run(find([_lines(tmp_path / "11-22.jsonl", [_CLAUDE])]))
     report = Importer(db).run(find([specstory(tmp_path)]))
     assert (report.sessions, report.unchanged) == (0, 1)
+
+
+def test_a_copy_that_comes_with_its_session_is_left_out(tmp_path: Path, db: sqlite3.Connection) -> None:
+    specstory(tmp_path)
+    _lines(tmp_path / "11-22.jsonl", [_CLAUDE])
+    report = Importer(db).run(find([tmp_path]))
+    assert (report.sessions, report.prompts, report.unchanged) == (1, 1, 1)
+    assert db.execute("SELECT client FROM sessions").fetchall() == [("claude",)]
 
 
 def test_a_broken_history_is_said_and_the_others_are_read(tmp_path: Path, db: sqlite3.Connection) -> None:
     (tmp_path / "opencode.db").write_text("no database")
     (tmp_path / "ui_messages.json").write_text('[{"ts": 1')
     cursor(tmp_path)
-    assert Importer(db).run(find([tmp_path])).prompts == 1
+    report = Importer(db).run(find([tmp_path]))
+    assert (report.prompts, len(report.failed)) == (1, 2)
+
+
+def test_an_odd_time_neither_ends_the_import_nor_stays(tmp_path: Path, db: sqlite3.Connection) -> None:
+    path, other = cline(tmp_path), cursor(tmp_path)
+    told = json.loads(path.read_text())
+    told[5]["ts"], told[-1]["ts"] = (AT + 5) * 1000, 9_000_000_000_000
+    path.write_text(json.dumps(told))
+    report = Importer(db).run(find([path, other]))
+    assert (report.failed, report.sessions) == ([], 2)
+    latest = time.time() * 1000 + 86_400_000
+    assert all(0 < at <= latest for (at,) in db.execute("SELECT at FROM prompts UNION SELECT at FROM observations"))
+    assert db.execute("SELECT at FROM observations WHERE obs_type = 'test'").fetchone() == (AT + 5,), "microseconds"
+    assert db.execute("SELECT max(started_at, last_at) <= ? FROM sessions", (latest,)).fetchone() == (1,)
+
+
+def test_odd_rows_of_opencode_are_read_and_a_circle_of_parents_ends(tmp_path: Path, db: sqlite3.Connection) -> None:
+    path = opencode(tmp_path)
+    with sqlite3.connect(path) as rows:
+        rows.execute("UPDATE session SET time_updated = 'today', directory = NULL")
+        rows.execute("UPDATE session SET parent_id = 'ses_2' WHERE id = 'ses_1'")
+    rows.close()
+    report = Importer(db).run(find([path]))
+    assert (report.failed, report.observations) == ([], 2)
+
+
+def test_whatever_a_broken_history_raises_is_one_line_that_names_the_file(
+    tmp_path: Path, db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> Iterator[Any]:
+        raise KeyError("role")
+        yield
+
+    (tmp_path / "opencode.db").write_text("no database")
+    path = goose(tmp_path)
+    cursor(tmp_path)
+    monkeypatch.setattr(histories, "of", lambda name, of=histories.of: (
+        replace(of(name), events=fails) if name == "goose" else of(name)))  # fmt: skip
+    report = Importer(db).run(find([tmp_path]))
+    assert report.prompts == 1
+    assert sorted(line.partition(": ")[0] for line in report.failed) == [str(path), str(tmp_path / "opencode.db")]
 
 
 def test_every_format_says_where_it_lies_and_on_what_it_was_tried() -> None:
@@ -344,3 +404,50 @@ def test_every_format_says_where_it_lies_and_on_what_it_was_tried() -> None:
         assert set(history.clients) <= set(every())
         row = next(line for line in page.splitlines() if line.startswith(f"| {history.title} |"))
         assert (history.tried or "untried") in row and history.place in row
+
+
+@pytest.mark.parametrize("shown", [day_and_time, local, moment])
+def test_a_damaged_time_that_is_stored_is_shown(shown: Callable[[int], object]) -> None:
+    for at in (AT * 1000, 2**62, -(2**62)):
+        assert shown(at), "`nmem sessions --all` and `nmem stream` list what there is"
+
+
+def test_a_pipe_among_the_files_does_not_hold_the_walk(tmp_path: Path) -> None:
+    for name in ("notes.md", "20260901_2.jsonl", "ui_messages.json", ".aider.chat.history.md"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "sessions").mkdir()
+    for name in ("opencode.db", "sessions/sessions.db"):
+        os.mkfifo(tmp_path / name)
+    cursor(tmp_path)
+    code = (
+        "import sys; from pathlib import Path; from nmem.importing.discover import find;"
+        "print(*(each.path for each in find([Path(sys.argv[1])]) if not each.whole.error))"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    argv = [sys.executable, "-c", code, str(tmp_path)]
+    found = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True, env=env)
+    assert found.stdout.split() == [str(tmp_path / "cursor_cart.md")]
+
+
+def test_a_chat_of_cursor_that_is_exported_again_is_stored_once(tmp_path: Path, db: sqlite3.Connection) -> None:
+    path = cursor(tmp_path)
+    Importer(db).run(find([path]))
+    told = path.read_text().replace("at 10:00:00", "at 18:30:00")
+    more = "\n---\n\n**User**\n\nthen fix it\n\n---\n\n**Cursor**\n\nDone.\n"
+    (tmp_path / "cursor_cart_2.md").write_text(told + more)
+    report = Importer(db).run(find([tmp_path]))
+    assert (report.sessions, report.prompts, report.texts) == (0, 1, 1)
+    said = [text.partition(" [")[0] for (text,) in db.execute("SELECT content FROM prompts ORDER BY at")]
+    assert said == ["mend the cart", "It fails at the total.", "then fix it", "Done."]
+
+
+def test_an_answer_that_aider_still_writes_waits(tmp_path: Path, db: sqlite3.Connection) -> None:
+    path = aider(tmp_path)
+    whole = path.read_text()
+    path.write_text(whole.replace("It is.\n", "It"))
+    Importer(db).run(find([path]))
+    path.write_text(whole)
+    os.utime(path, (time.time() - 3_600, time.time() - 3_600))
+    assert Importer(db).run(find([path])).texts == 1
+    assert not Importer(db).run(find([path])).texts
+    assert [text for (text,) in db.execute("SELECT content FROM prompts WHERE content LIKE 'It%'")] == ["It is."]

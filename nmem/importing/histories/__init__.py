@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from errno import EINVAL
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from capture.clients import said
 from capture.event import PROMPT, THINKING, TOOL_ERROR, TOOL_RESULT, TURN_END, USER, Event
-from capture.files import read
+from capture.files import read, regular
 from capture.keys import digest
 from capture.transcript.reading import Reader, Source
 
@@ -24,6 +28,13 @@ NAMES = ("opencode", "cline", "aider", "specstory", "goose", "cursor")
 """The formats, the most used first; each is a module of this package."""
 _MOST = 1 << 28
 """Bytes of a file that are read at most."""
+SETTLED = 600.0
+"""Seconds after which nobody writes to a file any more."""
+_DAY = 86_400_000
+_FINER = 100_000_000_000_000
+"""From here on, a time is in microseconds or in nanoseconds: as milliseconds it is beyond the year 5000."""
+BROKEN = (OSError, ValueError, RecursionError, TypeError, AttributeError, KeyError, sqlite3.Error)
+"""What the reading of a history may raise: what other programs wrote can hold anything at any place."""
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 
 
@@ -46,6 +57,11 @@ class Session:
     """The id of the session of another client that it repeats."""
     inner: str = ""
     """The id of a subagent, whose session is its parent's."""
+    error: str = ""
+    """Why the sessions of its file cannot be told; it stands for all of them."""
+
+    def __post_init__(self) -> None:
+        self.at = possible(self.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +82,14 @@ class History:
 
 class Teller(Reader):
     """Makes the events of one session, and keeps what is said of it as a whole."""
+
+    def event(self, kind: str, at: int, native: str) -> Event:
+        """An Event at a time that can be."""
+        return super().event(kind, possible(at), native)
+
+    def seen(self, tokens: int | None, window: int | None, at: int) -> None:
+        """How full the context was, at a time that can be."""
+        super().seen(tokens, window, possible(at))
 
     def prompt(self, at: int, words: str, turn: str = "") -> Iterator[Event]:
         """What a person typed, unless a machine did."""
@@ -115,23 +139,50 @@ def by_client(client: str) -> History | None:
 
 
 def at(path: Path, client: str = "") -> Iterator[Session]:
-    """The sessions of a file, if it is a history's; a file that cannot be read has none."""
+    """The sessions of a file, if it is a history's; one with an `error` where they cannot be told."""
     for name in NAMES:
         history = of(name)
         if client and client not in history.clients:
             continue
         try:
-            if history.owns(path):
-                yield from history.sessions(path)
-                return
-        except (OSError, ValueError, RecursionError):
+            if not history.owns(path):
+                continue
+        except (OSError, ValueError):
             continue
+        try:
+            yield from history.sessions(path)
+        except BROKEN as error:
+            yield Session(str(path), str(path), history.clients[0], "", at=_now(), error=why(error))
+        return
 
 
 def events(session: Session, source: Source) -> tuple[Teller, Iterator[Event]]:
-    """What happened in a session, in order. Raises OSError, and ValueError for a file that is broken."""
+    """What happened in a session, in order. Raises BROKEN."""
     history, teller = by_client(session.client), Teller(source)
     return teller, history.events(session, teller) if history else iter(())
+
+
+def possible(at: int) -> int:
+    """A time in milliseconds that a session can have: what is stored is compared and shown from then on."""
+    while at > _FINER:
+        at //= 1_000
+    return max(0, min(at, _now() + _DAY))
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
+
+
+def why(error: BaseException) -> str:
+    """What went wrong with a file, in one line."""
+    said = str(getattr(error, "strerror", "") or error)
+    return said if isinstance(error, OSError | ValueError | sqlite3.Error) else f"not as expected ({said})"
+
+
+def head_of(path: Path, most: int) -> bytes:
+    """The beginning of a regular file: a FIFO of the same name may never end. Raises OSError."""
+    with open(path, "rb", opener=regular) as file:
+        return file.read(most)
 
 
 def text_of(path: str) -> str:
@@ -144,13 +195,22 @@ def json_of(path: str) -> object:
     return json.loads(text_of(path))
 
 
+@contextmanager
+def opened(path: str) -> Iterator[sqlite3.Connection]:
+    """Another program's database, which is only read. Raises OSError and sqlite3.Error."""
+    if not Path(path).is_file():  # opening a pipe waits for ever
+        raise OSError(EINVAL, "not a regular file", path)
+    with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=5)) as db:
+        yield db
+
+
 def stamp(path: Path) -> tuple[int, int, int]:
     """(size, version, time of the last change in milliseconds) of a file."""
     found = path.stat()
     return found.st_size, found.st_mtime_ns // 1_000 or 1, found.st_mtime_ns // 1_000_000
 
 
-def number(*parts: str) -> str:
+def own_id(*parts: str) -> str:
     """An id for a session that has none of its own, or whose own is another client's: told apart by its beginning."""
     return digest("\0".join(parts))
 

@@ -7,6 +7,7 @@ none. Only the start of a session has a time: what follows is put a second apart
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -40,10 +41,14 @@ def _owns(path: Path) -> bool:
 def _sessions(path: Path) -> Iterator[Session]:
     whole, (_, _, changed) = text_of(str(path)), stamp(path)
     folder = path.parent.resolve()
-    for begun, part in _parts(whole):
-        at = _millis(begun)
-        number = histories.number("aider", folder.name, begun)
-        yield Session(f"{path}#{begun}", str(path), "aider", number, str(folder), len(part), len(part) or 1,
+    parts = list(_parts(whole))
+    written = time.time() - changed / 1000 < histories.SETTLED
+    for place, (begun, part) in enumerate(parts, 1):
+        at, size = _millis(begun), len(part) or 1
+        # below 0 while aider may be writing an answer: it is read once more when the file is settled
+        version = -size if written and place == len(parts) else size
+        own = histories.own_id("aider", folder.name, begun)
+        yield Session(f"{path}#{begun}", str(path), "aider", own, str(folder), len(part), version,
                       min(at, changed) or 1)  # fmt: skip
 
 
@@ -103,7 +108,8 @@ def _events(session: Session, told: Teller) -> Iterator[Event]:
                 command = None
             for number, line in enumerate(lines):
                 yield from _told(told, line, at + number, said)
-    yield from told.says(at + _SECOND, _plain(said))
+    if session.version > 0:
+        yield from told.says(at + _SECOND, _plain(said))
 
 
 def _plain(said: str) -> str:

@@ -52,7 +52,7 @@ def _sessions(path: Path) -> Iterator[Session]:
     size, version, _ = stamp(path)
     number = path.parent.name if path.parent.name.isdigit() or len(path.parent.name) > 30 else str(begun)
     cwd = next((found[1] for one in told if (found := _FOLDER.search(text(one.get("text"))))), str(path.parent))
-    yield Session(str(path), str(path), client, histories.number(client, number), cwd, size, version, last)
+    yield Session(str(path), str(path), client, histories.own_id(client, number), cwd, size, version, last)
 
 
 def _events(session: Session, told: Teller) -> Iterator[Event]:  # noqa: C901 - one branch a kind of message

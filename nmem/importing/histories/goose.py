@@ -6,9 +6,7 @@ A message's content is a list of text, thinking, toolRequest and toolResponse; a
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 from capture.clients import output, tools
@@ -16,7 +14,7 @@ from capture.clients.fields import items, mapping, text, whole
 from capture.event import TOOL_ERROR, Event
 from capture.transcript.reading import millis
 from nmem.importing import histories
-from nmem.importing.histories import History, Session, Teller, data_home, stamp, text_of
+from nmem.importing.histories import History, Session, Teller, data_home, head_of, opened, possible, stamp, text_of
 
 _NAMES = {"shell": "shell", "text_editor": "editor", "write": "write", "edit": "edit", "read": "read", "tree": "search",
           "web_scrape": "web_fetch", "analyze": "read", "delegate": "agent", "todo_write": "todo"}  # fmt: skip
@@ -25,14 +23,7 @@ _NAMES = {"shell": "shell", "text_editor": "editor", "write": "write", "edit": "
 def _owns(path: Path) -> bool:
     if path.name == "sessions.db" and path.parent.name == "sessions":
         return True
-    if path.suffix != ".jsonl":
-        return False
-    with path.open("rb") as file:
-        return b'"working_dir"' in file.readline(1 << 16)
-
-
-def _open(path: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=5)
+    return path.suffix == ".jsonl" and b'"working_dir"' in head_of(path, 1 << 16).partition(b"\n")[0]
 
 
 def _sessions(path: Path) -> Iterator[Session]:
@@ -43,25 +34,21 @@ def _sessions(path: Path) -> Iterator[Session]:
             str(path),
             str(path),
             "goose",
-            histories.number("goose", path.stem),
+            histories.own_id("goose", path.stem),
             text(head.get("working_dir")),
             size,
             version,
             changed,
         )
         return
-    try:
-        with closing(_open(str(path))) as db:
-            rows = db.execute(
-                "SELECT s.id, s.working_dir, count(m.id), max(m.created_timestamp) FROM sessions s"
-                " JOIN messages m ON m.session_id = s.id GROUP BY s.id"
-            ).fetchall()
-    except sqlite3.Error as error:
-        raise ValueError(error) from None
+    with opened(str(path)) as db:
+        rows = db.execute(
+            "SELECT s.id, s.working_dir, count(m.id), max(m.created_timestamp) FROM sessions s"
+            " JOIN messages m ON m.session_id = s.id GROUP BY s.id"
+        ).fetchall()
     for number, folder, count, last in rows:
-        yield Session(
-            f"{path}#{number}", str(path), "goose", histories.number("goose", number), folder or "", 1, count, _at(last)
-        )
+        yield Session(f"{path}#{number}", str(path), "goose", histories.own_id("goose", str(number)), text(folder), 1,
+                      count, _at(last))  # fmt: skip
 
 
 def _at(value: object) -> int:
@@ -79,15 +66,12 @@ def _messages(session: Session) -> Iterator[tuple[str, int, list[object]]]:
             told = mapping(json.loads(line)) if line.strip() else {}
             yield text(told.get("role")), _at(told.get("created")), items(told.get("content"))
         return
-    try:
-        with closing(_open(session.file)) as db:
-            for role, at, content in db.execute(
-                "SELECT role, created_timestamp, content_json FROM messages WHERE session_id = ? ORDER BY id",
-                (session.path.rpartition("#")[2],),
-            ):
-                yield role, _at(at), items(json.loads(content))
-    except sqlite3.Error as error:
-        raise ValueError(error) from None
+    with opened(session.file) as db:
+        for role, at, content in db.execute(
+            "SELECT role, created_timestamp, content_json FROM messages WHERE session_id = ? ORDER BY id",
+            (session.path.rpartition("#")[2],),
+        ):
+            yield text(role), _at(at), items(json.loads(content))
 
 
 def _events(session: Session, told: Teller) -> Iterator[Event]:
@@ -109,7 +93,7 @@ def _events(session: Session, told: Teller) -> Iterator[Event]:
                 event = _call(told, part, at)
                 calls[event.tool_use_id] = event
             elif kind == "toolResponse" and (made := calls.pop(text(part.get("id")), None)):
-                _answer(made, mapping(part.get("toolResult")), at)
+                _answer(made, mapping(part.get("toolResult")), possible(at))
                 yield made
     yield from calls.values()
     yield from last

@@ -6,16 +6,14 @@ A session's messages have parts: text, reasoning, tool. A subagent's session cou
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 from capture.clients import opencode
 from capture.clients.fields import mapping, text, whole
 from capture.event import TOOL_ERROR, Event
 from capture.transcript.reading import window
-from nmem.importing.histories import History, Session, Teller, data_home, json_of
+from nmem.importing.histories import History, Session, Teller, data_home, json_of, opened
 
 Message = tuple[dict[str, object], list[dict[str, object]]]
 _ROWS = "SELECT id, parent_id, directory, version, time_updated, time_created FROM session ORDER BY time_created, id"
@@ -31,26 +29,22 @@ def _owns(path: Path) -> bool:
     return path.name.startswith("ses_") and path.suffix == ".json" and path.parent.parent.name == "session"
 
 
-def _open(path: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=5)
-
-
 def _sessions(path: Path) -> Iterator[Session]:
     if path.suffix == ".json":
         yield _older(path)
         return
-    try:
-        with closing(_open(str(path))) as db:
-            rows = db.execute(_ROWS).fetchall()
-    except sqlite3.Error as error:
-        raise ValueError(error) from None
-    parents = {row[0]: row[1] for row in rows}
-    for own, parent, folder, _version, updated, _created in rows:
-        root = own
-        while parents.get(root):
-            root = parents[root]
-        yield Session(f"{path}#{own}", str(path), "opencode", root, folder, 1, updated or 1, updated or 0,
-                      inner=own if parent else "")  # fmt: skip
+    with opened(str(path)) as db:
+        rows = db.execute(_ROWS).fetchall()
+    parents = {text(row[0]): text(row[1]) for row in rows}
+    for name, parent, folder, _version, updated, _created in rows:
+        own = root = text(name)
+        seen = {own}
+        while (above := parents.get(root)) and above not in seen:
+            seen.add(above)
+            root = above
+        changed = whole(updated) or 0
+        yield Session(f"{path}#{own}", str(path), "opencode", root, text(folder), 1, changed or 1, changed,
+                      inner=own if text(parent) else "")  # fmt: skip
 
 
 def _older(path: Path) -> Session:
@@ -65,19 +59,14 @@ def _messages(session: Session) -> Iterator[Message]:
         yield from _older_messages(Path(session.file))
         return
     own = session.inner or session.session_id
-    try:
-        with closing(_open(session.file)) as db:
-            parts: dict[str, list[dict[str, object]]] = {}
-            for number, data in db.execute(
-                "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY id", (own,)
-            ):
-                parts.setdefault(number, []).append(mapping(json.loads(data)))
-            for number, data in db.execute(
-                "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", (own,)
-            ):
-                yield {**mapping(json.loads(data)), "id": number}, parts.get(number, [])
-    except sqlite3.Error as error:
-        raise ValueError(error) from None
+    with opened(session.file) as db:
+        parts: dict[str, list[dict[str, object]]] = {}
+        for number, data in db.execute("SELECT message_id, data FROM part WHERE session_id = ? ORDER BY id", (own,)):
+            parts.setdefault(number, []).append(mapping(json.loads(data)))
+        for number, data in db.execute(
+            "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", (own,)
+        ):
+            yield {**mapping(json.loads(data)), "id": number}, parts.get(number, [])
 
 
 def _older_messages(path: Path) -> Iterator[Message]:

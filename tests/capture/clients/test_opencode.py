@@ -66,12 +66,22 @@ if sys.argv[-1] == "chat.message" and payload["session_id"] == "old":
 """
 
 
-def _play(folder: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
+HANGS = """
+const { Nmem } = await import(process.argv[2])
+const hooks = await Nmem({ directory: "/p", worktree: "/p", client: { session: { get: () => new Promise(() => {}) } } })
+const begun = Date.now()
+const said = { message: { id: "msg1" }, parts: [{ type: "text", id: "prt1", messageID: "msg1", text: "go on" }] }
+await Promise.race([hooks["chat.message"]({ sessionID: "old" }, said), new Promise((done) => setTimeout(done, 8000))])
+process.exit(Date.now() - begun < 6000 ? 7 : 0)
+"""
+
+
+def _play(folder: Path, command: list[str], driver: str = DRIVER) -> subprocess.CompletedProcess[str]:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is absent: nothing to run the plugin with")
     (folder / "plugin.mjs").write_text(opencode.plugin(command))
-    (folder / "driver.mjs").write_text(DRIVER)
+    (folder / "driver.mjs").write_text(driver)
     arguments = [node, str(folder / "driver.mjs"), str(folder / "plugin.mjs")]
     return subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
 
@@ -115,6 +125,15 @@ def test_a_session_arrives_event_by_event(tmp_path: Path) -> None:
     assert (ended.kind, ended.text) == ("turn_end", "All done.")
     assert (resumed.source, over.kind, over.reason) == ("resume", "session_end", "exit")
     assert (agent.kind, agent.agent_id) == ("subagent_end", "child")
+
+
+def test_a_client_that_does_not_answer_holds_no_prompt(tmp_path: Path) -> None:
+    stand_in = tmp_path / "stand_in.py"
+    stand_in.write_text(STAND_IN)
+    run = _play(tmp_path, [sys.executable, "-I", "-S", str(stand_in), str(tmp_path)], HANGS)
+    assert (run.returncode, run.stderr) == (7, "")
+    told = [words[1] for words, _ in _arrived(tmp_path, 2)]
+    assert told == ["session.created", "chat.message"]
 
 
 @pytest.mark.parametrize(("sent", "typed"), [
