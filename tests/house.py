@@ -293,7 +293,7 @@ def knotted(graph: dict[str, set[str]]) -> int:
 
 
 TABLE = (
-    Figure("lines of product Python", size, 141_380, 85_000),
+    Figure("lines of product Python", size, 141_431, 85_000),
     Figure("modules", lambda house: len(house.modules), 796, 600),
     Figure("modules under 40 lines", each(lambda m: 0 < len(m.lines) < FRAGMENT), 47, 40),
     Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 15, 40),
@@ -311,7 +311,7 @@ TABLE = (
         3,
     ),
     Figure("getattr by a computed name", each(lambda m: len(by_name(m))), 6, 0),
-    Figure("megabytes of tests", lambda _: megabytes("tests"), 4.4, 8),
+    Figure("megabytes of tests", lambda _: megabytes("tests"), 4.5, 8),
     Figure("megabytes of screenshots", lambda _: megabytes("screenshots"), 0.7, 1.5),
 )
 
