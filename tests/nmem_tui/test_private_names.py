@@ -25,10 +25,10 @@ from textual.widgets import TextArea
 import nmem_tui
 
 NAMES: dict[type, str] = {
-    App: "_check_bindings _driver _exit _registered_themes _running _screen_stacks",
+    App: "_check_bindings _driver _exit _get_screen _load_screen_css _registered_themes _running _screen_stacks",
     CommandPalette: "_action_command_list _gather_commands _list_visible _select_or_command _selected_command",
     Compositor: "_cuts _dirty_regions _full_map _layers_visible",
-    DOMNode: "_bindings _component_styles _get_component_classes",
+    DOMNode: "_bindings _component_styles _get_component_classes _selector_names",
     MessagePump: "_attach _closing _mounted_event _post_message _timers",
     Screen: "_compositor _compositor_refresh _default_focused _dirty_widgets _get_breakpoint_classes _refresh_layout",
     Stylesheet: "_parse_rules _process_component_classes _variables",
