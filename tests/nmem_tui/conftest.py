@@ -21,8 +21,7 @@ from typing import Any
 import pytest
 import textual
 from rich.style import Style
-from textual._compositor import Compositor
-from textual._context import active_app, visible_screen_stack
+from textual._context import active_app
 from textual._styles_cache import StylesCache
 from textual.events import Key
 from textual.message_pump import MessagePump
@@ -103,27 +102,6 @@ async def taken(pilot: Pilot[None], timeout: float = 300) -> bool:
             rounds = 0
             await asyncio.sleep(0.002)
     return True
-
-
-_PAINT = Compositor.render_update
-
-
-def unpainted(compositor: Compositor, full: bool = False, screen_stack: Any = None, simplify: bool = False) -> Any:
-    """Instead of `render_update`: a cockpit without a terminal throws away what it painted, but for a screenshot."""
-    if simplify:
-        return _PAINT(compositor, full, screen_stack, simplify)
-    visible_screen_stack.set(screen_stack or [])
-    compositor._dirty_regions.clear()
-    return None
-
-
-@pytest.fixture(autouse=True)
-def painting(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Nothing is painted but by tests marked `painted`; others draw the screen when they look."""
-    with pytest.MonkeyPatch.context() as patch:
-        if not request.node.get_closest_marker("painted"):
-            patch.setattr(Compositor, "render_update", unpainted)
-        yield
 
 
 @pytest.fixture(autouse=True)

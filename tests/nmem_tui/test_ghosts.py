@@ -11,8 +11,6 @@ from nmem_tui.widgets.bars import KeyBar
 from tests.nmem_tui.gallery import still as settle
 from tests.nmem_tui.terminal import Terminal
 
-pytestmark = pytest.mark.painted
-
 Open = Callable[..., Any]
 SIZES = [(80, 24), (160, 45)]
 """Smaller and larger than the one in which each screen's tour begins."""

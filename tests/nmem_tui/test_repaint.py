@@ -21,8 +21,6 @@ from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.stream import Stream
 from tests.nmem_tui.gallery import still as settle
 
-pytestmark = pytest.mark.painted
-
 Open = Callable[..., Any]
 
 

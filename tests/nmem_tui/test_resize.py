@@ -11,8 +11,6 @@ from textual.widgets import Input, OptionList
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.stream import Stream
 
-pytestmark = pytest.mark.painted
-
 SIZES = ((60, 20), (160, 15), (100, 30), (40, 12), (160, 45))
 STATES = {
     "now": "g j j",
