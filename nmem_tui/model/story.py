@@ -446,6 +446,6 @@ def _files(story: Story, cells: int) -> Iterator[tuple[str, Line]]:
 SIGNS = (
     Sign("↪", "the later episode that goes on with this one", "accent"),
     Sign("◆ ✓ → ·", "of the narrative: learned, completed, next, notes", "accent"),
-    Sign("(l)", "a link that is not sure: l answers", "warn"),
+    Sign("(l)", f"a link that is not sure: {actions.key_of('link')} answers", "warn"),
     Sign("✓ ✗ you said", "a link that you answered", "good"),
 )
