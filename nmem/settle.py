@@ -59,7 +59,7 @@ _WAIT = 10.0
 _LATELY = 24 * 3_600_000
 """Milliseconds: what nothing happened in since waits for its end to be told."""
 _HISTORY = 10.0
-"""Seconds that a run goes over history for secrets by rules that are new; the next one goes on."""
+"""Seconds that a run goes over history for secrets by detectors that are new; the next one goes on."""
 _COPYING = 60.0
 """Seconds that a run copies transcripts; the next one goes on."""
 ERRORS = "settle errors"
@@ -281,7 +281,7 @@ class _Run:
         structure.keep(self.db, self.clock(), self.stop.is_set)
 
     def _rules(self) -> None:
-        """History is gone over by rules that are new; after the sessions, which were redacted when they came."""
+        """History is gone over by detectors that are new; after the sessions, which were redacted when they came."""
         done = history.automatic(self.db, run.milliseconds(), _HISTORY, self.stop.is_set)
         self.report.redacted += done.counts.total() if done else 0
 
@@ -534,7 +534,8 @@ class _Run:
         """Transcripts of sessions that are over, before their clients delete them; what may not be kept longer goes."""
         until = time.monotonic() + _COPYING
         try:
-            copies.keep(self.db, self.clock(), history.rules(), lambda: self.stop.is_set() or time.monotonic() > until)
+            rules = history.agreed(self.db)
+            copies.keep(self.db, self.clock(), rules, lambda: self.stop.is_set() or time.monotonic() > until)
         except NmemError as error:  # a configuration that cannot be read: nothing is copied, and nothing given up
             log.note(self.db_path, f"copies: {error}")
 

@@ -1,4 +1,4 @@
-"""Redacts stored history by the current rules (SQL): after a new rule, or a newer nmem.
+"""Redacts stored history by the current rules (SQL): when the person says so, or by itself after a newer nmem.
 
 Every text of every table, page by page: looked at without a lock, changed in a short transaction that also says how far
 it got. It can be stopped anywhere and goes on there. What is taken out is not kept anywhere: this cannot be undone.
@@ -37,6 +37,8 @@ _SAMPLE = 2_000
 """Rows of a sample, over the facts from the oldest to the newest."""
 _FACTS = ("observations", "prompts")
 _SLICE = 50
+_CHOSEN = "."
+"""Between the digest of the detectors and that of the person's choice; older versions wrote one digest of both."""
 MEND = "nmem redact --history --dry-run"
 """Shows what would change."""
 _FIRST = ("observations", "prompts", "sessions", "projects", "work_units")
@@ -114,15 +116,15 @@ def parts(db: Connection, project: int = 0) -> list[Part]:
 
 
 def rules() -> str:
-    """A digest of all that decides what is a secret: detectors, and what the person chose, of all and of projects."""
+    """A digest of all that decides what is a secret: of the detectors, then of what the person chose."""
     mark = blake2b(digest_size=8)
     for file in sorted(Path(redaction.__file__).parent.glob("*.py")):
         mark.update(file.read_bytes())
     form = settings.base()
     said: list[object] = [form.patterns, sorted(form.allow), form.allow_patterns]
     said += [form.strict, sorted(form.projects.items())] if form.strict or form.projects else []
-    mark.update(json.dumps(said).encode())
-    return mark.hexdigest()
+    chosen = blake2b(json.dumps(said).encode(), digest_size=8)
+    return f"{mark.hexdigest()}{_CHOSEN}{chosen.hexdigest()}"
 
 
 def stale(db: Connection) -> bool:
@@ -209,34 +211,51 @@ def clean(db: Connection) -> None:
 
 
 def automatic(db: Connection, now: int, seconds: float, stopped: Callable[[], bool]) -> Pass | None:
-    """Go on with history for some seconds where the rules are others.
+    """Go on with history for some seconds where the detectors are others.
 
-    None where there is nothing to do, or where much would change that nobody was asked about: `left` says so.
+    None where there is nothing to do, or where nobody was asked: what the person chose has changed, or much would
+    change. `waiting` says so then.
     """
-    if not stale(db) or left(db):
+    if not stale(db) or left(db) is not None:
         return None
     until = time.monotonic() + seconds
     return over(db, now, lambda: stopped() or time.monotonic() > until)
 
 
-def left(db: Connection) -> float:
-    """What part of a sample the rules would change, where history is left to the person since that is much.
+def left(db: Connection) -> Pass | None:
+    """A sample of what would change where history is left to the person; None where settling goes over it.
 
-    0.0 where it is not.
+    A rule that the person adds goes over history only when the person says so, since nothing brings the texts back.
     """
     row = db.execute("SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1").fetchone()
     if row is not None and row[0] == rules():
-        return 0.0  # gone over, or begun: by a person, or since it changes little
+        return None  # gone over, or begun: by a person, or since little changes
     seen = sample(db)
-    return seen.changed / seen.strings if seen.changed > FEW * seen.strings else 0.0
+    return seen if _chosen_since(row) or seen.changed > FEW * seen.strings else None
 
 
-def waiting(db: Connection) -> str:
-    """Why history is left to the person, in a few words; empty when it is not. Raises sqlite3.Error."""
-    share = left(db) if stale(db) else 0.0
-    if not share:
+def _chosen_since(row: tuple[str, int | None] | None) -> bool:
+    """Whether the person has chosen otherwise since the last pass; unknown of one that an older version noted."""
+    before = row[0].partition(_CHOSEN)[2] if row is not None else ""
+    return bool(before) and before != rules().partition(_CHOSEN)[2]
+
+
+def agreed(db: Connection) -> str:
+    """The rules by which stored texts may be redacted unasked: not by what the person chose since the last pass."""
+    row = db.execute("SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1").fetchone()
+    return str(row[0]) if row is not None and _chosen_since(row) else rules()
+
+
+def waiting(db: Connection, least: int = 1) -> str:
+    """Why history is left to the person, in a few words; empty when it is not. Raises sqlite3.Error.
+
+    `least`: how many texts of the sample have to change for it to be said.
+    """
+    seen = left(db) if stale(db) else None
+    if seen is None or seen.changed < least:
         return ""
-    return f"the redaction rules changed and would alter {share:.0%} of the stored texts: settling leaves that to you"
+    share = f"{seen.changed:,} of {seen.strings:,} stored texts looked at hold what they remove"
+    return f"the redaction rules changed, and {share}: nothing is removed until you run"
 
 
 def sample(db: Connection) -> Pass:

@@ -87,7 +87,6 @@ def test_what_was_spooled_before_a_pattern_is_redacted_by_it(
     spool.put(db_path, seal(said("the code name is EMERALD-9921 dear", "p1")))
     _rule(own_home, "EMERALD-[0-9]{4}")
     settle(db_path, 600, models=False)
-    assert not history.stale(record.db)
     (words,) = record.db.execute("SELECT content FROM prompts").fetchone()
     assert "EMERALD" not in words and "code name" in words
     spool.put(db_path, seal(said("again RUBY-1122", "p2")))

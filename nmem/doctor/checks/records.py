@@ -132,7 +132,7 @@ def history() -> list[Finding]:
 
 
 def _waits(db: sqlite3.Connection) -> list[Finding]:
-    if said := waiting(db):
+    if said := waiting(db, least=0):
         return [Finding("redaction", NOTE, said, MEND)]
     if past.known(db) and past.stale(db):
         said = "stored texts were not yet checked against the current redaction rules: the next settling does it"
