@@ -159,7 +159,9 @@ class Lines(Titled, Attended, ScrollView, can_focus=True, inherit_bindings=False
         self.post_message(self.Moved(self))
 
     def _into_view(self, below: int = 0) -> None:
-        top, height = self.scroll_offset.y, max(1, self.scrollable_content_region.height)
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        if height < 1:
+            return  # not on screen yet: its first size brings the cursor into sight
         first = self.cursor
         while first > 0 and self.cursor - first < 3 and not self._able(first - 1):
             first -= 1  # headings above the place belong to it

@@ -71,7 +71,7 @@ async def test_list_stands_by_day_and_thread(told: Any, cockpit: Any, text: Any,
 
 
 async def test_story_tells_everything_in_order(told: Any, cockpit: Any, text: Any, settled: Any) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
+    async with cockpit("aurora.db", (200, 60)) as pilot:
         await at_flaky(pilot, settled)
         shown = text(pilot)
         for words in (

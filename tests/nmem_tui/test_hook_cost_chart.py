@@ -134,7 +134,7 @@ async def test_health_says_whether_hooks_are_slower(cockpit: Any, make_db: Any, 
 
 
 async def test_a_story_draws_how_hot_its_files_are(cockpit: Any, make_db: Any, text: Any, settled: Any) -> None:
-    async with cockpit(make_db("story"), size=(160, 45)) as pilot:
+    async with cockpit(make_db("story"), size=(200, 45)) as pilot:
         await pilot.press("2")
         await settled(pilot)
         rows = [row for row in text(pilot).splitlines() if ", changed " in row]

@@ -105,7 +105,7 @@ def test_the_list_of_keys_is_whole_and_counts_in_what_is_yours(toml: Path) -> No
     assert [one["id"] for one in listed] == [action.id for action in ACTIONS]
     assert next(one for one in listed if one["id"] == "undo")["keys"] == ["ctrl+z"]
     plain = CliRunner().invoke(nmem, ["tui", "--keys"]).output
-    assert "undo\t^z (yours)  everywhere: undo the newest correction" in plain
+    assert "undo\t^z (yours)  everywhere: undo your newest change" in plain
 
 
 async def test_own_keys_act_and_stand_in_bar_help_and_palette(
@@ -126,9 +126,9 @@ async def test_own_keys_act_and_stand_in_bar_help_and_palette(
         assert "s sessions" not in bar
         await pilot.press("question_mark")
         await pilot.pause()
-        await pilot.press(*"newest", "space", *"correction")
+        await pilot.press(*"newest", "space", *"change")
         await pilot.pause()
-        assert "^z    undo the newest correction" in text(pilot)
+        assert "^z    undo your newest change" in text(pilot)
         await pilot.press("escape", "colon")
         await settled(pilot)
         await pilot.press(*"sessions")

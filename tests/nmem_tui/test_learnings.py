@@ -402,7 +402,7 @@ async def test_now_warns_and_one_key_opens_the_learning(
 
 
 async def test_story_warns_with_its_reason(known: Any, cockpit: Any, until: Any, settled: Any) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
+    async with cockpit("aurora.db", (200, 45)) as pilot:
         await pilot.press("w")
         await until(pilot, "warned", "it works on src/aurora/upload.py", "! error seen before: “bucket not found")
         await pilot.press("exclamation_mark")

@@ -207,8 +207,9 @@ async def test_however_it_ends_no_cockpit_stays_behind(
         origin = {"Origin": address.rpartition("/")[0].rpartition("/")[0]}
         async with session.ws_connect(f"{address}ws?width=80&height=24", headers=origin, max_msg_size=0) as page:
             drawn = b""
-            while b"Episodes" not in drawn:
-                drawn += await asyncio.wait_for(page.receive_bytes(), 120)
+            async with asyncio.timeout(120):
+                while b"DEMO" not in drawn:
+                    drawn += await page.receive_bytes()
             pids = descendants(process.pid)
             assert len(pids) == 1
             process.send_signal(how)

