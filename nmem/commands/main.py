@@ -151,10 +151,13 @@ def nmem() -> None:
 def main() -> None:
     """Run the command line; an expected error is one line on stderr: exit 2 for usage, 1 for failure."""
     whole()
+    out = sys.stdout
     try:
         code = _run()
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else _failed(str(stop.code)) if stop.code else 0
+        if sys.stdout is not out:  # click puts another one in the place of a closed one, and exits with 1
+            code = 0  # whoever read has enough
     if code := code or flushed():
         flushed(quiet=True)
         sys.exit(code)

@@ -127,7 +127,7 @@ class EpisodeActions(ListScreen):
         told = self.story
         if told is None:
             return
-        unit_id, current = told.row.id, flat(told.row.name) if told.titled else ""
+        unit_id, current = told.row.id, flat(told.row.name)
 
         def take(title: str | None) -> None:
             if title is not None and title != current:

@@ -475,7 +475,7 @@ def _header(total: int, waiting: int, project: str, cells: int) -> Line:
     parts: list[tuple[int, Line]] = [
         (0, [(" nmem ▸ ", "quiet"), (where, "title"), (f"   {several(total, 'episode')}", "text")]),
         (1, [(f"   ? {several(waiting, 'open question')}", "warn")] if waiting else []),
-        (3, [(" on boundaries, links", "warn")] if waiting else []),
+        (3, [(f" on boundaries, links{' of all projects' if project else ''}", "warn")] if waiting else []),
         (2, [(f" · {actions.key_of('review')} answers", "quiet")] if waiting else []),
     ]
     return fitting([part for part in parts if part[1]], cells, "")

@@ -48,6 +48,13 @@ def test_into_a_closed_output_it_is_silent(recorded: Recorded, command: str) -> 
     assert (code, said) == (0, "")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a shell's redirections")
+@pytest.mark.parametrize("command", ["sessions", "stream", "export"])
+def test_a_reader_who_has_enough_is_no_failure(recorded: Recorded, command: str) -> None:
+    code, said = shell(f"{{ {NMEM} {command}; echo $? >&2; }} | :")
+    assert (code, said) == (0, "0\n")
+
+
 @pytest.mark.skipif(not HAS_FULL, reason="no full device here")
 @pytest.mark.parametrize("command", [each for each in READING if each != "threads"])  # which has nothing to say
 def test_onto_a_full_disk_it_is_one_line(recorded: Recorded, command: str) -> None:
