@@ -17,6 +17,7 @@ from nmem.episodes.narrate.records import FAILED, OK, Action
 from nmem.episodes.narrate.turns import REASON
 from nmem.episodes.reading import action
 from nmem.episodes.unit import BROKEN_OFF
+from nmem.llm import session_prompt
 from nmem.llm.session_prompt import Turn
 
 _DONE = """
@@ -109,7 +110,7 @@ def _ran(one: Action) -> str:
         return ""
     result = "" if _OUTSIDE.search(one.content) and not failed else _result(one)
     kind = one.obs_type if one.obs_type in _CHECKS else "command"
-    told = f"{kind} `{_line(one.content, _COMMAND)}`{' FAILED' if failed else ''}"
+    told = f"{kind} `{_line(one.content, _COMMAND)}`{session_prompt.FAILED if failed else ''}"
     return f"{told} -> {result}" if result else told
 
 

@@ -33,6 +33,8 @@ _KNOWN = 4_000
 _STRANGE = 8
 """Words that a repair names."""
 _EARLIER = 8
+FAILED = " FAILED"
+"""What follows a command that failed, in what was done for a prompt."""
 _QUOTED = 3
 """Words that a quotation must have."""
 _QUOTATION = re.compile(r"(?P<words>.+?)[\s.]*\[P(?P<row>\d{1,4})\]\W*\Z", re.DOTALL)
@@ -414,11 +416,22 @@ def _story(row: Mapping[str, object], ground: Ground) -> Story:
 
 
 def _found(line: str, ground: Ground) -> bool:
-    """Whether a sentence tells a finding. A change by the work is none: a diff shows it. A sentence that rests on
-    requests alone is one only as the user's own word: a request tells how things were before the work."""
-    asked = all(id_[0] == PERSON for _, ids in cited(line) for id_ in ids)
-    own = claims.PERSON.search(line) or line.startswith("The user ")
-    return bool(own) if asked else not tells_change(line, ground.rows)
+    """Whether a sentence tells a finding: the user's own word, or what came out where something had failed.
+
+    A change by the work is none: a diff shows it. Requests alone tell how things were before the work. How things are
+    where nothing failed, a later session reads in the code.
+    """
+    ids = [id_ for _, found in cited(line) for id_ in found]
+    if claims.PERSON.search(line) or line.startswith("The user "):
+        return True
+    asked = all(id_[0] == PERSON for id_ in ids)
+    return not asked and not tells_change(line, ground.rows) and _failed(ids, ground.rows)
+
+
+def _failed(ids: Sequence[str], rows: Mapping[str, Row]) -> bool:
+    """Whether something failed in the turns that a sentence rests on, or in the one before them."""
+    turns = {int(id_[1:]) - back for id_ in ids for back in (0, 1)}
+    return any((done := rows.get(f"{DONE}{turn}")) is not None and FAILED in done.text for turn in turns)
 
 
 def _lines(value: object) -> list[str]:

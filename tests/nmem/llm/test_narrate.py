@@ -139,6 +139,13 @@ def test_how_things_were_before_the_work_is_not_learned_unless_as_the_user_s_wor
     assert read({**GOLD, "learned": [f"{told} [P1]"]}).learned == (told,)
 
 
+def test_how_things_are_where_nothing_failed_is_not_learned() -> None:
+    smooth = [Turn(TURNS[0].prompt, did=["edited src/auth/token.py"], said=TURNS[0].said), TURNS[1]]
+    told = "The user wants sessions to last an hour."
+    reader = session_prompt._Reader(smooth, 0, len(smooth), None)
+    assert reader({"stories": [{**GOLD, "learned": [*GOLD["learned"], f"{told} [P1]"]}]}).stories[0].learned == (told,)
+
+
 def test_a_change_of_the_work_is_not_learned() -> None:
     told = "TTL is set to 3600 and has a test."
     assert read({**GOLD, "learned": [f"{told} [S2]"]}).learned == (told,)
