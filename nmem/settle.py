@@ -151,7 +151,7 @@ def settle(
                 tables.ensure(db)
                 with seldom_collected():
                     _Run(db, db_path, stop, report, clock, models=models, step=step).all()
-    report.left = stop.is_set()
+    report.left = report.left or stop.is_set()
     report.seconds = round(time.monotonic() - begun, 3)
     return report
 
@@ -284,6 +284,7 @@ class _Run:
         """History is gone over by detectors that are new; after the sessions, which were redacted when they came."""
         done = history.automatic(self.db, run.milliseconds(), _HISTORY, self.stop.is_set)
         self.report.redacted += done.counts.total() if done else 0
+        self.report.left = done is not None and not done.done
 
     def _facts(self) -> None:
         """Spooled rows, the write-ahead log, the text index: whoever settles does capture's part too."""

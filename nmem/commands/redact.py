@@ -6,6 +6,7 @@ import codecs
 import dataclasses
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -85,13 +86,15 @@ class Filter:
 def command(*, stats: bool, history: bool, project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Take the secrets out of standard input, or out of what is stored: --history, or --project of one project.
 
-    What is left is what nmem would store of the same text. It is read to its end, or in pieces of 64 KB.
+    What is left is what nmem would store of the same text. It is read to its end, or in pieces of 64 KB; with --project
+    and text piped in, by the rules of that project.
 
     \b
         nmem config set redaction.projects.shop.sensitivity strict
         nmem redact --project shop --dry-run
     """
-    if history or project:
+    piped = project and not (history or dry_run or yes) and not sys.stdin.isatty()
+    if history or (project and not piped):
         if as_json and not (yes or dry_run):
             raise click.UsageError("--json goes with --yes or --dry-run")
         _history(project, dry_run, yes, as_json)
@@ -100,11 +103,20 @@ def command(*, stats: bool, history: bool, project: str, dry_run: bool, yes: boo
         raise click.UsageError("--dry-run, --yes and --json go with --history or --project")
     counts: dict[str, int] = {}
     through = Filter(counts)
-    for text in _cleaned(sys.stdin.buffer):
-        _print(through.add(text))
-    _print(through.end())
+    with _rules(project) if piped else nullcontext():
+        for text in _cleaned(sys.stdin.buffer):
+            _print(through.add(text))
+        _print(through.end())
     if stats:
         click.echo(to_json(counts, sort_keys=True), err=True)
+
+
+def _rules(project: str) -> AbstractContextManager[object]:
+    """The rules of a project that is recorded. Raises NmemError for another name."""
+    from nmem.purge import history  # on use: start-up stays short
+
+    with terminal.reading("sessions") as db:
+        return history.parts(db, named(db, project).id)[0].rules
 
 
 def _cleaned(source: BinaryIO) -> Iterator[str]:

@@ -226,6 +226,8 @@ def test_one_project_is_gone_over_by_its_own_rules(planted: str, own_home: Path)
         assert db.execute(texts.format("!=")).fetchall() == [(plain,)]
         assert not history.stale(db)
     assert CliRunner().invoke(command, ["--project", "blok", "--yes"]).exit_code != 0
+    piped = CliRunner().invoke(command, ["--project", "blog"], input="ping 10.1.2.3")
+    assert (piped.exit_code, piped.output) == (0, "ping [REDACTED:address]")
 
 
 def test_rows_that_name_no_owner_are_gone_over_by_a_projects_own_rules_too(planted: str, own_home: Path) -> None:
