@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from capture.redaction import settings
 from capture.storage import store
 from nmem.audit.redaction import sensitivity
+from nmem.commands.export import command as export
 from nmem.commands.purge import command as purge
 from nmem.commands.redact import command
 from nmem.commands.settle import summary
@@ -111,6 +112,7 @@ def test_a_rule_of_the_persons_goes_over_history_only_when_they_say_so(planted: 
     told = noted()
     assert told[0].mend == "nmem redact --history --dry-run"
     assert "until you run" in told[0].evidence
+    assert "this export holds them" in CliRunner().invoke(export, []).stderr
     assert CliRunner().invoke(command, ["--history", "--yes"]).exit_code == 0
     assert not kept(planted)
     assert all(one.severity == "ok" for one in noted())
