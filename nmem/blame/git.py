@@ -138,6 +138,17 @@ def _content(path: str) -> tuple[str, ...]:
     return tuple(data.decode("utf-8", "replace").removesuffix("\n").split("\n")) if data else ()
 
 
+def at(folder: str, commit: str, name: str) -> list[str]:
+    """The lines of a file in a commit; none where it has no such file."""
+    done = run(folder, ["cat-file", "blob", f"{commit}:{name}"], most=_MOST)
+    return done.stdout.decode("utf-8", "replace").split("\n") if done.returncode == 0 else []
+
+
+def reached(folder: str, commit: str) -> bool:
+    """Whether a commit is in the history of what is checked out."""
+    return run(folder, ["merge-base", "--is-ancestor", commit, "HEAD"], missing=True).returncode == 0
+
+
 def _porcelain(data: bytes) -> tuple[list[str], list[str], dict[str, Commit]]:
     """Lines, their commits' hashes, and the commits, of what `git blame --porcelain` printed."""
     lines: list[str] = []

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nmem.blame.git import UNCOMMITTED, Blamed, Commit
@@ -26,6 +26,8 @@ _AHEAD = 5_000
 _FOREVER = 2**62
 _STANDS_IN = re.compile(r"\(\d+ (?:characters|more lines)\)\Z")
 """What is stored in the place of a long line, or of lines that had no room."""
+_HIDDEN = "[REDACTED:"
+"""Two secrets look the same when they are hidden."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,10 @@ class Edit:
     removed: tuple[str, ...]
     replaces: bool = False
     """It wrote the whole file, and nobody said what stood there before: evidence of a new file only."""
+    created: bool = False
+    """The file was not there before it: what was made earlier is gone."""
+    cut: bool = False
+    """Not all that it took out and added was stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +76,18 @@ class Claim:
     made: Made | None
 
 
-def recorded(commit: Commit, made: Sequence[Made]) -> Made | None:
-    """The record of a commit: by its hash; of one that was amended or rebased, by its time and subject."""
+def recorded(commit: Commit, made: Sequence[Made], kept: Callable[[str], bool] = lambda _name: False) -> Made | None:
+    """The record of a commit: by its hash; of one that was amended or rebased, by its time and subject.
+
+    `kept`: whether a commit is still in the history: then the record is of that one.
+    """
     for one in made:
         enough = len(one.hash) >= _LEAST_HASH or (one.hash and _same(one.subject, commit.subject))
         if enough and commit.hash.startswith(one.hash):
             return one
     for one in made:
-        if _same(one.subject, commit.subject) and -_AHEAD <= one.at - commit.at <= _WRITTEN:
+        near = _same(one.subject, commit.subject) and -_AHEAD <= one.at - commit.at <= _WRITTEN
+        if near and not (one.hash and kept(one.hash)):
             return one
     return None
 
@@ -88,14 +98,15 @@ def _same(one: str, other: str) -> bool:
 
 def strong(text: str) -> bool:
     """Whether a line's text says by itself where it is from."""
-    return sum(map(str.isalnum, text)) >= LETTERS and not _STANDS_IN.fullmatch(text.strip())
+    return sum(map(str.isalnum, text)) >= LETTERS and not _STANDS_IN.fullmatch(text.strip()) and _HIDDEN not in text
 
 
 def claims(
-    found: Blamed, lines: Sequence[str], edits: Sequence[Edit], made: Mapping[str, Made]
+    found: Blamed, lines: Sequence[str], edits: Sequence[Edit], made: Mapping[str, Made],
+    stood: Callable[[str], Mapping[str, int]] = lambda _commit: {},
 ) -> dict[int, Claim]:  # fmt: skip
     """The claimed lines by their place. `lines` are the file's as the records have them; `made` by the commit's hash;
-    `edits` the oldest first."""
+    `edits` the oldest first; `stood`: how often each line stands in the file as a commit has it."""
     often, twice = Counter(lines), _by_several(edits)
     out: dict[int, Claim] = {}
     undone: dict[str, set[str]] = {}
@@ -111,9 +122,13 @@ def claims(
         for place, text in enumerate(lines):
             if found.hashes[place] != commit or not strong(text) or text in twice or text in later:
                 continue
-            if told := _single(alive.get(text, ()), often[text]):
+            if not (origins := alive.get(text)):
+                continue
+            then = stood(commit).get(text, 0) if commit != UNCOMMITTED else 0
+            told = _single(origins, max(often[text], then))
+            if told and not any(text in stood(each.hash) for each in _foreign(found, commit, made, told[0].at, end)):
                 out[place] = Claim(*told, one)
-    _between(found, lines, out, undone)
+    _between(found, lines, out, edits)
     return out
 
 
@@ -123,6 +138,14 @@ def window(found: Blamed, commit: str, made: Mapping[str, Made]) -> tuple[int, i
     hashes = [one.hash for one in found.history]
     before = hashes[hashes.index(commit) + 1 :] if commit in hashes else hashes if commit == UNCOMMITTED else []
     return max((made[one].at for one in before if one in made and made[one].at < end), default=0), end
+
+
+def _foreign(found: Blamed, commit: str, made: Mapping[str, Made], begin: int, end: int) -> Iterator[Commit]:
+    """Commits of the file that nobody recorded, between an edit and the line's own: a text that they hold was taken
+    out and put back, or moved, since."""
+    hashes = [one.hash for one in found.history]
+    before = found.history[hashes.index(commit) + 1 :] if commit in hashes else found.history
+    return (one for one in before if one.hash not in made and begin - 1000 < one.at <= end)
 
 
 def _of(found: Blamed, commit: str, one: Made | None, edits: Iterable[Edit]) -> Iterator[Edit]:
@@ -151,6 +174,8 @@ def _alive(edits: Iterable[Edit], *, new: bool) -> dict[str, list[Origin]]:
     alive: dict[str, list[Origin]] = {}
     owed: Counter[str] = Counter()
     for edit in edits:
+        if edit.created or edit.replaces or edit.cut:  # what stood there is gone, or may be and be put back by this one
+            alive = {} if edit.created else _own(alive, edit)
         gone = Counter(edit.removed) - Counter(edit.added)
         for text in gone.elements():
             if alive.get(text):
@@ -167,22 +192,33 @@ def _alive(edits: Iterable[Edit], *, new: bool) -> dict[str, list[Origin]]:
     return alive
 
 
+def _own(alive: Mapping[str, list[Origin]], edit: Edit) -> dict[str, list[Origin]]:
+    """What the prompt of an edit made of all that is there."""
+    who = edit.session_id, edit.prompt_id
+    own = {text: [one for one in all_ if (one[0].session_id, one[0].prompt_id) == who] for text, all_ in alive.items()}
+    return {text: origins for text, origins in own.items() if origins}
+
+
 def _single(origins: Sequence[Origin], times: int) -> Origin | None:
     """Where a text is from that stands in the file so often: from one prompt, which added it as often or more."""
     same = len({(edit.session_id, edit.prompt_id) for edit, _ in origins}) == 1
     return origins[-1] if same and times <= len(origins) else None
 
 
-def _between(
-    found: Blamed, lines: Sequence[str], out: dict[int, Claim], undone: Mapping[str, set[str]]
-) -> None:  # fmt: skip
-    """Claim what stands between two claimed lines of one commit as it does between them in their one edit, unless a
-    later edit took such a line out: another one may stand there since. `undone` has those by the commit."""
+def _between(found: Blamed, lines: Sequence[str], out: dict[int, Claim], edits: Sequence[Edit]) -> None:
+    """Claim what stands between two claimed lines of one commit as it does between them in their one edit.
+
+    Not where that edit found such a line there, or a later one took it out: another one may stand there. Blank lines
+    are never claimed: no edit is stored with them.
+    """
     for before, after in itertools.pairwise(sorted(out)):
         one, other = out[before], out[after]
         if one.edit is not other.edit or len(set(found.hashes[before : after + 1])) > 1:
             continue
-        full = tuple(lines[place] for place in range(before + 1, after) if lines[place])
-        doubted = not undone[found.hashes[before]].isdisjoint(full)
-        if full == one.edit.added[one.place + 1 : other.place] and not doubted:
-            out.update(dict.fromkeys(range(before + 1, after), one))
+        between = {place: lines[place] for place in range(before + 1, after) if lines[place]}
+        if tuple(between.values()) != one.edit.added[one.place + 1 : other.place]:
+            continue
+        gone = {text for each in edits if (each.at, each.id) > (one.edit.at, one.edit.id) for text in each.removed}
+        doubted = gone.union(one.edit.removed)
+        if not any(text in doubted or _HIDDEN in text for text in between.values()):
+            out.update(dict.fromkeys(between, one))

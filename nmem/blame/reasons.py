@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 from pathlib import Path, PurePath
 from sqlite3 import Connection
@@ -130,11 +132,22 @@ def _claimed(
 ) -> tuple[dict[int, Claim], dict[str, Made]]:  # fmt: skip
     seen = store.commits(db, project)
     known = {one.hash: one for one in (*found.history, *found.commits.values())}
-    made = {name: one for name, commit in known.items() if (one := match.recorded(commit, seen))}
+
+    @cache
+    def kept(name: str) -> bool:
+        return git.reached(found.root, name)
+
+    @cache
+    def stood(name: str) -> Counter[str]:
+        called = dict.fromkeys((known[name].name if name in known else "", found.name))
+        texts = next((texts for each in called if each and (texts := git.at(found.root, name, each))), [])
+        return Counter(redact(clean(text)).rstrip() for text in texts)
+
+    made = {name: one for name, commit in known.items() if (one := match.recorded(commit, seen, kept))}
     inside = Blamed(forward(folder), _inside(found, folder), found.lines, found.hashes, found.commits, found.history)
     names = dict.fromkeys([inside.name, *(one.name for one in found.commits.values() if one.hash in made)])
     edits = store.edits(db, project, names, [folder, *file_history.roots(db, project)])
-    return match.claims(inside, lines, edits, made), made
+    return match.claims(inside, lines, edits, made, stood), made
 
 
 def _inside(found: Blamed, folder: str) -> str:

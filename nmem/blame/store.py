@@ -6,7 +6,7 @@ Every function takes a connection whose rows answer to names, as those of `nmem.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from sqlite3 import Connection, Row
@@ -15,6 +15,7 @@ from capture.shell import parse
 from nmem import tables
 from nmem.blame.match import Edit, Made
 from nmem.context.places import absolute, forward
+from nmem.episodes.undone import undone
 from nmem.text import json_list, json_object
 
 _CHANGES = ("file_edit", "file_write")
@@ -45,20 +46,21 @@ class Asked:
     client: str
 
 
+_ROWS = """SELECT o.id, o.at, o.session_id, o.prompt_id, {unit} AS unit_id, o.obs_type, o.tool_name, o.file_path,
+o.content, o.outcome, o.metadata, o.lines_removed, coalesce(f.root, p.root) AS root FROM observations o
+JOIN sessions s ON s.id = o.session_id JOIN projects p ON p.id = s.project_id
+LEFT JOIN project_folders f ON f.folder = s.cwd
+WHERE s.project_id = ? AND {which} ORDER BY o.at DESC, o.id DESC LIMIT ?"""
+
+
 def edits(db: Connection, project: int, names: Iterable[str], roots: Sequence[str]) -> list[Edit]:
-    """The recorded edits of a file that were not refused and did not fail, the oldest first. `names` are relative to
-    a checkout of the project, `roots` where its checkouts lie."""
+    """The recorded edits of a file that were not refused and did not fail, the oldest first, with the commands that
+    discarded what was not committed. `names` are relative to a checkout of the project, `roots` where these lie."""
+    names = list(names)
     known = [forward(root).rstrip("/") for root in roots]
     paths = [*names, *(f"{root}/{name}" for root in known for name in names)]
-    found = db.execute(
-        f"""SELECT o.id, o.at, o.session_id, o.prompt_id, {_unit(db)} AS unit_id, o.obs_type, o.tool_name, o.file_path,
-        o.content, o.outcome, o.metadata, o.lines_removed, coalesce(f.root, p.root) AS root FROM observations o
-        JOIN sessions s ON s.id = o.session_id JOIN projects p ON p.id = s.project_id
-        LEFT JOIN project_folders f ON f.folder = s.cwd
-        WHERE s.project_id = ? AND o.file_path IN (SELECT value FROM json_each(?)) ORDER BY o.at DESC, o.id DESC
-        LIMIT ?""",  # noqa: S608 - our words
-        (project, json.dumps(paths), _MOST),
-    ).fetchall()
+    which = "o.file_path IN (SELECT value FROM json_each(?))"
+    found = db.execute(_ROWS.format(unit=_unit(db), which=which), (project, json.dumps(paths), _MOST)).fetchall()
     out: list[Edit] = []
     touched: set[str] = set()
     for row in reversed(found):
@@ -66,7 +68,18 @@ def edits(db: Connection, project: int, names: Iterable[str], roots: Sequence[st
         edit = _edit(row, root, name, first=name not in touched)
         touched.add(name)
         out += [edit] if edit else []
-    return out
+    return sorted([*out, *_discarded(db, project, names)], key=lambda one: (one.at, one.id))
+
+
+def _discarded(db: Connection, project: int, names: Sequence[str]) -> Iterator[Edit]:
+    """Commands that took uncommitted work on a file back, as edits after which nothing of it is left."""
+    which = "o.obs_type = 'git_other' AND o.outcome IS NOT 'failed'"
+    for row in db.execute(_ROWS.format(unit="NULL", which=which), (project, _MOST)):
+        what, paths = undone(row["content"])
+        for name in names if what == "work" else ():
+            if not paths or any(name == one or name.startswith(f"{one}/") or name.endswith(f"/{one}") for one in paths):
+                here = (int(row["id"]), int(row["at"]), str(row["session_id"]), row["prompt_id"] or 0, 0)
+                yield Edit(*here, forward(row["root"] or ""), name, (), (), created=True)
 
 
 def _unit(db: Connection) -> str:
@@ -92,10 +105,12 @@ def _edit(row: Row, root: str, name: str, *, first: bool) -> Edit | None:
         added = _heredoc(row)
     counted = bool(removed) and row["lines_removed"] is not None
     replaces = row["obs_type"] == "file_write" and not told.get("created") and not counted
-    if (replaces and not first) or any(text.startswith("(") and text.endswith(" more lines)") for text in removed):
+    unknown = any(text.startswith("(") and text.endswith(" more lines)") for text in removed)
+    if (replaces and not first) or unknown:
         added = ()  # what it found there, or took out, is not all known: so is not what it added
     here = (int(row["id"]), int(row["at"]), str(row["session_id"]), row["prompt_id"] or 0, row["unit_id"] or 0)
-    return Edit(*here, root, name, added, removed, replaces)
+    cut = unknown or row["content"].endswith("\n…")
+    return Edit(*here, root, name, added, removed, replaces, bool(told.get("created")), cut)
 
 
 def lines_of(content: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -43,7 +43,8 @@ def _unknown(one: Block) -> str:
         return f"{are} {state}; nothing recorded made {it}"
     by = f"{one.commit.hash[:_HASH]} by {fit(printable(one.commit.author), _TITLE)} on {_day(one.commit.at)}"
     nothing = f"nothing recorded made {it}"
-    made = f"episode/{one.seen_in} made that commit, but no recorded edit proves to have made {it}"
+    lines = "this line" if it == "it" else "these lines"
+    made = f"episode/{one.seen_in} made that commit, but no recorded edit proves to have made {lines}"
     return f"{was} last changed in {by}; {made if one.seen_in else nothing}"
 
 

@@ -78,7 +78,8 @@ def _say(found: Answer, *, whole: bool) -> None:
         return
     if whole:
         heading = f"{found.file}: {found.explained} of {terminal.count(found.lines, 'line')} explained"
-        terminal.say(heading, [("", [(one.name.partition(" ")[2], of(one, named=False)) for one in found.blocks])])
+        full = [one for one in found.blocks if one.lines]  # blank lines are nobody's
+        terminal.say(heading, [("", [(one.name.partition(" ")[2], of(one, named=False)) for one in full])])
         if found.explained:
             click.echo(f"\nnmem blame {printable(found.file)}:LINE tells all of a line", err=True)
         return

@@ -162,11 +162,67 @@ def test_short_lines_and_those_of_two_prompts_are_claimed_only_between_others_of
     world.edit("invoice.py", put(*block))
     world.by_hand("invoice.py", also("        return None", 5))
     world.agent_commits("feat: function")
-    assert by_line(settled(world)) == [world.task] * 5 + [""]
+    assert by_line(settled(world)) == [*[world.task] * 3, "", world.task, ""], "nobody knows whose a blank line is"
     world.ask("the same once more")
     world.edit("other.py", put("def first_function():", "x"))
     world.edit("invoice.py", also("def first_function():", 6))
     assert by_line(settled(world))[5:] == ["", ""]
+
+
+LINE = "value_of_everything = 42"
+
+
+def begun(world: World) -> None:
+    """A file of Bob's, and a line that the agent adds to its top."""
+    world.by_hand("invoice.py", put("a = 1", "b = 2"))
+    world.commit("initial import", "Bob")
+    world.begin()
+    world.ask("add the value")
+    world.edit("invoice.py", also(LINE, 1))
+
+
+def test_a_copy_typed_by_hand_is_not_claimed_when_that_of_the_agent_is_gone(world: World) -> None:
+    begun(world)
+    world.by_hand("invoice.py", also(LINE, 3))
+    world.agent_commits("feat: value")
+    world.by_hand("invoice.py", put("a = 1", "b = 2", LINE))
+    world.commit("remove the first", "Bob")
+    assert by_line(settled(world)) == ["", "", ""]
+
+
+def test_a_line_that_was_discarded_and_typed_by_hand_is_not_claimed(world: World) -> None:
+    begun(world)
+    world.git("checkout", "--", "invoice.py")
+    world.bash("git checkout -- invoice.py")
+    world.by_hand("invoice.py", put("a = 1", "b = 2", LINE))
+    world.agent_commits("feat: value")
+    assert by_line(settled(world)) == ["", "", ""]
+
+
+def test_a_secret_that_was_replaced_by_hand_is_not_claimed(world: World) -> None:
+    begun(world)
+    secrets = [f'github_token = "ghp_{each * 3}"' for each in ("aB3dE6gH9jK2", "zY9xW6vU3tS8")]
+    world.edit("invoice.py", also(secrets[0], 3))
+    world.by_hand("invoice.py", put("a = 1", LINE, "b = 2", secrets[1]))
+    world.agent_commits("feat: token")
+    assert by_line(settled(world)) == ["", world.task, "", ""]
+
+
+def test_a_commit_of_a_bot_with_the_words_of_an_agents_is_not_the_agents(world: World) -> None:
+    begun(world)
+    world.agent_commits("wip")
+    world.by_hand("invoice.py", put("a = 1", "b = 2", LINE))
+    world.commit("wip", "dependabot[bot]")
+    assert by_line(settled(world)) == ["", "", ""]
+
+
+def test_what_a_person_put_back_after_a_commit_of_theirs_is_not_claimed(world: World) -> None:
+    begun(world)
+    world.commit("take the value", "Bob")
+    world.by_hand("invoice.py", put("a = 1", "b = 2"))
+    world.commit("remove the value", "Bob")
+    world.by_hand("invoice.py", put("a = 1", "b = 2", LINE))
+    assert by_line(settled(world)) == ["", "", ""]
 
 
 def test_a_file_written_over_says_nothing_of_what_stood_there(world: World) -> None:

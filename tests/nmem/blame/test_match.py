@@ -80,7 +80,7 @@ def test_copies_beyond_those_recorded_and_texts_of_two_prompts_are_not_claimed()
 def test_weak_lines_are_claimed_between_two_lines_of_their_edit() -> None:
     block = [PRICE, "", "}", TAX]
     made = edit(1_500, [PRICE, "}", TAX])
-    assert claimed(block, [SECOND] * 4, made) == {0: 1, 1: 1, 2: 1, 3: 1}
+    assert claimed(block, [SECOND] * 4, made) == {0: 1, 2: 1, 3: 1}, "a blank line is in no edit"
     assert claimed(block, [SECOND, SECOND, THIRD, SECOND], made) == {0: 1, 3: 1}
     assert claimed([PRICE, "}", ")", TAX], [SECOND] * 4, made) == {0: 1, 3: 1}
     assert claimed(block, [SECOND] * 4, made, edit(2_500, [], ["}"])) == {0: 1, 3: 1}
