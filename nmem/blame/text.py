@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from nmem.hours import utc
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from nmem.blame.reasons import Block
     from nmem.blame.store import Ran
 
-_QUOTE, _TITLE, _HASH = 80, 60, 8
+_QUOTE, _TITLE, _HASH, _NAME, _NAMED = 80, 60, 8, 30, 3
 Rows = list[tuple[str, str]]
 
 
@@ -29,6 +30,25 @@ def of(one: Block, *, named: bool = True) -> str:
     episode = f"episode/{why.unit_id}{title}" if why.unit_id else _session(why.session_id)
     commit = one.commit.hash[:_HASH] if one.commit else "not committed" if one.tracked else "in no repository"
     return f"{episode} · “{fit(printable(why.prompt), _QUOTE)}” · {commit}"
+
+
+def listed(blocks: Iterable[Block]) -> Iterator[tuple[str, str]]:
+    """The rows of a whole file: its lines, and of what they are; neighbours that nothing explains are one row."""
+    for dark, group in groupby((one for one in blocks if one.lines), lambda one: not one.reason and not one.seen_in):
+        some = list(group)
+        if not dark or len(some) == 1:
+            yield from ((_span(one.first, one.last), of(one, named=False)) for one in some)
+            continue
+        commits = {one.commit.hash: one.commit for one in some if one.commit}
+        who = list(dict.fromkeys(fit(printable(one.author), _NAME) for one in commits.values()))
+        more = f" and {len(who) - _NAMED} others" if len(who) > _NAMED else ""
+        open_ = " and some not committed" if any(one.commit is None for one in some) else ""
+        by = f"last changed in {len(commits)} commits by {', '.join(who[:_NAMED])}{more}{open_}"
+        yield _span(some[0].first, some[-1].last), f"{by}; nothing recorded made them"
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
 
 
 def _session(session_id: str) -> str:

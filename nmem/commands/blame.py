@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.blame import changes, reasons
-from nmem.blame.text import of, rows
+from nmem.blame.text import listed, of, rows
 from nmem.commands import terminal
 from nmem.commands.learn import diff
 from nmem.errors import NmemError
@@ -31,7 +31,7 @@ def command(where: str, as_json: bool) -> int:
     \b
         nmem blame src/invoice.py:12
         nmem blame src/invoice.py:12-20
-        nmem blame src/invoice.py           one row for lines with the same reason
+        nmem blame src/invoice.py           one row for lines with the same reason, or with none
 
     A line is explained only where a recorded edit has its text, and its commit was seen made in a session or it is
     not committed yet; else its commit is told. Exit code 1: nothing recorded made any of the lines.
@@ -78,8 +78,7 @@ def _say(found: Answer, *, whole: bool) -> None:
         return
     if whole:
         heading = f"{found.file}: {found.explained} of {terminal.count(found.lines, 'line')} explained"
-        full = [one for one in found.blocks if one.lines]  # blank lines are nobody's
-        terminal.say(heading, [("", [(one.name.partition(" ")[2], of(one, named=False)) for one in full])])
+        terminal.say(heading, [("", list(listed(found.blocks)))])
         if found.explained:
             click.echo(f"\nnmem blame {printable(found.file)}:LINE tells all of a line", err=True)
         return

@@ -169,6 +169,17 @@ def test_short_lines_and_those_of_two_prompts_are_claimed_only_between_others_of
     assert by_line(settled(world))[5:] == ["", ""]
 
 
+def test_neighbours_that_nothing_explains_are_one_row_of_a_file(shop: World) -> None:
+    shop.by_hand("invoice.py", also("# by Bob", 0))
+    shop.commit("remarks", "Bob")
+    shop.by_hand("invoice.py", also("# by Eve", 0))
+    shop.commit("a remark", "Eve")
+    settled(shop)
+    told = run("blame", "invoice.py").stdout.splitlines()
+    assert told[1].startswith("1-3\tlast changed in 3 commits by Eve, Bob, "), told
+    assert told[1].endswith("nothing recorded made them") and len(told) == 3
+
+
 LINE = "value_of_everything = 42"
 
 
