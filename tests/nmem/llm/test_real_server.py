@@ -104,7 +104,7 @@ def test_every_rung_of_the_ladder_is_answered_or_refused(
 ) -> None:
     asking = real({(url, ""): Dialect(step)})
     try:
-        asked = asking.ask(dataclasses.replace(question, max_tokens=120), shape.read, Cancel())
+        asked = asking.ask(dataclasses.replace(question, max_tokens=30), shape.read, Cancel())
     except Failure as failure:
         assert failure.kind in ("length", "rejected", "timeout")
     else:
@@ -153,7 +153,7 @@ def test_settling_with_a_real_model_ends_with_a_story_whoever_tells_it(
 ) -> None:
     """A model of this size writes nonsense: what is stored is checked all the same, and the records speak."""
     file = own_home / "config.toml"
-    file.write_text(f'[llm]\nbase_url = "{url}"\nmax_tokens = 24\ncontext_tokens = 1000\n', "utf-8")
+    file.write_text(f'[llm]\nbase_url = "{url}"\nmax_tokens = 16\ncontext_tokens = 600\n', "utf-8")
     monkeypatch.setenv("NMEM_CONFIG", str(file))
     record.coupon()
     report = settle(db_path, 600)
