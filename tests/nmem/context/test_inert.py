@@ -62,21 +62,16 @@ def harmless(told: str, evil: str = "<") -> None:
 
 
 @pytest.mark.parametrize("evil", HOSTILE, ids=range(len(HOSTILE)))
-def test_what_a_prompt_selects(played: Played, evil: str) -> None:
+def test_what_is_recovered_and_what_a_prompt_selects(played: Played, evil: str) -> None:
     hostile_session(played, evil)
+    told = played.hook("SessionStart", source="compact")
+    assert told, "after a compaction"
+    harmless(told)
     played.end()
     played.settle()
     played.begin("b")
     told = played.ask(SAME)
-    assert told
-    harmless(told)
-
-
-@pytest.mark.parametrize("evil", HOSTILE, ids=range(len(HOSTILE)))
-def test_what_is_recovered(played: Played, evil: str) -> None:
-    hostile_session(played, evil)
-    told = played.hook("SessionStart", source="compact")
-    assert told
+    assert told, "to the next session"
     harmless(told)
 
 
