@@ -109,7 +109,7 @@ def test_a_role_behind_a_role_opens_no_turn_either(text: str) -> None:
 CHANGING = st.deferred(lambda: st.sampled_from(changing()))
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(
     st.lists(CHANGING, max_size=40), st.sampled_from(MARKS), CHANGING,
     st.integers(min_value=20, max_value=400),

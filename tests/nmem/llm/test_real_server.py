@@ -131,13 +131,13 @@ def test_a_limit_and_a_cancellation_hold_while_it_works(
     real: Callable[..., Desk], question: Request, shape: Record
 ) -> None:
     # Reading a long question takes it a second, however soon it would stop talking; it reads on when nobody waits.
-    endless = dataclasses.replace(question, user=Redacted("one two " * 400), max_tokens=20)
+    endless = dataclasses.replace(question, user=Redacted("one two " * 160), max_tokens=20)
     memory = {(real().settings.base_url, ""): Dialect(3)}
     with pytest.raises(Failure) as failed:
-        real(memory, call_seconds=0.2).ask(endless, shape.read, Cancel())
+        real(memory, call_seconds=0.1).ask(endless, shape.read, Cancel())
     assert failed.value.kind == "timeout"
     with pytest.raises(Failure) as failed:
-        real(memory).ask(endless, shape.read, Cancel(seconds=0.2))
+        real(memory).ask(endless, shape.read, Cancel(seconds=0.1))
     assert failed.value.kind == "cancelled"
 
 

@@ -78,7 +78,7 @@ def test_nothing_typed_is_an_error(stored: Stored, settled: bool) -> None:
             assert find(stored, text, order).seconds >= 0, text
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=75, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(text=st.text(max_size=80))
 def test_no_text_is_an_error(stored: Stored, text: str) -> None:
     if not stored.db.execute("SELECT count(*) FROM prompts").fetchone()[0]:
