@@ -57,7 +57,7 @@ def size(usual: int, name: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("events", [size(120, "NMEM_TEST_HOOKS")])
+@pytest.mark.parametrize("events", [size(80, "NMEM_TEST_HOOKS")])
 def test_sixteen_hooks_at_once(command: Command, bash: Payload, rows: Rows, db_path: str, events: int) -> None:
     assert storm(command(), bash, events) == [0] * events
     settled(db_path)
@@ -70,7 +70,7 @@ def test_sixteen_hooks_at_once(command: Command, bash: Payload, rows: Rows, db_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [size(40, "NMEM_TEST_KILLS")])
+@pytest.mark.parametrize("kills", [size(20, "NMEM_TEST_KILLS")])
 def test_killed_hooks_break_nothing(command: Command, bash: Payload, rows: Rows, db_path: str, kills: int) -> None:
     dice = random.Random(kills)
     least = kills if "NMEM_TEST_KILLS" in os.environ else kills // 4 + 1

@@ -12,6 +12,8 @@ import pytest
 
 from nmem.mcp.registration import plugin
 from tests.clients.conftest import CACHE
+from tests.clients.test_real_action import LINE
+from tests.clients.test_real_context import connect, requests
 
 if TYPE_CHECKING:
     from tests.clients.conftest import Stage
@@ -19,10 +21,10 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 
 
-def results(requests: Path) -> list[str]:
+def results(sent: list[str]) -> list[str]:
     """What tools answered, as the model was sent it, in order."""
     out: dict[str, str] = {}
-    for line in requests.read_text().splitlines():
+    for line in sent:
         for message in json.loads(line)["body"].get("messages", []):
             for block in message["content"] if isinstance(message["content"], list) else []:
                 if block.get("type") == "tool_result":
@@ -34,17 +36,18 @@ def text_of(content: Any) -> str:
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
-def test_claude_code_searches_what_an_earlier_session_did_and_uses_it(stage: Stage, tmp_path: Path) -> None:
-    stage.connect("claude", tools=True)
-    stage.play("claude", "asks-memory-one")
-    requests = tmp_path / "requests.jsonl"
-    words = [*stage.player("claude", "asks-memory-two"), "--requests", str(requests)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=1500)
-    assert done.returncode == 0, done.stderr
-    told = requests.read_text()
+def test_claude_code_is_told_that_it_can_ask_and_searches_what_an_earlier_session_did(
+    stage: Stage, tmp_path: Path
+) -> None:
+    connect(stage, "claude", "", tools=True)
+    assert not any(LINE in request for request in requests(stage, "claude", "asks-memory-one"))
+    stage.nmem("settle")
+    sent = requests(stage, "claude", "asks-memory-two")
+    told_that_it_can_ask_once(stage, sent)
+    told = "\n".join(sent)
     assert "- nmem: What earlier coding sessions in this project did" in told, "the skill is not offered"
     assert "Memory of past sessions" in told, "the server's instructions did not arrive"
-    answers = [json.loads(text) for text in results(requests) if text.startswith("{")]
+    answers = [json.loads(text) for text in results(sent) if text.startswith("{")]
     found, record, marked = answers
     first = next(hit for hit in found["hits"] if hit["what"] == "prompt")
     assert first["id"] == "prompt/1" and "warehouse report times out" in first["text"]
@@ -64,6 +67,17 @@ def test_claude_code_searches_what_an_earlier_session_did_and_uses_it(stage: Sta
         ).fetchall()
         assert {content.split(" ")[0] for content, _ in calls} == {"nmem/search", "nmem/get", "nmem/mark"}
         assert all("ninety" not in metadata and "response" not in metadata for _, metadata in calls)
+
+
+def told_that_it_can_ask_once(stage: Stage, sent: list[str]) -> None:
+    """In the request, in what was resumed, and in none of the records."""
+    assert sent and {request.count(LINE) for request in sent} == {1}
+    assert "mcp__nmem__search" in sent[0].partition(LINE)[2][:200]
+    with stage.database() as db:
+        assert db.execute("SELECT count(*) FROM injections WHERE instr(text, ?)", (LINE,)).fetchone() == (1,)
+        for table in ("prompts", "observations"):
+            assert db.execute(f"SELECT count(*) FROM {table} WHERE instr(content, ?)", (LINE,)).fetchone() == (0,)
+    stage.unharmed()
 
 
 def test_the_plugin_is_valid(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ class Board:
             self.stage.database().close()
             if fits(told := self.task(number)):
                 return told
-            time.sleep(0.3)
+            time.sleep(1)  # a look is a process of its own
             if told["state"] in ("failed", "cancelled", "timed-out"):
                 break
         raise AssertionError("\n".join((self.nmem("task", "list", "--json"), self.screens())))

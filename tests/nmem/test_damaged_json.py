@@ -18,9 +18,10 @@ from tests.nmem.test_early_commands import lines, samples, sound
 __all__ = ["samples"]
 SEEDS = Path(__file__).parents[1] / "nmem_tui"
 FORMS = {
-    "torn": '{"a": [1, ', "an object": '{"a": null, "b": [1], "path": 3}',
-    "a list": '[{"path": 5, "text": [], "reads": "x", "edits": "x", "id": "q"}, null, 7]',
+    "torn": ('{"a": [1, ', "text"), "an object": ('{"a": null, "b": [1], "path": 3}', "json"),
+    "a list": ('[{"path": 5, "text": [], "reads": "x", "edits": "x", "id": "q"}, null, 7]', "text json"),
 }  # fmt: skip
+"""What stands in the columns, and in which forms commands are given: what they read is the same in each."""
 BESIDE = {("payload", "corrections"), ("before", "corrections"), ("data", "learning_findings"),
           ("marks", "narrations"), ("card", "label_models"), ("done", "sweep_journal"), ("checkpoint", "work_units"),
           ("signature", "session_signatures"), ("metrics", "tuning_history")}  # fmt: skip
@@ -73,14 +74,15 @@ def test_every_command_reads_damaged_json_as_empty_or_says_one_line(
     form: str, samples: Path, db_path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.nice", lambda _by: 0)
+    damage, given = FORMS[form]
     data, kept = Path(db_path).parent, samples.parent / "kept"
     data.mkdir(mode=0o700)
     seed("whole_seed").database(seed, db_path)
     with closing(sqlite3.connect(db_path, isolation_level=None)) as db:
         for column, table in of_json(db):
-            db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} IS NOT NULL", (FORMS[form],))
+            db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} IS NOT NULL", (damage,))
     shutil.copytree(data, kept)
-    runner, words = CliRunner(), [*lines(samples), *TWO]
+    runner, words = CliRunner(), [*lines(samples, given), *TWO]
     for each in words:
         if each[:1] in STARTS or each[:2] in STARTS:
             continue

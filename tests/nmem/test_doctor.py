@@ -123,11 +123,17 @@ def test_a_hook_has_its_input_however_late_doctor_comes_to_run_again(
     assert (outcome.arrived, outcome.fault, outcome.logged) == (True, "", "")
 
 
-def test_all_well_is_exit_0_and_plain_when_piped(claude: Path) -> None:
+def test_all_well_is_exit_0_and_plain_when_piped_and_the_probe_is_really_written(
+    claude: Path, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "_clean", lambda *_: None)
     done = run()
     assert done.exit_code == 0, done.output
     assert "Everything works" in done.output
     assert "\x1b" not in done.output
+    with closing(sqlite3.connect(db_path)) as db:
+        assert db.execute("SELECT DISTINCT content FROM prompts WHERE source = 'user'").fetchall() == [(probe.TEXT,)]
+        assert db.execute("SELECT count(*) FROM observations WHERE outcome = 'failed'").fetchone()[0] >= 1
 
 
 @pytest.mark.usefixtures("arrives")
@@ -137,14 +143,6 @@ def test_at_home_each_client_is_judged_once(claude: Path, own_home: Path, monkey
     for name in ("hooks", "round trip"):
         found = [each for each in findings() if each["check"] == name and each["client"] == "claude"]
         assert len(found) <= 1, found
-
-
-def test_the_probe_is_really_written(claude: Path, db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "_clean", lambda *_: None)
-    findings()
-    with closing(sqlite3.connect(db_path)) as db:
-        assert db.execute("SELECT DISTINCT content FROM prompts WHERE source = 'user'").fetchall() == [(probe.TEXT,)]
-        assert db.execute("SELECT count(*) FROM observations WHERE outcome = 'failed'").fetchone()[0] >= 1
 
 
 def test_a_lost_interpreter_is_found_once_and_fix_mends_it(claude: Path) -> None:
@@ -176,19 +174,21 @@ def test_a_lost_entry_file_and_a_missing_event_are_found(claude: Path) -> None:
 @pytest.mark.parametrize("hooks_are", ["[]", "null", '"none"'])
 def test_settings_that_init_refuses_are_not_answered_with_init(claude: Path, hooks_are: str) -> None:
     claude.write_text(f'{{"hooks": {hooks_are}}}')
-    found = [(check, mend) for check, _, mend in wrong()]
-    assert ("settings", "fix the file by hand, then nmem init --client claude") in found
-    assert not any(f["mend"] == "nmem init --client claude" for f in findings())
+    found = findings()
+    told = {(f["check"], f["mend"]) for f in found if f["severity"] == "wrong"}
+    assert ("settings", "fix the file by hand, then nmem init --client claude") in told
+    assert not any(f["mend"] == "nmem init --client claude" for f in found)
 
 
 def test_a_folder_in_the_databases_place_is_called_that(claude: Path, db_path: str) -> None:
     for name in (db_path, db_path + "-wal", db_path + "-shm"):
         Path(name).unlink(missing_ok=True)
     Path(db_path).mkdir()
-    found = {check: (said, mend) for check, said, mend in wrong()}
+    told = wrong()
+    found = {check: (said, mend) for check, said, mend in told}
     assert "is a folder" in found["database"][0] and "nmem init" not in found["database"][1]
     assert "privacy" not in found
-    assert sum(check == "round trip" for check, _, _ in wrong()) == 1
+    assert sum(check == "round trip" for check, _, _ in told) == 1
 
 
 def test_a_folder_that_cannot_be_written_is_no_damage(
@@ -412,6 +412,7 @@ def test_a_client_without_hooks_is_a_note_not_a_fault(claude: Path, own_home: Pa
 def test_paths_with_spaces_and_quotes_make_the_round_trip(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = own_home / 'it\'s "my" $HOME'
     odd.mkdir()
+    monkeypatch.setattr("nmem.audit.servers._tools", lambda _: (8, "", 1.0))
     monkeypatch.setenv("NMEM_DB", str(odd / "the memory.db"))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(odd / "claude"))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")

@@ -42,7 +42,7 @@ def test_a_secret_across_the_cut_leaves_no_half(planted: dict[str, str], monkeyp
             monkeypatch.setitem(LIMITS, "content", 600)
             monkeypatch.setitem(LIMITS, "prompt", 1_200)
         for field, name in (("content", "observations"), ("prompt", "prompts")):
-            for before in range(1, len(token), max(1, len(token) // 7)):
+            for before in range(1, len(token), max(1, len(token) // 4)):
                 text = "word " * (LIMITS[field] // 5)
                 text = text[: LIMITS[field] - before - 1] + " " + token + " tail" * 1200
                 made = batch("plain")

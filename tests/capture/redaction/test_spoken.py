@@ -11,7 +11,7 @@ import pytest
 from capture.redaction import detectors, redact, redact_tree
 from tests.capture.redaction.told_forms import ALPHABETS, FORMS, draw
 
-VALUES = 150
+VALUES = 100
 """Values drawn for a group of forms and an alphabet, spread over its forms."""
 HERE = Path(__file__).parent
 
@@ -27,17 +27,13 @@ def test_nine_of_ten_told_values_go(group: str, alphabet: str) -> None:
     assert len(kept) <= 0.1 * VALUES, kept
 
 
-@pytest.mark.parametrize(("group", "form"), [(group, form) for group, forms in FORMS.items() for form in forms])
-def test_no_form_is_overlooked(group: str, form: str) -> None:
+@pytest.mark.parametrize("form", [form for forms in FORMS.values() for form in forms])
+def test_no_form_is_overlooked_and_what_stands_around_stays(form: str) -> None:
     """Of thirty values in a form, at least twenty-four go, whatever they are drawn from."""
     dice = random.Random(form)
     values = [draw(dice, alphabet) for _ in range(10) for alphabet in ALPHABETS]
     kept = [value for value in values if value in redact(form.format(value))]
     assert len(kept) <= 0.2 * len(values), kept
-
-
-@pytest.mark.parametrize("form", [form for forms in FORMS.values() for form in forms])
-def test_what_stands_around_stays(form: str) -> None:
     value = "kX9mQ2v" + "L4bZt"
     text = form.format(value)
     before, after = text.split(value)
@@ -123,9 +119,8 @@ STAYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", STAYS)
-def test_a_look_alike_stays(text: str) -> None:
-    assert redact(text) == text
+def test_a_look_alike_stays() -> None:
+    assert {text: out for text in STAYS if (out := redact(text)) != text} == {}
 
 
 def test_a_made_up_password_is_told_in_any_language() -> None:

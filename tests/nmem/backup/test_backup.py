@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import sqlite3
@@ -9,8 +10,10 @@ import stat
 import subprocess
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pyrage
 import pytest
 from click.testing import CliRunner
 from pyrage import x25519
@@ -28,6 +31,14 @@ from tests.nmem.backup import hammer
 from tests.nmem.backup.conftest import rows, whole, written
 
 PLANTED = b"change the colour of part 17"
+FILE_KEY = "AGE-SECRET-KEY-1ZYTKZCZG77GZPD0PVF9QA5DZSGEE2HLW8LSYWCWHPDXT2NA48W9S4470EP"
+SEALED = """
+YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNjcnlwdCB3ZWZIancwNTRvMHAyOFVlclMyclhRIDEwCmlIRUx1bXdGakJrdkpvVjJBdm52eC9YSW
+ZXRTVhQkFQQnBNWkhaSzd2alEKLS0tIFVrKzNGOXRGQlF2L25XTEROZmF1NjNKS09ORk1rbnNFbWhLbFNaaUNSMHMKmT9aqNhq83PCCJ0b3yti
+q8RKb4MooPW0qGNrY3pPTlv9RCsHZN2z0SvKhfBatYMIuut05vxgtcpUya+tko9XQ4d576wgvBpsuCoRd+aof34htbPSIxo1/YYjnMEgDRVQgT
+sl2MNYzjovyQ==
+"""
+"""That key as age seals it by "correct horse", with few rounds."""
 
 
 def run(*args: str) -> Any:
@@ -95,6 +106,23 @@ def test_an_encrypted_backup_does_not_open_without_the_key(filled: str, key: tup
     assert rows(filled) == before
 
 
+@pytest.fixture
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key of the file and its sealed form are given: age takes seconds to derive a key from a passphrase, twenty
+    doublings on; these are ten. age itself seals once all the same, and opens what is given."""
+    encrypt, made = pyrage.passphrase.encrypt, x25519.Identity.from_str(FILE_KEY)
+
+    def sealed(data: bytes, phrase: str) -> bytes:
+        assert data.decode() == FILE_KEY and encrypt(data, phrase).startswith(b"age-encryption.org/v1\n-> scrypt ")
+        assert phrase == "correct horse"
+        return base64.b64decode(SEALED)
+
+    known = SimpleNamespace(generate=lambda: made, from_str=x25519.Identity.from_str)
+    monkeypatch.setattr(pyrage.x25519, "Identity", known)
+    monkeypatch.setattr(pyrage.passphrase, "encrypt", sealed)
+
+
+@pytest.mark.usefixtures("cheap")
 def test_a_passphrase_seals_a_backup_too(filled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "correct horse")
     path = str(tmp_path / "b.age")

@@ -118,7 +118,7 @@ def two_sessions(played: Played) -> list[str]:
     return sorted(row[0] for row in found)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_whatever_is_excluded_the_preview_is_what_the_hook_says(played: Played, seed: int) -> None:
     items, chance = two_sessions(played), Random(seed)
     prompts = (SAME, OTHER, "the voucher total is still wrong", "show the receipt total with its voucher")

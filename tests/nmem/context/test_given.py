@@ -55,10 +55,10 @@ def everything(path: str) -> str:
     return found
 
 
-def test_twenty_sessions_that_repeat_what_they_were_told_do_not_grow_memory(played: Played) -> None:
+def test_twelve_sessions_that_repeat_what_they_were_told_do_not_grow_memory(played: Played) -> None:
     played.fix("s0")
     sizes: list[int] = []
-    for number in range(1, 21):
+    for number in range(1, 13):
         played.begin(f"s{number}")
         told = played.ask("the voucher total in shop/cart.py must never be negative, fix the cart")
         assert told

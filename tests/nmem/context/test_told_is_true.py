@@ -29,9 +29,9 @@ from nmem.settle import settle
 TIMELINES = ("moredip__session-share", "obra__episodic-memory", "ujuc__agent-stuff", "marot__spotter",
              "PackmindHub__context-evaluator")  # fmt: skip
 TRANSCRIPTS = ("obra__episodic-memory", "Johannes0501__openshrooly", "applab-nl__dmux")
-_SESSIONS = 9
+_SESSIONS = 6
 """Of a project: the first, by name."""
-_MOMENTS = 16
+_MOMENTS = 12
 _QUOTE = re.compile(r"“([^”]*)”")
 _CUT_TITLE = re.compile(r"“[^“”]{20,60}…”")
 _LOOSE = re.compile(r"\b(?:[\w.-]+/)*[\w-]+\.(?:py|ts|tsx|js|md|ex|exs|sh|json|yml|yaml|toml|css|html)\b")

@@ -160,10 +160,35 @@ def test_a_helper_of_the_agent_and_another_server_name_nothing(db_path: str) -> 
         assert drawn(db) == [(None, 2)]
 
 
+def session_of_a_client() -> list[dict[str, Any]]:
+    """Turns of which a real client plays some in tests/clients/test_real_named.py."""
+    turns = (Path(__file__).parents[2] / "clients" / "scripts" / "named-episodes.json").read_text()
+    return list(json.loads(turns))
+
+
+def test_names_that_are_late_or_wrong_cut_that_session_as_a_person_would(db_path: str) -> None:
+    played = Played(db_path)
+    played.begin("a")
+    for turn in session_of_a_client():
+        played.ask(turn["prompt"])
+        for tool in (tool for reply in turn["replies"] for tool in reply.get("tools", [])):
+            if "write" in tool:
+                played.edit(tool["write"], "", tool["text"])
+            elif tool["name"] == "mcp__nmem__episode":
+                call(played, tool["input"])
+        played.say(turn["replies"][-1]["say"])
+    expected = [
+        ("Rounding of totals with a discount", 3), ("Dockerfile for the service", 2),
+        ("Parser of the bank's CSV export", 3), ("How the admin login cookie works", 2), ("README in German", 2),
+    ]  # fmt: skip
+    with closing(played.database()) as db:
+        assert drawn(db) == expected, "as the hooks left it"
+        detect.session(db, "a")
+        assert drawn(db) == expected, "as whole detection sees it"
+
+
 def test_without_names_most_changes_of_that_session_are_cut_or_offered(db: Connection, script: Script) -> None:
-    """The session that a real client plays in tests/clients/test_real_named.py, of an agent that names nothing."""
-    turns = json.loads((Path(__file__).parents[2] / "clients" / "scripts" / "named-episodes.json").read_text())
-    for turn in turns:
+    for turn in session_of_a_client():
         script.prompt(turn["prompt"], 0.1)
         arrived(db, script.id)
         for reply in turn["replies"]:

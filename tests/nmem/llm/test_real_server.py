@@ -104,7 +104,7 @@ def test_every_rung_of_the_ladder_is_answered_or_refused(
 ) -> None:
     asking = real({(url, ""): Dialect(step)})
     try:
-        asked = asking.ask(dataclasses.replace(question, max_tokens=120), shape.read, Cancel())
+        asked = asking.ask(dataclasses.replace(question, max_tokens=30), shape.read, Cancel())
     except Failure as failure:
         assert failure.kind in ("length", "rejected", "timeout")
     else:
@@ -131,13 +131,13 @@ def test_a_limit_and_a_cancellation_hold_while_it_works(
     real: Callable[..., Desk], question: Request, shape: Record
 ) -> None:
     # Reading a long question takes it a second, however soon it would stop talking; it reads on when nobody waits.
-    endless = dataclasses.replace(question, user=Redacted("one two " * 400), max_tokens=20)
+    endless = dataclasses.replace(question, user=Redacted("one two " * 160), max_tokens=20)
     memory = {(real().settings.base_url, ""): Dialect(3)}
     with pytest.raises(Failure) as failed:
-        real(memory, call_seconds=0.2).ask(endless, shape.read, Cancel())
+        real(memory, call_seconds=0.1).ask(endless, shape.read, Cancel())
     assert failed.value.kind == "timeout"
     with pytest.raises(Failure) as failed:
-        real(memory).ask(endless, shape.read, Cancel(seconds=0.2))
+        real(memory).ask(endless, shape.read, Cancel(seconds=0.1))
     assert failed.value.kind == "cancelled"
 
 
@@ -153,7 +153,7 @@ def test_settling_with_a_real_model_ends_with_a_story_whoever_tells_it(
 ) -> None:
     """A model of this size writes nonsense: what is stored is checked all the same, and the records speak."""
     file = own_home / "config.toml"
-    file.write_text(f'[llm]\nbase_url = "{url}"\nmax_tokens = 24\ncontext_tokens = 1000\n', "utf-8")
+    file.write_text(f'[llm]\nbase_url = "{url}"\nmax_tokens = 16\ncontext_tokens = 600\n', "utf-8")
     monkeypatch.setenv("NMEM_CONFIG", str(file))
     record.coupon()
     report = settle(db_path, 600)

@@ -51,19 +51,20 @@ LEFT = ("audit-{}-x1y2.db", ".nmem-scratch-{}-x1/copy.db", ".nmem.db.{}.tmp", "b
         "backups/.nmem-scratch-{}-x1/copy.db")  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LEFT)
 @pytest.mark.parametrize("by", ["settle", "doctor", "purge"])
-def test_what_a_killed_process_left_goes(said: str, dead: int, name: str, by: str) -> None:
-    mine, theirs = copied(said, name.format(os.getpid())), copied(said, name.format(dead))
-    assert [finding.severity for finding in storage.copies()] == ["wrong"]
+def test_what_a_killed_process_left_goes(said: str, dead: int, by: str) -> None:
+    mine, theirs = ([copied(said, name.format(number)) for name in LEFT] for number in (os.getpid(), dead))
+    assert len(mine) == len(theirs) == 5
+    wrong = " ".join(finding.evidence for finding in storage.copies() if finding.severity == "wrong")
+    assert all(name.format(dead).removesuffix("/copy.db") in wrong for name in LEFT), wrong
     if by == "settle":
         assert settle(said, 600, models=False) is not None
     elif by == "doctor":
         assert any("killed process" in line for line in fix_database(said))
     else:
         done = run.purge(said, Selection(texts=(WORD,)), 1, window=0)
-        assert any(str(mine) in one for one in (*done.left, *done.stays))
-    assert (mine.exists(), theirs.exists()) == (True, False)
+        assert all(any(str(path) in one for one in (*done.left, *done.stays)) for path in mine)
+    assert [path.exists() for path in mine + theirs] == [True] * 5 + [False] * 5
     assert storage.copies() == []
 
 
@@ -74,13 +75,13 @@ def test_without_a_number_its_age_tells(said: str) -> None:
     assert new.exists()
 
 
-@pytest.mark.parametrize("name", ["backups/damaged-20260101-120000.db", "backups/mine.db", "backups/of somebody"])
-def test_backups_of_any_name_are_found(said: str, name: str) -> None:
-    path = copied(said, name)
+def test_backups_of_any_name_are_found(said: str) -> None:
+    names = ("backups/damaged-20260101-120000.db", "backups/mine.db", "backups/of somebody")
+    paths = sorted(str(copied(said, name)) for name in names)
     done = run.purge(said, Selection(texts=(WORD,)), 1, window=0)
-    assert done.stays == (str(path),)
+    assert sorted(done.stays) == paths
     done = run.purge(said, Selection(texts=(WORD,)), 2, window=0, backups=True)
-    assert done.backups == (str(path),)
+    assert sorted(done.backups) == paths
     assert holding(said, (WORD,)) == []
 
 

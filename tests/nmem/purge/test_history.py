@@ -9,7 +9,6 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 
 from capture.redaction import settings
@@ -162,8 +161,9 @@ def test_it_asks_and_says_that_there_is_no_way_back(planted: str, own_home: Path
 UUID = "5d7c1b9a-4b70-4c5e-9f4d-2f1a36c0aa11"
 
 
-@pytest.mark.parametrize("regex", ["[0-9]{4}", "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"])
-def test_ids_and_keys_are_never_touched(planted: str, own_home: Path, regex: str) -> None:
+def test_ids_and_keys_are_never_touched(planted: str, own_home: Path) -> None:
+    """Not by a rule of four digits, which stand in keys, nor of ids."""
+    regex = "[0-9]{4}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
     plant(planted, UUID, "code 4711 and " + UUID.replace("5d7c", "6d7c"))
     settled(planted)
     ids = "SELECT session_id, dedup_key, coalesce(tool_use_id, '') FROM observations ORDER BY id"

@@ -31,7 +31,7 @@ def test_killed_at_any_point(planted: str, tmp_path: Path, window: int) -> None:
     dice = random.Random(window)
     seen = set()
     whole = 0.0
-    for number in range(7):
+    for number in range(5):
         folder = tmp_path / f"copy{number}" / "data"
         shutil.copytree(source, folder)
         path = str(folder / "nmem.db")

@@ -54,12 +54,12 @@ def drawn(dice: random.Random) -> tuple[str, str]:
     return text, inside.join(around)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_rows_sql_and_files_agree_with_the_slow_reference(seed: int) -> None:
     dice = random.Random(seed)
     db = sqlite3.connect(":memory:")
     met = 0
-    for _ in range(400):
+    for _ in range(300):
         text, value = drawn(dice)
         if len(text.strip()) < 3:
             continue
@@ -75,30 +75,37 @@ def test_rows_sql_and_files_agree_with_the_slow_reference(seed: int) -> None:
             assert needles.within(form.encode()) or not by_row, (text, form)
             assert by_row or not known, (text, form)
         met += known
-    assert met > 150
+    assert met > 110
 
 
-@pytest.mark.parametrize(("text", "stands"), [
-    ("Straße 12", "in der Straße 12"), ("strasse 12", "IN DER STRAẞE 12"), ("STRASSE", "Straße"),
-    ("Überweisung", "ÜBERWEISUNG"), ("überweisung", "U\u0308BERWEISUNG"), ("istanbul", "İSTANBUL"),
-    ("İstanbul", "istanbul"), ("kelvin", "\u212aELVIN"), ("final", "\ufb01nal"), ("senquok", "Straßenquok"),
-    ("ΣΊΣΥΦΟΣ", "σίσυφος"),
-])  # fmt: skip
+@pytest.mark.parametrize("pairs", [
+    [("Straße 12", "in der Straße 12"), ("Überweisung", "ÜBERWEISUNG"), ("istanbul", "İSTANBUL"),
+     ("kelvin", "\u212aELVIN"), ("final", "\ufb01nal"), ("ΣΊΣΥΦΟΣ", "σίσυφος")],
+    [("strasse 12", "IN DER STRAẞE 12"), ("überweisung", "U\u0308BERWEISUNG"), ("İstanbul", "istanbul"),
+     ("senquok", "Straßenquok")],
+    [("STRASSE", "Straße")],
+], ids=len)  # fmt: skip
 def test_letters_that_fold_are_found_in_rows_and_files(
-    record: Recorded, db_path: str, tmp_path: Path, text: str, stands: str
+    record: Recorded, db_path: str, tmp_path: Path, pairs: list[tuple[str, str]]
 ) -> None:
+    """None of a list is found by another of it."""
     record.coupon()
-    record.user(f"say {stands} here")
-    assert holding(db_path, (text,))
-    for name in ("plain.txt", "in.json"):
-        path = tmp_path / name
-        path.write_text(f"x {stands} y" if name == "plain.txt" else json.dumps(stands), "utf-8")
-        assert files.holds(path, Needles([fold(text)]))
-    Path(db_path).with_name("nmem.log").write_text(f"one\nabout {stands}\n", "utf-8")
-    done = run.purge(db_path, Selection(texts=(text,)), 1, window=0)
+    texts = tuple(text for text, _ in pairs)
+    for text, stands in pairs:
+        assert not holding(db_path, (text,))
+        record.user(f"say {stands} here")
+        assert holding(db_path, (text,))
+        for name in ("plain.txt", "in.json"):
+            path = tmp_path / name
+            path.write_text(f"x {stands} y" if name == "plain.txt" else json.dumps(stands), "utf-8")
+            assert files.holds(path, Needles([fold(text)]))
+            assert not any(files.holds(path, Needles([fold(other)])) for other in texts if other != text)
+    log = Path(db_path).with_name("nmem.log")
+    log.write_text("one\n" + "".join(f"about {stands}\n" for _, stands in pairs), "utf-8")
+    done = run.purge(db_path, Selection(texts=texts), 1, window=0)
     assert done.left == ()
-    assert holding(db_path, (text, stands)) == []
-    assert Path(db_path).with_name("nmem.log").read_text("utf-8") == "one\n"
+    assert holding(db_path, tuple(one for pair in pairs for one in pair)) == []
+    assert log.read_text("utf-8") == "one\n"
 
 
 def test_another_word_is_not_found() -> None:

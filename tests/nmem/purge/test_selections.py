@@ -32,7 +32,11 @@ def ids(db_path: str, sql: str) -> list[int | str]:
         return [row[0] for row in db.execute(sql)]
 
 
-def any_selection(db_path: str, dice: random.Random) -> Selection:
+SORTS = ("rows", "episode", "learning", "session", "sessions", "thread", "project", "file", "words in a session",
+         "words", "regex", "before")  # fmt: skip
+
+
+def selection_of(sort: str, db_path: str, dice: random.Random) -> Selection:
     """A selection of a sort that a person could make."""
     observations = ids(db_path, "SELECT id FROM observations")
     prompts = ids(db_path, "SELECT id FROM prompts")
@@ -53,19 +57,19 @@ def any_selection(db_path: str, dice: random.Random) -> Selection:
         "regex": lambda: Selection(regexes=(r"Exit code \\d|reach [A-Z]\\w+",)),
         "before": lambda: Selection(before=int(dice.choice(times)) + dice.randint(0, 2)),
     }  # fmt: skip
-    return kinds[dice.choice(list(kinds))]()
+    return kinds[sort]()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_an_undo_is_exact_for_any_selection(planted: str, tmp_path: Path, seed: int) -> None:
     recounted(planted)
     before = dumped(planted)
     dice = random.Random(seed)
-    for number in range(4):
-        folder = tmp_path / f"copy{number}" / "data"
+    for sort in SORTS[seed::3]:
+        folder = tmp_path / sort / "data"
         shutil.copytree(Path(planted).parent, folder)
         path = str(folder / "nmem.db")
-        chosen = any_selection(path, dice)
+        chosen = selection_of(sort, path, dice)
         try:
             done = run.purge(path, chosen, NOW)
         except NmemError as error:

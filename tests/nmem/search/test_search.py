@@ -67,19 +67,18 @@ HARD = [
 ]
 
 
-@pytest.mark.parametrize("text", HARD)
-@pytest.mark.parametrize("order", [RELEVANCE, NEWEST])
 @pytest.mark.parametrize("settled", [True, False])
-def test_nothing_typed_is_an_error(stored: Stored, text: str, order: str, settled: bool) -> None:
+def test_nothing_typed_is_an_error(stored: Stored, settled: bool) -> None:
     stored.say("the login page breaks, what's wrong?")
     stored.do("g++ -O2 main.cpp", outcome="failed", metadata=json.dumps({"response": "main.cpp:1: error: C++17"}))
     if settled:
         stored.settle()
-    found = find(stored, text, order)
-    assert found.seconds >= 0
+    for text in HARD:
+        for order in (RELEVANCE, NEWEST):
+            assert find(stored, text, order).seconds >= 0, text
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=75, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(text=st.text(max_size=80))
 def test_no_text_is_an_error(stored: Stored, text: str) -> None:
     if not stored.db.execute("SELECT count(*) FROM prompts").fetchone()[0]:
