@@ -81,18 +81,23 @@ async def test_screen_is_as_accepted(kind: str, make: Any, looks: Any, text: Any
     await looks("aurora.db", f"tasks-{kind}", arrive)
 
 
-@pytest.mark.parametrize("name", ["detail", "output", "form", "run"])
 async def test_views_are_as_accepted(
-    name: str, full: Any, looks: Any, settled: Any, at_tasks: Any, monkeypatch: pytest.MonkeyPatch
+    full: Any, looks_at_each: Any, settled: Any, at_tasks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmem_tui.screens.task_form._here", lambda: "/tmp")
 
-    async def arrive(pilot: Any) -> None:
-        await at_tasks(pilot, full["next" if name == "run" else "runs"])
-        await pilot.press({"detail": "enter", "output": "o", "form": "n", "run": "S"}[name])
-        await settled(pilot)
+    def arrive(name: str, key: str) -> Callable[[Any], Any]:
+        async def go(pilot: Any) -> None:
+            await pilot.press("escape")  # what was looked at before
+            await settled(pilot)
+            await at_tasks(pilot, full["next" if name == "run" else "runs"])
+            await pilot.press(key)
+            await settled(pilot)
 
-    await looks("aurora.db", f"tasks-{name}", arrive)
+        return go
+
+    keys = {"detail": "enter", "output": "o", "run": "S", "form": "n"}
+    await looks_at_each("aurora.db", {f"tasks-{name}": arrive(name, key) for name, key in keys.items()})
 
 
 def rows(shown: str) -> list[str]:
