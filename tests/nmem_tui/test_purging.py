@@ -84,20 +84,15 @@ def undone(until: Any, settled: Any) -> Callable[..., Any]:
     return undo
 
 
-REACHES = {
-    "item": ("", ["file_edit"]),
-    "file": ("f", ["file_edit"]),
-    "session": ("s", []),
-    "project": ("p", []),
-}
-"""Reach -> the key that chooses it, and which calls with the token it takes; none: all."""
+REACHES = {"item": ("", ["command"]), "project": ("p", [])}
+"""Reach -> the key that chooses it, and which calls with the token it leaves."""
 
 
 @pytest.mark.parametrize("reach", REACHES)
 async def test_a_row_goes_or_what_it_lies_in(
     reach: str, planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any, purged: Any
 ) -> None:
-    key, only = REACHES[reach]
+    key, kept = REACHES[reach]
     before = facts()
     async with cockpit(planted, (100, 40)) as pilot:
         await pilot.press("x")
@@ -107,8 +102,8 @@ async def test_a_row_goes_or_what_it_lies_in(
         assert facts() == before
         await purged(pilot, "purged: ", "u brings them back until 10-10 08:53")
         left = ask("SELECT obs_type FROM observations WHERE content LIKE ? ORDER BY id", f"%{TOKEN}%")
-        assert left == ([] if not only else ["command"])
-        if reach in ("session", "project"):
+        assert left == kept
+        if reach == "project":
             cleaned()
             assert held() == []
             assert [path.suffix for path in sorted(Path("trash").iterdir())] == [".age", ".key"]
@@ -184,10 +179,11 @@ async def test_time_file_and_pattern_from_health(
 
 
 async def test_preview_toast_and_undo_say_the_same(
-    planted: str, cockpit: Any, until: Any, purged: Any, settled: Any
+    planted: str, cockpit: Any, until: Any, purged: Any, settled: Any, cleaned: Any
 ) -> None:
+    before = facts()
     async with cockpit(planted, (140, 40)) as pilot:
-        for number, key in enumerate("ifs", 1):
+        for number, (key, left) in enumerate((("i", ["command"]), ("f", ["command"]), ("s", [])), 1):
             await pilot.press("x")
             await until(pilot, "These go:", "purges this")
             await pilot.press(key)
@@ -195,9 +191,14 @@ async def test_preview_toast_and_undo_say_the_same(
             goes = re.findall(r"These go: ([^│]*?) *│", shown)[0]
             assert re.fullmatch(r"(\d+ (project|session|prompt|call)s?(, )?)+", goes)
             await purged(pilot, f"purged: {goes} · u brings them back")
+            assert ask("SELECT obs_type FROM observations WHERE content LIKE ?", f"%{TOKEN}%") == left, key
+            if key == "s":
+                cleaned()
+                assert held() == []
             await pilot.press("u")
             await until(pilot, f"undone: purge/{number}: {goes}")
             await settled(pilot)
+            assert facts() == before, key
             pilot.app.clear_notifications()
 
 
