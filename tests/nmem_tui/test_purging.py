@@ -262,6 +262,22 @@ async def test_a_hit_of_search_goes(
     assert facts() == before
 
 
+async def test_what_context_tells_of_goes(
+    planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any, purged: Any, undone: Any
+) -> None:
+    settle(planted, 600, models=False, clock=lambda: seeds.NOW)
+    before = facts()
+    async with cockpit(planted, (120, 40)) as pilot:
+        await pilot.press("5")
+        await settled(pilot)
+        await pilot.press("x")
+        await until(pilot, "Purge ", "purges this")
+        await purged(pilot)
+        assert len(facts()) < len(before)
+        await undone(pilot)
+    assert facts() == before
+
+
 async def test_search_forgets_what_was_asked_and_takes_a_purge_for_no_news(
     planted: str, cockpit: Any, text: Any, until: Any, settled: Any
 ) -> None:
@@ -291,24 +307,13 @@ async def test_search_forgets_what_was_asked_and_takes_a_purge_for_no_news(
         assert pilot.app.asked == []
 
 
-async def test_what_context_tells_of_goes(
-    planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any, purged: Any, undone: Any
+async def test_only_y_purges_and_enter_is_cancel(
+    planted: str, cockpit: Any, until: Any, settled: Any, purged: Any
 ) -> None:
-    settle(planted, 600, models=False, clock=lambda: seeds.NOW)
-    before = facts()
-    async with cockpit(planted, (120, 40)) as pilot:
-        await pilot.press("5")
-        await settled(pilot)
-        await pilot.press("x")
-        await until(pilot, "Purge ", "purges this")
-        await purged(pilot)
-        assert len(facts()) < len(before)
-        await undone(pilot)
-    assert facts() == before
+    from nmem_tui.screens import purge_dialog
 
-
-async def test_only_y_purges_and_enter_is_cancel(planted: str, cockpit: Any, until: Any, settled: Any) -> None:
     before = facts()
+    ids = [f"obs/{number}" for number in ask("SELECT id FROM observations WHERE content LIKE ?", f"%{TOKEN}%")]
     async with cockpit(planted, (100, 40)) as pilot:
         for key in ("enter", "escape", "q", "n", "x", "space"):
             await pilot.press("x")
@@ -325,14 +330,8 @@ async def test_only_y_purges_and_enter_is_cancel(planted: str, cockpit: Any, unt
         await pilot.click("#ends", offset=(4, 0))
         await until(pilot, gone="purges this")
         assert facts() == before
-
-
-async def test_several_go_at_once(planted: str, cockpit: Any, until: Any, purged: Any) -> None:
-    from nmem_tui.screens import purge_dialog
-
-    ids = [f"obs/{number}" for number in ask("SELECT id FROM observations WHERE content LIKE ?", f"%{TOKEN}%")]
-    async with cockpit(planted, (120, 40)) as pilot:
-        purge_dialog.ask(pilot.app, ids)
+        await pilot.resize_terminal(120, 40)
+        purge_dialog.ask(pilot.app, ids)  # several at once
         await until(pilot, "Purge 2 items", "only these: 2 items", "their file: keys/", "These go: 2 calls")
         await purged(pilot)
     assert ask("SELECT count(*) FROM observations WHERE content LIKE ?", f"%{TOKEN}%") == [0]
