@@ -378,12 +378,14 @@ def snapshot() -> Callable[[Pilot[None], str], None]:
 
 
 @pytest.fixture
-def looks(cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Opens one state and compares it in both sizes, with its styles: opened small, it grows and shrinks again, so that
-    traces of a resize are seen as well. Other themes differ in their palettes alone (test_appearance).
+def looks_at_each(cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Compares states of one cockpit, one after the other, in both sizes, with their styles: each is come to small,
+    grows and shrinks again, so that traces of a resize are seen as well. Other themes differ in their palettes alone
+    (test_appearance).
 
-    What stands in `PLAIN_TOO` is compared without colours as well, opened large.
+    What stands in `PLAIN_TOO` is compared without colours as well, come to large.
     """
+    small, large = SIZES
 
     async def compare(pilot: Pilot[None], name: str, size: str, *, styled: bool) -> list[str]:
         await pilot.resize_terminal(*SIZES[size])
@@ -391,25 +393,38 @@ def looks(cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         harmless("\n".join(screen_text(pilot)))
         return differing(pilot, f"{name}-{size}", styled=styled)
 
-    async def run(db: str, name: str, arrive: Callable[[Pilot[None]], Any] | None = None, **options: Any) -> None:
-        small, large = SIZES
+    async def run(db: str, states: dict[str, Callable[[Pilot[None]], Any] | None], **options: Any) -> None:
         wrong = []
         async with cockpit(db, SIZES[small], "dark", **options) as pilot:
-            if arrive:
-                await arrive(pilot)
-            wrong += await compare(pilot, f"{name}-dark", small, styled=True)
-            wrong += await compare(pilot, f"{name}-dark", large, styled=True)
-            if name not in PLAIN_TOO:
-                wrong += await compare(pilot, f"{name}-dark", small, styled=False)
-        if name in PLAIN_TOO:
-            monkeypatch.setenv("NO_COLOR", "1")
-            async with cockpit(db, SIZES[large], "", **options) as pilot:
+            for name, arrive in states.items():
+                await pilot.resize_terminal(*SIZES[small])
                 if arrive:
                     await arrive(pilot)
-                for size in (large, small):
-                    wrong += await compare(pilot, f"{name}-nocolor", size, styled=False)
-                    colourless(pilot)
+                wrong += await compare(pilot, f"{name}-dark", small, styled=True)
+                wrong += await compare(pilot, f"{name}-dark", large, styled=True)
+                if name not in PLAIN_TOO:
+                    wrong += await compare(pilot, f"{name}-dark", small, styled=False)
+        if PLAIN_TOO & set(states):
+            monkeypatch.setenv("NO_COLOR", "1")
+            async with cockpit(db, SIZES[large], "", **options) as pilot:
+                for name in [name for name in states if name in PLAIN_TOO]:
+                    await pilot.resize_terminal(*SIZES[large])
+                    if arrive := states[name]:
+                        await arrive(pilot)
+                    for size in (large, small):
+                        wrong += await compare(pilot, f"{name}-nocolor", size, styled=False)
+                        colourless(pilot)
         assert not wrong, f"not as accepted: {', '.join(wrong)}; compare with the .actual files beside them"
+
+    return run
+
+
+@pytest.fixture
+def looks(looks_at_each: Any) -> Any:
+    """Opens one state and compares it, as `looks_at_each` says."""
+
+    async def run(db: str, name: str, arrive: Callable[[Pilot[None]], Any] | None = None, **options: Any) -> None:
+        await looks_at_each(db, {name: arrive}, **options)
 
     return run
 

@@ -49,7 +49,7 @@ DRIVEN = {
     ("test_decisions.py", "test_a_story_shows_what_was_decided_and_its_keys_judge_it"): "undecide",
     ("test_decisions.py", "test_a_decision_is_worded_anew"): "reword",
     ("test_decisions.py", "test_a_decision_becomes_an_entry_once_its_diff_was_seen"): "promote",
-    ("test_learnings.py", "test_a_skill_becomes_an_entry_of_how_with_one_key"): "write_how",
+    ("test_learnings.py", "test_skills_are_listed_apart_and_become_an_entry_of_how_or_a_clients_skill"): "write_how",
     ("test_episodes.py", "test_resume_and_unresume"): "resume",
     ("test_episodes.py", "test_review_asks_one_question_a_card"): "no review",
     ("test_episodes.py", "test_themes_are_browsed_and_list_their_episodes"): "browse_themes",
@@ -93,38 +93,41 @@ DRIVEN = {
     ("test_legend.py", "test_the_help_lists_the_signs_of_the_screen"): "signs",
     ("test_learnings.py", "test_accept_shows_the_diff_and_only_y_writes"): "accept",
     ("test_learnings.py", "test_dismiss_resolve_reopen_and_undo"): "dismiss resolved reopen",
-    ("test_learnings.py", "test_every_state_can_be_listed"): "next_state last_state",
+    ("test_learnings.py", "test_hot_ones_stand_first_states_are_listed_and_words_filter"): "next_state last_state",
     ("test_learnings.py", "test_narrow_views_are_as_accepted"): "map",
-    ("test_learnings.py", "test_now_warns_and_one_key_opens_the_learning"): "warning",
+    ("test_learnings.py", "test_now_and_the_story_warn_with_their_reason_and_one_key_opens_the_learning"): "warning",
     ("test_learnings.py", "test_snooze"): "snooze",
     ("test_marking.py", "test_all_that_are_listed_are_marked_and_purged_and_brought_back"): "mark_all",
     ("test_marking.py", "test_episodes_are_pinned_together_and_taken_back_together"): "mark",
-    ("test_screens.py", "test_help_lists_every_action_and_runs_one"): "help",
-    ("test_screens.py", "test_palette_runs_an_action"): "palette",
-    ("test_screens.py", "test_sessions_are_switched_and_minus_goes_back"): "sessions previous",
+    ("test_screens.py", "test_help_and_palette_list_actions_and_run_one_and_a_filter_counts"): "help palette",
+    ("test_screens.py", "test_a_session_is_called_by_what_it_was_begun_for_is_switched_to_and_left"): (
+        "sessions previous"
+    ),
     ("test_replaced.py", "test_the_older_one_is_offered_its_upgrade"): "upgrade",
-    ("test_search.py", "test_a_filter_goes_in_and_out_by_key_and_by_mouse"): "order",
+    ("test_search.py", "test_results_come_while_typing_and_filters_go_in_and_out_by_key_mouse_and_manual"): (
+        "order manual"
+    ),
     ("test_search.py", "test_a_hit_leads_to_the_thing"): "go",
-    ("test_search.py", "test_a_pin_is_in_the_database_and_undo_takes_it_back"): "pin_hit",
-    ("test_search.py", "test_the_manual_puts_what_is_taken_into_the_box"): "manual",
-    ("test_sessions.py", "test_the_list_is_sorted_and_shows_archived_ones"): (
+    ("test_search.py", "test_a_hit_is_copied_and_pinned_and_undo_takes_that_back"): "pin_hit",
+    ("test_sessions.py", "test_states_stand_in_the_list_which_is_sorted_filtered_and_shows_archived_ones"): (
         "sort_sessions which_sessions show_sessions"
     ),
-    ("test_sessions.py", "test_a_session_is_named_tagged_and_archived_and_undo_brings_it_back"): (
+    ("test_sessions.py", "test_sessions_are_named_tagged_and_archived_and_undo_brings_them_back"): (
         "name_session tag_session archive_session"
     ),
-    ("test_sessions.py", "test_without_tmux_the_command_is_copied"): "resume_session",
+    ("test_sessions.py", "test_without_tmux_the_command_is_copied_and_beside_it_a_pane_is_opened"): "resume_session",
     ("test_sessions.py", "test_a_deleted_transcript_is_given_back_and_then_resumed"): "restore_transcript",
     ("test_stance.py", "test_a_long_session_is_drawn_as_accepted"): "over",
     ("test_stance.py", "test_model_cards_say_corpus_figures_threshold_and_failures"): "models",
     ("test_tasks.py", "test_a_queued_task_is_edited"): "edit_task",
     ("test_tasks.py", "test_a_task_is_written_and_queued"): "new_task",
-    ("test_tasks.py", "test_an_episode_becomes_a_task"): "dispatch",
-    ("test_tasks.py", "test_attach_copies_the_command"): "attach",
-    ("test_tasks.py", "test_cancel_asks_and_takes_what_needs_it_along"): "cancel_task",
-    ("test_tasks.py", "test_one_key_lets_what_an_agent_queued_run"): "approve_task",
+    ("test_tasks.py", "test_an_episode_becomes_a_task_once_its_folder_is_there"): "dispatch",
+    ("test_tasks.py", "test_what_is_at_work_stands_first_then_the_queue_and_words_filter_them"): "attach",
+    ("test_tasks.py", "test_cancel_asks_and_takes_what_needs_it_along_and_retry_queues_again"): (
+        "cancel_task retry_task"
+    ),
+    ("test_tasks.py", "test_detail_says_why_what_and_when_and_one_key_lets_what_an_agent_queued_run"): "approve_task",
     ("test_tasks.py", "test_output_is_followed_until_one_looks_further_up"): "output",
-    ("test_tasks.py", "test_retry_queues_it_again_with_what_was_cancelled_for_it"): "retry_task",
     ("test_tasks.py", "test_run_asks_then_starts_it_and_its_end_is_seen"): "run_task",
 }  # fmt: skip
 """Test -> the actions that it drives by their keys, so that what they do is seen or read back from the database.

@@ -80,21 +80,24 @@ async def test_screen_is_as_accepted(kind: str, make: Any, looks: Any, text: Any
     await looks("aurora.db", f"learnings-{kind}", arrive)
 
 
-@pytest.mark.parametrize("name", ["detail", "map", "warned"])
 async def test_narrow_views_are_as_accepted(
-    name: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, at_thumbs: Any
+    make: Any, cockpit: Any, snapshot: Any, settled: Any, at_thumbs: Any
 ) -> None:
     make("learned")
     async with cockpit("aurora.db", (80, 24)) as pilot:
-        if name != "warned":
-            await at_thumbs(pilot)
-            await pilot.press("enter" if name == "detail" else "h")
         await settled(pilot)
-        snapshot(pilot, f"learnings-{name}-dark-80x24")
+        snapshot(pilot, "learnings-warned-dark-80x24")
+        await at_thumbs(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        snapshot(pilot, "learnings-detail-dark-80x24")
+        await pilot.press("escape", "h")
+        await settled(pilot)
+        snapshot(pilot, "learnings-map-dark-80x24")
 
 
-async def test_hot_ones_stand_first_and_the_tab_counts_them(
-    known: Any, cockpit: Any, text: Any, at_thumbs: Any
+async def test_hot_ones_stand_first_states_are_listed_and_words_filter(
+    known: Any, cockpit: Any, text: Any, until: Any, at_thumbs: Any, settled: Any
 ) -> None:
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_thumbs(pilot)
@@ -102,26 +105,23 @@ async def test_hot_ones_stand_first_and_the_tab_counts_them(
         titles = ("`pytest tests/test_thumbs", "bucket not found", "Write the release notes", "src/aurora/proxy.py is")
         places = [shown.index(title) for title in titles]
         assert places == sorted(places)
-        assert "4 Learnings ▲1 " in shown
-        assert "▲ 1 hot" in shown
-        assert "aurora-api ─ 5 learnings, open" in shown
-        assert "A change of tests/conftest.py made it pass" in shown
-
-
-async def test_every_state_can_be_listed(known: Any, cockpit: Any, settled: Any, until: Any, at_thumbs: Any) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
-        await at_thumbs(pilot)
+        for words in ("4 Learnings ▲1 ", "▲ 1 hot", "aurora-api ─ 5 learnings, open",
+                      "A change of tests/conftest.py made it pass"):  # fmt: skip
+            assert words in shown
+        await pilot.resize_terminal(80, 24)
+        await until(
+            pilot, "1 resolved, 1 accepted", "resolved 1", "accepted 1"
+        )  # what holds something is counted first
+        await pilot.resize_terminal(160, 45)
+        await settled(pilot)
         for name, words in (("accepted", "npm test"), ("dismissed", "nothing is dismissed here"),
                             ("snoozed", "mypy src"), ("resolved", "ruff check"), ("all", "8 learnings")):  # fmt: skip
             await pilot.press("right_curly_bracket")
             await until(pilot, f"▸{name} ", words)
         await pilot.press("left_curly_bracket")
         await until(pilot, "▸resolved 1", "it passed since")
-
-
-async def test_words_filter_and_escape_clears(known: Any, cockpit: Any, until: Any, at_thumbs: Any) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
-        await at_thumbs(pilot)
+        await pilot.press(*["left_curly_bracket"] * 4)
+        await until(pilot, "5 learnings, open")
         await pilot.press("slash", *"conftest")
         await until(pilot, "filter “conftest” · 1 of 5")
         await pilot.press(*" !thumbs")
@@ -157,8 +157,13 @@ async def test_dismiss_resolve_reopen_and_undo(
 ) -> None:
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_thumbs(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert pilot.app.screen.pane.has_focus
         await pilot.press("i")
         await until(pilot, "dismissed: it is not listed", "4 learnings, open", "dismissed 1")
+        await settled(pilot)
+        assert pilot.app.screen.index.has_focus, "the next key is for a row that is seen to be chosen"
         assert state(known["thumbs"]) == "dismissed"
         await pilot.press("u")
         await until(pilot, "undone", "5 learnings, open")
@@ -176,27 +181,30 @@ async def test_dismiss_resolve_reopen_and_undo(
         assert state(known["thumbs"]) == "open"
 
 
-@pytest.mark.parametrize(("typed", "days"), [("d", 1), ("w", 7), ("m", 30)])
 async def test_snooze(
-    typed: str, days: int, known: Any, cockpit: Any, until: Any, at_thumbs: Any, seeds: Any, learned: Any
+    known: Any, cockpit: Any, until: Any, at_thumbs: Any, seeds: Any, learned: Any, settled: Any
 ) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await at_thumbs(pilot)
-        await pilot.press("z")
-        await until(pilot, "Snooze ─ open again after", "1 month")
-        await pilot.press(typed, "enter")
-        await until(pilot, "snoozed for 1", "snoozed 2")
-        row = ask("SELECT state, snoozed_until FROM learnings WHERE id = ?", known["thumbs"])
-        assert row == ("snoozed", seeds.NOW + days * learned.DAY)
+        for typed, days in (("d", 1), ("w", 7), ("m", 30)):
+            await pilot.press("g", "z")
+            await until(pilot, "Snooze ─ open again after", "1 month")
+            await pilot.press(typed, "enter")
+            await until(pilot, "snoozed for 1", "snoozed 2")
+            row = ask("SELECT state, snoozed_until FROM learnings WHERE id = ?", known["thumbs"])
+            assert row == ("snoozed", seeds.NOW + days * learned.DAY), typed
+            await settled(pilot)
+            await pilot.press("u")
+            await until(pilot, "undone", "snoozed 1")
+            await settled(pilot)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_accept_shows_the_diff_and_only_y_writes(
-    size: tuple[int, int], known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
+    known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
 ) -> None:
     file = here / "aurora" / "CLAUDE.md"
     file.write_bytes(b"# Aurora\r\nno line end")
-    async with cockpit("aurora.db", size) as pilot:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
         await at_thumbs(pilot)
         await pilot.press("a")
         await until(pilot, "into CLAUDE.md", f"+ - {RULE}", "no line end", "<!-- nmem:learnings -->")
@@ -280,15 +288,14 @@ async def test_what_cannot_be_accepted_is_told_in_place(
         assert state(known["thumbs"]) == "open"
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_a_project_whose_folder_is_gone_takes_its_rule_in_a_checkout_elsewhere(
-    size: tuple[int, int], known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
+    known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
 ) -> None:
     (here / "aurora").rename(here / "gone")
     clone = here / "src"
     (clone / ".git").mkdir(parents=True)
     (clone / ".git" / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
-    async with cockpit("aurora.db", size) as pilot:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
         await at_thumbs(pilot)
         await pilot.press("a")
         await until(pilot, "✗ the folder of aurora-api", RULE, "─ f another file")
@@ -323,30 +330,6 @@ async def test_a_fix_that_is_not_believed_and_one_that_is_are_each_told_one_way(
         assert "not known yet" not in shown
 
 
-async def test_states_that_hold_something_are_counted_first(
-    known: Any, cockpit: Any, until: Any, at_thumbs: Any
-) -> None:
-    async with cockpit("aurora.db", (80, 24)) as pilot:
-        await at_thumbs(pilot)
-        shown = await until(pilot, "1 resolved, 1 accepted")
-        assert "resolved 1" in shown
-        assert "accepted 1" in shown
-
-
-async def test_details_close_with_a_learning_that_leaves_the_list(
-    known: Any, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
-) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
-        await at_thumbs(pilot)
-        await pilot.press("enter")
-        await settled(pilot)
-        assert pilot.app.screen.pane.has_focus
-        await pilot.press("i")
-        await until(pilot, "dismissed 1")
-        await settled(pilot)
-        assert pilot.app.screen.index.has_focus, "the next key is for a row that is seen to be chosen"
-
-
 async def test_a_file_changed_meanwhile_is_not_written(
     known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any
 ) -> None:
@@ -363,7 +346,7 @@ async def test_a_file_changed_meanwhile_is_not_written(
         assert state(known["thumbs"]) == "open"
 
 
-async def test_evidence_leads_to_the_moment_in_its_session(
+async def test_evidence_leads_to_the_moment_in_its_session_and_to_its_story(
     known: Any, cockpit: Any, until: Any, at_thumbs: Any, text: Any
 ) -> None:
     async with cockpit("aurora.db", (160, 45)) as pilot:
@@ -383,35 +366,30 @@ async def test_evidence_leads_to_the_moment_in_its_session(
         assert "✗" in line
         await pilot.press("4")
         await until(pilot, "│▌│ ")
-
-
-async def test_evidence_leads_to_its_story(known: Any, cockpit: Any, until: Any, at_thumbs: Any) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
-        await at_thumbs(pilot)
         await pilot.press("w")
         await until(pilot, "Story ─ episode", "Flaky thumbnails test")
 
 
-async def test_now_warns_and_one_key_opens_the_learning(
-    known: Any, cockpit: Any, until: Any, text: Any, settled: Any
+async def test_now_and_the_story_warn_with_their_reason_and_one_key_opens_the_learning(
+    known: Any, cockpit: Any, until: Any
 ) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await until(pilot, "! failed before: “`pytest", "+1")
         await pilot.press("exclamation_mark")
         await until(pilot, f"Learning {known['thumbs']} ─ failing command", "What made it pass")
-
-
-async def test_story_warns_with_its_reason(known: Any, cockpit: Any, until: Any, settled: Any) -> None:
-    async with cockpit("aurora.db", (200, 45)) as pilot:
+        await pilot.press("escape", "1")
+        await pilot.resize_terminal(200, 45)
         await pilot.press("w")
         await until(pilot, "warned", "it works on src/aurora/upload.py", "! error seen before: “bucket not found")
         await pilot.press("exclamation_mark")
         await until(pilot, f"Learning {known['thumbs']} ─")
 
 
-async def test_what_changes_elsewhere_shows_without_moving_the_cursor(
-    known: Any, cockpit: Any, until: Any, at_thumbs: Any, seeds: Any, learned: Any, settled: Any
+async def test_what_changes_elsewhere_shows_without_moving_the_cursor_and_a_failing_change_is_told(
+    known: Any, cockpit: Any, until: Any, at_thumbs: Any, seeds: Any, learned: Any
 ) -> None:
+    from nmem_tui.operations import commands
+
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_thumbs(pilot)
         await pilot.press("j")
@@ -420,25 +398,13 @@ async def test_what_changes_elsewhere_shows_without_moving_the_cursor(
         one = learned.learning(db, "make", "`make all` fails: no rule", seeds.NOW, sessions=6, occurrences=6)
         for number in range(6):
             learned.met(db, one, f"older-{number}", seeds.NOW, "make: *** No rule")
-        db.close()
         await until(
             pilot, "6 learnings, open", "`make all` fails", f"Learning {known['bucket']} ─ recurring error", "▲"
         )
-
-
-async def test_a_failing_change_is_told_in_one_line(
-    known: Any, cockpit: Any, until: Any, at_thumbs: Any, seeds: Any
-) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
-        await at_thumbs(pilot)
-        view = pilot.app.screen
-        one = view.one
-        db = seeds.database("aurora.db")
-        db.execute("DELETE FROM learnings WHERE id = ?", (one.id,))
-        from nmem_tui.operations import commands
-
-        pilot.app.change(commands.dismiss(one.id))
-        await until(pilot, f"there is no learning {one.id}")
+        gone = pilot.app.screen.one.id
+        db.execute("DELETE FROM learnings WHERE id = ?", (gone,))
+        pilot.app.change(commands.dismiss(gone))
+        await until(pilot, f"there is no learning {gone}")
         db.close()
 
 
@@ -455,31 +421,17 @@ def skill(known: Any, here: Path, learned: Any) -> int:
         ))  # fmt: skip
 
 
-async def test_skills_are_listed_apart_and_become_a_clients_skill(
+async def test_skills_are_listed_apart_and_become_an_entry_of_how_or_a_clients_skill(
     skill: int, cockpit: Any, text: Any, until: Any, at_thumbs: Any, here: Path
 ) -> None:
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_thumbs(pilot)
         assert "vale docs" not in text(pilot)
-        await pilot.press("left_curly_bracket")
-        await until(pilot, "1 skill", "skills 1", "2. vale docs", "60% of the sessions with such work", "told 0×")
-        await pilot.press("a")
-        await until(pilot, "SKILL.md", "+ 2. `vale docs`")
-        await pilot.press("y")
-        await until(pilot, "accepted", "since it was promoted followed in 0")
-    assert state(skill) == "accepted"
-    assert list((here / "aurora").glob(".claude/skills/*/SKILL.md"))
-
-
-async def test_a_skill_becomes_an_entry_of_how_with_one_key(
-    skill: int, cockpit: Any, text: Any, until: Any, at_thumbs: Any, here: Path
-) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
-        await at_thumbs(pilot)
         await pilot.press("W")
         await until(pilot, "no skill here")
         await pilot.press("left_curly_bracket")
-        await until(pilot, "as an entry /how")
+        await until(pilot, "1 skill", "skills 1", "2. vale docs", "60% of the sessions with such work", "told 0×",
+                    "as an entry /how")  # fmt: skip
         await pilot.press("W")
         await until(pilot, "as /how commit changed md files", "+ # Memory Index")
         await pilot.press("e", *"commit the docs", "enter")
@@ -487,6 +439,12 @@ async def test_a_skill_becomes_an_entry_of_how_with_one_key(
         assert not list((here / "aurora").rglob("decisions.md")), "nothing is written before y"
         await pilot.press("y")
         await until(pilot, "written:")
-    (path,) = (here / "aurora").rglob("decisions.md")
-    assert "## How to commit the docs" in path.read_text("utf-8")
-    assert state(skill) == "open"
+        (path,) = (here / "aurora").rglob("decisions.md")
+        assert "## How to commit the docs" in path.read_text("utf-8")
+        assert state(skill) == "open"
+        await pilot.press("a")
+        await until(pilot, "SKILL.md", "+ 2. `vale docs`")
+        await pilot.press("y")
+        await until(pilot, "accepted", "since it was promoted followed in 0")
+    assert state(skill) == "accepted"
+    assert list((here / "aurora").glob(".claude/skills/*/SKILL.md"))

@@ -18,21 +18,21 @@ GLYPHS = frozenset("".join(str(each) for each in astuple(symbols.SETS[symbols.BL
 SCREENS = NUMBERED.split()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-async def test_what_is_drawn_is_explained(
-    screen: str, whole: Any, cockpit: Any, settled: Any, at: Any, text: Any
-) -> None:
-    known = "".join(one.drawn() for one in symbols.of_screen(screen))
+async def test_what_is_drawn_is_explained(whole: Any, cockpit: Any, settled: Any, at: Any, text: Any) -> None:
     async with cockpit("aurora.db", (160, 45)) as pilot:
-        view = await at(pilot, screen)
-        seen = set()
-        for key in ("", "enter", "v", "V"):
-            await pilot.press(*([key] if key else []))
-            await settled(pilot)
-            if pilot.app.screen is view:
-                seen |= {char for line in text(pilot).splitlines()[1:] for char in line} & GLYPHS
-        assert seen - set(known) == set()
-        assert len(seen) >= 2
+        for screen in SCREENS:
+            known = "".join(one.drawn() for one in symbols.of_screen(screen))
+            view = await at(pilot, screen)
+            seen = set()
+            for key in ("", "enter", "v", "V"):
+                await pilot.press(*([key] if key else []))
+                await settled(pilot)
+                if pilot.app.screen is view:
+                    seen |= {char for line in text(pilot).splitlines()[1:] for char in line} & GLYPHS
+            assert seen - set(known) == set(), screen
+            assert len(seen) >= 2, screen
+            pilot.app.clear_notifications()
+            await pilot.press("escape", "escape")
 
 
 def test_what_a_table_of_states_can_say_is_explained() -> None:

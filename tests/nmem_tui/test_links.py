@@ -15,9 +15,9 @@ from nmem_tui.model import locations
 
 
 @pytest.fixture
-def made(here: Path, load: Any) -> dict[str, int]:
+def made(here: Path, load: Any, written: Any) -> dict[str, int]:
     """A database with something on every screen; ids by name."""
-    found: dict[str, int] = load("whole_seed").database(load, str(here / "aurora.db"))
+    found: dict[str, int] = written("links", lambda: load("whole_seed").database(load, str(here / "aurora.db")))
     return found
 
 
@@ -68,7 +68,7 @@ async def test_a_session_by_the_beginning_of_its_id(made: dict[str, int], cockpi
 
 @pytest.mark.parametrize("screen", locations.SCREENS)
 async def test_every_screen_by_its_name(screen: str, made: dict[str, int], cockpit: Any) -> None:
-    async with cockpit("aurora.db", (160, 45), link=locations.parse(screen, "aurora.db")) as pilot:
+    async with cockpit("aurora.db", (60, 15), link=locations.parse(screen, "aurora.db")) as pilot:
         assert screen == pilot.app.current_mode == pilot.app.screen.CONTEXT
 
 
@@ -78,31 +78,29 @@ async def test_a_query(typed: str, made: dict[str, int], cockpit: Any, until: An
         await until(pilot, "Hits for “avatar type:test”")
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("episode/9999", "there is no episode/9999: they are episode/1 to episode/"),
-        ("learning/9999", "there is no learning/9999"), ("task/9999", "there is no task/9999: `nmem task` lists them"),
-        ("call/99999", "there is no obs/99999"), ("session/zzz", "there is no session/zzz: the newest are session/"),
-        ("session/work", "session/work matches several sessions"), ("task/x", "task/x is not an id"),
-        ("episode/-1", "episode/-1 is not an id"), ("task/" + "9" * 30, "is not an id"), ("episode/", "is not an id"),
-        ("nowhere", "nowhere is not a place in the cockpit"), ("file/x", "file/x is not a place in the cockpit"),
-        ("\x1b[31mx", "is not a place in the cockpit"),
-    ],
-)  # fmt: skip
-def test_what_is_not_there_is_said_in_a_line(
-    typed: str, said: str, made: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(NmemError) as raised:
-        locations.parse(typed, "aurora.db")
-    told = str(raised.value)
-    assert said in told
-    assert "\n" not in told
-    assert "\x1b" not in told
+NOT_THERE = [
+    ("episode/9999", "there is no episode/9999: they are episode/1 to episode/"),
+    ("learning/9999", "there is no learning/9999"), ("task/9999", "there is no task/9999: `nmem task` lists them"),
+    ("call/99999", "there is no obs/99999"), ("session/zzz", "there is no session/zzz: the newest are session/"),
+    ("session/work", "session/work matches several sessions"), ("task/x", "task/x is not an id"),
+    ("episode/-1", "episode/-1 is not an id"), ("task/" + "9" * 30, "is not an id"), ("episode/", "is not an id"),
+    ("nowhere", "nowhere is not a place in the cockpit"), ("file/x", "file/x is not a place in the cockpit"),
+    ("\x1b[31mx", "is not a place in the cockpit"),
+]  # fmt: skip
+
+
+def test_what_is_not_there_is_said_in_a_line(made: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmem_tui.command._terminal", lambda: True)
     monkeypatch.setattr("nmem_tui.app.Cockpit.run", lambda _self: pytest.fail("it was opened"))
-    done = CliRunner().invoke(nmem, ["tui", "--db", "aurora.db", typed])
-    assert (done.exit_code, str(done.exception)) == (1, told)
+    for typed, said in NOT_THERE:
+        with pytest.raises(NmemError) as raised:
+            locations.parse(typed, "aurora.db")
+        told = str(raised.value)
+        assert said in told
+        assert "\n" not in told
+        assert "\x1b" not in told
+        done = CliRunner().invoke(nmem, ["tui", "--db", "aurora.db", typed])
+        assert (done.exit_code, str(done.exception)) == (1, told)
 
 
 def test_a_link_opens_through_the_command(made: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,9 @@ def test_places_are_bounded_and_never_lead_to_where_one_is() -> None:
     assert places.back(other) is None
 
 
-async def test_screens_are_walked_back_in_their_order(whole: Any, cockpit: Any, settled: Any, text: Any) -> None:
+async def test_back_over_screens_in_their_order_to_a_story_and_to_a_filter_as_it_was_left(
+    whole: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
     async with cockpit(PATH, (80, 24)) as pilot:
         assert "- back" not in text(pilot)
         for key in "24713":
@@ -45,6 +47,28 @@ async def test_screens_are_walked_back_in_their_order(whole: Any, cockpit: Any, 
             went.append(pilot.app.current_mode)
         assert went == ["now", "tasks", "learnings", "episodes", "now"]
         assert "- back" not in text(pilot)
+        await pilot.press("2")
+        await settled(pilot)
+        await pilot.press("j", "enter")
+        await settled(pilot)
+        read = pilot.app.screen.unit_id
+        await pilot.press("1")
+        await settled(pilot)
+        pilot.app.show_episode(whole["refused"])
+        await settled(pilot)
+        assert pilot.app.screen.unit_id == whole["refused"] != read
+        await pilot.press("minus", "minus")
+        await settled(pilot)
+        assert pilot.app.current_mode == "episodes"
+        assert pilot.app.screen.unit_id == read, "the story that was read before"
+        assert pilot.app.screen.pane.has_focus
+        await pilot.press("escape", "slash", *"thumbnails", "enter")
+        await settled(pilot)
+        await pilot.press("1")
+        await settled(pilot)
+        await pilot.press("minus")
+        await settled(pilot)
+        assert "filter “thumbnails”" in text(pilot)
 
 
 async def test_back_from_a_moment_to_the_learning_and_on_to_the_row(
@@ -72,26 +96,9 @@ async def test_back_from_a_moment_to_the_learning_and_on_to_the_row(
         assert pilot.app.screen.row_key == row, "in the session it was in, on the row it was on"
 
 
-async def test_back_to_the_story_that_was_read_before(whole: Any, cockpit: Any, settled: Any) -> None:
-    async with cockpit(PATH, (80, 24)) as pilot:
-        await pilot.press("2")
-        await settled(pilot)
-        await pilot.press("j", "enter")
-        await settled(pilot)
-        read = pilot.app.screen.unit_id
-        await pilot.press("1")
-        await settled(pilot)
-        pilot.app.show_episode(whole["refused"])
-        await settled(pilot)
-        assert pilot.app.screen.unit_id == whole["refused"] != read
-        await pilot.press("minus", "minus")
-        await settled(pilot)
-        assert pilot.app.current_mode == "episodes"
-        assert pilot.app.screen.unit_id == read
-        assert pilot.app.screen.pane.has_focus
-
-
-async def test_back_to_the_query_and_its_hit(whole: Any, cockpit: Any, settled: Any) -> None:
+async def test_back_to_the_query_and_its_hit_and_less_budget_has_keys_of_its_own(
+    whole: Any, cockpit: Any, settled: Any, until: Any
+) -> None:
     async with cockpit(PATH, (160, 45)) as pilot:
         await pilot.press("6", *"limit", "enter")
         await settled(pilot)
@@ -108,6 +115,17 @@ async def test_back_to_the_query_and_its_hit(whole: Any, cockpit: Any, settled: 
         assert pilot.app.current_mode == "search"
         assert pilot.app.screen.box.value == "limit"
         assert pilot.app.screen.one.id == hit
+        await pilot.press("5")
+        await until(pilot, "of 1,500 tokens")
+        await pilot.press("less_than_sign", "left_square_bracket")
+        await until(pilot, "of 1,300 tokens")
+        await pilot.press("right_square_bracket")
+        await until(pilot, "of 1,400 tokens")
+        await pilot.press("greater_than_sign")
+        await until(pilot, "of 1,500 tokens", "as configured")
+        await pilot.press("minus")
+        await settled(pilot)
+        assert pilot.app.current_mode == "search"
 
 
 async def test_back_over_sessions_tasks_views_and_things(whole: Any, cockpit: Any, settled: Any) -> None:
@@ -144,32 +162,6 @@ async def test_back_over_sessions_tasks_views_and_things(whole: Any, cockpit: An
         await settled(pilot)
         assert (pilot.app.current_mode, pilot.app.session.id) == ("stance", shown)
         assert pilot.app.screen.spot()[0] == "over"
-
-
-async def test_the_filter_is_as_it_was_left(whole: Any, cockpit: Any, settled: Any, text: Any) -> None:
-    async with cockpit(PATH, (80, 24)) as pilot:
-        await pilot.press("2", "slash", *"thumbnails", "enter")
-        await settled(pilot)
-        await pilot.press("1")
-        await settled(pilot)
-        await pilot.press("minus")
-        await settled(pilot)
-        assert "filter “thumbnails”" in text(pilot)
-
-
-async def test_less_budget_has_keys_of_its_own(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
-    async with cockpit(PATH, (160, 45)) as pilot:
-        await pilot.press("5")
-        await until(pilot, "of 1,500 tokens")
-        await pilot.press("less_than_sign", "left_square_bracket")
-        await until(pilot, "of 1,300 tokens")
-        await pilot.press("right_square_bracket")
-        await until(pilot, "of 1,400 tokens")
-        await pilot.press("greater_than_sign")
-        await until(pilot, "of 1,500 tokens", "as configured")
-        await pilot.press("minus")
-        await settled(pilot)
-        assert pilot.app.current_mode == "now"
 
 
 async def test_every_list_keeps_its_cursor_when_it_is_read_again(

@@ -63,7 +63,7 @@ async def test_all_that_are_listed_are_marked_and_purged_and_brought_back(
         assert ask("SELECT id, intent FROM work_units ORDER BY id") == everything
 
 
-async def test_escape_takes_marks_off_before_the_filter(
+async def test_escape_takes_marks_off_before_the_filter_and_another_session_begins_without(
     whole: Any, cockpit: Any, settled: Any, until: Any, text: Any
 ) -> None:
     async with cockpit(PATH, (80, 24)) as pilot:
@@ -78,9 +78,19 @@ async def test_escape_takes_marks_off_before_the_filter(
         await pilot.press("escape")
         await settled(pilot)
         assert "filter" not in text(pilot).splitlines()[2]
+        await on(pilot, settled, "1")
+        await pilot.press("up", "space", "space")
+        await until(pilot, " marked")
+        here = pilot.app.session.id
+        other = ask("SELECT id FROM sessions WHERE id <> ? LIMIT 1", here)[0]
+        pilot.app.show_session(other)
+        await until(pilot, gone=" marked")
+        await settled(pilot)
+        assert pilot.app.session.id == other
+        assert not pilot.app.screen.marked
 
 
-async def test_learnings_are_dismissed_resolved_and_snoozed_together(
+async def test_learnings_are_dismissed_resolved_snoozed_and_purged_together(
     whole: Any, cockpit: Any, settled: Any, until: Any
 ) -> None:
     async with cockpit(PATH, (160, 45)) as pilot:
@@ -99,12 +109,7 @@ async def test_learnings_are_dismissed_resolved_and_snoozed_together(
             await until(pilot, "undone: 2 at once")
             assert ask("SELECT state FROM learnings WHERE id IN (?, ?)", first, second) == ["open", "open"]
             await settled(pilot)
-
-
-async def test_learnings_are_purged_together(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
-    async with cockpit(PATH, (160, 45)) as pilot:
-        await on(pilot, settled, "4")
-        await pilot.press("space", "space", "x")
+        await pilot.press("g", "space", "space", "x")
         gone = list(pilot.app.view().marked)
         await until(pilot, "Purge 2 items")
         await pilot.press("y")
@@ -112,15 +117,20 @@ async def test_learnings_are_purged_together(whole: Any, cockpit: Any, settled: 
         assert not set(gone) & set(ask("SELECT id FROM learnings"))
 
 
-async def test_what_is_done_with_one_says_so(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
+async def test_what_is_done_with_one_or_does_not_apply_says_so(
+    whole: Any, cockpit: Any, settled: Any, until: Any
+) -> None:
     async with cockpit(PATH, (160, 45)) as pilot:
         await on(pilot, settled, "2")
         await pilot.press("space", "space", "d")
         await until(pilot, "2 rows are marked, this works on one: esc clears the marks")
-        await pilot.press("7")
-        await settled(pilot)
+        await on(pilot, settled, "7")
         await pilot.press("space", "e")
         await until(pilot, "this works on one")
+        await pilot.press("escape", "asterisk", "c")
+        await until(pilot, "of the marked ones stay as they are")
+        await pilot.press("n")
+        assert len(pilot.app.screen.marked) == len(ask("SELECT id FROM tasks"))
 
 
 async def test_tasks_are_removed_cancelled_and_tried_again_together(
@@ -158,19 +168,20 @@ async def test_tasks_are_removed_cancelled_and_tried_again_together(
         assert whole["done"] not in ask("SELECT id FROM tasks")
 
 
-async def test_tasks_to_which_it_does_not_apply_stay(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
-    async with cockpit(PATH, (160, 45)) as pilot:
-        await on(pilot, settled, "7")
-        await pilot.press("asterisk", "c")
-        await until(pilot, "of the marked ones stay as they are")
-        await pilot.press("n")
-        assert len(pilot.app.screen.marked) == len(ask("SELECT id FROM tasks"))
-
-
-async def test_things_of_a_context_are_chosen_together(
-    whole: Any, cockpit: Any, settled: Any, until: Any, text: Any
+async def test_hits_are_pinned_together_and_things_of_a_context_are_chosen_together(
+    whole: Any, cockpit: Any, settled: Any, until: Any
 ) -> None:
     async with cockpit(PATH, (160, 45)) as pilot:
+        await on(pilot, settled, "6")
+        await pilot.press(*"limit", "enter")
+        await settled(pilot)
+        await pilot.press("space", "space")
+        await until(pilot, "Hits ─ ■ 2 marked")
+        await pilot.press("p")
+        await until(pilot, "2 rows pinned")
+        await settled(pilot)
+        await pilot.press("u")
+        await until(pilot, "undone: 2 at once")
         await on(pilot, settled, "5")
         await pilot.press("a", *"the upload limit error", "enter")
         await until(pilot, "Told at a prompt")
@@ -185,20 +196,6 @@ async def test_things_of_a_context_are_chosen_together(
             await until(pilot, "undone: 2 at once")
             assert ask("SELECT choice FROM context_choices") == []
             await settled(pilot)
-
-
-async def test_hits_are_pinned_together(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
-    async with cockpit(PATH, (160, 45)) as pilot:
-        await on(pilot, settled, "6")
-        await pilot.press(*"limit", "enter")
-        await settled(pilot)
-        await pilot.press("space", "space")
-        await until(pilot, "Hits ─ ■ 2 marked")
-        await pilot.press("p")
-        await until(pilot, "2 rows pinned")
-        await settled(pilot)
-        await pilot.press("u")
-        await until(pilot, "undone: 2 at once")
 
 
 async def test_rows_of_the_stream_are_copied_and_purged_together(
@@ -236,9 +233,13 @@ async def test_a_mark_is_a_sign_and_not_a_colour_alone(whole: Any, cockpit: Any,
             assert "\n■" in text(pilot), screen
 
 
-async def test_what_a_filter_hides_is_left_alone_and_the_title_says_so(
-    whole: Any, cockpit: Any, settled: Any, until: Any
+async def test_what_a_filter_hides_is_left_alone_and_what_could_not_be_purged_stays_marked(
+    whole: Any, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def fails(*_args: object, **_named: object) -> None:
+        raise sqlite3.OperationalError("database is locked")
+
+    monkeypatch.setattr("nmem.purge.run.purge", fails)
     async with cockpit(PATH, (160, 45)) as pilot:
         await on(pilot, settled, "2")
         before = ask("SELECT id FROM work_units WHERE pinned ORDER BY id")
@@ -257,31 +258,8 @@ async def test_what_a_filter_hides_is_left_alone_and_the_title_says_so(
         await pilot.press("p")
         await until(pilot, "no marked row is listed")
         assert ask("SELECT id FROM work_units WHERE pinned ORDER BY id") == before
-
-
-async def test_another_session_begins_without_marks(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
-    async with cockpit(PATH, (160, 45)) as pilot:
+        await pilot.press("escape", "escape")
         await settled(pilot)
-        await pilot.press("up", "space", "space")
-        await until(pilot, " marked")
-        here = pilot.app.session.id
-        other = ask("SELECT id FROM sessions WHERE id <> ? LIMIT 1", here)[0]
-        pilot.app.show_session(other)
-        await until(pilot, gone=" marked")
-        await settled(pilot)
-        assert pilot.app.session.id == other
-        assert not pilot.app.screen.marked
-
-
-async def test_what_could_not_be_purged_stays_marked(
-    whole: Any, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(*_args: object, **_named: object) -> None:
-        raise sqlite3.OperationalError("database is locked")
-
-    monkeypatch.setattr("nmem.purge.run.purge", fails)
-    async with cockpit(PATH, (160, 45)) as pilot:
-        await on(pilot, settled, "2")
         await pilot.press("space", "space", "x")
         await until(pilot, "Purge 2 items")
         await settled(pilot)
@@ -312,22 +290,21 @@ async def test_in_a_story_that_covers_the_list_keys_are_about_the_story(
         await until(pilot, "Episodes ─ ■ 1 marked")
 
 
-@pytest.mark.parametrize(("screen", "opens"), [("1", "enter"), ("4", "enter"), ("5", "enter"), ("7", "enter")])
-async def test_nothing_is_marked_behind_what_is_open(
-    screen: str, opens: str, whole: Any, cockpit: Any, settled: Any, until: Any
-) -> None:
+async def test_nothing_is_marked_behind_what_is_open(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
     async with cockpit(PATH, (80, 24)) as pilot:
-        await on(pilot, settled, screen)
-        await pilot.press(opens)
-        await settled(pilot)
-        assert pilot.app.screen.covered
-        for key in ("space", "asterisk"):
-            await pilot.press(key)
-            await until(pilot, "the list is behind this")
-        assert not pilot.app.screen.all_marked
-        await pilot.press("escape")
-        await settled(pilot)
-        assert not pilot.app.screen.covered
-        await pilot.press("space")
-        await settled(pilot)
-        assert len(pilot.app.screen.marked) == 1
+        for screen in "1457":
+            await on(pilot, settled, screen)
+            await pilot.press("enter")
+            await settled(pilot)
+            assert pilot.app.screen.covered, screen
+            for key in ("space", "asterisk"):
+                pilot.app.clear_notifications()
+                await pilot.press(key)
+                await until(pilot, "the list is behind this")
+            assert not pilot.app.screen.all_marked
+            await pilot.press("escape")
+            await settled(pilot)
+            assert not pilot.app.screen.covered
+            await pilot.press("space")
+            await settled(pilot)
+            assert len(pilot.app.screen.marked) == 1, screen

@@ -29,7 +29,7 @@ from nmem_tui import idle
 
 KEYS = (*"12345678jkgGvs", "\r", "\x1b", "\x1b[6~", "\x1b[5~", "?", "\x1b", "\t", "p")
 """Numbers, moves, what opens and closes; read-only, so that nothing changes but what is shown."""
-PRESSED = int(os.environ.get("NMEM_WALK_KEYS", "400"))
+PRESSED = int(os.environ.get("NMEM_WALK_KEYS", "250"))
 _WARM = min(2_400, PRESSED * 6 // 10)
 """Keys after which nothing grows any more: as many as the cockpit answers in a minute."""
 _BUDGET = 100e6
@@ -113,12 +113,12 @@ def test_it_is_flat_once_its_screens_stand_and_below_100_mb(whole: Any, here: Pa
 async def test_widgets_that_are_gone_are_in_nobody_s_cache(whole: Any, cockpit: Any, settled: Any) -> None:
     async with cockpit("aurora.db", (100, 30)) as pilot:
         before = _kept(pilot)  # what tests before this one left in the same process
-        for _ in range(12):
+        for _ in range(5):
             await pilot.press("question_mark")
             await settled(pilot)
             await pilot.press("escape")
             await settled(pilot)
-        assert _kept(pilot) < before + 100
+        assert _kept(pilot) < before + 40
 
 
 def _kept(pilot: Any) -> int:

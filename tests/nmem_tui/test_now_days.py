@@ -79,24 +79,22 @@ def test_files_of_any_name_fit(files: list[HotFile], cells: int, rows: int) -> N
     assert not any(char in "\n\x1b" for char in plain(drawn).replace("\n", ""))
 
 
-@pytest.mark.parametrize("size", [(160, 45), (120, 30)])
-async def test_wide_has_a_card_of_the_days(cockpit: Any, make_db: Any, text: Any, size: tuple[int, int]) -> None:
-    async with cockpit(make_db("story"), size=size) as pilot:
-        shown = text(pilot)
-        assert "Today ─ in this project" in shown
-        assert "2 episodes  11 calls" in shown
-        assert "hot     tests/test_limits.py" in shown or "hot     …test_limits.py" in shown
-
-
-@pytest.mark.parametrize(
-    ("size", "there"), [((80, 24), True), ((80, 20), False), ((120, 24), True), ((120, 22), False)]
-)
-async def test_it_gives_way_to_the_stream(
-    cockpit: Any, make_db: Any, text: Any, size: tuple[int, int], there: bool
+async def test_wide_has_a_card_of_the_days_which_gives_way_to_the_stream(
+    cockpit: Any, make_db: Any, text: Any, settled: Any
 ) -> None:
-    async with cockpit(make_db("story"), size=size) as pilot:
-        assert ("2 episodes  11 calls" in text(pilot)) is there
-        assert pilot.app.screen.stream.size.height >= 8
+    async with cockpit(make_db("story"), size=(160, 45)) as pilot:
+        for size in ((160, 45), (120, 30)):
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+            shown = text(pilot)
+            assert "Today ─ in this project" in shown, size
+            assert "2 episodes  11 calls" in shown, size
+            assert "hot     tests/test_limits.py" in shown or "hot     …test_limits.py" in shown, size
+        for size, there in (((80, 24), True), ((80, 20), False), ((120, 24), True), ((120, 22), False)):
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+            assert ("2 episodes  11 calls" in text(pilot)) is there, size
+            assert pilot.app.screen.stream.size.height >= 8, size
 
 
 async def test_a_call_is_counted_when_it_comes(cockpit: Any, make_db: Any, seeds: Any, text: Any, settled: Any) -> None:

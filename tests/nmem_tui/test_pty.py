@@ -171,7 +171,6 @@ def troubles(terminal: Terminal, name: str, *, straight: bool) -> list[str]:
 @pytest.mark.parametrize(
     ("terminal", "states"),
     [
-        pytest.param((80, 24, False), PLAIN, id="screens-80x24"),
         pytest.param((160, 45, False), PLAIN, id="screens-160x45"),
         pytest.param((80, 24, False), COVERED, id="dialogs-80x24"),
     ],

@@ -84,20 +84,15 @@ def undone(until: Any, settled: Any) -> Callable[..., Any]:
     return undo
 
 
-REACHES = {
-    "item": ("", ["file_edit"]),
-    "file": ("f", ["file_edit"]),
-    "session": ("s", []),
-    "project": ("p", []),
-}
-"""Reach -> the key that chooses it, and which calls with the token it takes; none: all."""
+REACHES = {"item": ("", ["command"]), "project": ("p", [])}
+"""Reach -> the key that chooses it, and which calls with the token it leaves."""
 
 
 @pytest.mark.parametrize("reach", REACHES)
 async def test_a_row_goes_or_what_it_lies_in(
     reach: str, planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any, purged: Any
 ) -> None:
-    key, only = REACHES[reach]
+    key, kept = REACHES[reach]
     before = facts()
     async with cockpit(planted, (100, 40)) as pilot:
         await pilot.press("x")
@@ -107,8 +102,8 @@ async def test_a_row_goes_or_what_it_lies_in(
         assert facts() == before
         await purged(pilot, "purged: ", "u brings them back until 10-10 08:53")
         left = ask("SELECT obs_type FROM observations WHERE content LIKE ? ORDER BY id", f"%{TOKEN}%")
-        assert left == ([] if not only else ["command"])
-        if reach in ("session", "project"):
+        assert left == kept
+        if reach == "project":
             cleaned()
             assert held() == []
             assert [path.suffix for path in sorted(Path("trash").iterdir())] == [".age", ".key"]
@@ -121,48 +116,47 @@ async def test_a_row_goes_or_what_it_lies_in(
     assert ask("SELECT state FROM purges") == ["undone"]
 
 
-async def test_where_there_are_few_rows_the_list_has_them(planted: str, cockpit: Any, until: Any, settled: Any) -> None:
+async def test_where_there_are_few_rows_the_list_has_them_and_all_is_said_in_few_columns(
+    planted: str, cockpit: Any, until: Any, settled: Any
+) -> None:
     async with cockpit(planted, (60, 15)) as pilot:
         await pilot.press("2", "x")
         await until(pilot, "These go", "brings them back until")
         await settled(pilot)
-        dialog = pilot.app.screen
-        assert dialog.query_one("#what").size.height >= 5
+        assert pilot.app.screen.query_one("#what").size.height >= 5
         await pilot.resize_terminal(80, 24)
         await until(pilot, "lie sealed")
-
-
-async def test_in_few_columns_it_is_said_to_its_end(planted: str, cockpit: Any, until: Any) -> None:
-    async with cockpit(planted, (80, 24)) as pilot:
-        await pilot.press("x")
+        await pilot.press("escape", "1", "x")
         await until(pilot, "brings them back until", "encrypted", gone="sealed, e…")
 
 
-@pytest.mark.parametrize(("key", "told"), [("e", "prompt"), ("t", "whole session"), ("s", "session"), ("i", "call")])
 async def test_an_episode_goes_or_its_thread_or_session(
-    key: str, told: str, planted: str, cockpit: Any, until: Any, settled: Any, purged: Any, undone: Any
+    planted: str, cockpit: Any, until: Any, settled: Any, purged: Any
 ) -> None:
     before = facts()
     async with cockpit(planted, (120, 40)) as pilot:
         await pilot.press("2")
         await settled(pilot)
-        await pilot.press("x")
-        shown = await until(pilot, "only this: episode/", "its thread", "its session", "all of aurora-api")
-        assert "its file" not in shown
-        await pilot.press(key)
-        await until(pilot, "These go:", "purges this")
-        await purged(pilot)
-        assert len(facts()) < len(before)
-        await undone(pilot)
-    assert facts() == before
+        for number, key in enumerate("etsi", 1):
+            await pilot.press("x")
+            shown = await until(pilot, "only this: episode/", "its thread", "its session", "all of aurora-api")
+            assert "its file" not in shown
+            await pilot.press(key)
+            await until(pilot, "These go:", "purges this")
+            await purged(pilot)
+            assert len(facts()) < len(before), key
+            await pilot.press("u")
+            await until(pilot, f"undone: purge/{number}")
+            await settled(pilot)
+            assert facts() == before, key
+            pilot.app.clear_notifications()
 
 
-@pytest.mark.parametrize("typed", [TOKEN, "since:10s", "re:zq7[a-z]+ project:aurora-api", f"file:keys/{TOKEN}.txt"])
-async def test_words_time_file_and_pattern_from_health(
+@pytest.mark.parametrize("typed", ["since:1m", "re:zq7[a-z]+ project:aurora-api", f"file:keys/{TOKEN}.txt"])
+async def test_time_file_and_pattern_from_health(
     typed: str, planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any, purged: Any, undone: Any
 ) -> None:
     before = facts()
-    typed = typed.replace("since:10s", "since:1m")
     async with cockpit(planted, (100, 40)) as pilot:
         await pilot.press("8")
         await until(pilot, "Findings")
@@ -184,20 +178,28 @@ async def test_words_time_file_and_pattern_from_health(
     assert facts() == before
 
 
-@pytest.mark.parametrize("key", ["i", "f", "s"])
 async def test_preview_toast_and_undo_say_the_same(
-    key: str, planted: str, cockpit: Any, until: Any, purged: Any
+    planted: str, cockpit: Any, until: Any, purged: Any, settled: Any, cleaned: Any
 ) -> None:
+    before = facts()
     async with cockpit(planted, (140, 40)) as pilot:
-        await pilot.press("x")
-        await until(pilot, "These go:", "purges this")
-        await pilot.press(key)
-        shown = await until(pilot, "These go:", "purges this")
-        goes = re.findall(r"These go: ([^│]*?) *│", shown)[0]
-        assert re.fullmatch(r"(\d+ (project|session|prompt|call)s?(, )?)+", goes)
-        await purged(pilot, f"purged: {goes} · u brings them back")
-        await pilot.press("u")
-        await until(pilot, f"undone: purge/1: {goes}")
+        for number, (key, left) in enumerate((("i", ["command"]), ("f", ["command"]), ("s", [])), 1):
+            await pilot.press("x")
+            await until(pilot, "These go:", "purges this")
+            await pilot.press(key)
+            shown = await until(pilot, "These go:", "purges this")
+            goes = re.findall(r"These go: ([^│]*?) *│", shown)[0]
+            assert re.fullmatch(r"(\d+ (project|session|prompt|call)s?(, )?)+", goes)
+            await purged(pilot, f"purged: {goes} · u brings them back")
+            assert ask("SELECT obs_type FROM observations WHERE content LIKE ?", f"%{TOKEN}%") == left, key
+            if key == "s":
+                cleaned()
+                assert held() == []
+            await pilot.press("u")
+            await until(pilot, f"undone: purge/{number}: {goes}")
+            await settled(pilot)
+            assert facts() == before, key
+            pilot.app.clear_notifications()
 
 
 async def test_for_good_stays_for_good_when_words_are_typed(
@@ -260,6 +262,22 @@ async def test_a_hit_of_search_goes(
     assert facts() == before
 
 
+async def test_what_context_tells_of_goes(
+    planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any, purged: Any, undone: Any
+) -> None:
+    settle(planted, 600, models=False, clock=lambda: seeds.NOW)
+    before = facts()
+    async with cockpit(planted, (120, 40)) as pilot:
+        await pilot.press("5")
+        await settled(pilot)
+        await pilot.press("x")
+        await until(pilot, "Purge ", "purges this")
+        await purged(pilot)
+        assert len(facts()) < len(before)
+        await undone(pilot)
+    assert facts() == before
+
+
 async def test_search_forgets_what_was_asked_and_takes_a_purge_for_no_news(
     planted: str, cockpit: Any, text: Any, until: Any, settled: Any
 ) -> None:
@@ -289,24 +307,13 @@ async def test_search_forgets_what_was_asked_and_takes_a_purge_for_no_news(
         assert pilot.app.asked == []
 
 
-async def test_what_context_tells_of_goes(
-    planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any, purged: Any, undone: Any
+async def test_only_y_purges_and_enter_is_cancel(
+    planted: str, cockpit: Any, until: Any, settled: Any, purged: Any
 ) -> None:
-    settle(planted, 600, models=False, clock=lambda: seeds.NOW)
-    before = facts()
-    async with cockpit(planted, (120, 40)) as pilot:
-        await pilot.press("5")
-        await settled(pilot)
-        await pilot.press("x")
-        await until(pilot, "Purge ", "purges this")
-        await purged(pilot)
-        assert len(facts()) < len(before)
-        await undone(pilot)
-    assert facts() == before
+    from nmem_tui.screens import purge_dialog
 
-
-async def test_only_y_purges_and_enter_is_cancel(planted: str, cockpit: Any, until: Any, settled: Any) -> None:
     before = facts()
+    ids = [f"obs/{number}" for number in ask("SELECT id FROM observations WHERE content LIKE ?", f"%{TOKEN}%")]
     async with cockpit(planted, (100, 40)) as pilot:
         for key in ("enter", "escape", "q", "n", "x", "space"):
             await pilot.press("x")
@@ -323,14 +330,8 @@ async def test_only_y_purges_and_enter_is_cancel(planted: str, cockpit: Any, unt
         await pilot.click("#ends", offset=(4, 0))
         await until(pilot, gone="purges this")
         assert facts() == before
-
-
-async def test_several_go_at_once(planted: str, cockpit: Any, until: Any, purged: Any) -> None:
-    from nmem_tui.screens import purge_dialog
-
-    ids = [f"obs/{number}" for number in ask("SELECT id FROM observations WHERE content LIKE ?", f"%{TOKEN}%")]
-    async with cockpit(planted, (120, 40)) as pilot:
-        purge_dialog.ask(pilot.app, ids)
+        await pilot.resize_terminal(120, 40)
+        purge_dialog.ask(pilot.app, ids)  # several at once
         await until(pilot, "Purge 2 items", "only these: 2 items", "their file: keys/", "These go: 2 calls")
         await purged(pilot)
     assert ask("SELECT count(*) FROM observations WHERE content LIKE ?", f"%{TOKEN}%") == [0]
@@ -361,9 +362,8 @@ async def test_backups_go_too_and_for_good_only_where_asked(
     assert not list(Path("trash").glob("*.age"))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
 async def test_what_stays_stands_in_sight_and_is_said_again(
-    size: tuple[int, int], planted: str, cockpit: Any, until: Any, settled: Any, text: Any
+    planted: str, cockpit: Any, until: Any, settled: Any, text: Any
 ) -> None:
     from nmem.backup import take
 
@@ -374,7 +374,7 @@ async def test_what_stays_stands_in_sight_and_is_said_again(
                " (SELECT session_id FROM observations ORDER BY id DESC LIMIT 1)")  # fmt: skip
     db.commit()
     db.close()
-    async with cockpit(planted, size) as pilot:
+    async with cockpit(planted, (60, 15)) as pilot:
         await pilot.press("x")
         await until(pilot, "purges this", "These go")
         await settled(pilot)

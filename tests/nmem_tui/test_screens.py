@@ -11,25 +11,46 @@ import pytest
 
 from nmem_tui.model.locations import SCREENS
 
-KEYS = {"now": "", "episodes": "2", "stance": "3", "review": "r", "health": "8"}
+KEYS = {"now": "", "episodes": "2", "stance": "3", "health": "8", "review": "1 r"}
 
 
-@pytest.mark.parametrize("screen", KEYS)
 @pytest.mark.parametrize("kind", ["empty", "story", "hostile"])
-async def test_screen_is_as_accepted(
-    kind: str, screen: str, make_db: Callable[[str], str], looks: Any, settled: Any, text: Any
+async def test_screens_are_as_accepted(
+    kind: str, make_db: Callable[[str], str], looks_at_each: Any, settled: Any, text: Any
 ) -> None:
-    async def arrive(pilot: Any) -> None:
-        if KEYS[screen]:
-            await pilot.press(KEYS[screen])
-            await settled(pilot)
-        assert "? help" in text(pilot).splitlines()[-1]
+    def arrive(screen: str) -> Callable[[Any], Any]:
+        async def go(pilot: Any) -> None:
+            for key in KEYS[screen].split():
+                await pilot.press(key)
+                await settled(pilot)
+            assert "? help" in text(pilot).splitlines()[-1]
 
-    await looks(make_db(kind), f"{screen}-{kind}", arrive)
+        return go
+
+    await looks_at_each(make_db(kind), {f"{screen}-{kind}": arrive(screen) for screen in KEYS})
 
 
-async def test_help_lists_every_action_and_runs_one(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
+async def test_help_and_palette_list_actions_and_run_one_and_a_filter_counts(
+    make_db: Any, cockpit: Any, text: Any, settled: Any
+) -> None:
     async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press("slash", *"is:failed")
+        await settled(pilot)
+        assert "filter “is:failed” · 2 of 17" in text(pilot)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "Stream ─ following" in text(pilot)
+        assert "Why is the avatar limit" in text(pilot)
+        await pilot.press("k", "enter")
+        await settled(pilot)
+        assert "Details" in text(pilot)
+        assert "41c2aa7" in text(pilot)
+        await pilot.press("k")
+        await settled(pilot)
+        assert "exit code 1" in text(pilot), "the details follow the cursor"
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "Details" not in text(pilot)
         await pilot.press("question_mark")
         await pilot.pause()
         assert "follow the newest session" not in text(pilot)
@@ -40,10 +61,6 @@ async def test_help_lists_every_action_and_runs_one(make_db: Any, cockpit: Any, 
         await pilot.press("enter")
         await settled(pilot)
         assert "row 1 of 17" in text(pilot)
-
-
-async def test_palette_runs_an_action(make_db: Any, cockpit: Any, settled: Any) -> None:
-    async with cockpit(make_db("story")) as pilot:
         before = pilot.app.theme
         await pilot.press("colon")
         await settled(pilot)
@@ -52,31 +69,6 @@ async def test_palette_runs_an_action(make_db: Any, cockpit: Any, settled: Any) 
         await pilot.press("enter")
         await settled(pilot)
         assert pilot.app.theme != before
-
-
-async def test_filter_counts_and_escape_clears(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
-    async with cockpit(make_db("story"), (160, 45)) as pilot:
-        await pilot.press("slash", *"is:failed")
-        await settled(pilot)
-        assert "filter “is:failed” · 2 of 17" in text(pilot)
-        await pilot.press("escape")
-        await settled(pilot)
-        assert "Stream ─ following" in text(pilot)
-        assert "Why is the avatar limit" in text(pilot)
-
-
-async def test_enter_opens_details_that_follow_the_cursor(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
-    async with cockpit(make_db("story"), (160, 45)) as pilot:
-        await pilot.press("k", "enter")
-        await settled(pilot)
-        assert "Details" in text(pilot)
-        assert "41c2aa7" in text(pilot)
-        await pilot.press("k")
-        await settled(pilot)
-        assert "exit code 1" in text(pilot)
-        await pilot.press("escape")
-        await settled(pilot)
-        assert "Details" not in text(pilot)
 
 
 async def test_arriving_rows_never_move_the_cursor(
@@ -120,29 +112,8 @@ async def test_a_broken_database_is_told_in_place(here: Any, cockpit: Any, text:
         assert "✗ cannot read the database" in text(pilot)
 
 
-async def test_sessions_are_switched_and_minus_goes_back(
+async def test_a_session_is_called_by_what_it_was_begun_for_is_switched_to_and_left(
     make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
-) -> None:
-    path = make_db("story")
-    db = seeds.database(path)
-    seeds.session(db, "other", project="lighthouse", last_at=seeds.NOW - 90_000_000, state="ended")
-    seeds.say(db, seeds.NOW - 90_000_000, "Why does the lamp flicker?", session_id="other")
-    db.close()
-    async with cockpit(path, (160, 45)) as pilot:
-        await pilot.press("s")
-        await settled(pilot)
-        assert "lighthouse" in text(pilot)
-        await pilot.press(*"lamp", "enter")
-        await settled(pilot)
-        assert "Why does the lamp flicker?" in text(pilot)
-        await pilot.press("minus")
-        await settled(pilot)
-        assert "Raise it to 8 MB" in text(pilot)
-
-
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
-async def test_a_session_is_called_by_what_it_was_begun_for(
-    size: tuple[int, int], make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
 ) -> None:
     path = make_db("story")
     db = seeds.database(path)
@@ -153,14 +124,22 @@ async def test_a_session_is_called_by_what_it_was_begun_for(
     ):
         seeds.say(db, at + n, said, session_id="other")
     db.close()
-    async with cockpit(path, size) as pilot:
+    async with cockpit(path, (160, 45)) as pilot:
         await pilot.press("s")
+        for size, wide in (((80, 24), False), ((160, 45), True)):
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+            (line,) = (line for line in text(pilot).splitlines() if "lighthouse" in line)
+            assert "Why does the lamp flicker?" in line
+            assert "calls" in line
+            assert line.index("lamp") < (line + "last: yes").index("last: yes")
+            assert ("last: yes" in line) == wide
+        await pilot.press(*"lamp", "enter")
         await settled(pilot)
-        (line,) = (line for line in text(pilot).splitlines() if "lighthouse" in line)
-        assert "Why does the lamp flicker?" in line
-        assert "calls" in line
-        assert line.index("lamp") < (line + "last: yes").index("last: yes")
-        assert ("last: yes" in line) == (size[0] == 160)
+        assert "Why does the lamp flicker?" in text(pilot)
+        await pilot.press("minus")
+        await settled(pilot)
+        assert "Raise it to 8 MB" in text(pilot)
 
 
 async def test_copy_says_how_it_travels(
@@ -173,24 +152,26 @@ async def test_copy_says_how_it_travels(
         assert "through tmux (OSC 52)" in text(pilot)
 
 
-@pytest.mark.parametrize("screen", "1238")
 async def test_a_database_that_was_deleted_is_said_and_nothing_is_written_into_a_new_one(
-    screen: str, make_db: Any, cockpit: Any, text: Any, settled: Any, until: Any
+    make_db: Any, cockpit: Any, text: Any, settled: Any, until: Any
 ) -> None:
     path = Path(make_db("story"))
     async with cockpit(str(path), (120, 36)) as pilot:
-        await pilot.press(screen)
-        await settled(pilot)
+        for screen in "1238":
+            await pilot.press(screen)
+            await settled(pilot)
         for ending in ("", "-wal", "-shm"):
             Path(f"{path}{ending}").unlink(missing_ok=True)
-        pilot.app.view().refresh_data()
-        shown = await until(pilot, "the database was deleted at 08:5", "nmem restore")
-        assert "No episode yet" not in shown
-        assert "nothing lost" not in shown
-        assert "0 wrong" not in shown
-        await pilot.press("u")
-        await settled(pilot)
-        assert not path.exists()
+        for screen in "8321":
+            await pilot.press(screen)
+            pilot.app.view().refresh_data()
+            shown = await until(pilot, "the database was deleted at 08:5", "nmem restore")
+            for words in ("No episode yet", "nothing lost", "0 wrong"):
+                assert words not in shown, screen
+            await pilot.press("u")
+            await settled(pilot)
+            pilot.app.clear_notifications()
+            assert not path.exists(), screen
 
 
 async def test_every_header_says_that_the_database_is_gone_until_it_is_back(

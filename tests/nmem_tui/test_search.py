@@ -99,7 +99,6 @@ async def test_screen_is_as_accepted(kind: str, query: str, make: Any, looks: An
     await looks(make(kind), f"search-{kind}{'-' if query else ''}{query}", arrive)
 
 
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     ("name", "query", "then"),
     [
@@ -109,20 +108,28 @@ async def test_screen_is_as_accepted(kind: str, query: str, make: Any, looks: An
     ],
 )  # fmt: skip
 async def test_parts_are_as_accepted(
-    name: str, query: str, then: list[str], size: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, text: Any,
+    name: str, query: str, then: list[str], make: Any, cockpit: Any, snapshot: Any, settled: Any, text: Any,
     harmless: Any,
 ) -> None:  # fmt: skip
-    async with cockpit(make("story"), SIZES[size]) as pilot:
+    """A hit that is looked at covers the list where there is no room beside it."""
+    covers = name in ("call", "prompt")
+    async with cockpit(make("story"), SIZES["160x45"]) as pilot:
         await pilot.press("6", *keys(query))
         await settled(pilot)
-        for key in then if size == "80x24" or name in ("chips", "manual", "nothing", "wrong") else then[:1]:
+        for key in then[:1] if covers else then:
             await pilot.press(key)
             await settled(pilot)
         harmless(text(pilot))
-        snapshot(pilot, f"search-part-{name}-{size}")
+        snapshot(pilot, f"search-part-{name}-160x45")
+        await pilot.resize_terminal(*SIZES["80x24"])
+        await settled(pilot)
+        await pilot.press(*(then[1:] if covers else []))
+        await settled(pilot)
+        harmless(text(pilot))
+        snapshot(pilot, f"search-part-{name}-80x24")
 
 
-async def test_results_come_while_typing_and_the_words_are_marked(
+async def test_results_come_while_typing_and_filters_go_in_and_out_by_key_mouse_and_manual(
     make: Any, cockpit: Any, settled: Any, text: Any
 ) -> None:
     async with cockpit(make("story"), (160, 45)) as pilot:
@@ -139,6 +146,33 @@ async def test_results_come_while_typing_and_the_words_are_marked(
         await settled(pilot)
         assert "nothing found" in text(pilot)
         assert "flaky on CI" not in text(pilot)
+        await pilot.press("ctrl+u", *"limit", "enter")
+        await settled(pilot)
+        everything = len(pilot.app.screen.hits)
+        await pilot.press("f", "space")
+        await settled(pilot)
+        assert box(pilot).startswith("limit type:")
+        assert 0 < len(pilot.app.screen.hits) < everything
+        assert "✓" in text(pilot).splitlines()[3]
+        await pilot.press("space")
+        await settled(pilot)
+        assert box(pilot) == "limit"
+        assert len(pilot.app.screen.hits) == everything
+        line = text(pilot).splitlines()[4]
+        await pilot.click("#chips", offset=(line.index("failed") + 1, 1))
+        await settled(pilot)
+        assert box(pilot) == "limit is:failed"
+        assert {hit.outcome for hit in pilot.app.screen.hits} == {"failed"}
+        await pilot.press("escape", "S")
+        await settled(pilot)
+        assert "newest first" in text(pilot)
+        pilot.app.screen.put("is:failed")
+        await settled(pilot)
+        await pilot.press("S")
+        assert "the newest come first anyway" in text(pilot)
+        await pilot.press("6", *"test", "enter", "m", *keys("failed"), "enter")
+        await settled(pilot)
+        assert box(pilot) == "test is:failed", "what is taken from the manual"
 
 
 async def test_a_key_ends_the_search_of_the_key_before(
@@ -172,34 +206,6 @@ async def test_a_key_ends_the_search_of_the_key_before(
         assert pilot.app.screen.results.query.text == "limi"
 
 
-async def test_a_filter_goes_in_and_out_by_key_and_by_mouse(make: Any, cockpit: Any, settled: Any, text: Any) -> None:
-    async with cockpit(make("story"), (160, 45)) as pilot:
-        await pilot.press("6", *"limit", "enter")
-        await settled(pilot)
-        everything = len(pilot.app.screen.hits)
-        await pilot.press("f", "space")
-        await settled(pilot)
-        assert box(pilot).startswith("limit type:")
-        assert 0 < len(pilot.app.screen.hits) < everything
-        assert "✓" in text(pilot).splitlines()[3]
-        await pilot.press("space")
-        await settled(pilot)
-        assert box(pilot) == "limit"
-        assert len(pilot.app.screen.hits) == everything
-        line = text(pilot).splitlines()[4]
-        await pilot.click("#chips", offset=(line.index("failed") + 1, 1))
-        await settled(pilot)
-        assert box(pilot) == "limit is:failed"
-        assert {hit.outcome for hit in pilot.app.screen.hits} == {"failed"}
-        await pilot.press("escape", "S")
-        await settled(pilot)
-        assert "newest first" in text(pilot)
-        pilot.app.screen.put("is:failed")
-        await settled(pilot)
-        await pilot.press("S")
-        assert "the newest come first anyway" in text(pilot)
-
-
 async def test_the_end_of_the_list_reads_the_next_page(make: Any, cockpit: Any, settled: Any, text: Any) -> None:
     async with cockpit(make("many")) as pilot:
         await pilot.press("6", *"coupon", "enter")
@@ -215,14 +221,18 @@ async def test_the_end_of_the_list_reads_the_next_page(make: Any, cockpit: Any, 
         assert screen.one.id == screen.hits[-1].id
 
 
-async def test_a_pin_is_in_the_database_and_undo_takes_it_back(
-    make: Any, cockpit: Any, settled: Any, text: Any
+async def test_a_hit_is_copied_and_pinned_and_undo_takes_that_back(
+    make: Any, cockpit: Any, settled: Any, text: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with cockpit(make("story"), (160, 45)) as pilot:
+        said: list[str] = []
+        monkeypatch.setattr(pilot.app, "copy_out", said.append)
         await pilot.press("6", *keys("type:git_commit"), "enter")
         await settled(pilot)
         hit = pilot.app.screen.one.id
         assert hit == "obs/11"
+        await pilot.press("y", "Y")
+        assert said == ["Raise the avatar limit to 8 MB", "obs/11"]
         await pilot.press("p")
         await settled(pilot)
         await settled(pilot)
@@ -236,34 +246,27 @@ async def test_a_pin_is_in_the_database_and_undo_takes_it_back(
         assert "★ pinned" not in text(pilot)
 
 
-@pytest.mark.parametrize(
-    ("query", "mode", "said"),
-    [
-        ("type:episode thumbnails", "episodes", "Story ─ episode 2"),
-        ("type:git_commit", "now", "row 16 of 17"),
-        ("type:prompt flaky", "now", "The thumbnails test is flaky"),
-    ],
-)
-async def test_a_hit_leads_to_the_thing(
-    query: str, mode: str, said: str, make: Any, cockpit: Any, settled: Any, text: Any
-) -> None:
+async def test_a_hit_leads_to_the_thing(make: Any, cockpit: Any, settled: Any, text: Any) -> None:
     async with cockpit(make("story"), (160, 45)) as pilot:
-        await pilot.press("6", *keys(query), "enter")
-        await settled(pilot)
-        await pilot.press("o")
-        await settled(pilot)
-        assert pilot.app.current_mode == mode
-        assert said in text(pilot)
-        await pilot.press("minus")
-        await settled(pilot)
-        assert pilot.app.current_mode == "search"
-        assert box(pilot) == query
-        assert not isinstance(pilot.app.focused, Input), "the keys work at once"
+        for query, mode, said in (
+            ("type:episode thumbnails", "episodes", "Story ─ episode 2"), ("type:git_commit", "now", "row 16 of 17"),
+            ("type:prompt flaky", "now", "The thumbnails test is flaky"),
+        ):  # fmt: skip
+            await pilot.press("6", *keys(query), "enter")
+            await settled(pilot)
+            await pilot.press("o")
+            await settled(pilot)
+            assert pilot.app.current_mode == mode, query
+            assert said in text(pilot)
+            await pilot.press("minus")
+            await settled(pilot)
+            assert pilot.app.current_mode == "search"
+            assert box(pilot) == query
+            assert not isinstance(pilot.app.focused, Input), "the keys work at once"
 
 
-@pytest.mark.parametrize("size", SIZES)
 async def test_a_task_is_shown_in_full_and_leads_to_itself(
-    size: str, make: Any, cockpit: Any, load: Any, seeds: Any, settled: Any, text: Any
+    make: Any, cockpit: Any, load: Any, seeds: Any, settled: Any, text: Any
 ) -> None:
     file, tasks = make("story"), load("tasks_seed")
     with closing(sqlite3.connect(file)) as db:
@@ -271,18 +274,17 @@ async def test_a_task_is_shown_in_full_and_leads_to_itself(
         one = tasks.task(db, "publish the zeppelin\nwith its crew", "failed", seeds.NOW, output="no mast here")
         tasks.task(db, "water the plants", "queued", seeds.NOW)
         db.commit()
-    async with cockpit(file, SIZES[size]) as pilot:
+    async with cockpit(file, SIZES["160x45"]) as pilot:
         await pilot.press("6", *keys("type:task zeppelin"), "enter")
         await settled(pilot)
-        if size == "80x24":
-            await pilot.press("enter")
+        for size, opens in (("160x45", []), ("80x24", ["enter"])):
+            await pilot.resize_terminal(*SIZES[size])
             await settled(pilot)
-        shown = text(pilot)
-        assert f"Task ─ task/{one}" in shown
-        for said in ("✗ failed", "with its crew", "Said last", "no mast here"):
-            assert said in shown
-        if size == "80x24":
-            await pilot.press("escape")
+            await pilot.press(*opens)
+            await settled(pilot)
+            for said in (f"Task ─ task/{one}", "✗ failed", "with its crew", "Said last", "no mast here"):
+                assert said in text(pilot), size
+        await pilot.press("escape")
         await pilot.press("p")
         await settled(pilot)
         assert not ask("SELECT 1 FROM corrections WHERE kind = 'pin'")
@@ -295,10 +297,17 @@ async def test_a_task_is_shown_in_full_and_leads_to_itself(
         assert (pilot.app.current_mode, box(pilot)) == ("search", "type:task zeppelin")
 
 
-async def test_enter_looks_at_a_hit_first_where_there_is_no_room(
+async def test_a_query_may_begin_with_a_number_and_enter_looks_at_a_hit_first_where_there_is_no_room(
     make: Any, cockpit: Any, settled: Any, text: Any
 ) -> None:
     async with cockpit(make("story")) as pilot:
+        for query in ("404", "2xx", "8"):
+            await pilot.press("6", *query)
+            await settled(pilot)
+            assert (pilot.app.current_mode, box(pilot)) == ("search", query)
+            await pilot.press("escape", "escape", "7")
+            await settled(pilot)
+            assert pilot.app.current_mode == "tasks", "out of the box a number leads on"
         await pilot.press("6", *keys("type:test is:failed"), "enter", "enter")
         await settled(pilot)
         assert "Around it" in text(pilot)
@@ -329,89 +338,53 @@ async def test_six_leads_into_the_box_and_what_is_typed_replaces_the_query(
         assert not ask("SELECT 1 FROM corrections WHERE kind = 'pin'")
 
 
-async def test_a_query_may_begin_with_a_number(make: Any, cockpit: Any, settled: Any) -> None:
-    async with cockpit(make("story")) as pilot:
-        for query in ("404", "2xx", "8"):
-            await pilot.press("6", *query)
-            await settled(pilot)
-            assert (pilot.app.current_mode, box(pilot)) == ("search", query)
-            await pilot.press("escape", "escape", "7")
-            await settled(pilot)
-            assert pilot.app.current_mode == "tasks", "out of the box a number leads on"
-
-
-async def test_the_last_queries_come_back(make: Any, cockpit: Any, settled: Any, text: Any) -> None:
-    async with cockpit(make("story"), (160, 45)) as pilot:
-        await pilot.press("6", *"flaky", "enter", "escape")
-        await settled(pilot)
-        assert box(pilot) == ""
-        await pilot.press("6", *"limit", "enter", "escape")
-        await settled(pilot)
-        assert "Asked before" in text(pilot)
-        await pilot.press("slash", "up")
-        assert box(pilot) == "limit"
-        await pilot.press("up")
-        assert box(pilot) == "flaky"
-        await pilot.press("down")
-        assert box(pilot) == "limit"
-        await pilot.press("down")
-        assert box(pilot) == ""
-        await settled(pilot)
-        await pilot.press("down", "enter")
-        await settled(pilot)
-        assert box(pilot) == "limit"
-
-
-async def test_an_example_finds_what_it_says(make: Any, cockpit: Any, settled: Any, text: Any, seeds: Any) -> None:
-    async with cockpit(make("story"), (160, 45)) as pilot:
+async def test_an_example_finds_what_it_says_and_the_last_queries_come_back(
+    make: Any, cockpit: Any, settled: Any, text: Any, seeds: Any
+) -> None:
+    with closing(seeds.database(make("story"))) as db:
+        offered = examples(db, seeds.NOW)
+    assert len(offered) >= 5
+    assert all(one.found for one in offered)
+    async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("6")
         await settled(pilot)
         assert "file:limits.py" in text(pilot)
         await pilot.press("down", "enter")
         await settled(pilot)
         assert pilot.app.screen.hits
-    db = seeds.database("aurora.db")
-    offered = examples(db, seeds.NOW)
-    db.close()
-    assert len(offered) >= 5
-    assert all(one.found for one in offered)
-
-
-async def test_the_manual_puts_what_is_taken_into_the_box(make: Any, cockpit: Any, settled: Any) -> None:
-    async with cockpit(make("story"), (160, 45)) as pilot:
-        await pilot.press("6", *"test", "enter", "m", *keys("failed"), "enter")
+        await pilot.press("6", *"flaky", "enter", "escape")
         await settled(pilot)
-        assert box(pilot) == "test is:failed"
-
-
-async def test_copy_gives_the_text_and_the_id(
-    make: Any, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with cockpit(make("story"), (160, 45)) as pilot:
-        said: list[str] = []
-        monkeypatch.setattr(pilot.app, "copy_out", said.append)
-        await pilot.press("6", *keys("type:git_commit"), "enter")
+        assert box(pilot) == ""
+        await pilot.press("6", *"limit", "enter", "escape")
         await settled(pilot)
-        await pilot.press("y", "Y")
-        assert said == ["Raise the avatar limit to 8 MB", "obs/11"]
+        assert "Asked before" in text(pilot)
+        for key, query in (("slash", ""), ("up", "limit"), ("up", "flaky"), ("down", "limit"), ("down", "")):
+            await pilot.press(key)
+            assert box(pilot) == query
+        await settled(pilot)
+        await pilot.press("down", "enter")
+        await settled(pilot)
+        assert box(pilot) == "limit"
 
 
-async def test_what_is_recorded_meanwhile_is_told_and_looked_for_on_demand(
-    make: Any, cockpit: Any, settled: Any, text: Any, seeds: Any
+async def test_a_project_is_searched_from_another_screen_and_what_is_recorded_meanwhile_is_told(
+    make: Any, cockpit: Any, settled: Any, until: Any, seeds: Any
 ) -> None:
     path = make("story")
     async with cockpit(path, (160, 45)) as pilot:
-        await pilot.press("6", *"limit", "enter")
+        await pilot.press("3", "ctrl+f")
         await settled(pilot)
+        assert pilot.app.current_mode == "search"
+        assert box(pilot) == "project:aurora-api "
+        await pilot.press(*"limit", "enter")
+        await settled(pilot)
+        assert box(pilot) == "project:aurora-api limit"
         before = len(pilot.app.screen.hits)
+        assert before
         db = seeds.database(path)
         seeds.do(db, seeds.NOW, "command", "echo another limit")
         db.close()
-        for _ in range(6000):
-            await pilot.pause(0.02)
-            if "more was recorded" in text(pilot):
-                break
-        assert "more was recorded since: ^r looks again" in text(pilot)
+        await until(pilot, "more was recorded since: ^r looks again")
         assert len(pilot.app.screen.hits) == before
         await pilot.press("ctrl+r")
         await settled(pilot)
@@ -443,22 +416,10 @@ async def test_a_cockpit_of_one_project_searches_that_one(make: Any, cockpit: An
     seeds.say(db, seeds.NOW - 90_000_000, "What is the limit of the lamp?", session_id="other")
     db.close()
     for project, some in (("", {"aurora-api", "lighthouse"}), ("lighthouse", {"lighthouse"}), ("nosuch", set())):
-        async with cockpit(path, (160, 45), project=project) as pilot:
+        async with cockpit(path, project=project) as pilot:
             await pilot.press("6", *"limit", "enter")
             await settled(pilot)
             assert {hit.project for hit in pilot.app.screen.hits} == some
-
-
-async def test_the_project_is_searched_from_another_screen(make: Any, cockpit: Any, settled: Any) -> None:
-    async with cockpit(make("story"), (160, 45)) as pilot:
-        await pilot.press("3", "ctrl+f")
-        await settled(pilot)
-        assert pilot.app.current_mode == "search"
-        assert box(pilot) == "project:aurora-api "
-        await pilot.press(*"limit")
-        await settled(pilot)
-        assert box(pilot) == "project:aurora-api limit"
-        assert pilot.app.screen.hits
 
 
 def found(*, beneath: bool, superseded: str = "") -> Hit:

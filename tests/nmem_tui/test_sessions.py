@@ -82,7 +82,9 @@ async def test_nothing_recorded_says_what_will_be_here(here: Path, cockpit: Any,
         assert "No session yet" in text(pilot) or "nothing recorded yet" in text(pilot)
 
 
-async def test_states_stand_in_the_list_and_are_counted(full: str, cockpit: Any, at_sessions: Any, text: Any) -> None:
+async def test_states_stand_in_the_list_which_is_sorted_filtered_and_shows_archived_ones(
+    full: str, cockpit: Any, at_sessions: Any, until: Any, text: Any
+) -> None:
     async with cockpit(full, (120, 30)) as pilot:
         await at_sessions(pilot)
         shown = text(pilot)
@@ -92,14 +94,11 @@ async def test_states_stand_in_the_list_and_are_counted(full: str, cockpit: Any,
         assert places == sorted(places)
         assert "Throw the old" not in shown
         assert "#release" in shown
-
-
-async def test_the_list_is_sorted_and_shows_archived_ones(
-    full: str, cockpit: Any, at_sessions: Any, until: Any
-) -> None:
-    async with cockpit(full, (120, 30)) as pilot:
-        await at_sessions(pilot)
-        await pilot.press("S", "S", "S")
+        await pilot.press("slash", *"#release")
+        await until(pilot, "1 of 4", "Mend the flaky", gone="Raise the upload")
+        await pilot.press("escape", "escape", "slash", *"waiting")
+        await until(pilot, "Find out why", gone="Mend the flaky")
+        await pilot.press("escape", "escape", "S", "S", "S")
         await until(pilot, "4 sessions, by project")
         await pilot.press("v")
         await until(pilot, "1 session, by project, the archived ones", "Throw the old")
@@ -107,20 +106,17 @@ async def test_the_list_is_sorted_and_shows_archived_ones(
         await until(pilot, "5 sessions, by project, archived ones as well")
 
 
-async def test_words_and_tags_filter(full: str, cockpit: Any, at_sessions: Any, until: Any) -> None:
-    async with cockpit(full, (120, 30)) as pilot:
-        await at_sessions(pilot)
-        await pilot.press("slash", *"#release")
-        await until(pilot, "1 of 4", "Mend the flaky", gone="Raise the upload")
-        await pilot.press("escape", "escape", "slash", *"waiting")
-        await until(pilot, "Find out why", gone="Mend the flaky")
-
-
-async def test_a_session_is_named_tagged_and_archived_and_undo_brings_it_back(
-    full: str, cockpit: Any, at_sessions: Any, until: Any
+async def test_sessions_are_named_tagged_and_archived_and_undo_brings_them_back(
+    full: str, cockpit: Any, at_sessions: Any, until: Any, settled: Any
 ) -> None:
     async with cockpit(full, (120, 30)) as pilot:
         await at_sessions(pilot, "wait")
+        await pilot.press("A")
+        await until(pilot, "session wait-000 is archived", gone="Find out why")
+        await pilot.press("u")
+        await until(pilot, "undone: session wait-000 is listed again", "4 sessions")
+        await settled(pilot)
+        assert pilot.app.screen.one.id == "wait-0000", "the cursor is on the session that comes back"
         await pilot.press("R", *"thumbnails", "enter")
         await until(pilot, "named “thumbnails”")
         await pilot.press("m", *"infra !nothing", "enter")
@@ -134,23 +130,7 @@ async def test_a_session_is_named_tagged_and_archived_and_undo_brings_it_back(
         await pilot.press("u")
         await until(pilot, "undone", "thumbnails")
         assert marks("wait") == ("thumbnails", '["infra"]', 0)
-
-
-async def test_undo_puts_the_cursor_on_the_session_that_comes_back(
-    full: str, cockpit: Any, at_sessions: Any, until: Any, settled: Any
-) -> None:
-    async with cockpit(full, (120, 30)) as pilot:
-        await at_sessions(pilot, "wait")
-        await pilot.press("A")
-        await until(pilot, "session wait-000 is archived", gone="Find out why")
-        await pilot.press("u")
-        await until(pilot, "undone: session wait-000 is listed again", "4 sessions")
         await settled(pilot)
-        assert pilot.app.screen.one.id == "wait-0000"
-
-
-async def test_marked_sessions_are_archived_together(full: str, cockpit: Any, at_sessions: Any, until: Any) -> None:
-    async with cockpit(full, (120, 30)) as pilot:
         await at_sessions(pilot, "fail")
         await pilot.press("space", "space", "A")
         await until(pilot, "2 rows archived")
@@ -160,14 +140,7 @@ async def test_marked_sessions_are_archived_together(full: str, cockpit: Any, at
         await until(pilot, "4 sessions")
 
 
-async def test_without_tmux_the_command_is_copied(full: str, cockpit: Any, at_sessions: Any, until: Any) -> None:
-    async with cockpit(full, (120, 30)) as pilot:
-        await at_sessions(pilot, "work")
-        await pilot.press("o")
-        await until(pilot, "copied: cd /src/aurora && codex resume work-0000")
-
-
-async def test_beside_tmux_it_is_opened_in_a_pane(
+async def test_without_tmux_the_command_is_copied_and_beside_it_a_pane_is_opened(
     full: str, cockpit: Any, at_sessions: Any, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[Any] = []
@@ -176,9 +149,12 @@ async def test_beside_tmux_it_is_opened_in_a_pane(
         opened.append(plan.words)
         return "in a pane beside this one"
 
-    monkeypatch.setattr(resume, "likely", lambda _environ: True)
-    monkeypatch.setattr(resume, "pane", pane)
     async with cockpit(full, (120, 30)) as pilot:
+        await at_sessions(pilot, "work")
+        await pilot.press("o")
+        await until(pilot, "copied: cd /src/aurora && codex resume work-0000")
+        monkeypatch.setattr(resume, "likely", lambda _environ: True)
+        monkeypatch.setattr(resume, "pane", pane)
         await at_sessions(pilot, "wait")
         await pilot.press("o")
         await until(pilot, "resumed in a pane beside this one")
@@ -236,5 +212,6 @@ async def test_two_sessions_on_one_file_are_warned_of_here_and_on_now(
         await at_sessions(pilot, "work")
         shown = await until(pilot, "● working !", "! 2 sessions on one file", "gemini both-000 edited")
         assert "edited     src/upload.py" in shown
-    async with cockpit(full, (80, 24)) as pilot:
+        await pilot.press("1")
+        await pilot.resize_terminal(80, 24)
         await until(pilot, "! codex work-000 edited src/upload.py too")

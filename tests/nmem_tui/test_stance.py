@@ -351,20 +351,32 @@ def test_sessions_keep_to_their_cells(found: list[SessionStance], cells: int) ->
 # The screen
 
 
-@pytest.mark.parametrize("view", ["long", "sessions"])
-async def test_a_long_session_is_drawn_as_accepted(view: str, make_db: Any, looks: Any, settled: Any) -> None:
-    async def arrive(pilot: Any) -> None:
-        await pilot.press("3", *(["v"] if view == "sessions" else []))
-        await settled(pilot)
+async def test_a_long_session_is_drawn_as_accepted(make_db: Any, looks_at_each: Any, settled: Any) -> None:
+    def arrive(keys: str) -> Any:
+        async def go(pilot: Any) -> None:
+            await pilot.press(*keys.split())
+            await settled(pilot)
 
-    await looks(make_db("long"), f"stance-{view}", arrive)
+        return go
+
+    await looks_at_each(make_db("long"), {"stance-long": arrive("3"), "stance-sessions": arrive("3 v")})
 
 
-async def test_the_cursor_points_out_its_shift_and_enter_goes_to_it_in_the_stream(
-    make_db: Any, cockpit: Any, text: Any, settled: Any
+async def test_a_new_call_shows_the_cursor_points_out_its_shift_and_enter_goes_to_it_in_the_stream(
+    make_db: Any, cockpit: Any, text: Any, settled: Any, until: Any, seeds: Any
 ) -> None:
-    async with cockpit(make_db("long"), (160, 45)) as pilot:
+    path = make_db("long")
+    async with cockpit(path, (160, 45)) as pilot:
         await pilot.press("3")
+        await pilot.app.screen.ready.wait()
+        assert pilot.app.why_not("copy") is None, "the key bar knows at once what can be copied"
+        assert pilot.app.screen.pane.count
+        await settled(pilot)
+        calls = int(text(pilot).splitlines()[0].rsplit("calls", 1)[0].split()[-1])
+        db = seeds.database(path)
+        seeds.do(db, seeds.NOW, "file_edit", "x", phase=0.9, scope=0.9, label_model=seeds.MODEL)
+        db.close()
+        await until(pilot, f"   {calls + 1} calls")
         await settled(pilot)
         before = text(pilot)
         await pilot.press("j")
@@ -396,18 +408,9 @@ async def test_a_shift_further_back_than_the_stream_was_read_is_found_as_well(
         assert abs(row.at - items[oldest].at) < 1
 
 
-async def test_w_tells_the_story_of_the_shifts_episode(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
-    async with cockpit(make_db("long"), (160, 45)) as pilot:
-        await pilot.press("3")
-        await settled(pilot)
-        pane = pilot.app.screen.pane
-        pane.go(next(place for place, item in enumerate(pane.items) if item.kind == "episode") + 1)
-        await pilot.press("w")
-        await settled(pilot)
-        assert "Story ─ episode 3" in text(pilot)
-
-
-async def test_sessions_of_the_project_and_back(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
+async def test_sessions_of_the_project_and_back_and_w_tells_the_story_of_the_shifts_episode(
+    make_db: Any, cockpit: Any, text: Any, settled: Any
+) -> None:
     async with cockpit(make_db("long"), (160, 45)) as pilot:
         await pilot.press("3", "v")
         await settled(pilot)
@@ -422,6 +425,13 @@ async def test_sessions_of_the_project_and_back(make_db: Any, cockpit: Any, text
         await pilot.press("3", "minus", "minus", "minus")
         await settled(pilot)
         assert "Why do the thumbnails" in text(pilot).splitlines()[0]
+        await pilot.press("3", "v")
+        await settled(pilot)
+        pane = pilot.app.screen.pane
+        pane.go(next(place for place, item in enumerate(pane.items) if item.kind == "episode") + 1)
+        await pilot.press("w")
+        await settled(pilot)
+        assert "Story ─ episode 3" in text(pilot)
 
 
 async def test_the_way_back_from_a_session_leads_to_it_in_the_list(
@@ -443,20 +453,6 @@ async def test_the_way_back_from_a_session_leads_to_it_in_the_list(
         await pilot.press("v")
         await settled(pilot)
         assert "Shifts and episodes" in text(pilot)
-
-
-async def test_a_new_call_shows_by_itself(
-    make_db: Any, cockpit: Any, text: Any, settled: Any, until: Any, seeds: Any
-) -> None:
-    path = make_db("long")
-    async with cockpit(path, (160, 45)) as pilot:
-        await pilot.press("3")
-        await settled(pilot)
-        calls = int(text(pilot).splitlines()[0].rsplit("calls", 1)[0].split()[-1])
-        db = seeds.database(path)
-        seeds.do(db, seeds.NOW, "file_edit", "x", phase=0.9, scope=0.9, label_model=seeds.MODEL)
-        db.close()
-        await until(pilot, f"   {calls + 1} calls")
 
 
 async def test_model_cards_say_corpus_figures_threshold_and_failures(
@@ -523,10 +519,6 @@ async def test_a_label_is_said_better_in_one_key_and_undone(
         await pilot.press("escape")
         await settled(pilot)
         assert "act   converge" in text(pilot)
-
-
-async def test_only_calls_are_relabelled(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
-    async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("g", "j", "L")
         await settled(pilot)
         assert "only calls have labels" in text(pilot)
@@ -624,11 +616,3 @@ def test_pictures_put_each_braille_pattern_into_its_own_cell() -> None:
     drawn = '<svg ><text class="a" x="10" y="2" textLength="36.6" clip-path="u">⠄&#160;⣿</text></svg>'
     assert tidy(drawn).count("<text ") == 2
     assert 'x="34.4" y="2" textLength="12.2" clip-path="u">⣿<' in tidy(drawn)
-
-
-async def test_the_key_bar_knows_at_once_what_can_be_opened_and_copied(make_db: Any, cockpit: Any) -> None:
-    async with cockpit(make_db("long")) as pilot:
-        await pilot.press("3")
-        await pilot.app.screen.ready.wait()
-        assert pilot.app.why_not("copy") is None
-        assert pilot.app.screen.pane.count

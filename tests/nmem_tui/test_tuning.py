@@ -54,11 +54,10 @@ def test_the_dialog_says_what_it_costs_before_it_is_asked() -> None:
     assert "docs/llm.md" in words(model_path.head(Plan(NONE, on=True, reason=model_path._NONE), 70))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_the_key_turns_the_model_on_and_off_and_now_says_so(
-    size: tuple[int, int], config: Path, make_db: Any, cockpit: Any, until: Any
+    config: Path, make_db: Any, cockpit: Any, until: Any
 ) -> None:
-    async with cockpit(make_db("story"), size) as pilot:
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
         await until(pilot, "none: stories by built-in rules")
         await pilot.press("8", "m")
         await until(pilot, "claude -p haiku is asked from now on", "tokens a session", "y changes that")
@@ -84,7 +83,7 @@ async def test_the_key_turns_the_model_on_and_off_and_now_says_so(
         await until(pilot, "model claude -p haiku")
 
 
-async def test_without_anybody_to_ask_it_says_what_is_missing(
+async def test_without_anybody_to_ask_or_decisions_to_learn_from_it_says_what_is_missing(
     config: Path, make_db: Any, cockpit: Any, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmem_tui.model.model_path.installed", list)
@@ -93,6 +92,11 @@ async def test_without_anybody_to_ask_it_says_what_is_missing(
         await until(pilot, "no usable client is installed")
         await pilot.press("y", "escape")
         assert not config.exists()
+        await pilot.press("l")
+        await until(pilot, "Nothing to learn from yet: 0 decisions in 0 sessions", gone="y keeps")
+        await pilot.press("y", "escape")
+    report = personal.Report(False, 0, 0, 0, "2 decisions in 1 session; it takes 12 in 4 to learn from")
+    assert training.said(report).startswith("nothing is learned yet: 2 decisions")
 
 
 @pytest.fixture
@@ -124,12 +128,3 @@ async def test_retraining_shows_before_and_after_and_keeps_only_with_y(
         await until(pilot, "retrained: ", "adopted")
         assert weights.exists()
         assert ask("SELECT count(*) FROM tuning_history") == [1]
-
-
-async def test_too_few_decisions_say_how_many_it_takes(make_db: Any, config: Path, cockpit: Any, until: Any) -> None:
-    async with cockpit(make_db("story"), (80, 24)) as pilot:
-        await pilot.press("8", "l")
-        await until(pilot, "Nothing to learn from yet: 0 decisions in 0 sessions", gone="y keeps")
-        await pilot.press("y", "escape")
-    report = personal.Report(False, 0, 0, 0, "2 decisions in 1 session; it takes 12 in 4 to learn from")
-    assert training.said(report).startswith("nothing is learned yet: 2 decisions")
