@@ -11,11 +11,12 @@ import importlib.util
 import os
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -53,6 +54,7 @@ _PRESS = Pilot.press
 _WORD = 3
 """A run of letters longer than this is a word."""
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
+Arrive = Callable[[Pilot[None]], Any]
 
 
 async def quiet(min_sleep: float = 0, max_sleep: float = 120) -> None:
@@ -382,7 +384,8 @@ def looks(cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Opens one state and compares it in both sizes, with its styles: opened small, it grows and shrinks again, so that
     traces of a resize are seen as well. Other themes differ in their palettes alone (test_appearance).
 
-    What stands in `PLAIN_TOO` is compared without colours as well, opened large.
+    What stands in `PLAIN_TOO` is compared without colours as well, opened large. `then` are the states, by name, that
+    each way leads to from the one before.
     """
 
     async def compare(pilot: Pilot[None], name: str, size: str, *, styled: bool) -> list[str]:
@@ -391,24 +394,35 @@ def looks(cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         harmless("\n".join(screen_text(pilot)))
         return differing(pilot, f"{name}-{size}", styled=styled)
 
-    async def run(db: str, name: str, arrive: Callable[[Pilot[None]], Any] | None = None, **options: Any) -> None:
+    async def run(
+        db: str,
+        name: str,
+        arrive: Arrive | None = None,
+        then: Mapping[str, Arrive] = MappingProxyType({}),
+        **options: Any,
+    ) -> None:
         small, large = SIZES
         wrong = []
+        way = {name: arrive, **then}
         async with cockpit(db, SIZES[small], "dark", **options) as pilot:
-            if arrive:
-                await arrive(pilot)
-            wrong += await compare(pilot, f"{name}-dark", small, styled=True)
-            wrong += await compare(pilot, f"{name}-dark", large, styled=True)
-            if name not in PLAIN_TOO:
-                wrong += await compare(pilot, f"{name}-dark", small, styled=False)
-        if name in PLAIN_TOO:
+            for state, come in way.items():
+                await pilot.resize_terminal(*SIZES[small])
+                if come:
+                    await come(pilot)
+                wrong += await compare(pilot, f"{state}-dark", small, styled=True)
+                wrong += await compare(pilot, f"{state}-dark", large, styled=True)
+                if state not in PLAIN_TOO:
+                    wrong += await compare(pilot, f"{state}-dark", small, styled=False)
+        if plain := [place for place, state in enumerate(way) if state in PLAIN_TOO]:
             monkeypatch.setenv("NO_COLOR", "1")
             async with cockpit(db, SIZES[large], "", **options) as pilot:
-                if arrive:
-                    await arrive(pilot)
-                for size in (large, small):
-                    wrong += await compare(pilot, f"{name}-nocolor", size, styled=False)
-                    colourless(pilot)
+                for state, come in tuple(way.items())[: plain[-1] + 1]:
+                    await pilot.resize_terminal(*SIZES[large])
+                    if come:
+                        await come(pilot)
+                    for size in (large, small) if state in PLAIN_TOO else ():
+                        wrong += await compare(pilot, f"{state}-nocolor", size, styled=False)
+                        colourless(pilot)
         assert not wrong, f"not as accepted: {', '.join(wrong)}; compare with the .actual files beside them"
 
     return run
