@@ -16,10 +16,10 @@ SCREENS = NUMBERED.split()
 
 
 @pytest.fixture
-def whole(here: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+def whole(here: Any, load: Any, written: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """A database with something on every screen; ids by name."""
     monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
-    made: dict[str, int] = load("whole_seed").database(load, str(here / "aurora.db"))
+    made: dict[str, int] = written("every screen", lambda: load("whole_seed").database(load, "aurora.db"))
     return made
 
 
@@ -28,15 +28,15 @@ def shown(pilot: Any) -> list[str]:
     return [action for _, _, action in pilot.app.screen.query_one(KeyBar).spots]
 
 
-@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.parametrize(("width", "downs"), [(80, 2), (160, 9)])
 async def test_each_key_that_is_shown_does_something_at_every_row(
-    width: int, whole: dict[str, int], cockpit: Any, settled: Any, at: Any
+    width: int, downs: int, whole: dict[str, int], cockpit: Any, settled: Any, at: Any
 ) -> None:
     async with cockpit("aurora.db", (width, 30)) as pilot:
         for screen in SCREENS:
             await at(pilot, screen)
             await pilot.press("g")
-            for key in ("", *["j"] * 9, "enter", "j", "j", "escape", "space"):
+            for key in ("", *["j"] * downs, "enter", "j", "j", "escape", "space"):
                 await pilot.press(*([key] if key else []))
                 await settled(pilot)
                 refused = {one: why for one in shown(pilot) if (why := pilot.app.why_not(one))}
@@ -68,9 +68,7 @@ async def test_a_cockpit_that_only_reads_shows_no_key_that_writes(
         assert "read-only" in text(pilot).splitlines()[1]
 
 
-async def test_what_is_pressed_most_has_room_in_eighty_columns(
-    whole: dict[str, int], cockpit: Any, settled: Any, at: Any
-) -> None:
+async def test_what_is_pressed_most_has_room_in_eighty_columns(whole: dict[str, int], cockpit: Any, at: Any) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
         for screen, wanted in (
             ("episodes", "filter browse_themes review"),
