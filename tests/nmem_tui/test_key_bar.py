@@ -33,7 +33,7 @@ def shown(pilot: Any) -> list[str]:
     return [action for _, _, action in pilot.app.screen.query_one(KeyBar).spots]
 
 
-@pytest.mark.parametrize(("width", "downs"), [(80, 2), (160, 9)])
+@pytest.mark.parametrize(("width", "downs"), [(80, 2), (160, 7)])
 async def test_each_key_that_is_shown_does_something_at_every_row(
     width: int, downs: int, whole: dict[str, int], cockpit: Any, settled: Any, at: Any
 ) -> None:
