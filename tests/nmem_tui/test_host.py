@@ -271,9 +271,7 @@ async def test_every_screen_goes_out_whole_as_text_and_as_data(
                 pilot.app.clear_notifications()
                 await pilot.pause()
                 assert "written: " not in text(pilot), "what was said of the one before"
-                await pilot.press("E")
-                await until(pilot, "Export")
-                await pilot.press(*["down"] * downs, "enter")
+                await pilot.press("E", *["down"] * downs, "enter")
                 await until(pilot, f"written: nmem-{screen}-")
                 (file,) = here.glob(f"nmem-{screen}-*.{form}")
                 content = file.read_text("utf-8")
