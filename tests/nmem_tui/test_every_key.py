@@ -48,17 +48,14 @@ async def test_lists_are_moved_through(whole: dict[str, int], cockpit: Any, at: 
 async def test_screens_follow_one_another_and_are_named_by_number(
     whole: dict[str, int], cockpit: Any, settled: Any, at: Any
 ) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
         for number, screen in enumerate(SCREENS, 1):
             await pilot.press(str(number))
-            await settled(pilot)
             assert pilot.app.current_mode == screen
             await pilot.press("escape")  # out of the box of Search
         await pilot.press("tab")
-        await settled(pilot)
         assert pilot.app.current_mode == "now"
         await pilot.press("shift+tab")
-        await settled(pilot)
         assert pilot.app.current_mode == SCREENS[-1]
         await at(pilot, "stance")
         await pilot.press(*BY_ID["search_here"].keys[:1])

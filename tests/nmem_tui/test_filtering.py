@@ -58,7 +58,7 @@ async def test_a_filter_is_typed_counted_kept_and_taken_off(
 
 
 async def test_escape_with_nothing_open_keeps_the_place(whole: Any, cockpit: Any, settled: Any) -> None:
-    async with cockpit(PATH, (160, 45)) as pilot:
+    async with cockpit(PATH, (80, 24)) as pilot:
         for screen in LISTS:
             for key in (
                 (screen, "k", "k", "j", "escape") if screen == "1" else (screen[0], "j", "j", "escape", "escape")
@@ -74,7 +74,7 @@ async def test_escape_with_nothing_open_keeps_the_place(whole: Any, cockpit: Any
 
 
 async def test_words_must_all_be_there_and_others_not(whole: Any, cockpit: Any, settled: Any) -> None:
-    async with cockpit(PATH, (160, 45)) as pilot:
+    async with cockpit(PATH, (80, 24)) as pilot:
         for screen in ("1", "2", "4"):
             await pilot.press(screen)
             await settled(pilot)
