@@ -11,7 +11,7 @@ import importlib.util
 import os
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC
 from itertools import groupby
@@ -53,6 +53,7 @@ _PRESS = Pilot.press
 _WORD = 3
 """A run of letters longer than this is a word."""
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
+Arrive = Callable[[Pilot[None]], Any]
 
 
 async def quiet(min_sleep: float = 0, max_sleep: float = 120) -> None:
@@ -393,7 +394,7 @@ def looks_at_each(cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch)
         harmless("\n".join(screen_text(pilot)))
         return differing(pilot, f"{name}-{size}", styled=styled)
 
-    async def run(db: str, states: dict[str, Callable[[Pilot[None]], Any] | None], **options: Any) -> None:
+    async def run(db: str, states: Mapping[str, Arrive | None], **options: Any) -> None:
         wrong = []
         async with cockpit(db, SIZES[small], "dark", **options) as pilot:
             for name, arrive in states.items():
@@ -404,14 +405,14 @@ def looks_at_each(cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch)
                 wrong += await compare(pilot, f"{name}-dark", large, styled=True)
                 if name not in PLAIN_TOO:
                     wrong += await compare(pilot, f"{name}-dark", small, styled=False)
-        if PLAIN_TOO & set(states):
+        if plain := [place for place, name in enumerate(states) if name in PLAIN_TOO]:
             monkeypatch.setenv("NO_COLOR", "1")
             async with cockpit(db, SIZES[large], "", **options) as pilot:
-                for name in [name for name in states if name in PLAIN_TOO]:
+                for name, arrive in tuple(states.items())[: plain[-1] + 1]:
                     await pilot.resize_terminal(*SIZES[large])
-                    if arrive := states[name]:
+                    if arrive:
                         await arrive(pilot)
-                    for size in (large, small):
+                    for size in (large, small) if name in PLAIN_TOO else ():
                         wrong += await compare(pilot, f"{name}-nocolor", size, styled=False)
                         colourless(pilot)
         assert not wrong, f"not as accepted: {', '.join(wrong)}; compare with the .actual files beside them"
@@ -421,10 +422,12 @@ def looks_at_each(cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def looks(looks_at_each: Any) -> Any:
-    """Opens one state and compares it, as `looks_at_each` says."""
+    """Opens one state and compares it, as `looks_at_each` says; `then` are states, by name, that are reached from it."""
 
-    async def run(db: str, name: str, arrive: Callable[[Pilot[None]], Any] | None = None, **options: Any) -> None:
-        await looks_at_each(db, {name: arrive}, **options)
+    async def run(
+        db: str, name: str, arrive: Arrive | None = None, then: Mapping[str, Arrive] | None = None, **options: Any
+    ) -> None:
+        await looks_at_each(db, {name: arrive, **(then or {})}, **options)
 
     return run
 

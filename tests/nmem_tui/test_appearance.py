@@ -29,6 +29,8 @@ APART = 20
 """The least difference (CIE 1976) of good, bad and warn as a deuteranope sees them; about 2 can just be seen."""
 OURS = {"dark": themes._DARK, "light": themes._LIGHT}
 SCREENS = "12345678r"
+REVERSED = ("1", "2", "5", "8", "question_mark")
+"""Where a cursor stands, and colours alone do not say so."""
 _SEEN = ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881))
 """Deuteranopia (Machado 2009) on linear light."""
 
@@ -93,48 +95,37 @@ def looks_of(pilot: Pilot[None]) -> list[Any]:
     return [segment.style for strip in strips for segment in strip if segment.style]
 
 
-async def test_ansi_uses_only_the_terminals_own_colours(make_db: Any, cockpit: Any, settled: Any) -> None:
-    async with cockpit(make_db("story"), (160, 45), "ansi", colours={"text": "#ff0000"}) as pilot:
-        for key in SCREENS:
-            await pilot.press(key)
+async def test_ansi_uses_only_the_terminals_own_colours_and_shows_the_cursor(
+    make_db: Any, cockpit: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("story"), (80, 24), "ansi", colours={"text": "#ff0000"}) as pilot:
+        for key in [*SCREENS, "question_mark"]:
+            await pilot.press("escape", key)  # out of the box of Search
             await settled(pilot)
             used = {colour for style in looks_of(pilot) for colour in (style.color, style.bgcolor) if colour}
             assert not [colour for colour in used if colour.is_default is False and colour.triplet], key
+            assert key not in REVERSED or any(style.reverse for style in looks_of(pilot)), key
 
 
-async def test_without_colours_there_is_none(
+async def test_without_colours_there_is_none_and_the_cursor_shows(
     whole: dict[str, int], cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with cockpit("aurora.db", (160, 45), "") as pilot:
-        for key in [*SCREENS, "question_mark", "escape 1 s", "escape 2 x", "escape 4 a", "escape 7 n", "escape 8 s"]:
-            await pilot.press(*key.split())
+        for key in [*SCREENS, "question_mark", "1 s", "2 x", "4 a", "7 n", "8 s"]:
+            await pilot.press("escape", *key.split())
             await settled(pilot)
             used = {colour for style in looks_of(pilot) for colour in (style.color, style.bgcolor) if colour}
             assert all(colour.is_default for colour in used), key
+            assert key not in REVERSED or any(style.reverse for style in looks_of(pilot)), key
 
 
-@pytest.mark.parametrize("theme", ["", "ansi"])
-async def test_the_cursor_shows_without_colours(
-    theme: str, make_db: Any, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+async def test_a_wrong_setting_is_told_at_the_start_and_looks_change_while_it_runs(
+    make_db: Any, cockpit: Any, settled: Any, text: Any, until: Any, tmp_path: Path
 ) -> None:
-    if not theme:
-        monkeypatch.setenv("NO_COLOR", "1")
-    async with cockpit(make_db("story"), (80, 24), theme) as pilot:
-        for key in ("1", "2", "5", "8", "question_mark"):
-            await pilot.press(key)
-            await settled(pilot)
-            assert any(style.reverse for style in looks_of(pilot)), key
-
-
-async def test_a_wrong_setting_is_told_at_the_start(make_db: Any, cockpit: Any, until: Any) -> None:
+    config = tmp_path / "config.toml"
     async with cockpit(make_db("story"), (160, 45), wrong=("line 2: tui.theme is not a theme",)) as pilot:
         await until(pilot, "config: line 2: tui.theme is not a theme")
-
-
-async def test_looks_change_while_it_runs(make_db: Any, cockpit: Any, settled: Any, text: Any, tmp_path: Path) -> None:
-    config = tmp_path / "config.toml"
-    async with cockpit(make_db("story"), (160, 45)) as pilot:
         for said in ('theme = "light"', 'symbols = "ascii"', 'colours = { text = "#123456" }'):
             config.write_text(f"[tui]\n{said}\n")
             pilot.app.post_message(FileChanged("config", str(config)))
@@ -152,16 +143,18 @@ async def test_looks_change_while_it_runs(make_db: Any, cockpit: Any, settled: A
         assert text(pilot).isascii(), "what is right is taken all the same"
 
 
-@pytest.mark.parametrize("kind", ["empty", "story"])
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize(("kind", "size"), [("empty", (80, 24)), ("story", (160, 45))])
 async def test_in_ascii_nothing_of_ours_is_anything_else(
     kind: str, size: tuple[int, int], make_db: Any, cockpit: Any, settled: Any, text: Any
 ) -> None:
+    said = {"6": "down and enter, or a click", "6 escape question_mark": "j down"} if kind == "story" else {}
     async with cockpit(make_db(kind), size, symbols="ascii") as pilot:
-        for key in [*SCREENS, "question_mark", "escape 1 s", "escape 2 x", "escape 7 n"]:
-            await pilot.press(*key.split())
+        assert "- +" not in text(pilot), "a point between two facts is no minus"
+        for key in [*SCREENS, "6 escape question_mark", "1 s", "2 x", "7 n"]:
+            await pilot.press("escape", *key.split())
             await settled(pilot)
             assert not [char for char in text(pilot) if char > "\x7f"], key
+            assert said.get(key, "") in text(pilot), "arrows that are keys are words"
 
 
 async def test_braille_is_another_drawing_of_the_same_words(
@@ -176,18 +169,6 @@ async def test_braille_is_another_drawing_of_the_same_words(
     assert "▓" not in drawn["braille"]
     assert "Raise it to 8 MB" in drawn["ascii"]
     assert len({len(each.splitlines()) for each in drawn.values()}) == 1
-
-
-async def test_in_ascii_arrows_that_are_keys_are_words(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
-    async with cockpit(make_db("story"), (160, 45), symbols="ascii") as pilot:
-        await settled(pilot)
-        assert "- +" not in text(pilot), "a point between two facts is no minus"
-        await pilot.press("6")
-        await settled(pilot)
-        assert "down and enter, or a click" in text(pilot)
-        await pilot.press("escape", "question_mark")
-        await settled(pilot)
-        assert "j down" in text(pilot)
 
 
 def test_a_terminal_without_utf_8_is_drawn_on_in_ascii() -> None:
@@ -213,38 +194,23 @@ def test_every_glyph_has_a_twin_of_its_own_width() -> None:
     assert {ord(char) for char in "✓✗▲●○▸─│╭╰▇█▓░…·“”"} <= table.keys()
 
 
-async def test_nothing_moves_by_itself(make_db: Any, cockpit: Any, settled: Any) -> None:
-    async with cockpit(make_db("story"), (160, 45)) as pilot:
-        assert pilot.app.animation_level == "none"
-        for key in ("1", "2", "4", "6", "7"):
-            await pilot.press(key)
-            await settled(pilot)
-            for screen in pilot.app.screen_stack:
-                assert not [field for field in screen.query(Input) if field.cursor_blink], key
-
-
-@pytest.mark.parametrize("theme", ["dark", "light"])
-async def test_under_the_cursor_what_is_free_can_still_be_seen(theme: str, make_db: Any, cockpit: Any) -> None:
-    async with cockpit(make_db("story"), (80, 24), theme) as pilot:
-        palette = Palette(pilot.app.screen)
-        for here, least in ((False, FAINT), (True, VISIBLE)):
-            look = next(iter(palette.strip([("░", "rest")], 1, cursor=here))).style
-            assert look
-            assert look.color
-            assert look.bgcolor
-            front, ground = (Color.from_rich_color(each) for each in (look.color, look.bgcolor))
-            assert contrast(front, ground) >= least, here
-
-
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
-async def test_every_word_on_every_screen_can_be_read(
+@pytest.mark.parametrize(("theme", "size"), [("dark", (80, 24)), ("light", (160, 45))])
+async def test_every_word_on_every_screen_can_be_read_and_nothing_moves_by_itself(
     theme: str, size: tuple[int, int], whole: dict[str, int], cockpit: Any, settled: Any
 ) -> None:
     async with cockpit("aurora.db", size, theme) as pilot:
+        assert pilot.app.animation_level == "none"
+        palette = Palette(pilot.app.screen)
+        for under, least in ((False, FAINT), (True, VISIBLE)):
+            look = next(iter(palette.strip([("░", "rest")], 1, cursor=under))).style
+            assert look and look.color and look.bgcolor
+            front, ground = (Color.from_rich_color(each) for each in (look.color, look.bgcolor))
+            assert contrast(front, ground) >= least, f"what is free, under the cursor: {under}"
         for key in SCREENS:
             await pilot.press("escape", key)
             await settled(pilot)
+            for screen in pilot.app.screen_stack:
+                assert not [field for field in screen.query(Input) if field.cursor_blink], key
             for strip in pilot.app.screen._compositor.render_strips():
                 for text, look, _ in strip:
                     if look and look.color and look.bgcolor and any(char.isalnum() or char == "·" for char in text):

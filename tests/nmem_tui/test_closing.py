@@ -6,32 +6,28 @@ import asyncio
 import gc
 import warnings
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
 from textual.events import Key, Mount, ScreenResume
-from textual.message import Message
 
 from nmem_tui.messages import Changed, FileChanged, Finished, Progress, StoreChanged, StoreGone
 from nmem_tui.screens.palette import Help
 
 
-@pytest.mark.parametrize(
-    "late",
-    [
+async def test_news_that_comes_while_it_closes_is_nobodys(cockpit: Any, make_db: Callable[[str], str]) -> None:
+    late = (
         StoreChanged(9), StoreGone("gone"), Changed("said", failed=True), Progress(), Finished("done", failed=False),
         FileChanged("trouble", "cannot watch"), FileChanged("config", "config.toml"),
-    ],
-    ids=lambda late: type(late).__name__,
-)  # fmt: skip
-async def test_news_that_comes_while_it_closes_is_nobodys(
-    cockpit: Any, make_db: Callable[[str], str], late: Message
-) -> None:
+    )  # fmt: skip
     async with cockpit(make_db("story")) as pilot:
         pilot.app._screen_stack.clear()
-        pilot.app.post_message(late)
-        while not pilot.app._message_queue.empty() and pilot.app._exception is None:
-            await asyncio.sleep(0)
+        for each in late:
+            pilot.app.post_message(each)
+            while not pilot.app._message_queue.empty() and pilot.app._exception is None:
+                await asyncio.sleep(0)
+            assert pilot.app._exception is None, each
 
 
 @pytest.mark.parametrize("mode", ["episodes", "health"])
@@ -48,15 +44,14 @@ async def test_a_screen_that_is_never_composed_begins_nothing(
         pilot.app.exit()
 
 
-@pytest.mark.parametrize("leaving", ["_closing", "_pruning"])
-@pytest.mark.parametrize("event", [Mount, ScreenResume])
 async def test_a_dialog_that_is_left_before_it_was_composed_begins_nothing(
-    event: type[Mount | ScreenResume], leaving: str, cockpit: Any, make_db: Callable[[str], str]
+    cockpit: Any, make_db: Callable[[str], str]
 ) -> None:
     async with cockpit(make_db("story")):
-        left = Help("now")
-        setattr(left, leaving, True)
-        await left.on_event(event())
+        for leaving, event in product(("_closing", "_pruning"), (Mount, ScreenResume)):
+            left = Help("now")
+            setattr(left, leaving, True)
+            await left.on_event(event())
 
 
 async def test_work_that_ends_while_it_closes_is_nobodys(cockpit: Any, make_db: Callable[[str], str]) -> None:
@@ -119,12 +114,12 @@ async def test_keys_typed_after_the_one_that_leaves_do_nothing(
         assert not isinstance(pilot.app.screen, Help)
 
 
-@pytest.mark.parametrize("action", ["help", "palette", "export", "purge"])
 async def test_an_action_that_is_clicked_once_it_leaves_is_nobodys(
-    action: str, cockpit: Any, make_db: Callable[[str], str], settled: Any
+    cockpit: Any, make_db: Callable[[str], str], settled: Any
 ) -> None:
     """The dialog was composed halfway, and the process ended with a fault instead of in peace."""
     async with cockpit(make_db("story")) as pilot:
         await settled(pilot)
         pilot.app.exit()
-        pilot.app.action_act(action)
+        for action in ("help", "palette", "export", "purge"):
+            pilot.app.action_act(action)

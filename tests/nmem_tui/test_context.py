@@ -22,7 +22,19 @@ EPISODE = 10
 """It renamed the upload errors: it speaks most of what is asked."""
 ABOUT = "“Rename the upload"
 """What the list says of it, first of all."""
-KEYS = {"start": "", "prompt": "a", "reset": "vv", "past": "h"}
+WAYS = {
+    "empty": {"empty": "5"},
+    "bare": {"bare": "5"},
+    "hostile": {
+        "hostile": "5", "start-hostile": "enter", "past-hostile": "escape h enter",
+        "reset-hostile": "escape h v v enter", "prompt-hostile": "escape V V a",
+    },
+    "full": {
+        "start-full": "5 enter", "past-full": "escape h enter",
+        "reset-full": "escape h v v enter", "prompt-full": "escape V V a", "full": "ASKED enter j j",
+    },
+}  # fmt: skip
+"""The views that are accepted, by the kind of database: the keys that lead to each from the one before."""
 
 
 @pytest.fixture(scope="session")
@@ -84,49 +96,50 @@ def row(shown: str) -> str:
     return next(line for line in shown.splitlines() if "▌" in line)
 
 
-@pytest.mark.parametrize("kind", ["empty", "bare", "full", "hostile"])
-async def test_screen_is_as_accepted(kind: str, make: Any, looks: Any, settled: Any, text: Any) -> None:
-    async def arrive(pilot: Any) -> None:
-        await pilot.press("5")
-        await settled(pilot)
-        if kind == "full":
-            await pilot.press("a", *ASKED, "enter", "j", "j")
-            await settled(pilot)
-        assert "? help" in text(pilot).splitlines()[-1]
+@pytest.mark.parametrize("kind", WAYS)
+async def test_each_view_is_as_accepted(kind: str, make: Any, looks: Any, settled: Any, text: Any) -> None:
+    def by(way: str) -> Any:
+        async def arrive(pilot: Any) -> None:
+            for keys in way.split():
+                await pilot.press(*(ASKED if keys == "ASKED" else [keys]))
+                await settled(pilot)
+            assert way != "5" or "? help" in text(pilot).splitlines()[-1]
 
-    await looks(make(kind), f"context-{kind}", arrive)
+        return arrive
 
-
-@pytest.mark.parametrize("kind", ["full", "hostile"])
-@pytest.mark.parametrize("mode", KEYS)
-async def test_each_view_is_as_accepted(mode: str, kind: str, make: Any, looks: Any, settled: Any) -> None:
-    async def arrive(pilot: Any) -> None:
-        await pilot.press("5")
-        await settled(pilot)
-        await pilot.press(*KEYS[mode])
-        await settled(pilot)
-        if mode != "prompt":
-            await pilot.press("enter")
-            await settled(pilot)
-
-    await looks(make(kind), f"context-{mode}-{kind}", arrive)
+    (first, arrive), *others = ((f"context-{view}", by(way)) for view, way in WAYS[kind].items())
+    await looks(make(kind), first, arrive, dict(others))
 
 
-async def test_the_text_is_the_one_that_would_be_told(
-    make: Any, cockpit: Any, asking: Any, settled: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
+async def test_the_text_is_the_one_that_would_be_told_and_things_lead_to_their_stories(
+    make: Any, cockpit: Any, asking: Any, settled: Any, until: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied: list[str] = []
-    async with cockpit(make("full"), (160, 45)) as pilot:
+    async with cockpit(make("full"), (80, 24)) as pilot:
         await asking(pilot)
         monkeypatch.setattr(pilot.app, "copy_out", copied.append)
         await pilot.press("y")
         await settled(pilot)
         assert copied == [would_be_told(seeds).text]
         assert "src/aurora/limits.py" in copied[0]
+        await pilot.resize_terminal(160, 45)
+        await until(pilot, "Flaky thumbnails")
+        db = seeds.database("aurora.db")
+        db.execute("UPDATE work_units SET pinned = 0 WHERE title = 'Flaky thumbnails test'")
+        db.close()
+        shown = await until(pilot, "Told at a prompt", gone="Flaky thumbnails")
+        assert "changed:" not in shown, "what is recorded meanwhile shows without a mark"
+        await pilot.resize_terminal(80, 24)
+        await settled(pilot)
+        await pilot.press("enter")
+        await until(pilot, "Exact text", "speaks of the same")
+        await pilot.press("enter")
+        await until(pilot, "Rename the upload errors after")
+        assert pilot.app.current_mode == "episodes"
 
 
-async def test_excluding_changes_the_text_at_once_and_undo_brings_it_back(
-    make: Any, cockpit: Any, asking: Any, until: Any, text: Any, seeds: Any
+async def test_excluding_changes_the_text_at_once_and_undo_or_the_same_key_brings_it_back(
+    make: Any, cockpit: Any, asking: Any, until: Any, text: Any, seeds: Any, settled: Any
 ) -> None:
     async with cockpit(make("full"), (160, 45)) as pilot:
         await asking(pilot)
@@ -147,38 +160,14 @@ async def test_excluding_changes_the_text_at_once_and_undo_brings_it_back(
         assert ask("SELECT count(*) FROM context_choices") == [0]
         assert would_be_told(seeds).text == told.text
         assert ask("SELECT kind, undone_at IS NOT NULL FROM corrections ORDER BY id DESC LIMIT 1") == [("choice", 1)]
-
-
-async def test_excluding_again_takes_it_back(make: Any, cockpit: Any, asking: Any, until: Any, seeds: Any) -> None:
-    async with cockpit(make("full"), (80, 24)) as pilot:
-        await asking(pilot)
-        told = would_be_told(seeds)
+        await settled(pilot)
+        assert ABOUT in row(text(pilot))
         await pilot.press("e")
         await until(pilot, "Never told")
         await pilot.press("e")
         await until(pilot, "is selected by", gone="Never told")
         assert ask("SELECT count(*) FROM context_choices") == [0]
         assert would_be_told(seeds).text == told.text
-
-
-async def test_the_cursor_stays_on_what_was_pinned_while_it_is_excluded_and_taken_back(
-    make: Any, cockpit: Any, asking: Any, until: Any, text: Any, settled: Any
-) -> None:
-    async with cockpit(make("full"), (160, 45)) as pilot:
-        await asking(pilot)
-        await pilot.press("p")
-        await until(pilot, f"episode/{EPISODE} is pinned")
-        await settled(pilot)
-        assert "★" in row(text(pilot)) and ABOUT in row(text(pilot))
-        await pilot.press("e")
-        await until(pilot, "Never told: you excluded it")
-        await settled(pilot)
-        assert "✗" in row(text(pilot)) and ABOUT in row(text(pilot))
-        await pilot.press("e")
-        await until(pilot, "is selected by", gone="Never told")
-        await settled(pilot)
-        assert ABOUT in row(text(pilot))
-        assert ask("SELECT count(*) FROM context_choices WHERE choice = 'exclude'") == [0]
 
 
 async def test_a_file_is_always_told(make: Any, cockpit: Any, until: Any, text: Any, seeds: Any, settled: Any) -> None:
@@ -210,6 +199,23 @@ async def test_pinning_an_episode_and_a_file(
         await until(pilot, f"episode/{number} is pinned")
         assert ask("SELECT pinned FROM work_units WHERE id = ?", number) == [1]
         assert f"pin/episode/{number}" in [one.id for one in would_be_told(seeds).before]
+        await settled(pilot)
+        assert "★" in row(text(pilot)) and ABOUT in row(text(pilot)), "the cursor stays on what was pinned"
+        await pilot.press("e")
+        await until(pilot, "Never told: you excluded it")
+        await settled(pilot)
+        assert "✗" in row(text(pilot)) and ABOUT in row(text(pilot)), "and while it is excluded"
+        await pilot.press("e")
+        await until(pilot, "is selected by", gone="Never told")
+        await settled(pilot)
+        assert ABOUT in row(text(pilot)), "and once it is taken back"
+        assert ask("SELECT count(*) FROM context_choices WHERE choice = 'exclude'") == [0]
+        await pilot.press("p")
+        await until(pilot, f"episode/{number} is no longer pinned")
+        await settled(pilot)
+        await pilot.press("p")
+        await until(pilot, f"episode/{number} is pinned")
+        await settled(pilot)
         await pilot.press("u")
         await until(pilot, "undone")
         assert ask("SELECT pinned FROM work_units WHERE id = ?", number) == [0]
@@ -243,17 +249,29 @@ async def test_the_budget_is_tried_and_kept_on_demand(
         await until(pilot, "of 900 tokens", "as configured: prompt_tokens")
         kept = (here / "config.toml").read_text("utf-8")
         assert kept.startswith("# mine\n[context]\nholdout = 0.1\n") and "prompt_tokens = 900" in kept
+        pilot.app.demo = True
+        await pilot.press("greater_than_sign", "W")
+        await until(pilot, "not in the demo")
+    assert (here / "config.toml").read_text("utf-8") == kept, "the demo writes none"
 
 
-async def test_a_prompt_is_answered_while_it_is_typed(make: Any, cockpit: Any, until: Any) -> None:
-    async with cockpit(make("full"), (80, 24)) as pilot:
+async def test_a_prompt_is_answered_while_it_is_typed_and_after_a_reset_nothing_is_chosen(
+    make: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await until(pilot, "after a reset: 5 items, 138 tokens")  # on the screen Now
         await pilot.press("5", "a")
         await until(pilot, "type what you would ask")
         await pilot.press(*"NEWS.md")
         await until(pilot, "NEWS.md", "the prompt names it")
         await pilot.press("escape")
         await pilot.press("v")
-        await until(pilot, "Told after a reset ─ 5 items", "Raise it to 8 MB")
+        await until(pilot, "Told after a reset ─ 5 items", "Raise it to 8 MB", "G goal", "F files")
+        await settled(pilot)
+        named = {text.strip() for text, _ in pilot.app.screen.query_one(KeyBar).line(400)}
+        assert "view" in named
+        assert not named & {"exclude", "include", "purge"}
+        assert "nothing to choose" in pilot.app.screen.things.border_subtitle
         await pilot.press("e")
         await until(pilot, "nothing to choose")
 
@@ -276,16 +294,6 @@ async def test_what_was_told_with_what_became_of_it(
         await until(pilot, "Stream ─", "Rename the upload errors")
 
 
-async def test_things_lead_to_their_stories(make: Any, cockpit: Any, asking: Any, until: Any) -> None:
-    async with cockpit(make("full"), (80, 24)) as pilot:
-        await asking(pilot)
-        await pilot.press("enter")
-        await until(pilot, "Exact text", "speaks of the same")
-        await pilot.press("enter")
-        await until(pilot, "Rename the upload errors after")
-        assert pilot.app.current_mode == "episodes"
-
-
 async def test_silence_says_why_and_excluded_things_stay_in_sight(
     make: Any, cockpit: Any, until: Any, seeds: Any
 ) -> None:
@@ -306,23 +314,6 @@ async def test_silence_says_why_and_excluded_things_stay_in_sight(
         db.execute("INSERT INTO context_choices VALUES (1, '*', 'exclude', 1)")
         db.close()
         await until(pilot, "this project is told nothing")
-
-
-async def test_what_is_recorded_meanwhile_shows_without_a_mark(
-    make: Any, cockpit: Any, asking: Any, until: Any, seeds: Any
-) -> None:
-    async with cockpit(make("full"), (160, 45)) as pilot:
-        await asking(pilot)
-        db = seeds.database("aurora.db")
-        db.execute("UPDATE work_units SET pinned = 0 WHERE title = 'Flaky thumbnails test'")
-        db.close()
-        shown = await until(pilot, "Told at a prompt", gone="Flaky thumbnails")
-        assert "changed:" not in shown
-
-
-async def test_now_says_what_comes_after_a_reset(make: Any, cockpit: Any, until: Any) -> None:
-    async with cockpit(make("full"), (160, 45)) as pilot:
-        await until(pilot, "after a reset: 5 items, 138 tokens")
 
 
 def test_changed_lines_and_names_are_told() -> None:
@@ -361,19 +352,6 @@ def test_a_file_keeps_what_tells_it_from_others() -> None:
     assert "timer.py (changed" in rows[0] and "(changed, not committed)" in rows[0]
 
 
-async def test_after_a_reset_no_key_that_chooses_is_shown(make: Any, cockpit: Any, until: Any, settled: Any) -> None:
-    async with cockpit(make("full"), (160, 45)) as pilot:
-        await pilot.press("5")
-        await until(pilot, "Told at the start")
-        await pilot.press("v", "v")
-        await until(pilot, "Told after a reset", "G goal", "F files")
-        await settled(pilot)
-        named = {text.strip() for text, _ in pilot.app.screen.query_one(KeyBar).line(400)}
-        assert "view" in named
-        assert not named & {"exclude", "include", "purge"}
-        assert "nothing to choose" in pilot.app.screen.things.border_subtitle
-
-
 def test_a_wrapped_change_has_one_sign() -> None:
     before = "- " + "one two three " * 9
     rows = ["".join(text for text, _ in item.draw(40)) for item in context_text.items("", before, tuple, 40)]
@@ -396,15 +374,3 @@ def test_every_figure_is_had_at_the_command_line(make: Any, here: Path, monkeypa
     for words in (["--recovery"], ["--past"], ["--prompt", ASKED]):
         command.main(["--project", "aurora-api", "--json", *words], standalone_mode=False)
         assert json.loads(capsys.readouterr().out)
-
-
-async def test_the_demo_writes_no_budget_into_the_person_s_configuration(
-    make: Any, cockpit: Any, asking: Any, until: Any, here: Path
-) -> None:
-    (here / "config.toml").write_text("# mine\n", "utf-8")
-    async with cockpit(make("full"), (160, 45)) as pilot:
-        await asking(pilot)
-        pilot.app.demo = True
-        await pilot.press("greater_than_sign", "W")
-        await until(pilot, "not in the demo")
-    assert (here / "config.toml").read_text("utf-8") == "# mine\n"

@@ -29,13 +29,15 @@ def spent(make_db: Any, seeds: Any, here: Path, monkeypatch: pytest.MonkeyPatch)
     return path
 
 
-@pytest.mark.parametrize("view", ["day", "model"])
-async def test_the_screenful_is_as_accepted(view: str, spent: str, looks: Any, settled: Any) -> None:
-    async def arrive(pilot: Any) -> None:
-        await pilot.press("dollar_sign", *(["v"] if view == "model" else []))
-        await settled(pilot)
+async def test_each_view_is_as_accepted(spent: str, looks: Any, settled: Any) -> None:
+    def by(key: str) -> Any:
+        async def arrive(pilot: Any) -> None:
+            await pilot.press(key)
+            await settled(pilot)
 
-    await looks(spent, f"cost-{view}", arrive)
+        return arrive
+
+    await looks(spent, "cost-day", by("dollar_sign"), {"cost-model": by("v")})
 
 
 async def test_rows_and_time_are_turned_and_the_key_works_from_now_and_health(

@@ -15,10 +15,10 @@ LISTS = [screen for screen in SCREENS if screen != "stance"]
 
 
 @pytest.fixture
-def whole(here: Path, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+def whole(here: Path, load: Any, written: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """A database with something on every screen; ids by name."""
     monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
-    made: dict[str, int] = load("whole_seed").database(load, str(here / "aurora.db"))
+    made: dict[str, int] = written("every screen", lambda: load("whole_seed").database(load, "aurora.db"))
     return made
 
 
@@ -27,7 +27,7 @@ def cursor(screen: Any) -> int:
     return int((screen.stream if screen.CONTEXT == "now" else screen.active).cursor)
 
 
-async def test_lists_are_moved_through(whole: dict[str, int], cockpit: Any, settled: Any, at: Any) -> None:
+async def test_lists_are_moved_through(whole: dict[str, int], cockpit: Any, at: Any) -> None:
     """Top, down, half a page, bottom, and the same way back; both keys of each."""
     ways = (("g", "j", "ctrl+d", "G", "k", "ctrl+u"), ("home", "down", "pagedown", "end", "up", "pageup"))
     async with cockpit("aurora.db", (80, 24)) as pilot:
@@ -37,7 +37,6 @@ async def test_lists_are_moved_through(whole: dict[str, int], cockpit: Any, sett
                 places = []
                 for key in (top, down, half, bottom, up, back, top):
                     await pilot.press(key)
-                    await settled(pilot)
                     places.append(cursor(shown))
                 first, second, third, last, before, above, again = places
                 assert first < second <= third <= last, screen
@@ -47,24 +46,26 @@ async def test_lists_are_moved_through(whole: dict[str, int], cockpit: Any, sett
 
 
 async def test_screens_follow_one_another_and_are_named_by_number(
-    whole: dict[str, int], cockpit: Any, settled: Any
+    whole: dict[str, int], cockpit: Any, settled: Any, at: Any
 ) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
         for number, screen in enumerate(SCREENS, 1):
             await pilot.press(str(number))
-            await settled(pilot)
             assert pilot.app.current_mode == screen
             await pilot.press("escape")  # out of the box of Search
         await pilot.press("tab")
-        await settled(pilot)
         assert pilot.app.current_mode == "now"
         await pilot.press("shift+tab")
-        await settled(pilot)
         assert pilot.app.current_mode == SCREENS[-1]
+        await at(pilot, "stance")
+        await pilot.press(*BY_ID["search_here"].keys[:1])
+        await settled(pilot)
+        assert pilot.app.current_mode == "search"
+        assert pilot.app.screen.box.value.startswith("project:"), "the project of the session is searched"
 
 
-async def test_failures_are_gone_to_and_the_newest_row_is_followed(
-    whole: dict[str, int], cockpit: Any, settled: Any, text: Any
+async def test_failures_are_gone_to_with_their_labels_and_the_newest_row_is_followed(
+    whole: dict[str, int], cockpit: Any, settled: Any, text: Any, until: Any
 ) -> None:
     async with cockpit("aurora.db", (160, 45)) as pilot:
         stream = pilot.app.screen.stream
@@ -82,31 +83,34 @@ async def test_failures_are_gone_to_and_the_newest_row_is_followed(
         await pilot.press("f")
         await settled(pilot)
         assert "Stream ─ following" in text(pilot)
+        await pilot.press("n", "L")
+        await until(pilot, "phase", "scope", "friction")
 
 
-@pytest.mark.parametrize("screen", ["now", "episodes", "learnings", "tasks"])
 async def test_what_is_told_beside_the_list_is_scrolled(
-    screen: str, whole: dict[str, int], cockpit: Any, settled: Any, at: Any
+    whole: dict[str, int], cockpit: Any, settled: Any, at: Any
 ) -> None:
     async with cockpit("aurora.db", (160, 24)) as pilot:
-        shown = await at(pilot, screen)
-        if screen == "now":
-            await pilot.press("enter")
-            await settled(pilot)
-            shown.details.query_one("#description").update("\n".join(map(str, range(200))))
-            await settled(pilot)
-        pane = shown.details if screen == "now" else shown.pane
+        for screen in ("now", "episodes", "learnings", "tasks"):
+            shown = await at(pilot, screen)
+            if screen == "now":
+                await pilot.press("enter")
+                await settled(pilot)
+                shown.details.query_one("#description").update("\n".join(map(str, range(200))))
+                await settled(pilot)
+            pane = shown.details if screen == "now" else shown.pane
 
-        def where() -> float:
-            return float(pane.scroll_y if screen == "now" else pane.cursor)
+            def where(pane: Any = pane, now: bool = screen == "now") -> float:
+                return float(pane.scroll_y if now else pane.cursor)
 
-        await pilot.press("J", "J")
-        await settled(pilot)
-        further = where()
-        assert further > 0
-        await pilot.press("K")
-        await settled(pilot)
-        assert where() < further
+            await pilot.press("J", "J")
+            await settled(pilot)
+            further = where()
+            assert further > 0, screen
+            await pilot.press("K")
+            await settled(pilot)
+            assert where() < further, screen
+            await pilot.press("escape")
 
 
 async def test_prompts_and_evidence_are_gone_through_both_ways(
@@ -129,22 +133,20 @@ async def test_prompts_and_evidence_are_gone_through_both_ways(
             await pilot.press("escape")
 
 
-@pytest.mark.parametrize(("screen", "on", "back"), [("context", "v", "V"), ("health", "v", "V")])
-async def test_views_are_turned_both_ways(
-    screen: str, on: str, back: str, whole: dict[str, int], cockpit: Any, settled: Any, at: Any
-) -> None:
+async def test_views_are_turned_both_ways(whole: dict[str, int], cockpit: Any, settled: Any, at: Any) -> None:
     async with cockpit("aurora.db", (160, 45)) as pilot:
-        shown = await at(pilot, screen)
-        first = shown.mode
-        seen = []
-        for _ in range(2):
-            await pilot.press(on)
+        for screen in ("context", "health"):
+            shown = await at(pilot, screen)
+            first = shown.mode
+            seen = []
+            for _ in range(2):
+                await pilot.press("v")
+                await settled(pilot)
+                seen.append(shown.mode)
+            assert len({first, *seen}) == 3, screen
+            await pilot.press("V")
             await settled(pilot)
-            seen.append(shown.mode)
-        assert len({first, *seen}) == 3
-        await pilot.press(back)
-        await settled(pilot)
-        assert shown.mode == seen[0]
+            assert shown.mode == seen[0], screen
 
 
 async def test_the_search_box_and_its_filters(whole: dict[str, int], cockpit: Any, settled: Any, at: Any) -> None:
@@ -177,23 +179,6 @@ async def test_the_search_box_and_its_filters(whole: dict[str, int], cockpit: An
         assert {hit.id for hit in shown.hits} >= set(hits)
 
 
-async def test_the_project_of_the_session_is_searched(
-    whole: dict[str, int], cockpit: Any, settled: Any, at: Any
-) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
-        await at(pilot, "stance")
-        await pilot.press(*BY_ID["search_here"].keys[:1])
-        await settled(pilot)
-        assert pilot.app.current_mode == "search"
-        assert pilot.app.screen.box.value.startswith("project:")
-
-
-async def test_labels_of_a_call_are_shown(whole: dict[str, int], cockpit: Any, settled: Any, until: Any) -> None:
-    async with cockpit("aurora.db", (160, 45)) as pilot:
-        await pilot.press("n", "L")
-        await until(pilot, "phase", "scope", "friction")
-
-
 async def test_the_theme_turns_and_the_demo_leaves_the_database_alone(
     whole: dict[str, int], cockpit: Any, settled: Any, until: Any, here: Path
 ) -> None:
@@ -210,14 +195,13 @@ async def test_the_theme_turns_and_the_demo_leaves_the_database_alone(
     assert (here / "aurora.db").read_bytes() == before
 
 
-@pytest.mark.parametrize("begun", ["now", "health"])
 async def test_under_the_demo_s_banner_no_screen_shows_anything_of_one_s_own(
-    begun: str, whole: dict[str, int], cockpit: Any, settled: Any, text: Any, monkeypatch: pytest.MonkeyPatch
+    whole: dict[str, int], cockpit: Any, settled: Any, text: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The demo is not played, so that all that could be seen would be from before it."""
     async with cockpit("aurora.db", (160, 45)) as pilot:
         monkeypatch.setattr(pilot.app, "_play", lambda: None)
-        for screen in (*SCREENS, begun):
+        for screen in (*SCREENS, "health"):
             pilot.app.visit(screen)
             await settled(pilot)
             assert "aurora" in text(pilot) or screen in ("search", "tasks", "health")
@@ -232,16 +216,11 @@ async def test_under_the_demo_s_banner_no_screen_shows_anything_of_one_s_own(
             assert "Findings ─ 1" not in text(pilot)
 
 
-async def test_ctrl_c_says_what_leaves(whole: dict[str, int], cockpit: Any, until: Any) -> None:
-    async with cockpit("aurora.db", (80, 24)) as pilot:
+@pytest.mark.parametrize("key", ["q", "ctrl+q"])
+async def test_it_is_left_and_ctrl_c_says_how(key: str, make_db: Any, cockpit: Any, until: Any) -> None:
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
         await pilot.press("ctrl+c")
         await until(pilot, "q quits; ctrl+c copies text marked with the mouse")
-        assert pilot.app.is_running
-
-
-@pytest.mark.parametrize("key", ["q", "ctrl+q"])
-async def test_it_is_left(key: str, whole: dict[str, int], cockpit: Any) -> None:
-    async with cockpit("aurora.db", (80, 24)) as pilot:
         assert pilot.app.is_running
         await pilot.press(key)
         await pilot.pause(0.2)

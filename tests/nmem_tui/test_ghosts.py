@@ -33,7 +33,7 @@ async def test_the_views_of_context_leave_no_row_behind(
     monkeypatch.setenv("NO_COLOR", "1")
     async with cockpit("aurora.db", size, "") as pilot:
         with Terminal(pilot.app).listening() as terminal:
-            assert not await ghosts(pilot, terminal, "5", *"vvvvvVVVVVhh")
+            assert not await ghosts(pilot, terminal, "5", *"vvvVVVhh")
 
 
 TOUR = {
@@ -49,19 +49,22 @@ TOUR = {
 """What moves, opens and turns each screen."""
 
 
-@pytest.mark.parametrize("screen", TOUR)
+@pytest.mark.parametrize("first", [0, 1])
 async def test_no_key_of_a_screen_leaves_anything_behind(
-    whole: dict[str, int], cockpit: Open, at: Any, screen: str
+    whole: dict[str, int], cockpit: Open, at: Any, first: int
 ) -> None:
     async with cockpit("aurora.db", (100, 30)) as pilot:
         with Terminal(pilot.app).listening() as terminal:
-            await at(pilot, screen)
-            found = terminal.differs(pilot) + await ghosts(pilot, terminal, *TOUR[screen].split())
-            for size in (160, 45), (80, 24):
-                await pilot.resize_terminal(*size)
-                await settle(pilot)
-                found += [f"at {size}: {row}" for row in terminal.differs(pilot)]
-            assert not found
+            for screen in list(TOUR)[first::2]:
+                await at(pilot, screen)
+                found = terminal.differs(pilot) + await ghosts(pilot, terminal, *TOUR[screen].split())
+                for size in (160, 45), (80, 24):
+                    await pilot.resize_terminal(*size)
+                    await settle(pilot)
+                    found += [f"at {size}: {row}" for row in terminal.differs(pilot)]
+                assert not found, screen
+                await pilot.press("escape")
+                await pilot.resize_terminal(100, 30)
 
 
 async def test_keys_that_are_drawn_while_a_list_is_read_are_drawn_again_once_it_is_there(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import product
 from typing import Any
 
 import pytest
@@ -20,16 +21,15 @@ async def together(pilot: Any, *keys: str) -> None:
     await asyncio.sleep(0)
 
 
-THEN = (("escape", "escape"), ("pagedown",), ("enter", "enter"), ("enter", "enter", "enter"))
+THEN = (("escape", "escape"), ("pagedown",), ("enter", "enter", "enter"))
 
 
-@pytest.mark.parametrize("opens", ["question_mark", "colon", "ctrl+p", "s", "E", "r"])
 @pytest.mark.parametrize("early", [True, False], ids=["before it is drawn", "once it stands"])
 async def test_keys_that_come_together_close_no_more_than_the_dialog(
-    opens: str, early: bool, make_db: Any, cockpit: Any, settled: Any
+    early: bool, make_db: Any, cockpit: Any, settled: Any
 ) -> None:
     async with cockpit(make_db("story"), (80, 24)) as pilot:
-        for then in THEN:
+        for opens, then in product(("question_mark", "colon", "ctrl+p", "s", "E", "r"), THEN):
             if early:
                 await together(pilot, opens, *then)
             else:
@@ -38,13 +38,13 @@ async def test_keys_that_come_together_close_no_more_than_the_dialog(
                 await together(pilot, *then)
             await settled(pilot)
             await pilot.press("escape", "escape", "escape", "1")
-            await settled(pilot)
-            assert pilot.app.is_running, then
-            assert pilot.app.current_mode == "now", then
+            assert pilot.app.is_running, (opens, then)
+            assert pilot.app.current_mode == "now", (opens, then)
+            assert len(pilot.app.screen_stack) == 1, (opens, then)
 
 
-async def test_what_is_chosen_in_the_palette_is_done_once(
-    make_db: Any, cockpit: Any, settled: Any, until: Any, text: Any
+async def test_what_is_chosen_in_the_palette_is_done_once_and_without_its_list_it_searches_no_more(
+    make_db: Any, cockpit: Any, settled: Any
 ) -> None:
     async with cockpit(make_db("story"), (80, 24)) as pilot:
         theme = pilot.app.theme
@@ -56,10 +56,6 @@ async def test_what_is_chosen_in_the_palette_is_done_once(
         await together(pilot, "enter", "enter", "enter")
         await settled(pilot)
         assert pilot.app.theme != theme
-
-
-async def test_a_palette_whose_list_is_gone_searches_no_more(make_db: Any, cockpit: Any, settled: Any) -> None:
-    async with cockpit(make_db("story"), (80, 24)) as pilot:
         await pilot.press("colon")
         await settled(pilot)
         await pilot.app.screen.query_one(CommandList).remove()  # as when it is left while a search begins
@@ -68,19 +64,20 @@ async def test_a_palette_whose_list_is_gone_searches_no_more(make_db: Any, cockp
         assert pilot.app.is_running
 
 
-@pytest.mark.parametrize("opens", ["question_mark", "ctrl+p", "s", "E"])
-async def test_a_dialog_opens_again_while_the_one_before_it_leaves(
-    opens: str, make_db: Any, cockpit: Any, settled: Any
-) -> None:
+async def test_a_dialog_opens_again_while_the_one_before_it_leaves(make_db: Any, cockpit: Any, settled: Any) -> None:
     async with cockpit(make_db("story"), (80, 24)) as pilot:
-        await pilot.press(opens)
-        await settled(pilot)
-        opened = pilot.app.screen
-        opened.dismiss(None)  # its widgets go once the loop comes to them
-        await together(pilot, opens)
-        await settled(pilot)
-        assert type(pilot.app.screen) is type(opened)
-        assert pilot.app.screen is not opened
+        for opens in ("question_mark", "ctrl+p", "s", "E"):
+            await pilot.press(opens)
+            await settled(pilot)
+            opened = pilot.app.screen
+            opened.dismiss(None)  # its widgets go once the loop comes to them
+            await together(pilot, opens)
+            await settled(pilot)
+            assert type(pilot.app.screen) is type(opened), opens
+            assert pilot.app.screen is not opened, opens
+            await pilot.press("escape")
+            await settled(pilot)
+            assert len(pilot.app.screen_stack) == 1, opens
 
 
 async def test_an_answer_that_comes_while_the_cockpit_closes_is_dropped(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from capture import install
 from capture.install import targets
+from nmem.backup import take
 from nmem.doctor.checks import switches
 from nmem.doctor.registrations import unconnected
 from nmem.errors import NmemError
@@ -20,7 +22,8 @@ from nmem_tui.operations import jobs
 from nmem_tui.operations.jobs import Job
 from tests.nmem_tui.asked import rows as ask
 
-VIEWS = {"findings": "", "hooks": "v", "secrets": "vv", "storage": "vvv", "kept": "vvvv"}
+VIEWS = ("findings", "hooks", "secrets", "storage", "kept")
+"""In the order in which `v` turns to them."""
 
 
 @pytest.fixture(scope="session")
@@ -65,39 +68,48 @@ def facts() -> Any:
 
 
 @pytest.mark.parametrize("kind", ["empty", "bare", "full", "hostile"])
-@pytest.mark.parametrize("view", VIEWS)
 async def test_views_are_as_accepted(
-    view: str, kind: str, make: Any, looks: Any, settled: Any, text: Any, monkeypatch: pytest.MonkeyPatch
+    kind: str, make: Any, looks: Any, settled: Any, text: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def arrive(pilot: Any) -> None:
-        await pilot.press("8", *VIEWS[view])
-        await settled(pilot)
-        assert "? help" in text(pilot).splitlines()[-1]
-
-    monkeypatch.setattr("nmem_tui.model.health.places.folder", lambda _path: Path("backups"))
-    await looks(make(kind), f"health-{view}-{kind}", arrive)
-
-
-@pytest.mark.parametrize("dialog", ["purge", "sweep", "fix", "words", "deck"])
-async def test_dialogs_are_as_accepted(
-    dialog: str, make: Any, looks: Any, settled: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nmem.purge.files.backups", lambda _path: sorted(Path("backups").glob("*.db")))
-    keys = {"purge": ["2", "j", "x"], "sweep": ["8", "S"], "fix": ["8", "f"], "words": ["8", "x"], "deck": ["8", "r"]}
-
-    async def arrive(pilot: Any) -> None:
-        for key in keys[dialog]:
+    def by(key: str) -> Any:
+        async def arrive(pilot: Any) -> None:
             await pilot.press(key)
             await settled(pilot)
-        pilot.app.clear_notifications()
+            assert "? help" in text(pilot).splitlines()[-1]
+
+        return arrive
+
+    monkeypatch.setattr("nmem_tui.model.health.places.folder", lambda _path: Path("backups"))
+    first, *others = (f"health-{view}-{kind}" for view in VIEWS)
+    await looks(make(kind), first, by("8"), dict.fromkeys(others, by("v")))
+
+
+@pytest.mark.parametrize("dialogs", [
+    {"sweep": "8 S"},
+    {"fix": "8 f", "words": "escape x", "purge": "escape 2 j x", "deck": "escape 8 r"},
+], ids=["sweep", "others"])  # fmt: skip
+async def test_dialogs_are_as_accepted(
+    dialogs: dict[str, str], make: Any, looks: Any, settled: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmem.purge.files.backups", lambda _path: sorted(Path("backups").glob("*.db")))
+
+    def by(*keys: str) -> Any:
+        async def arrive(pilot: Any) -> None:
+            for key in keys:
+                await pilot.press(key)
+                await settled(pilot)
+            pilot.app.clear_notifications()
+
+        return arrive
 
     path = make("full")
-    if dialog == "sweep":
+    if "sweep" in dialogs:
         settle(path, 600, models=False, clock=lambda: seeds.NOW)
-    await looks(path, f"health-dialog-{dialog}", arrive)
+    (first, keys), *others = ((f"health-dialog-{name}", by(*keys.split())) for name, keys in dialogs.items())
+    await looks(path, first, keys, dict(others))
 
 
-async def test_the_worst_finding_stands_first_and_its_command_is_copied(
+async def test_the_worst_finding_stands_first_and_what_f_shows_is_fixed_only_with_y(
     make: Any, cockpit: Any, until: Any, settled: Any
 ) -> None:
     path = make("full")
@@ -105,46 +117,39 @@ async def test_the_worst_finding_stands_first_and_its_command_is_copied(
     db.execute("DELETE FROM narratives_fts WHERE rowid = 1")
     db.commit()
     db.close()
+    left = "SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'"
     copied: list[str] = []
     async with cockpit(path, (160, 45)) as pilot:
         pilot.app.copy_out = copied.append
         await pilot.press("8")
-        shown = await until(pilot, "wrong search", "note  orphans")
+        shown = await until(pilot, "wrong search", "note  orphans", "1 hook run of sessions that are gone")
         await settled(pilot)
         assert shown.index("wrong search") < shown.index("note  orphans") < shown.index("✓ fine")
         await pilot.press("y")
         assert copied == ["nmem doctor --fix"]
-
-
-async def test_fix_shows_what_it_fixes_and_fixes_it_only_with_y(make: Any, cockpit: Any, until: Any) -> None:
-    path = make("full")
-    async with cockpit(path, (160, 45)) as pilot:
-        await pilot.press("8")
-        await until(pilot, "1 hook run of sessions that are gone")
         await pilot.press("f")
         await until(pilot, "Fix findings that need no decision", "fixes this")
         await pilot.press("f", "enter")
         await until(pilot, "1 hook run of sessions", gone="Fix findings")
-        assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [1]
+        assert ask(left) == [1]
         await pilot.press("f")
         await until(pilot, "fixes this")
         await pilot.press("y")
         await until(pilot, "fixed: ", gone="1 hook run of sessions that are gone  ")
-        assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [0]
+        assert ask(left) == [0]
 
 
-@pytest.mark.parametrize("screen", ["episode", "row"])
 async def test_purge_shows_what_goes_takes_it_and_gives_it_back(
-    screen: str, make: Any, cockpit: Any, until: Any, settled: Any
+    make: Any, cockpit: Any, until: Any, settled: Any
 ) -> None:
     path = make("full")
     before = facts()
     async with cockpit(path, (160, 45)) as pilot:
-        await pilot.press(*(("2", "j") if screen == "episode" else ("k", "k")))
+        await pilot.press("2", "j")
         await settled(pilot)
         await pilot.press("x")
         shown = await until(pilot, "These go:", "brings them back until 10-10 08:53", "purges this")
-        assert ("prompt" in shown) == (screen == "episode")
+        assert "prompt" in shown
         await pilot.press("x", "space")
         await pilot.pause(0.2)
         assert facts() == before
@@ -165,16 +170,23 @@ async def test_purge_shows_what_goes_takes_it_and_gives_it_back(
 
 
 async def test_a_purged_row_leaves_the_stream_and_comes_back(make: Any, cockpit: Any, until: Any, settled: Any) -> None:
-    async with cockpit(make("bare"), (160, 45)) as pilot:
+    path = make("bare")
+    before = facts()
+    async with cockpit(path, (160, 45)) as pilot:
         await pilot.press("k", "k")
         await settled(pilot)
         await until(pilot, "row 15 of 17", "ruff check")
         await pilot.press("x")
-        await until(pilot, "These go: 1 call")
+        shown = await until(pilot, "These go: 1 call", "brings them back until 10-10 08:53", "purges this")
+        assert "prompt" not in shown.partition("These go:")[2].partition("purges this")[0]
         await pilot.press("y")
         await until(pilot, "row 15 of 16", gone="ruff check")
+        assert len(facts()) == len(before) - 1
+        assert ask("SELECT state FROM purges") == ["kept"]
         await pilot.press("u")
         await until(pilot, "of 17", "ruff check")
+        assert facts() == before
+        assert ask("SELECT state FROM purges") == ["undone"]
 
 
 async def test_purge_by_words_from_health(make: Any, cockpit: Any, until: Any) -> None:
@@ -194,16 +206,32 @@ async def test_purge_by_words_from_health(make: Any, cockpit: Any, until: Any) -
 
 
 async def test_sweep_counts_first_and_forgets_only_with_y(
-    make: Any, cockpit: Any, until: Any, seeds: Any, healths: Any
+    make: Any, cockpit: Any, until: Any, settled: Any, seeds: Any, healths: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = make("full")
     settle(path, 600, models=False, clock=lambda: seeds.NOW)
+    with pytest.raises(NmemError, match="ahead of the last recorded time"):
+        jobs.sweep(Job("sweep", lambda _message: None), path, seeds.NOW + 365 * 86_400_000)
+    monkeypatch.setattr("nmem_tui.operations.jobs._BUSY_S", 0.1)
     old = "SELECT count(*) FROM observations WHERE session_id = ?"
     there = ask(old, healths.OLD)
     assert there[0] > 5
+    before = facts()
     async with cockpit(path, (160, 45)) as pilot:
         await pilot.press("8")
         await until(pilot, "Findings")
+        await settled(pilot)
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("BEGIN EXCLUSIVE")
+            db.execute("UPDATE counters SET value = value")
+            for key in "Sy":
+                await pilot.press(key)
+                await settled(pilot)
+            await until(pilot, "✗ sweep: the database is busy", "esc seen")
+            db.execute("ROLLBACK")
+        await pilot.press("escape")
+        await until(pilot, gone="✗ sweep")
+        assert facts() == before, "a locked database is told in place, and nothing is changed"
         await pilot.press("S")
         shown = await until(pilot, "would be forgotten", "file read of aurora-api", "cannot be undone")
         assert "forgets this, for good" in shown
@@ -242,47 +270,63 @@ async def test_redactions_are_drawn_and_judged_one_key_each(make: Any, cockpit: 
         await until(pilot, "7 redactions to judge")
 
 
-async def test_backup_now_is_listed_and_whole(make: Any, cockpit: Any, until: Any, here: Path) -> None:
-    path = make("bare")
-    async with cockpit(path, (160, 45)) as pilot:
+async def test_a_backup_is_whole_or_leaves_nothing(
+    make: Any, cockpit: Any, until: Any, settled: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = take.backup
+
+    def full(*_args: object, **_named: object) -> object:
+        raise OSError(28, "No space left on device")
+
+    def stopped(path: str, progress: Any) -> Any:
+        def told(done: int, whole: int) -> None:
+            pilot.app.job.stop()
+            progress(done, whole)
+
+        return real(path, progress=told)
+
+    async with cockpit(make("bare"), (160, 45)) as pilot:
         await pilot.press("8", "v", "v", "v", "v")
         await until(pilot, "no backup yet")
+        monkeypatch.setattr("nmem.backup.take.backup", full)
+        await pilot.press("b")
+        await until(pilot, "✗ backup: [Errno 28] No space left on device; try again", "esc seen")
+        pilot.app.clear_notifications()
+        await settled(pilot)
+        assert list(here.glob("backups/*")) == []
+        await pilot.press("escape")
+        await until(pilot, gone="No space left")
+        before = {path.name for path in here.rglob("*") if path.is_file()}
+        monkeypatch.setattr("nmem.backup.take.backup", stopped)
+        await pilot.press("b")
+        await until(pilot, "backup: stopped")
+        await settled(pilot)
+        left = {path.name for path in here.rglob("*") if path.is_file()} - before
+        assert not [name for name in left if not name.startswith("aurora.db")]
+        monkeypatch.setattr("nmem.backup.take.backup", real)
         await pilot.press("b")
         await until(pilot, "backed up: ", gone="no backup yet")
-        made = list((here / "backups").glob("nmem-*.db"))
-        assert len(made) == 1
-        copy = sqlite3.connect(made[0])
-        assert copy.execute("SELECT count(*) FROM observations").fetchone()[0] == ask(
-            "SELECT count(*) FROM observations"
-        )[0]  # fmt: skip
-        copy.close()
+    (made,) = (here / "backups").glob("nmem-*.db")
+    count = "SELECT count(*) FROM observations"
+    with closing(sqlite3.connect(made)) as copy:
+        assert copy.execute(count).fetchone()[0] == ask(count)[0]
 
 
 async def test_the_deep_audit_reads_everything_on_a_key_only(make: Any, cockpit: Any, until: Any, settled: Any) -> None:
-    async with cockpit(make("full"), (160, 45)) as pilot:
-        await pilot.press("8")
-        shown = await until(pilot, "seen quickly")
-        assert "text indexes" not in shown
-        await settled(pilot)
-        await pilot.press("A")
-        await until(pilot, "everything was read at 10-09 08:53", "text indexes", "second opinion")
-        await settled(pilot)
-        await pilot.press("ctrl+r")
-        await until(pilot, "seen quickly", gone="text indexes")
-
-
-async def test_the_deep_audit_keeps_a_settings_file_that_cannot_be_read(
-    make: Any, cockpit: Any, until: Any, settled: Any
-) -> None:
     file = Path(os.environ["HOME"]) / ".codex" / "config.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"\xff\xfe")
     async with cockpit(make("full"), (160, 45)) as pilot:
         await pilot.press("8")
-        await until(pilot, "1 wrong", "cannot be read")
+        shown = await until(pilot, "seen quickly", "1 wrong", "cannot be read")
+        assert "text indexes" not in shown
         await settled(pilot)
         await pilot.press("A")
-        await until(pilot, "everything was read", "1 wrong", "cannot be read")
+        everything = ("everything was read at 10-09 08:53", "text indexes", "second opinion")
+        await until(pilot, *everything, "1 wrong", "cannot be read")  # the file is not read by it, and still named
+        await settled(pilot)
+        await pilot.press("ctrl+r")
+        await until(pilot, "seen quickly", gone="text indexes")
 
 
 async def test_work_is_stopped_and_only_one_goes_on(make: Any, cockpit: Any, until: Any, settled: Any) -> None:
@@ -308,51 +352,6 @@ async def test_work_is_stopped_and_only_one_goes_on(make: Any, cockpit: Any, unt
         assert pilot.app.job is None
 
 
-async def test_a_full_disk_is_told_in_place(
-    make: Any, cockpit: Any, until: Any, settled: Any, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_args: object, **_named: object) -> object:
-        raise OSError(28, "No space left on device")
-
-    async with cockpit(make("bare"), (100, 30)) as pilot:
-        await pilot.press("8")
-        await settled(pilot)
-        monkeypatch.setattr("nmem.backup.take.backup", full)
-        await pilot.press("b")
-        await until(pilot, "✗ backup: [Errno 28] No space left on device; try again", "esc seen")
-        pilot.app.clear_notifications()
-        await settled(pilot)
-        assert list(here.glob("backups/*")) == []
-        await pilot.press("escape")
-        await until(pilot, gone="No space left")
-        monkeypatch.undo()
-
-
-async def test_a_locked_database_is_told_in_place_and_nothing_is_changed(
-    make: Any, cockpit: Any, until: Any, settled: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = make("full")
-    settle(path, 600, models=False, clock=lambda: seeds.NOW)
-    db = sqlite3.connect(path)
-    monkeypatch.setattr("nmem_tui.operations.jobs._BUSY_S", 0.1)
-    before = facts()
-    async with cockpit(path, (100, 30)) as pilot:
-        await pilot.press("8")
-        await until(pilot, "Findings")
-        await settled(pilot)
-        db.execute("BEGIN EXCLUSIVE")
-        db.execute("UPDATE counters SET value = value")
-        for key in "Sy":
-            await pilot.press(key)
-            await settled(pilot)
-        await until(pilot, "✗ sweep: the database is busy", "esc seen")
-        db.execute("ROLLBACK")
-        await pilot.press("escape")
-        await until(pilot, gone="is locked")
-    db.close()
-    assert facts() == before
-
-
 async def test_the_second_detector_fills_the_deck(
     make: Any, cockpit: Any, until: Any, settled: Any, seeds: Any
 ) -> None:
@@ -375,32 +374,6 @@ async def test_the_second_detector_fills_the_deck(
         assert "wJalrXUtnFEMI" not in str(pilot.app.export_screenshot())
 
 
-async def test_a_backup_is_stopped_and_leaves_nothing(
-    make: Any, cockpit: Any, until: Any, settled: Any, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from nmem.backup import take
-
-    real = take.backup
-
-    def slow(path: str, progress: Any) -> Any:
-        def told(done: int, whole: int) -> None:
-            pilot.app.job.stop()
-            progress(done, whole)
-
-        return real(path, progress=told)
-
-    before = {path for path in here.rglob("*") if path.is_file()}
-    async with cockpit(make("bare"), (100, 30)) as pilot:
-        await pilot.press("8")
-        await settled(pilot)
-        monkeypatch.setattr("nmem.backup.take.backup", slow)
-        await pilot.press("b")
-        await until(pilot, "backup: stopped")
-        await settled(pilot)
-    left = {path.name for path in here.rglob("*") if path.is_file()} - {path.name for path in before}
-    assert not [name for name in left if not name.startswith("aurora.db")]
-
-
 async def test_without_a_client_it_says_first_that_nothing_is_recorded(
     make: Any, cockpit: Any, until: Any, settled: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -419,42 +392,28 @@ async def test_without_a_client_it_says_first_that_nothing_is_recorded(
         await until(pilot, "nothing lost", gone="nothing is being recorded")
 
 
-async def test_what_keeps_codex_from_running_hooks_is_said_as_the_doctor_says_it(
+async def test_why_no_hook_has_run_is_said_as_the_doctor_says_it(
     make: Any, cockpit: Any, until: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmem.doctor.registrations.unconnected", unconnected)
     path = make("bare")
-    install.install(install.plan_install(targets.target("codex", "user", str(Path.cwd())), path), path)
-    (doctor,) = switches.codex(str(Path.cwd()))
-    assert (doctor.check, doctor.severity) == ("trust", "wrong")
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db:
         db.execute("DELETE FROM hook_runs")
-    async with cockpit(path, (160, 45)) as pilot:
-        await pilot.press("8")
-        shown = await until(pilot, "Codex skips hooks that are not trusted yet")
-        assert "Findings ─ 1 wrong" in shown
-        assert pilot.app.screen.finding == doctor
-        await settled(pilot)
-        await pilot.press("v")
-        shown = await until(pilot, "start codex, type /hooks and trust nmem's hooks")
-        assert "the next prompt runs one" not in shown
-
-
-async def test_hooks_that_are_registered_and_have_not_run_yet_are_said_to_be(
-    make: Any, cockpit: Any, until: Any, settled: Any
-) -> None:
-    path = make("bare")
-    with sqlite3.connect(path) as db:
-        db.execute("DELETE FROM hook_runs")
+        db.commit()
     async with cockpit(path, (160, 45)) as pilot:
         await pilot.press("8")
         await settled(pilot)
         await pilot.press("v")
         await until(pilot, "hooks are registered, none has run yet", gone="no hook has run yet")
-
-
-def test_a_sweep_by_key_is_guarded_by_the_clock_too(make: Any, seeds: Any) -> None:
-    path = make("full")
-    settle(path, 600, models=False, clock=lambda: seeds.NOW)
-    with pytest.raises(NmemError, match="ahead of the last recorded time"):
-        jobs.sweep(Job("sweep", lambda _message: None), path, seeds.NOW + 365 * 86_400_000)
+        monkeypatch.setattr("nmem.doctor.registrations.unconnected", unconnected)
+        install.install(install.plan_install(targets.target("codex", "user", str(Path.cwd())), path), path)
+        (doctor,) = switches.codex(str(Path.cwd()))
+        assert (doctor.check, doctor.severity) == ("trust", "wrong")
+        await pilot.press("V", "ctrl+r")
+        shown = await until(pilot, "Codex skips hooks that are not trusted yet")
+        assert "Findings ─ 1 wrong" in shown
+        await settled(pilot)
+        await pilot.press("g")  # the cursor stays on what it was on
+        assert pilot.app.screen.finding == doctor
+        await pilot.press("v")
+        shown = await until(pilot, "start codex, type /hooks and trust nmem's hooks")
+        assert "the next prompt runs one" not in shown

@@ -33,9 +33,9 @@ def script(folder: Path, name: str, body: str) -> str:
 
 
 @pytest.fixture
-def desk(here: Path, load: Any) -> str:
+def desk(here: Path, load: Any, written: Any) -> str:
     """A database with something on every screen."""
-    load("whole_seed").database(load, str(here / "aurora.db"))
+    written("every screen", lambda: load("whole_seed").database(load, "aurora.db"))
     return "aurora.db"
 
 
@@ -105,30 +105,6 @@ async def test_copying_with_a_program_says_so_and_falls_back(
         script(bins, "wl-copy", "exit 1")
         await pilot.press("Y")
         await until(pilot, "through the terminal (OSC 52)")
-
-
-async def test_every_screen_copies_text_and_id(
-    desk: str, cockpit: Any, settled: Any, at: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ids = {"now": ("obs/", "prompt/"), "episodes": ("episode/",), "stance": ("session/", "obs/", "episode/"),
-           "learnings": ("learning/",), "context": ("episode/", "learning/", "file/", "thread/", "next/", "prompt/"),
-           "search": ("obs/", "prompt/", "episode/", "session/", "learning/"), "tasks": ("task/",),
-           "health": ("health",), "sessions": ("session/",)}  # fmt: skip
-    copied: list[str] = []
-    async with cockpit(desk, (160, 45)) as pilot:
-        monkeypatch.setattr(pilot.app, "copy_out", copied.append)
-        for screen in SCREENS:
-            copied.clear()
-            await at(pilot, screen)
-            await pilot.press("Y")
-            await settled(pilot)
-            assert len(copied) == 1, screen
-            assert copied[0].startswith(ids[screen]), screen
-            if screen != "health":
-                await pilot.press("y")
-                await settled(pilot)
-                assert len(copied) == 2, screen
-                assert copied[1].strip(), screen
 
 
 # The editor
@@ -263,18 +239,31 @@ def test_no_file_is_written_over(here: Path) -> None:
         output.write("no/such/folder", "txt", "x", 0)
 
 
-async def test_every_screen_goes_out_whole_as_text_and_as_data(
-    desk: str, cockpit: Any, at: Any, until: Any, here: Path, harmless: Any
+async def test_every_screen_is_copied_and_goes_out_whole_as_text_and_as_data(
+    desk: str, cockpit: Any, at: Any, until: Any, text: Any, here: Path, harmless: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    ids = {"now": ("obs/", "prompt/"), "episodes": ("episode/",), "stance": ("session/", "obs/", "episode/"),
+           "learnings": ("learning/",), "context": ("episode/", "learning/", "file/", "thread/", "next/", "prompt/"),
+           "search": ("obs/", "prompt/", "episode/", "session/", "learning/"), "tasks": ("task/",),
+           "health": ("health",), "sessions": ("session/",)}  # fmt: skip
+    copied: list[str] = []
     async with cockpit(desk, (80, 24)) as pilot:
+        monkeypatch.setattr(pilot.app, "copy_out", copied.append)
         for screen in SCREENS:
+            copied.clear()
             await at(pilot, screen)
+            await pilot.press("Y")
+            assert len(copied) == 1, screen
+            assert copied[0].startswith(ids[screen]), screen
+            if screen != "health":
+                await pilot.press("y")
+                assert len(copied) == 2, screen
+                assert copied[1].strip(), screen
             for form, downs in (("txt", 0), ("json", 1)):
                 pilot.app.clear_notifications()
-                await until(pilot, gone="written: ")  # what was said of the one before
-                await pilot.press("E")
-                await until(pilot, "Export")
-                await pilot.press(*["down"] * downs, "enter")
+                await pilot.pause()
+                assert "written: " not in text(pilot), "what was said of the one before"
+                await pilot.press("E", *["down"] * downs, "enter")
                 await until(pilot, f"written: nmem-{screen}-")
                 (file,) = here.glob(f"nmem-{screen}-*.{form}")
                 content = file.read_text("utf-8")

@@ -273,12 +273,13 @@ KEYS = (
 async def test_no_key_on_a_hostile_database_breaks_or_leaks(
     first: int, make_db: Any, cockpit: Any, text: Any, settled: Any
 ) -> None:
-    """The keys are pressed in one size, and what they led to is drawn in all."""
+    """The keys are pressed in one size, and what they led to is drawn in it and in the next."""
     async with cockpit(make_db("hostile"), SIZES[first]) as pilot:
         for keys in KEYS[first :: len(SIZES)]:
             await pilot.press(*keys.split())
-            for size in (*SIZES[first:], *SIZES[:first]):
-                await pilot.resize_terminal(*size)
+            for size in SIZES[first], SIZES[(first + 1) % len(SIZES)]:
+                if size != SIZES[first]:
+                    await pilot.resize_terminal(*size)
                 await settled(pilot)
                 shown = text(pilot).replace("\n", "")
                 assert not [char for char in shown if unicodedata.category(char) in ("Cc", "Cf", "Cs")], keys

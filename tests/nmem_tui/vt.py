@@ -9,6 +9,7 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
 _CSI = re.compile(r"\x1b\[([<-?]?)([0-9:;]*)([ -/]*)([@-~])")
 _STRING = re.compile(r"\x1b([\]PX^_])(.*?)(\x07|\x1b\\)", re.DOTALL)
@@ -17,12 +18,19 @@ _NAMES = {"]": "OSC", "P": "DCS", "X": "SOS", "^": "PM", "_": "APC"}
 _LONGEST = 100_000
 
 
+@cache
 def width(char: str) -> int:
     """Cells of one character on a terminal; those that agree on nothing else count vowel signs with their letter."""
     jamo = "\u1160" <= char <= "\u11ff" or "\ud7b0" <= char <= "\ud7ff"
     if jamo or unicodedata.category(char) in ("Mn", "Me", "Mc", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+@cache
+def unprinted(char: str) -> bool:
+    """Whether a character has no place in a cell."""
+    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 class Screen:
@@ -99,7 +107,7 @@ class Screen:
             self.column = 0
         elif char == "\n":
             self.row += 1
-        elif unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        elif unprinted(char):
             self.wrong.append(f"U+{ord(char):04X} at {self.row},{self.column}")
         else:
             self._put(char, width(char))
@@ -108,7 +116,11 @@ class Screen:
         if not (0 <= self.row < self.rows and self.column + cells <= self.columns):
             self.wrong.append(f"{char!r} outside the screen at {self.row},{self.column}")
             return
-        if cells:
+        if cells == 1:
+            self.cells[self.row][self.column] = char
+            self.looks[self.row][self.column] = self._look
+            self.column += 1
+        elif cells:
             self.cells[self.row][self.column : self.column + cells] = [char] + [""] * (cells - 1)
             self.looks[self.row][self.column : self.column + cells] = [self._look] * cells
             self.column += cells
