@@ -422,7 +422,7 @@ def looks_at_each(cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def looks(looks_at_each: Any) -> Any:
-    """Opens one state and compares it, as `looks_at_each` says; `then` are states, by name, that are reached from it."""
+    """Opens one state and compares it, as `looks_at_each` says; `then` are states, by name, that follow it."""
 
     async def run(
         db: str, name: str, arrive: Arrive | None = None, then: Mapping[str, Arrive] | None = None, **options: Any
