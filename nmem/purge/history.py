@@ -42,6 +42,8 @@ _CHOSEN = "."
 MEND = "nmem redact --history --dry-run"
 """Shows what would change."""
 _FIRST = ("observations", "prompts", "sessions", "projects", "work_units")
+_SHORT, _KEPT = 80, 20_000
+"""Characters of a text in JSON that is remembered where it holds nothing, and how many of them are."""
 
 
 @dataclass(slots=True)
@@ -305,9 +307,48 @@ def _page(db: Connection, table: Table, after: list[object] | None, part: Part, 
             for row in map(tuple, db.execute(sql, after or []).fetchall())]  # fmt: skip
 
 
+class _Clean:
+    """Keys and short values of JSON that hold nothing by the rules in force: the same few stand in row after row."""
+
+    def __init__(self) -> None:
+        self._by: settings.Settings | None = None
+        self._seen: set[tuple[str | None, str]] = set()
+        """What names a value, and the value; a key has no name."""
+
+    def follow(self) -> None:
+        """Forget all where the rules are others than those at the last call, as they are from part to part."""
+        now = settings.load()
+        if now is not self._by:
+            self._by = now
+            self._seen.clear()
+
+    def key(self, text: str, counts: dict[str, int]) -> str:
+        """A key, redacted."""
+        if (None, text) in self._seen:
+            return text
+        return self._kept(None, text, redact(text, counts))
+
+    def value(self, text: str, counts: dict[str, int], name: str) -> str:
+        """A text that stands under a name, redacted."""
+        if (name, text) in self._seen:
+            return text
+        return self._kept(name, text, str(redact_tree(text, counts, name)))
+
+    def _kept(self, name: str | None, text: str, new: str) -> str:
+        if new == text and len(text) <= _SHORT:
+            if len(self._seen) >= _KEPT:
+                self._seen.clear()
+            self._seen.add((name, text))
+        return new
+
+
+_clean = _Clean()
+
+
 def _looked(table: Table, page: list[Row], done: Pass) -> list[tuple[Row, dict[str, str]]]:
     """The rows of a page that hold secrets, with what stands there instead."""
     out = []
+    _clean.follow()
     for key, row in page:
         changed = {}
         texts = {name: value for name, value in row.items() if isinstance(value, str) and value}
@@ -349,14 +390,14 @@ def _tree(value: object, counts: dict[str, int], name: str) -> object:
     """As `redact_tree`, but for ids in it, by the names they stand under."""
     if isinstance(value, dict):
         return {
-            str(key) if str(key).isdigit() else redact(str(key), counts): item
+            key if key.isdigit() else _clean.key(key, counts): item
             if key in _IDS or key in ("session", "sessions", "turn")
-            else _tree(item, counts, str(key))
+            else _tree(item, counts, key)
             for key, item in value.items()
         }
     if isinstance(value, list):
         return [_tree(item, counts, name) for item in value]
-    return redact_tree(value, counts, name)
+    return _clean.value(value, counts, name) if isinstance(value, str) else value
 
 
 def _begun(db: Connection, now: int) -> tuple[int, dict[str, list[object] | None]]:
