@@ -91,16 +91,7 @@ def _bare(text: str) -> str:
         text = _without_heredocs(text)
     if "#" in text:
         text = "\n".join(line for line in text.split("\n") if line.lstrip()[:1] != "#")
-    if "\\" in text:
-        text = text.replace('\\"', " ").replace("\\\n", " ")
-    if '"' in text:
-        parts = text.split('"')
-        text = " Q ".join(parts[::2])
-        if "$(" in "".join(parts[1::2]):
-            asked = [part.partition("$(")[2] for part in parts[1::2] if "$(" in part]
-            text += "\n" + "\n".join(one for one in asked if one[:3] != "cat")
-    if "'" in text:
-        text = " Q ".join(text.split("'")[::2])
+    text = _unquoted(text)
     if "&" in text:  # a single sign is looked for far faster than two, and most lines have none
         text = text.replace("2>&1", "").replace("&>", ">")
     if "=$(" in text:
@@ -112,6 +103,21 @@ def _bare(text: str) -> str:
     if "&" in text:
         text = text.replace(" & ", "\n")
     return text.replace(" (", " ") if "(" in text else text
+
+
+def _unquoted(text: str) -> str:
+    """The command without quoted texts; what is run inside of one follows as a step of its own."""
+    if "\\" in text:
+        text = text.replace('\\"', " ").replace("\\\n", " ")
+    if '"' in text:
+        parts = text.split('"')
+        text = " Q ".join(parts[::2])
+        if "$(" in "".join(parts[1::2]):
+            asked = [part.partition("$(")[2] for part in parts[1::2] if "$(" in part]
+            text += "\n" + "\n".join(one for one in asked if one[:3] != "cat")
+    if "'" in text:
+        text = " Q ".join(text.split("'")[::2])
+    return text
 
 
 def _without_heredocs(text: str) -> str:
@@ -218,7 +224,9 @@ def _branch(sub: str, words: list[str]) -> str:
 def marks(text: str, bare: str) -> tuple[str, ...]:
     """What else is to be seen of a command: `bare` is the same without quoted texts, a step a line."""
     found = [name for sign, part, name in _IN_TEXT if sign in text and part in text]
-    if ">" in bare and any(mark in bare and "/dev/null" not in bare.partition(mark)[2][:12] for mark in (" > ", " >> ")):
+    if ">" in bare and any(
+        mark in bare and "/dev/null" not in bare.partition(mark)[2][:12] for mark in (" > ", " >> ")
+    ):
         found.append("redirect")
     if "\ndo" in bare or " do " in bare:
         found.append("loop")
