@@ -238,6 +238,6 @@ def _target(word: str, root: str) -> str:
     elif path.startswith(("/", "~")) or path[1:2] == ":":
         path = path.rpartition("/")[2]
     path = path.removeprefix("./") or "."
-    if set(path) == {"."}:
+    if not path.strip("."):
         return "./" + path if len(path) > 1 else path
-    return "/".join(name(part) for part in path.split("/") if part)[:80]
+    return "/".join([name(part) for part in path.split("/") if part])[:80]

@@ -159,7 +159,7 @@ def between(runs: Runs, start: int, end: int, nature: str = "") -> Fix:
         [row for row in rows[start:end] if not row.failed and row.is_shell and _mends(row)] if nature == RULE else []
     )
     done = mends or [rows[place] for place in runs.setups.found[slice(*runs.setups.within(start, end))]]
-    ran = tuple(dict.fromkeys(row.key if mends else row.shown for row in done))[-_COMMANDS:]
+    ran = tuple(dict.fromkeys([row.key if mends else row.shown for row in done]))[-_COMMANDS:] if done else ()
     changed = runs.changed(start, end)
     if ran and (mends or changed is None):
         shown = mends[-1].key if mends else ran[-1]
