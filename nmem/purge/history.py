@@ -19,6 +19,7 @@ from sqlite3 import Connection
 
 from capture import redaction
 from capture.redaction import PLACES, WITHHELD, redact, redact_tree, settings
+from capture.redaction.verdict import NONE, strength
 from capture.storage.store import transaction
 from nmem.purge import erase, scrub
 from nmem.purge.journal import Table, tables
@@ -42,8 +43,8 @@ _CHOSEN = "."
 MEND = "nmem redact --history --dry-run"
 """Shows what would change."""
 _FIRST = ("observations", "prompts", "sessions", "projects", "work_units")
-_SHORT, _KEPT = 80, 20_000
-"""Characters of a text in JSON that is remembered where it holds nothing, and how many of them are."""
+_SHORT, _KEPT = 400, 20_000
+"""Characters of a text that is remembered where it holds nothing, and how many of them are."""
 
 
 @dataclass(slots=True)
@@ -308,12 +309,12 @@ def _page(db: Connection, table: Table, after: list[object] | None, part: Part, 
 
 
 class _Clean:
-    """Keys and short values of JSON that hold nothing by the rules in force: the same few stand in row after row."""
+    """Short texts that hold nothing by the rules in force: the same stand in row after row, and twice in one."""
 
     def __init__(self) -> None:
         self._by: settings.Settings | None = None
-        self._seen: set[tuple[str | None, str]] = set()
-        """What names a value, and the value; a key has no name."""
+        self._seen: set[tuple[bool, str]] = set()
+        """Whether it is a place, and the text."""
 
     def follow(self) -> None:
         """Forget all where the rules are others than those at the last call, as they are from part to part."""
@@ -322,24 +323,22 @@ class _Clean:
             self._by = now
             self._seen.clear()
 
-    def key(self, text: str, counts: dict[str, int]) -> str:
-        """A key, redacted."""
-        if (None, text) in self._seen:
+    def text(self, text: str, counts: dict[str, int] | None = None, *, place: bool = False) -> str:
+        """As `redact`."""
+        if (place, text) in self._seen:
             return text
-        return self._kept(None, text, redact(text, counts))
-
-    def value(self, text: str, counts: dict[str, int], name: str) -> str:
-        """A text that stands under a name, redacted."""
-        if (name, text) in self._seen:
-            return text
-        return self._kept(name, text, str(redact_tree(text, counts, name)))
-
-    def _kept(self, name: str | None, text: str, new: str) -> str:
+        new = redact(text, counts, place=place)
         if new == text and len(text) <= _SHORT:
             if len(self._seen) >= _KEPT:
                 self._seen.clear()
-            self._seen.add((name, text))
+            self._seen.add((place, text))
         return new
+
+    def value(self, text: str, counts: dict[str, int], name: str) -> str:
+        """As `redact_tree`, of a text that stands under a name."""
+        if name.isidentifier() and strength(name) == NONE:  # as most do: the text alone decides
+            return self.text(text, counts, place=name in PLACES)
+        return str(redact_tree(text, counts, name))
 
 
 _clean = _Clean()
@@ -354,7 +353,7 @@ def _looked(table: Table, page: list[Row], done: Pass) -> list[tuple[Row, dict[s
         texts = {name: value for name, value in row.items() if isinstance(value, str) and value}
         done.strings += len(texts)
         plain = "\n".join(value for value in texts.values() if value[0] not in "[{")
-        none = redact(plain) == plain  # most rows hold nothing: one look at all of it, however strict it is
+        none = _clean.text(plain) == plain  # most rows hold nothing: one look at all of it, however strict it is
         for name, value in texts.items():
             if not none or value[0] in "[{":
                 counts: dict[str, int] = {}
@@ -390,7 +389,7 @@ def _tree(value: object, counts: dict[str, int], name: str) -> object:
     """As `redact_tree`, but for ids in it, by the names they stand under."""
     if isinstance(value, dict):
         return {
-            key if key.isdigit() else _clean.key(key, counts): item
+            key if key.isdigit() else _clean.text(key, counts): item
             if key in _IDS or key in ("session", "sessions", "turn")
             else _tree(item, counts, key)
             for key, item in value.items()
