@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from sqlite3 import Connection
@@ -227,13 +227,11 @@ def _safe(told: Narrative) -> Narrative:
         told,
         **{
             name: [line for one in value if (line := _line(one))] if isinstance(value, list) else _line(str(value))
-            for name in _PARTS
-            for value in (getattr(told, name),)
+            for name, value in asdict(told).items()
         },  # type: ignore[arg-type]
     )
 
 
-_PARTS = tuple([part.name for part in fields(Narrative)])
 _lines: dict[str, str] = {}
 _lines_by: list[settings.Settings] = []
 """By which of the person's settings these lines were made safe."""

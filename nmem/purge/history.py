@@ -18,10 +18,10 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from capture import redaction
-from capture.redaction import PLACES, WITHHELD, redact, redact_tree, settings
-from capture.redaction.verdict import NONE, strength
+from capture.redaction import PLACES, WITHHELD, redact, settings
 from capture.storage.store import transaction
 from nmem.purge import erase, scrub
+from nmem.purge.clean import Clean
 from nmem.purge.journal import Table, tables
 from nmem.retrieval import index
 from nmem.search import vocabulary
@@ -43,8 +43,7 @@ _CHOSEN = "."
 MEND = "nmem redact --history --dry-run"
 """Shows what would change."""
 _FIRST = ("observations", "prompts", "sessions", "projects", "work_units")
-_SHORT, _KEPT = 400, 20_000
-"""Characters of a text that is remembered where it holds nothing, and how many of them are."""
+_clean = Clean()
 
 
 @dataclass(slots=True)
@@ -306,42 +305,6 @@ def _page(db: Connection, table: Table, after: list[object] | None, part: Part, 
     size = len(table.key)
     return [(list(row[:size]), dict(zip(columns, row[size:], strict=True)))
             for row in map(tuple, db.execute(sql, after or []).fetchall())]  # fmt: skip
-
-
-class _Clean:
-    """Short texts that hold nothing by the rules in force: the same stand in row after row, and twice in one."""
-
-    def __init__(self) -> None:
-        self._by: settings.Settings | None = None
-        self._seen: set[tuple[bool, str]] = set()
-        """Whether it is a place, and the text."""
-
-    def follow(self) -> None:
-        """Forget all where the rules are others than those at the last call, as they are from part to part."""
-        now = settings.load()
-        if now is not self._by:
-            self._by = now
-            self._seen.clear()
-
-    def text(self, text: str, counts: dict[str, int] | None = None, *, place: bool = False) -> str:
-        """As `redact`."""
-        if (place, text) in self._seen:
-            return text
-        new = redact(text, counts, place=place)
-        if new == text and len(text) <= _SHORT:
-            if len(self._seen) >= _KEPT:
-                self._seen.clear()
-            self._seen.add((place, text))
-        return new
-
-    def value(self, text: str, counts: dict[str, int], name: str) -> str:
-        """As `redact_tree`, of a text that stands under a name."""
-        if name.isidentifier() and strength(name) == NONE:  # as most do: the text alone decides
-            return self.text(text, counts, place=name in PLACES)
-        return str(redact_tree(text, counts, name))
-
-
-_clean = _Clean()
 
 
 def _looked(table: Table, page: list[Row], done: Pass) -> list[tuple[Row, dict[str, str]]]:
