@@ -13,7 +13,8 @@ HEAD, TAIL = 800, 400
 """Characters of a command that are read: what it begins with, and what follows a long text inside it."""
 _STEPS = 14
 _KEPT = 4_096
-_JOINTS = ("&&", "||", ";", "$(", "<(", "`")
+_JOINTS = (("&", "&&"), ("|", "||"), (";", ";"), ("$", "$("), ("<", "<("), ("`", "`"))
+"""What stands between steps, each behind a sign that it has."""
 _SHELLS = ("bash", "sh", "zsh", "pwsh", "powershell", "cmd")
 _VALUED = ("--with", "--extra", "--group", "--python", "-p")
 
@@ -90,7 +91,24 @@ def _bare(text: str) -> str:
         text = _without_heredocs(text)
     if "#" in text:
         text = "\n".join(line for line in text.split("\n") if line.lstrip()[:1] != "#")
-    text = text.replace('\\"', " ").replace("\\\n", " ")
+    text = _unquoted(text)
+    if "&" in text:  # a single sign is looked for far faster than two, and most lines have none
+        text = text.replace("2>&1", "").replace("&>", ">")
+    if "=$(" in text:
+        text = text.replace(") ", "\n")
+    for sign, mark in _JOINTS:
+        if sign in text:
+            text = text.replace(mark, "\n")
+    text = text.replace("|", "\n|")
+    if "&" in text:
+        text = text.replace(" & ", "\n")
+    return text.replace(" (", " ") if "(" in text else text
+
+
+def _unquoted(text: str) -> str:
+    """The command without quoted texts; what is run inside of one follows as a step of its own."""
+    if "\\" in text:
+        text = text.replace('\\"', " ").replace("\\\n", " ")
     if '"' in text:
         parts = text.split('"')
         text = " Q ".join(parts[::2])
@@ -99,13 +117,7 @@ def _bare(text: str) -> str:
             text += "\n" + "\n".join(one for one in asked if one[:3] != "cat")
     if "'" in text:
         text = " Q ".join(text.split("'")[::2])
-    text = text.replace("2>&1", "").replace("&>", ">")
-    if "=$(" in text:
-        text = text.replace(") ", "\n")
-    for mark in _JOINTS:
-        if mark in text:
-            text = text.replace(mark, "\n")
-    return text.replace("|", "\n|").replace(" & ", "\n").replace(" (", " ")
+    return text
 
 
 def _without_heredocs(text: str) -> str:
@@ -155,10 +167,11 @@ _ASKS = ("--merged", "--no-merged", "--contains", "--list", "-l", "--show-curren
 _LONG = 180
 _CHAIN = 3
 _IN_TEXT = (
-    ("<<", "heredoc"), (" -c ", "inline"), (" -e ", "inline"), ("/tmp/", "tmp"), ("--version", "version"),  # noqa: S108
-    ("--help", "version"), ("uvx ", "fetched"), ("npx -y", "fetched"), ("@latest", "fetched"), (" dlx ", "fetched"),
-    ("--fix", "fix"), ("--write", "fix"),
+    ("<", "<<", "heredoc"), ("-", " -c ", "inline"), ("-", " -e ", "inline"), ("/", "/tmp/", "tmp"),  # noqa: S108
+    ("-", "--version", "version"), ("-", "--help", "version"), ("x", "uvx ", "fetched"), ("-", "npx -y", "fetched"),
+    ("@", "@latest", "fetched"), ("x", " dlx ", "fetched"), ("-", "--fix", "fix"), ("-", "--write", "fix"),
 )  # fmt: skip
+"""What a text may hold, behind a sign of it that is looked for faster, and the name of that."""
 
 
 def named(words: list[str]) -> tuple[str, str]:
@@ -210,8 +223,10 @@ def _branch(sub: str, words: list[str]) -> str:
 
 def marks(text: str, bare: str) -> tuple[str, ...]:
     """What else is to be seen of a command: `bare` is the same without quoted texts, a step a line."""
-    found = [name for sign, name in _IN_TEXT if sign in text]
-    if any(mark in bare and "/dev/null" not in bare.partition(mark)[2][:12] for mark in (" > ", " >> ")):
+    found = [name for sign, part, name in _IN_TEXT if sign in text and part in text]
+    if ">" in bare and any(
+        mark in bare and "/dev/null" not in bare.partition(mark)[2][:12] for mark in (" > ", " >> ")
+    ):
         found.append("redirect")
     if "\ndo" in bare or " do " in bare:
         found.append("loop")

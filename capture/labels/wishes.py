@@ -48,7 +48,7 @@ class Asked:
         """In lower case."""
         said = self.text.translate(CUT).split()
         head = f" {' '.join(said[:_ASKING])} "
-        found = [(place, name) for name, stems in _WISHES for place in [_first(head, stems)] if place >= 0]
+        found = _wished(head, said[:_ASKING])
         self.first = min(found, default=(0, "none"))[1]
         """The wish that is worded first."""
         self.wishes = [f"wish:{name}" for _, name in found]
@@ -86,8 +86,31 @@ def asked(prompt: str) -> Asked:
     return found
 
 
-def _first(text: str, stems: tuple[str, ...]) -> int:
-    return min([text.find(stem) for stem in stems if stem in text], default=-1)
+_anywhere: list[tuple[str, int]] = []
+_by_start: dict[str, list[tuple[str, int]]] = {}
+"""Stems with the places of their wishes in _WISHES: those that begin a word by two letters of it, and the others."""
+
+
+def _wished(head: str, said: list[str]) -> list[tuple[int, str]]:
+    """Where wishes are worded first in a text of these words, and their names, in the order of _WISHES.
+
+    Of the stems that begin a word only those are looked for that a word begins like: of two hundred, a few.
+    """
+    if not _anywhere:
+        for of, (_, stems) in enumerate(_WISHES):
+            for stem in stems:
+                begins = stem[0] == " " and len(stem) > 2 and stem[2] != " "
+                (_by_start.setdefault(stem[1:3], []) if begins else _anywhere).append((stem, of))
+    asked = _anywhere.copy()
+    for start in {word[:2] for word in said}:
+        asked += _by_start.get(start, ())
+    first: dict[int, int] = {}
+    for stem, of in asked:
+        if stem in head:
+            place = head.find(stem)
+            if place < first.get(of, len(head)):
+                first[of] = place
+    return [(first[of], _WISHES[of][0]) for of in sorted(first)]
 
 
 CUT = str.maketrans(dict.fromkeys("\n\t.,:;!?()[]{}<>\"'`*#=|/\\_-+@$%&~^", " "))

@@ -19,6 +19,7 @@ _known: dict[tuple[str, bool], Command] = {}
 RANK = ("git_commit", "git_push", "test", "build", "lint", "install", "github", "git_other")
 _SHELLS = words("bash sh zsh dash ksh fish pwsh powershell cmd eval su nix-shell")
 _QUIET = words("search read write edit trivial")
+_GO = words("cd pushd Set-Location")
 _FILTERS = words("sort uniq cut tr nl fold fmt rev paste join comm cat tee more less python python3 node base64")
 _TYPES = {"search": "search", "read": "file_read", "write": "file_write", "edit": "file_edit"}
 _SCRIPT_FIRST = words("sed gsed awk gawk jq yq perl")
@@ -79,8 +80,9 @@ def _parsed(text: str, powershell: bool) -> Command:
         if not (step.simple.nested and _QUIET.issuperset(step.families)):
             found.update(step.families)
     found.discard("trivial")
-    command.families = tuple(sorted({"git" if f.startswith("git_") else f for f in found}))
-    for rank in RANK:
+    if found:
+        command.families = tuple(sorted({"git" if f.startswith("git_") else f for f in found}))
+    for rank in RANK if found else ():
         if rank in found:
             command.obs_type = rank
             command.main = next(step for step in steps if rank in step.families)
@@ -97,11 +99,12 @@ def _steps(simples: list[Simple], powershell: bool) -> list[Step]:
         while len(folders) > 1 and folders[-1][0] > simple.level:
             folders.pop()
         argv = simple.unwrapped
+        name = program(argv[0]) if argv else ""
         found = families(argv) if argv and argv[0] else ()
-        if argv and program(argv[0]) in ("cd", "pushd", "Set-Location") and not simple.nested:
+        if name in _GO and not simple.nested:
             folders.append((simple.level, _moved(folders[-1][1], argv)))
         if simple.writes and found in ((), ("read",), ("trivial",)) and _kept(simple):
-            found = ("write",) if argv and program(argv[0]) in ("cat", "echo", "printf") else found
+            found = ("write",) if name in ("cat", "echo", "printf") else found
         elif found == ("read",) and simple.body and len(argv) == 1:
             found = ("trivial",)  # it prints its own heredoc
         elif argv and argv[0] == "tee" and len(argv) > 1 and not argv[-1].startswith("/dev"):
@@ -145,9 +148,9 @@ def _unfold(simples: list[Simple], powershell: bool, depth: int) -> list[Simple]
 
 def _script(plain: list[str]) -> str | None:
     """The text that a shell is told to run."""
-    if not plain or program(plain[0]) not in _SHELLS:
+    name = program(plain[0]) if plain else ""
+    if name not in _SHELLS:
         return None
-    name = program(plain[0])
     if name == "eval":
         return " ".join(plain[1:])
     for at, word in enumerate(plain[1:-1], 1):
@@ -163,6 +166,8 @@ def _script(plain: list[str]) -> str | None:
 
 def _masked(steps: list[Step], at: int) -> bool:
     """Whether the line can succeed although this step fails."""
+    if len(steps) == 1:  # as most are
+        return steps[0].simple.after == "|" or steps[0].simple.nested
     if any("pipefail" in step.argv for step in steps[:at]) and steps[at].simple.after == "|":
         pass
     elif steps[at].simple.after == "|" or steps[at].simple.nested:
@@ -189,7 +194,7 @@ def _quiet(command: Command) -> None:
     for kind in ("", "edit", "write", "search", "read"):
         if kind in kinds:
             command.main = step = kinds[kind]
-            command.masked = _masked(command.steps, command.steps.index(step)) and kind == ""
+            command.masked = kind == "" and _masked(command.steps, command.steps.index(step))
             command.obs_type = _TYPES.get(kind, "command")
             if kind and kind != "search":
                 command.file_path, command.folder = _file(step, kind), step.folder

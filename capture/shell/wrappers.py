@@ -41,6 +41,7 @@ _RUNNERS: dict[tuple[str, str], tuple[str, int]] = {
     ("rtk", "proxy"): ("", 0), ("rtk", "test"): ("", 0), ("rtk", "err"): ("", 0), ("rtk", "lint"): ("", 0),
     ("kubectl", "exec"): ("-n -c --namespace --container", 1),
 }  # fmt: skip
+_RUNNING = frozenset([tool for tool, _ in _RUNNERS])
 
 
 def unwrap(argv: list[str]) -> list[str]:
@@ -71,11 +72,11 @@ def _bare(argv: list[str]) -> list[str]:
     for word in argv:
         if word in _OPAQUE and start == 0 and word != "test":
             return []
-        if word in _KEYWORDS or _assignment(word) or word in ("&", "$"):
+        if word in _KEYWORDS or ("=" in word and _assignment(word)) or word in ("&", "$"):
             start += 1
         else:
             break
-    return argv[start:]
+    return argv[start:] if start else argv
 
 
 def _assignment(word: str) -> bool:
@@ -90,7 +91,7 @@ def _inside(argv: list[str]) -> list[str] | None:
     name = program(argv[0])
     if name in ("docker", "podman") and argv[1:2] == ["compose"]:
         return ["docker-compose", *argv[2:]]
-    if len(argv) > 1:
+    if len(argv) > 1 and name in _RUNNING:
         sub = _subcommand(name, argv)
         if sub:
             options, skip = _RUNNERS[name, argv[sub]]

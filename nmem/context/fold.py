@@ -156,12 +156,14 @@ class Folder:
         return self.files
 
     def _weigh_names(self) -> None:
-        """Weigh every file's name anew: each new file makes some words more common."""
+        """Weigh every file's name anew: each new file makes some words more common. A name has one weight anywhere."""
         rows = self.db.execute("SELECT file, path FROM context_files WHERE project_id = ?", (self.project_id,))
-        weights = [
-            (sum(idf(self.files, self.names.count(word)) for word in name_terms(path)) or 1.0, self.project_id, file)
-            for file, path in rows.fetchall()
-        ]
+        named = [(file, path.rpartition("/")[2]) for file, path in rows.fetchall()]
+        weight = {
+            name: sum([idf(self.files, self.names.count(word)) for word in _name_terms(name)]) or 1.0
+            for name in {name for _, name in named}
+        }
+        weights = [(weight[name], self.project_id, file) for file, name in named]
         self.db.executemany("UPDATE context_files SET name_weight = ? WHERE project_id = ? AND file = ?", weights)
 
     def _bag(self, turn: Turn, edited: list[int], read: list[int]) -> None:
@@ -228,6 +230,9 @@ class Folder:
 def _terms(text: str) -> tuple[str, ...]:
     """The distinct terms of a text; a replay reads each many times."""
     return tuple(terms(text))
+
+
+_name_terms = lru_cache(maxsize=20_000)(name_terms)
 
 
 def idf(all_of_them: int, with_it: int) -> float:

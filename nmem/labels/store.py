@@ -249,7 +249,7 @@ class Walk:
         last = self._last.setdefault(agent, deque(maxlen=WINDOW))
         while last and last[-1][0] < self._number - LOOKED:
             last.pop()
-        before = tuple(one for _, one in last)
+        before = tuple([one for _, one in last])
         last.appendleft((self._number, call))
         return Stored(number, at, seq, prompt_id, model, tuple(scores), call, before)
 

@@ -18,6 +18,7 @@ from nmem.learn.numbers import name
 LONGEST = 120
 _TEMPORARY = ("/tmp", "/private/tmp", "/var/folders", "/dev/")  # noqa: S108 - left out of keys
 _WORDS = 5
+_LONGEST_WORD = 40
 _STEPS = 4
 
 _TRANSPARENT = words(
@@ -194,13 +195,15 @@ def _kept(argv: list[str], root: str, modules: bool) -> list[str]:
 
 def _word(word: str, options: bool, root: str, argv: list[str]) -> str:
     """A word of a command as it is kept; empty when it changes from run to run."""
+    if not options and word.isalpha() and len(word) <= _LONGEST_WORD:
+        return name(word)  # as most are: neither a path nor odd
     if not word or len(word) > 80 or not _NOT_KEPT.isdisjoint(word):
         return ""
     if _is_path(word):
         return _target(word, root)
     if options and (not word.isidentifier() or word not in _known_after(argv)):
         return ""
-    if word.isdigit() or len(word) > 40 or not _ODD.isdisjoint(word):
+    if word.isdigit() or len(word) > _LONGEST_WORD or not _ODD.isdisjoint(word):
         return word if ":" in word and word.replace(":", "").replace("-", "").replace("_", "").isalpha() else ""
     return name(word)
 
@@ -235,6 +238,6 @@ def _target(word: str, root: str) -> str:
     elif path.startswith(("/", "~")) or path[1:2] == ":":
         path = path.rpartition("/")[2]
     path = path.removeprefix("./") or "."
-    if set(path) == {"."}:
+    if not path.strip("."):
         return "./" + path if len(path) > 1 else path
-    return "/".join(name(part) for part in path.split("/") if part)[:80]
+    return "/".join([name(part) for part in path.split("/") if part])[:80]

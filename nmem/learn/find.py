@@ -89,7 +89,10 @@ def findings(rows: Sequence[Row], stopped: Callable[[], bool] = lambda: False) -
 
 
 def _of(found: dict[tuple[str, str], Finding], kind: str, key: str, title: str) -> Finding:
-    return found.setdefault((kind, key), Finding(kind, key, title))
+    one = found.get((kind, key))
+    if one is None:
+        one = found[kind, key] = Finding(kind, key, title)
+    return one
 
 
 def _run(found: dict[tuple[str, str], Finding], runs: Runs, at: int) -> None:

@@ -56,7 +56,8 @@ _QUIET = words("read search trivial write edit")
 
 def looks(argv: list[str], step: Step) -> bool:
     """Whether a command only looks; `argv` is that of the step, with its assignments off."""
-    tool, inner = program(argv[0]), unwrap(argv) or argv
+    plain = argv is step.simple.argv  # as most are: what it runs without wrappers is known
+    tool, inner = program(argv[0]), (step.argv if plain else unwrap(argv)) or argv
     if tool in _LOOKS or tool in _NETWORK or program(inner[0]) in _LOOKS or _ASKS.intersection(argv[1:4]):
         return True
     if _QUIET.issuperset(step.families) and step.families:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 _FRAME = " │┃|╭╰─━\t"
 _LONGEST = 600
+_NUMERALS = frozenset("0123456789")
 _HEX = frozenset("0123456789abcdefABCDEF")
+_NO_NAMES = ("", ".", "..", "~")
 _HASH = 7
 """Characters from which hexadecimal digits may be a hash."""
 _QUOTES = "'\"`"
@@ -71,7 +73,7 @@ def _digit(char: str) -> bool:
 
 
 def _digits(text: str) -> bool:
-    return not text.isalpha() and any("0" <= char <= "9" for char in text)
+    return not text.isalpha() and not _NUMERALS.isdisjoint(text)
 
 
 def _hashed(text: str) -> bool:
@@ -85,7 +87,9 @@ def _hashed(text: str) -> bool:
 
 
 def _last(path: str) -> str:
-    parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..", "~")]
+    if "/" not in path and "\\" not in path and path not in _NO_NAMES:
+        return path
+    parts = [part for part in path.replace("\\", "/").split("/") if part not in _NO_NAMES]
     return parts[-1] if parts else path if len(path) < 3 else "<path>"
 
 

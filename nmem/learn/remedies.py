@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from nmem.learn import commands
@@ -29,8 +28,7 @@ _REPLACED = frozenset(("test", "build", "lint"))
 _SAME_WORK = frozenset(("test", "build", "lint", "install", "git", "git_push", "git_commit", "github"))
 
 
-@dataclass(frozen=True)
-class Fix:
+class Fix(NamedTuple):
     """One way in which one failure ended."""
 
     kind: str
@@ -161,7 +159,7 @@ def between(runs: Runs, start: int, end: int, nature: str = "") -> Fix:
         [row for row in rows[start:end] if not row.failed and row.is_shell and _mends(row)] if nature == RULE else []
     )
     done = mends or [rows[place] for place in runs.setups.found[slice(*runs.setups.within(start, end))]]
-    ran = tuple(dict.fromkeys(row.key if mends else row.shown for row in done))[-_COMMANDS:]
+    ran = tuple(dict.fromkeys([row.key if mends else row.shown for row in done]))[-_COMMANDS:] if done else ()
     changed = runs.changed(start, end)
     if ran and (mends or changed is None):
         shown = mends[-1].key if mends else ran[-1]
@@ -227,6 +225,8 @@ class Runs:
         self.setups = Places([at for at, row in enumerate(rows) if row.sets_up])
         """Where a command made something ready."""
         self._changed: tuple[tuple[int, int], Changed] = (0, 0), Changed((), "", ())
+        self._often: Counter[str] = Counter()
+        """How often each file was changed in that stretch."""
 
     def passed(self, key: str) -> list[int]:
         """Where a command ran, alone or among others, and did not fail; in order."""
@@ -264,7 +264,12 @@ class Runs:
 
     def _count(self, first: int, after: int) -> Changed:
         rows = [self.rows[place] for place in self.changes.found[first:after]]
-        files = tuple(path for path, _ in Counter([row.path for row in rows]).most_common(_FILES))
+        start, end = self._changed[0]
+        longer = start == first and end <= after  # as it mostly is than the stretch before
+        if not longer:
+            self._often.clear()
+        self._often.update([row.path for row in (rows[end - first :] if longer else rows)])
+        files = tuple([path for path, _ in self._often.most_common(_FILES)])
         last = next(row for row in reversed(rows) if row.path == files[0])
         lines = (line for line in last.content.split("\n") if line.startswith("+") and len(line.strip()) > _TELLING)
         ids = tuple([row.id for row in rows if row.path in files])

@@ -184,8 +184,9 @@ def _put(db: Connection, session_id: str, told: list[tuple[int, str, str, str, i
     if first:
         db.execute("DELETE FROM learned_sessions WHERE session_id = ?", (session_id,))
     db.executemany(
-        "INSERT OR REPLACE INTO learning_findings (project_id, kind, key, session_id, at, data)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO learning_findings (project_id, kind, key, session_id, at, data) VALUES (?, ?, ?, ?, ?, ?)"
+        # REPLACE looks for what refers to each row first, and takes half as long again
+        " ON CONFLICT DO UPDATE SET at = excluded.at, data = excluded.data",
         told,
     )
 

@@ -18,9 +18,10 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from capture import redaction
-from capture.redaction import PLACES, WITHHELD, redact, redact_tree, settings
+from capture.redaction import PLACES, WITHHELD, redact, settings
 from capture.storage.store import transaction
 from nmem.purge import erase, scrub
+from nmem.purge.clean import Clean
 from nmem.purge.journal import Table, tables
 from nmem.retrieval import index
 from nmem.search import vocabulary
@@ -42,6 +43,7 @@ _CHOSEN = "."
 MEND = "nmem redact --history --dry-run"
 """Shows what would change."""
 _FIRST = ("observations", "prompts", "sessions", "projects", "work_units")
+_clean = Clean()
 
 
 @dataclass(slots=True)
@@ -308,12 +310,13 @@ def _page(db: Connection, table: Table, after: list[object] | None, part: Part, 
 def _looked(table: Table, page: list[Row], done: Pass) -> list[tuple[Row, dict[str, str]]]:
     """The rows of a page that hold secrets, with what stands there instead."""
     out = []
+    _clean.follow()
     for key, row in page:
         changed = {}
         texts = {name: value for name, value in row.items() if isinstance(value, str) and value}
         done.strings += len(texts)
         plain = "\n".join(value for value in texts.values() if value[0] not in "[{")
-        none = redact(plain) == plain  # most rows hold nothing: one look at all of it, however strict it is
+        none = _clean.text(plain) == plain  # most rows hold nothing: one look at all of it, however strict it is
         for name, value in texts.items():
             if not none or value[0] in "[{":
                 counts: dict[str, int] = {}
@@ -349,14 +352,14 @@ def _tree(value: object, counts: dict[str, int], name: str) -> object:
     """As `redact_tree`, but for ids in it, by the names they stand under."""
     if isinstance(value, dict):
         return {
-            str(key) if str(key).isdigit() else redact(str(key), counts): item
+            key if key.isdigit() else _clean.text(key, counts): item
             if key in _IDS or key in ("session", "sessions", "turn")
-            else _tree(item, counts, str(key))
+            else _tree(item, counts, key)
             for key, item in value.items()
         }
     if isinstance(value, list):
         return [_tree(item, counts, name) for item in value]
-    return redact_tree(value, counts, name)
+    return _clean.value(value, counts, name) if isinstance(value, str) else value
 
 
 def _begun(db: Connection, now: int) -> tuple[int, dict[str, list[object] | None]]:

@@ -127,7 +127,7 @@ def together(told: Sequence[str], room: int) -> str:
     return text if len(text) <= room else ", ".join(told)
 
 
-Weighed = tuple[float, str, float, set[str]]
+Weighed = tuple[float, str, float, tuple[str, ...]]
 """What a phrase tells for its length, negated; the phrase; how many words of a person's title it may have; its content
 words."""
 _LENGTHS = tuple((length + 4) ** 0.8 for length in range(4 * _LONGEST_NAME))
@@ -139,16 +139,21 @@ def weighed(found: dict[str, str], known: dict[str, float]) -> list[Weighed]:
     Most phrases add one word to an earlier one: the content words of each beginning are kept, with what they tell.
     """
     out: list[Weighed] = []
-    bags: dict[str, tuple[set[str], list[float]]] = {}
+    bags: dict[str, _Bag] = {}
     get = known.get
     for phrase in found.values():
         begins, _, last = phrase.rpartition(" ")
         words, tells = bags.get(last) or _kept(bags, last, known)
         if begins:
             before, told_before = bags.get(begins) or _kept(bags, begins, known)
-            apart = words.isdisjoint(before)
-            words = before | words
-            tells = told_before + tells if apart else [get(word, 0.0) for word in words]
+            if len(words) == 1:  # as most are
+                if words[0] in before:
+                    words, tells = before, told_before
+                else:
+                    words, tells = before + words, told_before + tells
+            else:
+                new = tuple([word for word in words if word not in before])
+                words, tells = before + new, told_before + [get(word, 0.0) for word in new]
             bags[phrase] = words, tells
         if words:
             less = fsum(tells) if len(tells) > _PAIR else sum(tells)  # the same in any order: two have but one sum
@@ -163,10 +168,12 @@ def weighed(found: dict[str, str], known: dict[str, float]) -> list[Weighed]:
     return out
 
 
-def _kept(
-    bags: dict[str, tuple[set[str], list[float]]], part: str, known: dict[str, float]
-) -> tuple[set[str], list[float]]:
-    words = bag(part)
+_Bag = tuple[tuple[str, ...], list[float]]
+"""The content words of a phrase, each once, and what each tells."""
+
+
+def _kept(bags: dict[str, _Bag], part: str, known: dict[str, float]) -> _Bag:
+    words = tuple(bag(part))
     bags[part] = found = words, [known.get(word, 0.0) for word in words]
     return found
 
@@ -177,7 +184,7 @@ _PAIR = 2
 def choose(found: Sequence[Weighed], without: str, room: int) -> list[str]:
     """The phrases, at most `MOST`, that tell most in so many characters; no word twice, none of `without`."""
     used = set(keys(without))
-    fits = (one for one in found if len(one[1]) <= room and one[3].isdisjoint(used))
+    fits = (one for one in found if len(one[1]) <= room and used.isdisjoint(one[3]))
     pool = list(islice(fits, _POOL))
     most = _most([one[2] - _COST for one in pool])
     best: tuple[float, list[str]] = (0.0, [])
@@ -194,7 +201,7 @@ def choose(found: Sequence[Weighed], without: str, room: int) -> list[str]:
             _, phrase, more, theirs = pool[at]
             needed = len(phrase) + 2 * bool(got)
             if needed <= left and words.isdisjoint(theirs):
-                go(at + 1, [*got, phrase], words | theirs, tells + more - _COST, left - needed)
+                go(at + 1, [*got, phrase], words.union(theirs), tells + more - _COST, left - needed)
 
     go(0, [], set(), 0.0, room)
     return best[1]

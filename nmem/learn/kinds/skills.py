@@ -72,6 +72,8 @@ _RUNNERS = frozenset(
      "kubectl", "terraform", "dotnet", "gradle", "mvn", "deno", "bundle", "rake", "mix", "composer", "swift", "zig",
      "npx", "bunx", "task", "nx", "turbo")
 )  # fmt: skip
+_ASKING = _RUNNERS - {"make", "yarn", "mix"}
+"""Those that do nothing by themselves."""
 _TWO = frozenset(("run", "pr", "mr", "issue", "exec", "compose", "tool"))
 _BOTH = frozenset(("uv", "poetry", "bundle"))
 """Runners of other programs: what is run says more."""
@@ -95,7 +97,7 @@ class Stretch:
 
 def form(part: str) -> str:
     """A command without its particulars: program and what it is asked to do; empty when it is no step."""
-    words = [word for word in part.split() if not word.startswith("-")]
+    words = [word for word in part.split() if word[0] != "-"]
     if not words:
         return ""
     while len(words) > 1 and words[0] not in _RUNNERS and (words[1] in _RUNNERS or words[1] in _INTERPRETERS):
@@ -113,7 +115,7 @@ def form(part: str) -> str:
     else:
         verb = words[1] if len(words) > 1 and words[1].isascii() and words[1].isalpha() and words[1].islower() else ""
         out = f"{program} {verb}" if 1 < len(verb) <= _VERB else program
-    looks = out in _NOTHING or out.rpartition(" ")[2] in _LOOKS or out in _RUNNERS - {"make", "yarn", "mix"}
+    looks = out in _NOTHING or out.rpartition(" ")[2] in _LOOKS or out in _ASKING
     return "" if looks else out[:60]
 
 
@@ -140,7 +142,7 @@ def _stretches(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
                     done.pop(step, None)
                     done[step] = part[:_TYPED]
                     last = row
-            if last is row and LAST.intersection(done):
+            if last is row and not done.keys().isdisjoint(LAST):
                 yield _stretch(changed, done, row)
                 pushed = "git push" in done or not any(step.startswith("git") for step in done)
                 changed, done = ({}, {}) if pushed else ({}, {"git commit": done["git commit"]})

@@ -57,6 +57,15 @@ def test_a_new_rule_takes_it_out_of_history(planted: str, own_home: Path) -> Non
     assert [one for one in holding(planted, (WORD,)) if one.startswith("nmem.db")] == []
 
 
+def test_what_held_nothing_by_other_rules_is_looked_at_anew(planted: str, own_home: Path) -> None:
+    with closing(sqlite3.connect(planted)) as db:
+        db.execute("UPDATE observations SET content = 'ls', metadata = ?", (json.dumps({"note": "Zq7PlantedTok42"}),))
+        rows = db.execute("SELECT count(*) FROM observations").fetchone()[0]
+        assert history.preview(db).by_table["observations"] == 0
+        ruled(own_home)
+        assert history.preview(db).by_table["observations"] == rows > 1
+
+
 def test_it_goes_on_where_it_was_stopped(planted: str, own_home: Path) -> None:
     ruled(own_home)
     with closing(store.connect(planted, timeout=5)) as db:
