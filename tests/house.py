@@ -293,8 +293,8 @@ def knotted(graph: dict[str, set[str]]) -> int:
 
 
 TABLE = (
-    Figure("lines of product Python", size, 141_431, 85_000),
-    Figure("modules", lambda house: len(house.modules), 796, 600),
+    Figure("lines of product Python", size, 141_710, 85_000),
+    Figure("modules", lambda house: len(house.modules), 797, 600),
     Figure("modules under 40 lines", each(lambda m: 0 < len(m.lines) < FRAGMENT), 47, 40),
     Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 15, 40),
     Figure("longest module", lambda house: max(len(m.lines) for m in modules(house)), 600, 600),
@@ -312,7 +312,7 @@ TABLE = (
     ),
     Figure("getattr by a computed name", each(lambda m: len(by_name(m))), 6, 0),
     Figure("megabytes of tests", lambda _: megabytes("tests"), 4.6, 8),
-    Figure("megabytes of screenshots", lambda _: megabytes("screenshots"), 0.7, 1.5),
+    Figure("megabytes of screenshots", lambda _: megabytes("screenshots"), 0.75, 1.5),
 )
 
 

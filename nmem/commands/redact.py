@@ -7,6 +7,7 @@ import dataclasses
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -113,10 +114,15 @@ def command(*, stats: bool, history: bool, project: str, dry_run: bool, yes: boo
 
 def _rules(project: str) -> AbstractContextManager[object]:
     """The rules of a project that is recorded. Raises NmemError for another name."""
+    with terminal.reading("sessions") as db:
+        rules: AbstractContextManager[object] = _past().parts(db, named(db, project).id)[0].rules
+        return rules
+
+
+def _past() -> ModuleType:
     from nmem.purge import history  # on use: start-up stays short
 
-    with terminal.reading("sessions") as db:
-        return history.parts(db, named(db, project).id)[0].rules
+    return history
 
 
 def _cleaned(source: BinaryIO) -> Iterator[str]:
@@ -138,12 +144,11 @@ def _print(text: str) -> None:
 
 def _history(project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Show what would go, of all or of one project, ask, do it."""
-    from nmem.purge import history  # on use: start-up stays short
     from nmem.settle import at_once  # on use: start-up stays short
 
     with terminal.reading("sessions") as db:
         number = named(db, project).id if project else 0
-        done = history.preview(db, project=number) if dry_run or not yes else None
+        done = _past().preview(db, project=number) if dry_run or not yes else None
     if done is not None:
         _told(done, True, as_json)
         if dry_run:
@@ -152,7 +157,7 @@ def _history(project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
         if not click.confirm("Remove these secrets?", err=True):
             raise NmemError("nothing was changed")
     with terminal.writing() as db:
-        done = history.over(db, terminal.now(), project=number)
+        done = _past().over(db, terminal.now(), project=number)
     if done.rows:
         at_once(paths.database())
     _told(done, False, as_json)

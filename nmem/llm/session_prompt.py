@@ -416,22 +416,15 @@ def _story(row: Mapping[str, object], ground: Ground) -> Story:
 
 
 def _found(line: str, ground: Ground) -> bool:
-    """Whether a sentence tells a finding: the user's own word, or what came out where something had failed.
-
-    A change by the work is none: a diff shows it. Requests alone tell how things were before the work. How things are
-    where nothing failed, a later session reads in the code.
-    """
+    """Whether a sentence tells a finding: the user's own word, or what came out where something had failed, in its
+    turns or the one before. A change by the work is none: a diff shows it; nor is how things were when it was asked."""
     ids = [id_ for _, found in cited(line) for id_ in found]
     if claims.PERSON.search(line) or line.startswith("The user "):
         return True
-    asked = all(id_[0] == PERSON for id_ in ids)
-    return not asked and not tells_change(line, ground.rows) and _failed(ids, ground.rows)
-
-
-def _failed(ids: Sequence[str], rows: Mapping[str, Row]) -> bool:
-    """Whether something failed in the turns that a sentence rests on, or in the one before them."""
-    turns = {int(id_[1:]) - back for id_ in ids for back in (0, 1)}
-    return any((done := rows.get(f"{DONE}{turn}")) is not None and FAILED in done.text for turn in turns)
+    if all(id_[0] == PERSON for id_ in ids) or tells_change(line, ground.rows):
+        return False
+    rows = (ground.rows.get(f"{DONE}{int(id_[1:]) - back}") for id_ in ids for back in (0, 1))
+    return any(row is not None and FAILED in row.text for row in rows)
 
 
 def _lines(value: object) -> list[str]:

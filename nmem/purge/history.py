@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from sqlite3 import Connection
@@ -40,6 +41,7 @@ _FACTS = ("observations", "prompts")
 _SLICE = 50
 _CHOSEN = "."
 """Between the digest of the detectors and that of the person's choice; older versions wrote one digest of both."""
+_LAST = "SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1"
 MEND = "nmem redact --history --dry-run"
 """Shows what would change."""
 _FIRST = ("observations", "prompts", "sessions", "projects", "work_units")
@@ -117,21 +119,26 @@ def parts(db: Connection, project: int = 0) -> list[Part]:
     return [Part(others=tuple(part.number for part in chosen)), *chosen]
 
 
-def rules() -> str:
-    """A digest of all that decides what is a secret: of the detectors, then of what the person chose."""
+@cache
+def _detectors() -> str:
+    """A digest of the modules that find secrets, as this process has them."""
     mark = blake2b(digest_size=8)
     for file in sorted(Path(redaction.__file__).parent.glob("*.py")):
         mark.update(file.read_bytes())
+    return mark.hexdigest()
+
+
+def rules() -> str:
+    """A digest of all that decides what is a secret: of the detectors, then of what the person chose."""
     form = settings.base()
     said: list[object] = [form.patterns, sorted(form.allow), form.allow_patterns]
     said += [form.strict, sorted(form.projects.items())] if form.strict or form.projects else []
-    chosen = blake2b(json.dumps(said).encode(), digest_size=8)
-    return f"{mark.hexdigest()}{_CHOSEN}{chosen.hexdigest()}"
+    return f"{_detectors()}{_CHOSEN}{blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()}"
 
 
 def stale(db: Connection) -> bool:
     """Whether history was gone over by other rules than those in force, or not to the end."""
-    row = db.execute("SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1").fetchone()
+    row = db.execute(_LAST).fetchone()
     return row is None or row[1] is None or row[0] != rules()
 
 
@@ -229,23 +236,23 @@ def left(db: Connection) -> Pass | None:
 
     A rule that the person adds goes over history only when the person says so, since nothing brings the texts back.
     """
-    row = db.execute("SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1").fetchone()
-    if row is not None and row[0] == rules():
+    row, now = db.execute(_LAST).fetchone(), rules()
+    if row is not None and row[0] == now:
         return None  # gone over, or begun: by a person, or since little changes
     seen = sample(db)
-    return seen if _chosen_since(row) or seen.changed > FEW * seen.strings else None
+    return seen if _chosen_since(row, now) or seen.changed > FEW * seen.strings else None
 
 
-def _chosen_since(row: tuple[str, int | None] | None) -> bool:
+def _chosen_since(row: tuple[str, int | None] | None, now: str) -> bool:
     """Whether the person has chosen otherwise since the last pass; unknown of one that an older version noted."""
     before = row[0].partition(_CHOSEN)[2] if row is not None else ""
-    return bool(before) and before != rules().partition(_CHOSEN)[2]
+    return bool(before) and before != now.partition(_CHOSEN)[2]
 
 
 def agreed(db: Connection) -> str:
     """The rules by which stored texts may be redacted unasked: not by what the person chose since the last pass."""
-    row = db.execute("SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1").fetchone()
-    return str(row[0]) if row is not None and _chosen_since(row) else rules()
+    row, now = db.execute(_LAST).fetchone(), rules()
+    return str(row[0]) if _chosen_since(row, now) else now
 
 
 def waiting(db: Connection, least: int = 1) -> str:
