@@ -142,8 +142,10 @@ def kind(path: str, param: click.Parameter) -> str:
         return FOLDER if isinstance(param.type, click.Path) and not param.type.file_okay else FILE
     if path.startswith("config ") and param.name == "name":
         return "|".join(sorted(one.name for table in SETTINGS for one in table if "*" not in one.parts))
+    if param.metavar in ("DIR", "FILE"):
+        return FILE if param.metavar == "FILE" else FOLDER
     if param.name == "project":
-        return FOLDER if param.metavar == "DIR" else PROJECT
+        return PROJECT
     if param.name == "client":
         return "|".join(CLIENTS)
     if param.name in ("file", "path"):

@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from sqlite3 import Connection
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 VARIABLE = "_NMEM_COMPLETE"
 """Set by a shell that asks, to a word such as bash_complete."""

@@ -31,7 +31,7 @@ def blocks() -> list[Block]:
 
 
 def run_by(line: str) -> list[str]:
-    """The words of the command that a line runs, without `nmem`: what stands before it, as `make |`, is no part of it."""
+    """The words of the command that a line runs, without `nmem`, and what stands before it, as `make |`."""
     before, _, after = line.partition("  #")[0].rpartition("nmem ")
     return after.split() if not before or before.endswith((" ", "(")) else []
 

@@ -132,7 +132,7 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command as click does, which knows only loaded ones when it names the nearest; its help has examples."""
+        """Find a command as click does, which knows only loaded ones when it names the nearest; teach its help."""
         try:
             name, command, rest = super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:

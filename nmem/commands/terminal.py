@@ -38,7 +38,7 @@ class Default(click.Group):
     """A group that alone lists its subject: options that no subcommand takes are those of `list`."""
 
     def __init__(self, *args: Any, **more: Any) -> None:  # noqa: ANN401 - click's
-        super().__init__(*args, no_args_is_help=False, **more)
+        super().__init__(*args, **{"no_args_is_help": False, **more})
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `list` in front where no subcommand is named."""

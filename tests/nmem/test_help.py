@@ -60,7 +60,7 @@ def test_help_says_what_a_command_is_for_and_shows_it(path: tuple[str, ...]) -> 
     shown = block.rstrip("\n").split("\n")
     assert all(line.startswith("    ") and "nmem" in line for line in shown)
     assert f"nmem {' '.join(path)}".strip() in block
-    assert max(map(len, done.stdout.splitlines())) <= WIDTH
+    assert max(map(len, shown)) <= WIDTH
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -69,7 +69,8 @@ def test_an_example_is_taken_by_the_command_line(line: str, files: None) -> None
     run = line.partition("  #")[0]
     words = shlex.split(run[run.rindex("nmem ") :].replace(")", ""))
     last = next((at for at, word in enumerate(words) if word in SHELL), len(words))
-    command, args, context = nmem, words[1:last], None
+    command: click.Command = nmem
+    args, context = words[1:last], None
     while True:
         context = command.make_context(command.name, list(args), parent=context)
         args = [*context._protected_args, *context.args]
