@@ -1,4 +1,4 @@
-"""The generated parts of docs/: keys, settings, commands, tables; and the table of completion.
+"""The generated parts of docs/: keys, settings, commands, tables; the table of completion; the plugin's hooks.
 
 `python -m tests.reference` writes them anew.
 """
@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 import click
 
 import nmem_tui.app  # noqa: F401 - screens that are found where they lie add their actions
-from capture.clients import CLIENTS
+from capture.clients import ASYNC, CLIENTS, claude
+from capture.clients.plugged import WORD
 from nmem.commands.complete import FILE, FLAG, FOLDER, PROJECT, SESSION, TABLE, Words
 from nmem.commands.main import COMMANDS, imported, nmem
 from nmem.commands.terminal import Default
@@ -23,6 +24,7 @@ from nmem_tui.model.screens import MODES
 from tests.house import ROOT, written
 
 DOCS = ROOT / "docs"
+HOOKS = ROOT / "plugin" / "hooks" / "hooks.json"
 SESSIONS = {"SESSION", "SESSION...", "session", "--session"}
 """How arguments and options are called whose value is a session."""
 KEYS = "<!-- keys -->", "<!-- end of keys -->"
@@ -127,6 +129,18 @@ def of_command(path: str, command: click.Command) -> Iterator[tuple[str, Words]]
                 yield from of_command(f"{path} {name}".strip(), own)
 
 
+def plugin_hooks() -> str:
+    """The hooks of the Claude Code plugin: those that `nmem init` registers, by the command that is on the PATH."""
+    out: dict[str, list[object]] = {}
+    for event, how in claude.EVENTS.items():
+        line = f"command -v nmem-hook >/dev/null 2>&1 && exec nmem-hook claude {event} {WORD} || exit 0"
+        handler: dict[str, object] = {"type": "command", "command": line, "timeout": how.timeout}
+        handler |= {"async": True} if how.mode == ASYNC else {}
+        out[event] = [({"matcher": how.matcher} if how.matcher else {}) | {"hooks": [handler]}]
+    said = "Records sessions, and tells them what is remembered. Rests where nmem init registered the same hooks."
+    return json.dumps({"description": said, "hooks": out}, indent=2) + "\n"
+
+
 def short(help_: str | None) -> str:
     """The first sentence of an option's help."""
     return (help_ or "").partition(". ")[0].rstrip(".")[:90]
@@ -168,6 +182,7 @@ def main() -> None:
         file = DOCS / name
         file.write_text(renewed(file.read_text("utf-8")), "utf-8")
     TABLE.write_text(words(), "utf-8")
+    HOOKS.write_text(plugin_hooks(), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Answers a shell that completes a word: by a table of the command line, so that no command is imported for it.
+"""Completes words for a shell: prints the script by which it asks, and answers by a table, without any command.
 
 The table, words.json, has a row for each command: what it does, its options and its arguments. `python -m
 tests.reference` writes it. click finds the word that is meant; what projects and sessions there are is read from the
@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ShellComplete, ZshComplete
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
 VARIABLE = "_NMEM_COMPLETE"
 """Set by a shell that asks, to a word such as bash_complete."""
-SHELLS = ("bash", "zsh", "fish")
+SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 ANSWER = "_complete"
 TABLE = Path(__file__).with_name("words.json")
 PROJECT, SESSION = "project", "session"
@@ -64,7 +64,7 @@ def answer() -> str:
     """What fits the line in COMP_WORDS, in the form of the shell that asks."""
     shell = os.environ[VARIABLE].removesuffix(ANSWER)
     table: dict[str, Words] = json.loads(TABLE.read_text("utf-8"))
-    found = get_completion_class(shell) if shell in SHELLS else None
+    found = SHELLS.get(shell)
     return found(Group("", table), {}, "nmem", VARIABLE).complete() + "\n" if found else ""
 
 
@@ -151,3 +151,15 @@ def _of(kind: str, db: Connection) -> list[tuple[str, str]]:
     from nmem.store import project  # on use: few words are of the database
 
     return [(name, "") for name in project.worked_on(db)] if kind == PROJECT else project.newest_sessions(db)
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(list(SHELLS)))
+def command(shell: str) -> None:
+    """Print a script by which SHELL completes commands, options, projects, session ids and settings.
+
+    Source it in the start file of your shell, or write it where the shell looks for it. It asks `nmem` at each press of
+    the tab key; nothing is recorded, and no database is made.
+    """
+    asking = SHELLS[shell](click.Command("nmem"), {}, "nmem", VARIABLE)
+    click.echo(asking.source_template % asking.source_vars())  # source() would start a shell to ask for its version

@@ -33,7 +33,7 @@ def blocks() -> list[Block]:
 def run_by(line: str) -> list[str]:
     """The words of the command that a line runs, without `nmem`, and what stands before it, as `make |`."""
     before, _, after = line.partition("  #")[0].rpartition("nmem ")
-    return after.split() if not before or before.endswith((" ", "(")) else []
+    return after.split() if not before or before[-1] in " (" else []
 
 
 def of(path: str, below: set[str]) -> list[Block]:

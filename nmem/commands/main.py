@@ -81,6 +81,7 @@ an underscore behind it where Python needs one. A command that takes another one
 _NAME = 200
 ELSEWHERE = {
     "tui": "nmem_tui.command:command",
+    "completion": "nmem.commands.complete:command",
     "unpin": "nmem.commands.pin:unpin",
     "how": "nmem.commands.when:how",
     "maintain": "nmem.commands.sweep:maintain",

@@ -67,7 +67,7 @@ def test_help_says_what_a_command_is_for_and_shows_it(path: tuple[str, ...]) -> 
 def test_an_example_is_taken_by_the_command_line(line: str, files: None) -> None:
     """Parsed as it would be, up to what would run it."""
     run = line.partition("  #")[0]
-    words = shlex.split(run[run.rindex("nmem ") :].replace(")", ""))
+    words = shlex.split(run[run.rindex("nmem ") :].replace(')"', "").replace(")", ""))
     last = next((at for at, word in enumerate(words) if word in SHELL), len(words))
     command: click.Command = nmem
     args, context = words[1:last], None
