@@ -107,7 +107,8 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
     _offer_model(asked=asks and bool(wanted))
     if setup.fleeting(registered.entry()):
         click.echo(
-            f"note: {registered.entry()} is in a temporary folder; install nmem elsewhere, then init again",
+            f"note: {registered.entry()} is in a folder that is cleared by and by: install nmem to stay, as pipx or"
+            " `uv tool install` does, then init again",
             err=True,
         )
     if not dry_run and any(plan.changes for plan in wanted):

@@ -1,4 +1,4 @@
-"""The plugin in the real client: installed from its folder, it records; beside `nmem init` nothing is recorded twice."""
+"""The plugin in the real client: installed from its folder, it records; beside `nmem init`, once."""
 
 from __future__ import annotations
 
