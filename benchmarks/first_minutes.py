@@ -1,7 +1,7 @@
-"""A stranger's first minutes, with a stopwatch: what the readme says, in a fresh folder, with nothing but Python and git.
+"""A stranger's first minutes, with a stopwatch: what the readme says, in a fresh folder, with only Python and git.
 
-A clone of this checkout, an environment, the demo on screen, `nmem init` for a home with a folder .claude, a first session
-through the registered hook commands, that session in the cockpit, a search, a pin. The home and the folders are thrown away.
+A clone of this checkout, an environment, the demo on screen, `nmem init` for a home with a folder .claude, a first
+session through the registered hook commands, that session in the cockpit, a search, a pin. All of it is thrown away.
 The limit is five minutes; what a package index takes to deliver is in it.
 
     python benchmarks/first_minutes.py [--json]
@@ -35,7 +35,7 @@ EVENTS: tuple[tuple[str, dict[str, object]], ...] = (
     ("PostToolUseFailure", {"tool_name": "Bash", "tool_input": {"command": "pytest tests/test_coupon.py"},
                             "error": "Exit code 1\n1 failed, 3 passed in 0.12s", "tool_use_id": "t1"}),
     ("PostToolUse", {"tool_name": "Edit", "tool_use_id": "t2", "tool_input": {
-        "file_path": "src/coupon.py", "old_string": "round(x)", "new_string": "round_half_up(x)"}, "tool_response": {}}),
+        "file_path": "src/coupon.py", "old_string": "round(x)", "new_string": "half_up(x)"}, "tool_response": {}}),
     ("PostToolUse", {"tool_name": "Bash", "tool_input": {"command": "pytest tests/test_coupon.py"},
                      "tool_response": {"stdout": "4 passed in 0.10s", "stderr": ""}, "tool_use_id": "t3"}),
     ("Stop", {"last_assistant_message": "Half-cents round up now, and the tests pass."}),
@@ -59,6 +59,7 @@ class Stranger:
         """What a line of shell prints. Raises SystemExit with its words when it fails."""
         done = subprocess.run(
             ["/bin/sh", "-c", line],
+            check=False,
             env=self.env,
             cwd=folder or self.project,
             input=given,
