@@ -114,8 +114,8 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
     if not dry_run and any(plan.changes for plan in wanted):
         click.echo(f"The memory is {db}.")
         click.echo(
-            "Next: begin a session of your client, with nmem tui beside it. nmem doctor tries every hook, nmem import loads "
-            "past sessions, nmem completion --help has your shell complete nmem's words."
+            "Next: begin a session of your client, with nmem tui beside it. nmem doctor tries every hook, nmem import "
+            "loads past sessions, nmem completion --help has your shell complete nmem's words."
         )
     _refuse(refused)
 

@@ -157,6 +157,7 @@ def test_where_the_plugin_is_on_nothing_is_registered_twice(
     assert done.exit_code == 0 and "the plugin nmem@nmem brings hooks, tools and skills" in done.output
     assert claude.read_text() == PLUGGED and Path(db_path).exists()
     assert not (own_home / ".claude.json").exists() and not (own_home / ".claude" / "skills").exists()
+    assert "claude plugin uninstall nmem@nmem" in run(uninstall, "--yes").output
     monkeypatch.setattr("nmem.doctor.registrations.shutil.which", lambda _name: "/bin/nmem-hook")
     assert "nothing is recorded" not in run(doctor).output
     monkeypatch.setattr("nmem.doctor.registrations.shutil.which", lambda _name: None)
