@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from click.testing import CliRunner
 
 from nmem.commands import examples
 from nmem.commands.main import nmem
+from tests.nmem.command_line import parse
 
 WIDTH = 80
-SHELL = {"|", ">", "<", "&&"}
 
 
 def every(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -65,25 +64,7 @@ def test_help_says_what_a_command_is_for_and_shows_it(path: tuple[str, ...]) -> 
 
 @pytest.mark.parametrize("line", LINES)
 def test_an_example_is_taken_by_the_command_line(line: str, files: None) -> None:
-    """Parsed as it would be, up to what would run it."""
-    run = line.partition("  #")[0]
-    words = shlex.split(run[run.rindex("nmem ") :].replace(')"', "").replace(")", ""))
-    last = next((at for at, word in enumerate(words) if word in SHELL), len(words))
-    command: click.Command = nmem
-    args, context = words[1:last], None
-    if "--plugin" in args:  # answers while it is parsed
-        with pytest.raises(click.exceptions.Exit):
-            nmem.make_context("nmem", [*args]).command.invoke(nmem.make_context("nmem", [*args]))
-        return
-    while True:
-        context = command.make_context(command.name, list(args), parent=context)
-        args = [*context._protected_args, *context.args]
-        if not isinstance(command, click.Group) or not args:
-            break
-        _, found, args = command.resolve_command(context, args)
-        assert found is not None
-        command = found
-    assert not isinstance(command, click.Group) or command.invoke_without_command or not args
+    parse(line)
 
 
 @pytest.mark.parametrize("line", [line for line in LINES if not line.startswith("  ")])
