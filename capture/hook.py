@@ -40,7 +40,9 @@ LARGE = 64 * 1024
 
 
 def main(argv: list[str], started: int, listener: Listener | None = None) -> None:
-    """Run one hook and leave the process: `CLIENT EVENT [--db PATH]`, or `settle`. Never returns, never fails.
+    """Run one hook and leave the process: `CLIENT EVENT [--plugin] [--db PATH]`, or `settle`.
+
+    Never returns, never fails.
 
     `listener(db, event, path)` is told of each event once its rows are stored, and answers two things: True when it
     has started a settling of its own, which does this package's too; and what the session shall be told, if anything.
@@ -55,7 +57,7 @@ def main(argv: list[str], started: int, listener: Listener | None = None) -> Non
                 from capture.settle import settle  # on use: few runs settle
 
                 settle(path)
-            else:
+            elif words[2:] != ["--plugin"] or not _elsewhere(words[1]):
                 _hook(words, path, started, listener)
     except BaseException as error:  # noqa: BLE001 - the hook's boundary: the client's session goes on whatever we did
         _fault(path, error)
@@ -71,6 +73,13 @@ def arguments(argv: list[str]) -> tuple[list[str], str]:
         path = "".join(words[at + 1 : at + 2])
         del words[at : at + 2]
     return words, path or paths.database()
+
+
+def _elsewhere(event: str) -> bool:
+    """Whether this hook is the plugin's, and settings run nmem for the same event."""
+    from capture.clients.plugged import stands_back  # on use: hooks of the plugin only
+
+    return stands_back(event, os.environ)
 
 
 def _fault(path: str, error: BaseException) -> None:

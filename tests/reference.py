@@ -1,4 +1,7 @@
-"""The generated parts of docs/: keys, settings, commands, tables. `python -m tests.reference` writes them anew."""
+"""The generated parts of docs/: keys, settings, commands, tables; the table of completion; the plugin's hooks.
+
+`python -m tests.reference` writes them anew.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,11 @@ from collections.abc import Callable, Iterator
 import click
 
 import nmem_tui.app  # noqa: F401 - screens that are found where they lie add their actions
-from nmem.commands.main import COMMANDS, imported
+from capture.clients import ASYNC, CLIENTS, claude
+from capture.clients.plugged import WORD
+from nmem.commands.complete import FILE, FLAG, FOLDER, PROJECT, SESSION, TABLE, Words
+from nmem.commands.main import COMMANDS, imported, nmem
+from nmem.commands.terminal import Default
 from nmem.settings.declared import TABLES as SETTINGS
 from nmem.settings.listing import allowed
 from nmem.store.registry import ALWAYS, BORN, TABLES, Table
@@ -17,6 +24,9 @@ from nmem_tui.model.screens import MODES
 from tests.house import ROOT, written
 
 DOCS = ROOT / "docs"
+HOOKS = ROOT / "plugin" / "hooks" / "hooks.json"
+SESSIONS = {"SESSION", "SESSION...", "session", "--session"}
+"""How arguments and options are called whose value is a session."""
 KEYS = "<!-- keys -->", "<!-- end of keys -->"
 MARKS = "<!-- settings -->", "<!-- end of settings -->"
 BEGIN, END = "<!-- generated: python -m tests.reference -->", "<!-- end -->"
@@ -90,6 +100,73 @@ def asof(table: Table) -> str:
     return {"": "", ALWAYS: "all rows", BORN: "rows that came before"}.get(table.asof, "rows known by then")
 
 
+def words() -> str:
+    """The table of the command line that completion reads (nmem.commands.complete): a line for each command."""
+    lines = (f"{json.dumps(path)}: {json.dumps(row, ensure_ascii=False)}" for path, row in of_command("", nmem))
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def of_command(path: str, command: click.Command) -> Iterator[tuple[str, Words]]:
+    """The row of a command, then those of its own commands."""
+    context = click.Context(command)
+    options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+    yield (
+        path,
+        {
+            "help": COMMANDS.get(path) or command.get_short_help_str(90),
+            "options": [([*each.opts, *each.secondary_opts], kind(path, each), short(each.help)) for each in options],
+            "arguments": [
+                (str(each.name), kind(path, each), each.nargs)
+                for each in command.params
+                if isinstance(each, click.Argument)
+            ],
+            "alone": "list" if isinstance(command, Default) else "",
+        },
+    )
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            if (own := command.get_command(context, name)) and not own.hidden:
+                yield from of_command(f"{path} {name}".strip(), own)
+
+
+def plugin_hooks() -> str:
+    """The hooks of the Claude Code plugin: those that `nmem init` registers, by the command that is on the PATH."""
+    out: dict[str, list[object]] = {}
+    for event, how in claude.EVENTS.items():
+        line = f"command -v nmem-hook >/dev/null 2>&1 && exec nmem-hook claude {event} {WORD} || exit 0"
+        handler: dict[str, object] = {"type": "command", "command": line, "timeout": how.timeout}
+        handler |= {"async": True} if how.mode == ASYNC else {}
+        out[event] = [({"matcher": how.matcher} if how.matcher else {}) | {"hooks": [handler]}]
+    said = "Records sessions, and tells them what is remembered. Rests where nmem init registered the same hooks."
+    return json.dumps({"description": said, "hooks": out}, indent=2) + "\n"
+
+
+def short(help_: str | None) -> str:
+    """The first sentence of an option's help."""
+    return (help_ or "").partition(". ")[0].rstrip(".")[:90]
+
+
+def kind(path: str, param: click.Parameter) -> str:
+    """What completes the value of a parameter."""
+    if isinstance(param, click.Option) and (param.is_flag or param.count):
+        return FLAG
+    if isinstance(param.type, click.Choice):
+        return "|".join(map(str, param.type.choices))
+    if isinstance(param.type, click.Path | click.File):
+        return FOLDER if isinstance(param.type, click.Path) and not param.type.file_okay else FILE
+    if path.startswith("config ") and param.name == "name":
+        return "|".join(sorted(one.name for table in SETTINGS for one in table if "*" not in one.parts))
+    if param.metavar in ("DIR", "FILE"):
+        return FILE if param.metavar == "FILE" else FOLDER
+    if param.name == "project":
+        return PROJECT
+    if param.name == "client":
+        return "|".join(CLIENTS)
+    if param.name in ("file", "path"):
+        return FILE
+    return SESSION if {param.name, param.metavar, *param.opts} & SESSIONS else ""
+
+
 GENERATED: dict[str, Callable[[str], str]] = {
     "keys.md": lambda page: written(page, keys(), *KEYS),
     "config.md": lambda page: written(page, settings(), *MARKS),
@@ -104,6 +181,8 @@ def main() -> None:
     for name, renewed in GENERATED.items():
         file = DOCS / name
         file.write_text(renewed(file.read_text("utf-8")), "utf-8")
+    TABLE.write_text(words(), "utf-8")
+    HOOKS.write_text(plugin_hooks(), "utf-8")
 
 
 if __name__ == "__main__":

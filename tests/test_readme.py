@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from nmem.commands.main import nmem
+from tests.nmem.command_line import parse
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
@@ -30,6 +31,15 @@ def test_every_verb_exists() -> None:
         done = CliRunner().invoke(nmem, [verb, "--help"], prog_name="nmem")
         assert done.exit_code == 0, done.output
         assert done.stdout.startswith(f"Usage: nmem {verb} "), verb
+
+
+def test_every_line_is_taken_by_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its options and arguments: parsed as it would be, up to what would run it."""
+    monkeypatch.chdir(tmp_path)
+    commands = [line.partition(" #")[0] for block in BLOCKS for line in block.splitlines() if "nmem " in line]
+    assert len(commands) > 30
+    for each in commands:
+        parse(each)
 
 
 def test_the_module_answers_as_the_command_does() -> None:

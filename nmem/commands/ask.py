@@ -38,10 +38,6 @@ _LINE = 300
 def command(question: tuple[str, ...], project: str, limit: int, no_model: bool, as_json: bool) -> int:
     """Answer QUESTION from what was decided, said, learned and written down, in quotes with their ids and dates.
 
-    \b
-        nmem ask "why do half-cents round down?"
-        nmem ask --project shop who may see beta flags
-
     The best quote stands first, one that was superseded behind what replaced it. Where a language model is set up
     (`nmem model`), a short answer stands above them; each sentence of it rests on a quote. `nmem show ID` opens a
     quote's place. Exit code 1: nothing is recorded about it.

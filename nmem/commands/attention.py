@@ -24,11 +24,7 @@ def command() -> None:
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(as_json: bool) -> None:
-    """List the sessions that wait for you since the last ten minutes.
-
-    \b
-        nmem attention --json
-    """
+    """List the sessions that wait for you since the last ten minutes."""
     now, own = terminal.now(), config.load()
     with terminal.reading("sessions") as db:
         found = waiting.all_of(db, now)
@@ -52,9 +48,6 @@ def list_(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def test_(given: tuple[str, ...], as_json: bool) -> int:
     """Call you once, so that you see that it works; quiet hours do not matter here.
-
-    \b
-        nmem attention test --how bell --how desktop
 
     Without --how it is done as `attention.how` says, by the bell where that is off. Exit code 1: one way did not work.
     """

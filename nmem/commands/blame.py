@@ -28,11 +28,6 @@ _LINES = re.compile(r"(.+):(\d{1,9})(?:-(\d{1,9}))?", re.DOTALL)
 def command(where: str, as_json: bool) -> int:
     """Why a line is as it is: the prompt, the episode and what was decided in it; what failed before, how tests ended.
 
-    \b
-        nmem blame src/invoice.py:12
-        nmem blame src/invoice.py:12-20
-        nmem blame src/invoice.py           one row for lines with the same reason, or with none
-
     A line is explained only where a recorded edit has its text, and its commit was seen made in a session or it is
     not committed yet; else its commit is told. Exit code 1: nothing recorded made any of the lines.
     """

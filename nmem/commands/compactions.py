@@ -31,10 +31,6 @@ _TEXT = 200
 def command(session: str | None, project: str, limit: int, everything: bool, as_json: bool) -> int:
     """What compactions dropped: decisions, open ends, files and passing commands that a summary does not name.
 
-    \b
-        nmem compactions
-        nmem compactions 6113e919
-
     SESSION is the beginning of an id; without one, the sessions that were compacted are listed, with totals. Known is
     what was said, open, changed or passing before; dropped is what the summary does not name of it; again is what the
     session read, saw fail or was asked a second time afterwards. Told and needed say when the memory told a thing

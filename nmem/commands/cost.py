@@ -30,10 +30,6 @@ _PASSED = 3
 def command(by: str, since: str | None, project: str, limit: int, as_json: bool) -> int:
     """What sessions cost: tokens from the clients' transcripts, money from a table of prices.
 
-    \b
-        nmem cost --since 7d
-        nmem cost --by model --project shop
-
     `written` and `cached` are tokens written to and read from the cache of prompts. What nmem itself costs stands
     below. Your own prices go into prices.json beside config.toml. Exit code 1: no usage is known; 3: a budget of yours
     is passed (`nmem config set cost.budget_day 20`, cost.budget_month).

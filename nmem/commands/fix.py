@@ -32,10 +32,6 @@ _MOST = 1_000_000
 def command(error: tuple[str, ...], project: str, all_projects: bool, limit: int, as_json: bool) -> int:
     """What put ERROR right before: its text, a part of it, or the command that fails; - reads standard input.
 
-    \b
-        nmem fix "ModuleNotFoundError: No module named 'yaml'"
-        make 2>&1 | nmem fix
-
     What several sessions of the project met is told first, else what put it right in one session, else what other
     projects know, else what errors with the same words were put right by. Exit code 1: nothing is known.
     """

@@ -31,11 +31,6 @@ _PRINT, _RUN, _PANE = "print", "run", "pane"
 def command(episode: str, client: str | None, way: str | None, as_json: bool) -> None:
     """Hand EPISODE (12, episode/12 or last) on to another client.
 
-    \b
-        nmem handoff 12 --to codex
-        nmem handoff last --to gemini --pane
-        nmem handoff episode/12 --print
-
     It starts in the folder of the work with a brief of at most 1,500 tokens as its first prompt: goal, state,
     decisions, failed attempts, open ends, files. Secrets are redacted; what was recorded is quoted as data.
     """

@@ -31,11 +31,6 @@ _WIDE, _BESIDE = 120, 28
 def command(project: str, since: str | None, as_map: bool, moved: bool, limit: int, as_json: bool) -> None:
     """Which files of a project are hot: edited often, failing, taken back, changed by several people.
 
-    \b
-        nmem hot --since 4w
-        nmem hot --map
-        nmem hot --moved
-
     An edit counts 1, a failure 2, an edit that was taken back 3, at most 10 for one file in one session; each session
     is halved for every half-life (learn.half_life_days) before the project's newest work. Each further person who
     committed to the file adds a quarter. The hottest file has 100. Lockfiles, generated files and scripts that sessions

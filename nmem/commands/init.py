@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -20,6 +21,7 @@ from nmem.errors import NmemError
 from nmem.llm import chosen as models
 from nmem.mcp import registration
 from nmem.settings import file
+from nmem.text import printable
 
 EXPERIMENTAL = ", ".join(f"{name} ({targets.title(name)})" for name in targets.experimental())
 
@@ -51,6 +53,12 @@ def chosen(named: tuple[str, ...]) -> tuple[str, ...]:
     return clients
 
 
+def _plugin_folder(context: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        click.echo(str(registration.plugin()))
+        context.exit()
+
+
 @click.command(
     "init",
     epilog=f"Experimental, written from documentation only: {EXPERIMENTAL}.",
@@ -66,6 +74,8 @@ def chosen(named: tuple[str, ...]) -> tuple[str, ...]:
 @click.option("--no-status-line", "line", flag_value=status_line.OFF,
               help="Leave your status line alone. Default: it keeps running, and nmem reads its input.")  # fmt: skip
 @click.option("--no-mcp", is_flag=True, help="Hooks only: no tools for the agent, and no skill.")
+@click.option("--plugin", is_flag=True, is_eager=True, expose_value=False, callback=_plugin_folder,
+              help="Print the folder of the plugin for Claude Code, and do nothing else.")  # fmt: skip
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool, yes: bool, dry_run: bool) -> None:
@@ -75,7 +85,8 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
     the original lies beside the memory, and `nmem uninstall` gives it back.
     """
     db = paths.database()
-    clients, here = chosen(clients), str(Path.cwd())
+    here = str(Path.cwd())
+    clients, brought = _without_plugin(chosen(clients), here)
     made, refused = plans(clients, scope, here, db, line or status_line.WRAP, not no_mcp)
     tools = [] if no_mcp else _tools(clients, scope, here, db)
     asks = not (yes or dry_run)
@@ -84,26 +95,41 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
             settings_diff.show(plan, short=yes)
     wanted = [] if dry_run else [plan for some in _asked(made, tools) if yes or _agreed(some) for plan in some]
     made += tools
-    if wanted or (made and not dry_run and not any(plan.changes for plan in made)):
+    if wanted or ((made or brought) and not dry_run and not any(plan.changes for plan in made)):
         for note in setup.prepare(db):
             click.echo(f"note: {note}", err=True)
     refused += _write(wanted, db)
     if not dry_run:
         _remember(made, db)
         registration.renew(db, here)
-    for plan in made:
-        for note in notes(plan, here):
-            click.echo(note)
+    for note in chain(brought, *(notes(plan, here) for plan in made)):
+        click.echo(note)
     _offer_model(asked=asks and bool(wanted))
     if setup.fleeting(registered.entry()):
         click.echo(
-            f"note: {registered.entry()} is in a temporary folder; install nmem elsewhere, then init again",
+            f"note: {registered.entry()} is in a folder that is cleared by and by: install nmem to stay, as pipx or"
+            " `uv tool install` does, then init again",
             err=True,
         )
     if not dry_run and any(plan.changes for plan in wanted):
         click.echo(f"The memory is {db}.")
-        click.echo("Next: nmem doctor sends an event through every hook; nmem import loads past sessions.")
+        click.echo(
+            "Next: begin a session of your client, with nmem tui beside it. nmem doctor tries every hook, nmem import "
+            "loads past sessions, nmem completion --help has your shell complete nmem's words."
+        )
     _refuse(refused)
+
+
+def _without_plugin(clients: tuple[str, ...], folder: str) -> tuple[tuple[str, ...], list[str]]:
+    """The clients to connect, and why Claude Code is not: its plugin brings all that would be registered.
+
+    Where init's own hooks stand already they stay, and are brought up to date: the plugin's stand back.
+    """
+    name = registration.plugged() if "claude" in clients else ""
+    if not name or any(registrations.all_of("claude", folder)):
+        return clients, []
+    said = f"Claude Code: the plugin {printable(name)} brings hooks, tools and skills: nothing else is registered."
+    return tuple(each for each in clients if each != "claude"), [said]
 
 
 def _offer_model(*, asked: bool) -> None:
@@ -190,6 +216,10 @@ def notes(plan: Plan, folder: str) -> list[str]:
     if target.client == "droid" and (Path(targets.home("droid")) / "hooks.json").exists():
         out.append("Droid ignores hooks in settings.json while hooks.json exists: move one into the other.")
     out += _about_line(plan)
+    if target.client == "claude" and (name := printable(registration.plugged())):
+        out.append(
+            f"The plugin {name} brings tools and skills once more: `claude plugin disable {name}` keeps one of each."
+        )
     if target.client in ("claude", "gemini"):
         check = switches.claude if target.client == "claude" else switches.gemini
         out += [f"warning: {found.evidence}; to mend it: {found.mend}" for found in check(folder)]

@@ -48,9 +48,6 @@ _WIDE, _TITLE = 120, 24
 def command(project: str, everywhere: bool, since: str | None, limit: int, as_json: bool) -> None:
     """Show whether lessons hold: in how many sessions each applied, was kept and was broken.
 
-    \b
-        nmem learn report --project shop --since 30d
-
     A session counts once for each lesson. `before`, `after`: broken/applied in sessions that began before its
     acceptance (a rule of yours: before you said it), and after. `told`, `held out`: the same in sessions that were told
     it, and in those kept without by `context.holdout`, from then on. `unclear`: it applied, and nothing says how that

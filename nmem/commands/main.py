@@ -14,11 +14,13 @@ import click
 
 from capture.storage.sqlite import Error
 from nmem import commands
+from nmem.commands import examples
 from nmem.errors import NmemError
 from nmem.text import lines, printable
 
 COMMANDS: dict[str, str] = {
     "init": "connect nmem to your coding clients",
+    "completion": "print the script that makes your shell complete nmem's words",
     "uninstall": "remove nmem's hooks and tools",
     "status": "what is recorded, and whether the hooks are alive",
     "doctor": "send an event through every registered hook and read it back",
@@ -79,6 +81,7 @@ an underscore behind it where Python needs one. A command that takes another one
 _NAME = 200
 ELSEWHERE = {
     "tui": "nmem_tui.command:command",
+    "completion": "nmem.commands.complete:command",
     "unpin": "nmem.commands.pin:unpin",
     "how": "nmem.commands.when:how",
     "maintain": "nmem.commands.sweep:maintain",
@@ -130,11 +133,14 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command as click does, which knows only loaded ones when it names the nearest."""
+        """Find a command as click does, which knows only loaded ones when it names the nearest; teach its help."""
         try:
-            return super().resolve_command(ctx, args)
+            name, command, rest = super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
             raise click.NoSuchCommand(error.command_name, possibilities=self.list_commands(ctx), ctx=ctx) from None
+        if command is not None and (examples.HELP & set(rest) or (not rest and command.no_args_is_help)):
+            examples.teach(command, str(name))
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click calls it so
         """The list of commands, without importing any."""
@@ -142,7 +148,13 @@ class Lazy(click.Group):
             formatter.write_dl([*COMMANDS.items(), *others().items()])
 
 
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Lazy,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`nmem COMMAND --help` says what a command is for, and shows examples.\n\n"
+    "\b\nExamples:\n  nmem init            # connect your coding clients\n"
+    "  nmem tui --demo      # look around in a recorded session\n  nmem search --help",
+)
 @click.version_option(package_name="nmem", message="nmem %(version)s")
 def nmem() -> None:
     """The memory of your coding sessions, and the cockpit you steer it from."""

@@ -31,11 +31,6 @@ _UNDO = "`nmem undo` takes it back"
 def command(project: str, as_diff: bool, write: bool, yes: bool, as_json: bool) -> int:
     """Check the instructions that coding clients load: CLAUDE.md, AGENTS.md, GEMINI.md, imports and memories.
 
-    \b
-        nmem native
-        nmem native --diff
-        nmem native --apply
-
     Each finding names its file and line, and what it rests on: a commit, a recorded call, a learning, a decision of
     yours. The diff touches only lines that are surely stale or repeated. Exit code 1: something was found.
     """

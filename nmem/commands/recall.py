@@ -177,11 +177,6 @@ def migrate(rules: bool, dry_run: bool, yes: bool, folder: str, index: str, deci
     Keys become situations (/when working on X, before doing Y) and procedures (/how do Z), named by your language
     model where one is set up. What loaded the index into every session, and its older header, goes. References among
     the decision files follow their headings; what else speaks of one is listed and left.
-
-    \b
-        nmem recall migrate --dry-run
-        nmem recall migrate --yes
-        nmem undo
     """
     from nmem.llm.connect import connect  # on use: start-up stays short
     from nmem.recall import migrate as migrating

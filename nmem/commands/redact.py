@@ -89,10 +89,6 @@ def command(*, stats: bool, history: bool, project: str, dry_run: bool, yes: boo
 
     What is left is what nmem would store of the same text. It is read to its end, or in pieces of 64 KB; with --project
     and text piped in, by the rules of that project.
-
-    \b
-        nmem config set redaction.projects.shop.sensitivity strict
-        nmem redact --project shop --dry-run
     """
     piped = project and not (history or dry_run or yes) and not sys.stdin.isatty()
     if history or (project and not piped):

@@ -16,10 +16,7 @@ from nmem.sessions import restore, resume
 from nmem.text import printable, to_json
 
 
-@click.command(
-    epilog="Examples: nmem resume (the newest session of this folder's project); nmem resume 3f2a --pane; nmem resume"
-    " 3f2a --restore --run. `nmem sessions` lists the ids."
-)
+@click.command(epilog="`nmem sessions` lists the ids.")
 @click.argument("session", required=False, type=terminal.session)
 @click.option("--project", default="", help="The newest session of this project (name, key or root folder).")
 @click.option("--run", "run_", is_flag=True, help="Run it in this terminal.")

@@ -32,8 +32,7 @@ _WIDE, _MIDDLE = 120, 100
 
 @click.group(
     cls=terminal.Default,
-    epilog="`nmem sessions` alone is `nmem sessions list`. Example: nmem sessions --state waiting --tag release; then"
-    " nmem sessions tag 3f2a release, and nmem resume 3f2a. Of an id the beginning is enough.",
+    epilog="`nmem sessions` alone is `nmem sessions list`. Of an id the beginning is enough.",
 )
 def command() -> None:
     """Sessions and their states: list them, name, tag and archive them; `nmem resume` goes on with one."""
@@ -59,9 +58,6 @@ def list_(
 
     working: its agent is at a turn. waiting: it is your turn. failed: over, and its last test or its task failed.
     done: over.
-
-    \b
-        nmem sessions --working        who is at work now, on what, on which files
     """
     if working and states:
         raise click.UsageError("give either --working or --state: --working lists those in the state working")

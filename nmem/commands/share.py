@@ -32,11 +32,6 @@ _REFUSED = "cannot be shared: episode/12, session/ID or last"
 def command(what: str, folder: str, form: str, force: bool, as_json: bool) -> None:
     """Write an episode, or a session with its episodes in order, for somebody else to read.
 
-    \b
-        nmem share episode/12
-        nmem share last --out ~/reports --format html
-        nmem share session/6b6f4218
-
     A number alone is an episode, `last` the newest one of the current folder's project; anything else is the beginning
     of a session's ID. The files hold the story, the decisions, the conversation, the actions, files, commits and
     tests; secrets are redacted again, paths are relative to the project. Read a file before you send it.

@@ -1,10 +1,12 @@
-"""The entry point of `nmem`: answers a plain `when` or `how` at once, and hands the rest to the command line.
+"""The entry point of `nmem`: answers a plain `when` or `how` at once, and a shell that completes a word; hands the
+rest to the command line.
 
 An agent asks many times in a session; what reads options and draws tables takes longer to load than an answer.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 QUICK = ("when", "how")
@@ -12,6 +14,10 @@ QUICK = ("when", "how")
 
 def main() -> None:
     """Run the command line."""
+    if "_NMEM_COMPLETE" in os.environ:
+        from nmem.commands.complete import main as complete  # on use: a shell asks for words
+
+        complete()
     asked = sys.argv[2:]
     if sys.argv[1:2] and sys.argv[1] in QUICK and asked and not any(each.startswith("-") for each in asked):
         code = _quick(sys.argv[1], asked)

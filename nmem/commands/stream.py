@@ -72,13 +72,6 @@ def command(
 ) -> int:  # fmt: skip
     """Send every prompt and call as one line of JSON, redacted once more, and end when all is sent.
 
-    \b
-        nmem stream --since 1d                                        on standard output
-        nmem stream --to events.jsonl --follow                        a file that is rotated
-        nmem stream --to http://127.0.0.1:9428/insert/jsonline        VictoriaLogs
-        nmem stream --to loki+http://127.0.0.1:3100/loki/api/v1/push  Loki
-        nmem stream --list                                            how far each got
-
     Each target has a cursor: the next run goes on behind it. An event may come twice, never not at all; its id tells.
     Exit code 1: the target took nothing, and the events wait for the next run.
     """

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,6 +36,9 @@ Section = tuple[str, Sequence[tuple[str, str]]]
 
 class Default(click.Group):
     """A group that alone lists its subject: options that no subcommand takes are those of `list`."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:  # noqa: ANN401 - click's
+        super().__init__(*args, **{"no_args_is_help": False, **more})
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `list` in front where no subcommand is named."""

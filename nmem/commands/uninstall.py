@@ -15,6 +15,7 @@ from capture.install.targets import Target
 from nmem import settings_diff
 from nmem.errors import NmemError
 from nmem.mcp import registration
+from nmem.text import printable
 
 
 def places(clients: tuple[str, ...], scopes: tuple[str, ...], folder: str, db: str) -> list[Target]:
@@ -54,6 +55,8 @@ def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: boo
             _write(plan, db, refused)
     if not dry_run and Path(db).exists():
         registration.renew(db, str(Path.cwd()))
+    if name := printable(registration.plugged()):
+        click.echo(f"Claude Code's plugin {name} records on: claude plugin uninstall {name} takes it out.")
     _memory(db)
     if refused:
         raise NmemError("; ".join(refused))

@@ -13,12 +13,6 @@ _MOST = 1_000_000
 """Characters of standard input that are read."""
 _HELP = """Answer QUERY with the decision that was written down, or with the nearest ones.
 
-\b
-    nmem {0} {1}
-    nmem {0} "{1}" "a second question"
-    nmem {0} ".A Heading"
-    nmem {0} ..file.md
-
 Words are one query; phrases are one each; - reads them from standard input, one a line. A dot asks for a section by its
 heading, two for a file of the decisions folder, ..file.md#Heading for a section of it.
 
@@ -26,10 +20,10 @@ Which of when and how was asked never keeps an entry from being found. Exit code
 """
 
 
-def made(operator: str, example: str) -> click.Command:
+def made(operator: str) -> click.Command:
     """The command of an operator."""
 
-    @click.command(operator, help=_HELP.format(operator, example))
+    @click.command(operator, help=_HELP)
     @click.argument("query", nargs=-1)
     @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
     @click.option(
@@ -65,5 +59,5 @@ def _asked(operator: str, given: list[str], options: dict[str, Any]) -> int:
     )  # fmt: skip
 
 
-command = made("when", "writing mock tests")
-how = made("how", "encode paths")
+command = made("when")
+how = made("how")

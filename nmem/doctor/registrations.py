@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from capture import install, paths
 from capture.clients import CLIENTS, PLUGIN
+from capture.clients.plugged import WORD
 from capture.files import read
 from capture.install import atomic, hook_entries, registered, targets
 from capture.install.hook_entries import Entry
 from capture.install.targets import Target
-from nmem.audit import WRONG, Finding
+from nmem.audit import OK, WRONG, Finding
+from nmem.mcp.registration import plugged
+from nmem.text import printable
 
 _DEEPEST = 7
 _LARGEST = 1_000_000
@@ -75,6 +79,8 @@ def _names_us(path: Path) -> bool:
         text = read(str(path), _LARGEST).decode("utf-8", "replace")
     except OSError:
         return False
+    if f" {WORD} " in text:
+        return False  # our plugin's stand back
     return any(mark in text for mark in ("nmem/entry.py", "capture/entry.py", "nmem-hook"))
 
 
@@ -93,9 +99,23 @@ def problem(target: Target) -> str:
 CHECK = "hooks"
 
 
+def by_plugin() -> list[Finding]:
+    """Where Claude Code has the plugin: whether the program that its hooks name is found."""
+    name = printable(plugged())
+    if not name:
+        return []
+    if shutil.which("nmem-hook"):
+        return [
+            Finding(CHECK, OK, f"Claude Code's plugin {name} brings hooks; where settings have them too, its own rest")
+        ]
+    mend = f"put the folder of nmem-hook on your PATH, or: claude plugin disable {name}, then nmem init"
+    return [Finding(CHECK, WRONG, f"Claude Code's plugin {name} records nothing: nmem-hook is not on your PATH", mend)]
+
+
 def unconnected(folder: str) -> tuple[Finding, ...]:
     """That nothing is recorded, where no client has nmem's hooks; a file that cannot be read may have some."""
-
+    if plugged():
+        return tuple(each for each in by_plugin() if each.severity == WRONG)
     for client in CLIENTS:
         for target in targets.targets(client, folder):
             try:

@@ -133,7 +133,7 @@ def _served(client: str, folder: str) -> bool:
     if client in servers.SHARED:
         places += [(each.path, False) for each in targets(client, folder) if each.scope == scope]
     return any(servers.is_ours(entry(path, toml)) for path, toml in places) or (
-        client == "claude" and not folder and _plugged()
+        client == "claude" and not folder and bool(plugged())
     )
 
 
@@ -163,11 +163,12 @@ def _json(text: str) -> object:
     return listed.get(servers.NAME) if isinstance(listed, dict) else None
 
 
-def _plugged() -> bool:
-    """Whether Claude Code has the plugin, which brings a server of its own."""
+def plugged() -> str:
+    """What Claude Code calls nmem's plugin, as nmem@nmem, where it is on; else ""."""
     try:
         found = json.loads(files.read(str(Path(home("claude"), "settings.json"))))
     except (OSError, ValueError):
-        return False
+        return ""
     plugins = found.get("enabledPlugins") if isinstance(found, dict) else None
-    return isinstance(plugins, dict) and any(on is True and name.startswith(_PLUGIN) for name, on in plugins.items())
+    every = plugins.items() if isinstance(plugins, dict) else ()
+    return next((str(name) for name, on in every if on is True and name.startswith(_PLUGIN)), "")

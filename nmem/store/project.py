@@ -87,6 +87,15 @@ def worked_on(db: Connection) -> list[str]:
     return list(dict.fromkeys(fit(printable(one.name), _LONGEST) for one in recorded(db, _LISTED) if one.sessions))
 
 
+def newest_sessions(db: Connection, limit: int = 200) -> list[tuple[str, str]]:
+    """Ids of the sessions that were active last, each with the name of its project."""
+    rows = db.execute(
+        "SELECT s.id, p.name FROM sessions s JOIN projects p ON p.id = s.project_id ORDER BY s.last_at DESC LIMIT ?",
+        (limit,),
+    )
+    return [(str(row[0]), str(row[1])) for row in rows]
+
+
 def instead(db: Connection, named: str = "") -> str:
     """What to do where the project that was named, or that a folder belongs to, has no records."""
     every = worked_on(db)

@@ -14,9 +14,11 @@ from click.testing import CliRunner, Result
 
 from capture.install import bytecode, installed
 from nmem import setup
+from nmem.commands.doctor import command as doctor
 from nmem.commands.init import command as init
 from nmem.commands.uninstall import command as uninstall
 from nmem.errors import NmemError
+from nmem.mcp import registration
 
 OWN = b'{\n  "model": "opus"\n}\n'
 
@@ -142,6 +144,43 @@ def test_a_double_registration_is_said(claude: Path, own_home: Path) -> None:
     plugin.parent.mkdir(parents=True)
     plugin.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "nmem-hook claude Stop"}]}]}}')
     assert str(plugin) in run(init, "--client", "claude", "--yes").output
+
+
+PLUGGED = '{"enabledPlugins": {"nmem@nmem": true}}'
+
+
+def test_where_the_plugin_is_on_nothing_is_registered_twice(
+    claude: Path, own_home: Path, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude.write_text(PLUGGED)
+    done = run(init, "--yes")
+    assert done.exit_code == 0 and "the plugin nmem@nmem brings hooks, tools and skills" in done.output
+    assert claude.read_text() == PLUGGED and Path(db_path).exists()
+    assert not (own_home / ".claude.json").exists() and not (own_home / ".claude" / "skills").exists()
+    assert "claude plugin uninstall nmem@nmem" in run(uninstall, "--yes").output
+    monkeypatch.setattr("nmem.doctor.registrations.shutil.which", lambda _name: "/bin/nmem-hook")
+    assert "nothing is recorded" not in run(doctor).output
+    monkeypatch.setattr("nmem.doctor.registrations.shutil.which", lambda _name: None)
+    found = run(doctor)
+    assert found.exit_code == 1 and "nmem-hook is not on your PATH" in found.output
+
+
+def test_hooks_of_init_stay_where_the_plugin_came_later(claude: Path, own_home: Path) -> None:
+    run(init, "--client", "claude", "--yes")
+    claude.write_text(json.dumps({**json.loads(claude.read_text()), **json.loads(PLUGGED)}))
+    hooks = own_home / ".claude" / "plugins" / "cache" / "nmem" / "nmem" / "0.1.0" / "hooks" / "hooks.json"
+    hooks.parent.mkdir(parents=True)
+    hooks.write_bytes((registration.plugin() / "hooks" / "hooks.json").read_bytes())
+    before = claude.read_bytes()
+    done = run(init, "--client", "claude", "--yes")
+    assert claude.read_bytes() == before and "each event comes twice" not in done.output
+    assert "claude plugin disable nmem@nmem" in done.output
+
+
+def test_the_folder_of_the_plugin_is_printed(claude: Path, db_path: str) -> None:
+    done = run(init, "--plugin")
+    assert (Path(done.output.strip()) / ".claude-plugin" / "plugin.json").is_file()
+    assert claude.read_bytes() == OWN and not Path(db_path).exists()
 
 
 def test_help_names_the_experimental_clients() -> None:

@@ -59,7 +59,8 @@ def registered_hooks(folder: str) -> list[Finding]:
         for target, entries in here:
             out.append(_complete(target, entries))
         out += _twice(client, here, folder)
-    if not connected:
+    out += (plugins := registrations.by_plugin())
+    if not connected and not plugins:
         out.append(Finding("hooks", WRONG, "no coding client has nmem's hooks: nothing is recorded", "nmem init"))
     return out
 
