@@ -535,7 +535,7 @@ class _Run:
         """Transcripts of sessions that are over, before their clients delete them; what may not be kept longer goes."""
         until = time.monotonic() + _COPYING
         try:
-            rules = history.agreed(self.db)
+            rules = history.in_force(self.db)
             copies.keep(self.db, self.clock(), rules, lambda: self.stop.is_set() or time.monotonic() > until)
         except NmemError as error:  # a configuration that cannot be read: nothing is copied, and nothing given up
             log.note(self.db_path, f"copies: {error}")

@@ -16,7 +16,7 @@ from nmem import upgrade
 from nmem.backup.copying import held
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.purge.history import waiting
+from nmem.purge.history import chosen_since
 from nmem.store.project import key_of
 from nmem.store.trace import traces
 from nmem.text import printable, to_json
@@ -69,8 +69,9 @@ def _write(file: str, form: str, project: str, since: int | None, *, to_output: 
     upgrade.reader(path).close()
     with held(path) as db:
         sessions = records.sessions(db, key_of(db, project), since)
-        if said := waiting(db):
-            click.echo(f"nmem: {said} `nmem redact --history`; this export holds them", err=True)
+        if chosen_since(db):
+            click.echo("nmem: your redaction rules changed since stored texts were gone over: this export may hold what"
+                       " they remove; `nmem redact --history` shows it, and asks", err=True)  # fmt: skip
         if form == "sqlite":
             return tables_out.write(path, sessions, file)
         _warn(db, sessions)

@@ -19,6 +19,7 @@ from nmem.audit import review
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.purge import said as words
+from nmem.sessions import copies
 from nmem.store.project import named
 from nmem.text import printable, to_json
 
@@ -81,17 +82,18 @@ class Filter:
 @click.option("--stats", is_flag=True, help="Print the number of secrets by kind, as JSON on stderr.")
 @click.option("--history", is_flag=True, help="Redact everything stored, by the current rules; no undo.")
 @click.option("--project", default="", help="Redact what is stored of this project (name, key or root), by its rules.")
+@click.option("--stdin", is_flag=True, help="With --project: redact standard input by its rules, and nothing stored.")
 @click.option("--dry-run", is_flag=True, help="With --history: show what would be removed, and change nothing.")
 @click.option("--yes", is_flag=True, help="With --history: do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="With --history: one JSON object; with --yes or --dry-run.")
-def command(*, stats: bool, history: bool, project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
+def command(*, stats: bool, history: bool, project: str, stdin: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Take the secrets out of standard input, or out of what is stored: --history, or --project of one project.
 
-    What is left is what nmem would store of the same text. It is read to its end, or in pieces of 64 KB; with --project
-    and text piped in, by the rules of that project.
+    What is left is what nmem would store of the same text. It is read to its end, or in pieces of 64 KB.
     """
-    piped = project and not (history or dry_run or yes) and not sys.stdin.isatty()
-    if history or (project and not piped):
+    if stdin and (history or dry_run or yes or as_json):
+        raise click.UsageError("--stdin excludes --history, --dry-run, --yes and --json: nothing stored changes")
+    if history or (project and not stdin):
         if as_json and not (yes or dry_run):
             raise click.UsageError("--json goes with --yes or --dry-run")
         _history(project, dry_run, yes, as_json)
@@ -100,7 +102,7 @@ def command(*, stats: bool, history: bool, project: str, dry_run: bool, yes: boo
         raise click.UsageError("--dry-run, --yes and --json go with --history or --project")
     counts: dict[str, int] = {}
     through = Filter(counts)
-    with _rules(project) if piped else nullcontext():
+    with _rules(project) if project else nullcontext():
         for text in _cleaned(sys.stdin.buffer):
             _print(through.add(text))
         _print(through.end())
@@ -154,6 +156,8 @@ def _history(project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
             raise NmemError("nothing was changed")
     with terminal.writing() as db:
         done = _past().over(db, terminal.now(), project=number)
+        if number:
+            copies.again(db, number, _past().in_force(db))
     if done.rows:
         at_once(paths.database())
     _told(done, False, as_json)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
@@ -45,7 +45,6 @@ _LAST = "SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1
 MEND = "nmem redact --history --dry-run"
 """Shows what would change."""
 _FIRST = ("observations", "prompts", "sessions", "projects", "work_units")
-_clean = Clean()
 
 
 @dataclass(slots=True)
@@ -62,6 +61,8 @@ class Pass:
     counts: Counter[str] = field(default_factory=Counter)
     """Secrets by kind."""
     by_table: Counter[str] = field(default_factory=Counter)
+    clean: Clean = field(default_factory=Clean)
+    """Texts that hold nothing."""
     done: bool = False
     """False: stopped before the end; the next one goes on."""
 
@@ -129,11 +130,39 @@ def _detectors() -> str:
 
 
 def rules() -> str:
-    """A digest of all that decides what is a secret: of the detectors, then of what the person chose."""
+    """Digests of all that takes secrets out: of the detectors, then of what the person chose for all and for projects.
+
+    What is allowed to stay is no part of it: texts that were redacted do not come back.
+    """
+    return f"{_detectors()}{_CHOSEN}{_written(_choice())}"
+
+
+def _choice() -> dict[str, str]:
+    """What the person chose: digest of a project's name ("" for all) -> digest of patterns, words and sensitivity."""
     form = settings.base()
-    said: list[object] = [form.patterns, sorted(form.allow), form.allow_patterns]
-    said += [form.strict, sorted(form.projects.items())] if form.strict or form.projects else []
-    return f"{_detectors()}{_CHOSEN}{blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()}"
+    own = {"": _digest([form.patterns, form.strict])} if form.patterns or form.strict else {}
+    return own | {_digest(name): _digest(said) for name, said in sorted(form.projects.items())}
+
+
+def _digest(said: object) -> str:
+    return blake2b(json.dumps(said).encode(), digest_size=6).hexdigest()
+
+
+def _written(choice: Mapping[str, str]) -> str:
+    return ",".join(f"{name}={said}" for name, said in sorted(choice.items()))
+
+
+def _read(text: str) -> dict[str, str]:
+    return dict(each.split("=", 1) for each in text.partition(_CHOSEN)[2].split(",") if "=" in each)
+
+
+def chosen_since(db: Connection) -> bool:
+    """Whether what the person chose has changed since history was gone over, as far as is known.
+
+    Then it is gone over only when the person says so, since nothing brings the texts back.
+    """
+    row = db.execute(_LAST).fetchone()
+    return (_read(row[0]) if row is not None else {}) != _choice()
 
 
 def stale(db: Connection) -> bool:
@@ -180,7 +209,7 @@ def preview(db: Connection, stopped: Callable[[], bool] = lambda: False, project
 def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, project: int = 0) -> Pass:
     """Go over history, or what one project has of it, on a writing connection outside a transaction.
 
-    Only going over all of it is noted, and goes on where it was stopped. Raises sqlite3.Error.
+    Only going over all of it goes on where it was stopped. Raises sqlite3.Error.
     """
     scrub.prepare(db)
     number, upto = (0, {}) if project else _begun(db, now)
@@ -201,12 +230,28 @@ def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, 
         with transaction(db):
             db.execute("UPDATE history_redactions SET ended_at = ? WHERE id = ?", (now, number))
             changed = db.execute("SELECT rows FROM history_redactions WHERE id = ?", (number,)).fetchone()[0]
+    elif project:
+        _note(db, project)
     done.done = True
     if changed:
         with transaction(db):
             index.forget_changed(db)
         clean(db)
     return done
+
+
+def _note(db: Connection, project: int) -> None:
+    """A project was gone over by its rules of today: the last pass has these, as those of all others are older."""
+    row, choice = db.execute(_LAST).fetchone(), _choice()
+    names = [_digest(name) for part in parts(db, project) for name in part.names]
+    if row is None or _CHOSEN not in row[0] or choice.get("") != _read(row[0]).get(""):
+        return
+    said = {name: own for name, own in _read(row[0]).items() if name not in names}
+    said |= {name: choice[name] for name in names if name in choice}
+    text = f"{row[0].partition(_CHOSEN)[0]}{_CHOSEN}{_written(said)}"
+    newest = "SELECT max(id) FROM history_redactions"
+    with transaction(db):
+        db.execute(f"UPDATE history_redactions SET rules = ? WHERE id = ({newest})", (text,))  # noqa: S608
 
 
 def clean(db: Connection) -> None:
@@ -222,37 +267,36 @@ def clean(db: Connection) -> None:
 def automatic(db: Connection, now: int, seconds: float, stopped: Callable[[], bool]) -> Pass | None:
     """Go on with history for some seconds where the detectors are others.
 
-    None where there is nothing to do, or where nobody was asked: what the person chose has changed, or much would
-    change. `waiting` says so then.
+    None where there is nothing to do, or where nobody was asked: the person chose otherwise, or much would change.
     """
-    if not stale(db) or left(db) is not None:
+    if not stale(db) or (not _agreed(db) and (chosen_since(db) or _much(sample(db)))):
         return None
     until = time.monotonic() + seconds
     return over(db, now, lambda: stopped() or time.monotonic() > until)
 
 
+def _agreed(db: Connection) -> bool:
+    """Whether the last pass is by the rules in force: begun by a person, or since little changes."""
+    row = db.execute(_LAST).fetchone()
+    return row is not None and row[0] == rules()
+
+
+def _much(seen: Pass) -> bool:
+    return seen.changed > FEW * seen.strings
+
+
 def left(db: Connection) -> Pass | None:
-    """A sample of what would change where history is left to the person; None where settling goes over it.
-
-    A rule that the person adds goes over history only when the person says so, since nothing brings the texts back.
-    """
-    row, now = db.execute(_LAST).fetchone(), rules()
-    if row is not None and row[0] == now:
-        return None  # gone over, or begun: by a person, or since little changes
+    """A sample of what would change where history is left to the person; None where settling goes over it."""
+    if not stale(db) or _agreed(db):
+        return None
     seen = sample(db)
-    return seen if _chosen_since(row, now) or seen.changed > FEW * seen.strings else None
+    return seen if chosen_since(db) or _much(seen) else None
 
 
-def _chosen_since(row: tuple[str, int | None] | None, now: str) -> bool:
-    """Whether the person has chosen otherwise since the last pass; unknown of one that an older version noted."""
-    before = row[0].partition(_CHOSEN)[2] if row is not None else ""
-    return bool(before) and before != now.partition(_CHOSEN)[2]
-
-
-def agreed(db: Connection) -> str:
+def in_force(db: Connection) -> str:
     """The rules by which stored texts may be redacted unasked: not by what the person chose since the last pass."""
-    row, now = db.execute(_LAST).fetchone(), rules()
-    return str(row[0]) if _chosen_since(row, now) else now
+    row = db.execute(_LAST).fetchone()
+    return str(row[0]) if row is not None and chosen_since(db) else rules()
 
 
 def waiting(db: Connection, least: int = 1) -> str:
@@ -260,7 +304,7 @@ def waiting(db: Connection, least: int = 1) -> str:
 
     `least`: how many texts of the sample have to change for it to be said.
     """
-    seen = left(db) if stale(db) else None
+    seen = left(db)
     if seen is None or seen.changed < least:
         return ""
     share = f"{seen.changed:,} of {seen.strings:,} stored texts looked at hold what they remove"
@@ -317,17 +361,17 @@ def _page(db: Connection, table: Table, after: list[object] | None, part: Part, 
 def _looked(table: Table, page: list[Row], done: Pass) -> list[tuple[Row, dict[str, str]]]:
     """The rows of a page that hold secrets, with what stands there instead."""
     out = []
-    _clean.follow()
+    done.clean.follow()
     for key, row in page:
         changed = {}
         texts = {name: value for name, value in row.items() if isinstance(value, str) and value}
         done.strings += len(texts)
         plain = "\n".join(value for value in texts.values() if value[0] not in "[{")
-        none = _clean.text(plain) == plain  # most rows hold nothing: one look at all of it, however strict it is
+        none = done.clean.text(plain) == plain  # most rows hold nothing: one look at all of it, however strict it is
         for name, value in texts.items():
             if not none or value[0] in "[{":
                 counts: dict[str, int] = {}
-                new = _redacted(name, value, counts)
+                new = _redacted(name, value, counts, done.clean)
                 if WITHHELD in counts:
                     done.unchecked += 1
                 elif new != value:
@@ -341,7 +385,7 @@ def _looked(table: Table, page: list[Row], done: Pass) -> list[tuple[Row, dict[s
     return out
 
 
-def _redacted(name: str, value: str, counts: dict[str, int]) -> str:
+def _redacted(name: str, value: str, counts: dict[str, int], clean: Clean) -> str:
     if name == _ITEMS and not value.startswith(_FILE):
         return value
     place = name in PLACES
@@ -350,23 +394,23 @@ def _redacted(name: str, value: str, counts: dict[str, int]) -> str:
             tree = json.loads(value)
         except (ValueError, RecursionError):
             return redact(value, counts, place=place)
-        new = _tree(tree, counts, name)
+        new = _tree(tree, counts, name, clean)
         return value if new == tree else json.dumps(new, ensure_ascii=False)
     return redact(value, counts, place=place)
 
 
-def _tree(value: object, counts: dict[str, int], name: str) -> object:
+def _tree(value: object, counts: dict[str, int], name: str, clean: Clean) -> object:
     """As `redact_tree`, but for ids in it, by the names they stand under."""
     if isinstance(value, dict):
         return {
-            key if key.isdigit() else _clean.text(key, counts): item
+            key if key.isdigit() else clean.text(key, counts): item
             if key in _IDS or key in ("session", "sessions", "turn")
-            else _tree(item, counts, key)
+            else _tree(item, counts, key, clean)
             for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_tree(item, counts, name) for item in value]
-    return _clean.value(value, counts, name) if isinstance(value, str) else value
+        return [_tree(item, counts, name, clean) for item in value]
+    return clean.value(value, counts, name) if isinstance(value, str) else value
 
 
 def _begun(db: Connection, now: int) -> tuple[int, dict[str, list[object] | None]]:
@@ -383,7 +427,7 @@ def _write(
     db: Connection, number: int, table: Table, page: list[Row], upto: dict[str, list[object] | None], done: Pass,
 ) -> None:  # fmt: skip
     """One page: its secrets, and how far the pass of this number is."""
-    part = Pass()
+    part = Pass(clean=done.clean)
     found = _looked(table, page, part)
     with transaction(db):
         for (key, row), changed in found:

@@ -296,23 +296,33 @@ def _mark(path: str) -> tuple[int, int] | None:
     return found.st_size, found.st_mtime_ns
 
 
+def again(db: Connection, project: int, rules: str) -> None:
+    """Redact the copies of a project's sessions by the rules in force, whatever they were made by."""
+    for session_id in _kept(db, "session_id IN (SELECT id FROM sessions WHERE project_id = ?)", (project,)):
+        _repack(db, session_id, rules)
+
+
 def _anew(db: Connection, rules: str, stopped: Callable[[], bool]) -> None:
     """Copies by other rules are redacted by those in force."""
     for session_id in _kept(db, "rules != ?", (rules,)):
         if stopped():
             return
-        try:
-            path, data = give(db, session_id) or ("", b"")
-            with within_rules(db, session_id):
-                packed = packing.pack(data, document=path.endswith(".json"))
-        except (NmemError, packing.NotRead):
-            packed = None
-        with transaction(db):
-            db.execute(
-                "UPDATE transcript_copies SET packed = ?1, rules = ?2, state = iif(?1 IS NULL, ?3, state)"
-                " WHERE session_id = ?4 AND packed IS NOT NULL",
-                (packed, rules, UNREAD, session_id),
-            )
+        _repack(db, session_id, rules)
+
+
+def _repack(db: Connection, session_id: str, rules: str) -> None:
+    try:
+        path, data = give(db, session_id) or ("", b"")
+        with within_rules(db, session_id):
+            packed = packing.pack(data, document=path.endswith(".json"))
+    except (NmemError, packing.NotRead):
+        packed = None
+    with transaction(db):
+        db.execute(
+            "UPDATE transcript_copies SET packed = ?1, rules = ?2, state = iif(?1 IS NULL, ?3, state)"
+            " WHERE session_id = ?4 AND packed IS NOT NULL",
+            (packed, rules, UNREAD, session_id),
+        )
 
 
 def _expire(db: Connection, now: int, bounds: Limits, lives: policy.Policy) -> None:

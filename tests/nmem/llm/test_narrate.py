@@ -142,8 +142,9 @@ def test_how_things_were_before_the_work_is_not_learned_unless_as_the_user_s_wor
 def test_how_things_are_where_nothing_failed_is_not_learned() -> None:
     smooth = [Turn(TURNS[0].prompt, did=["edited src/auth/token.py"], said=TURNS[0].said), TURNS[1]]
     told = "The user wants sessions to last an hour."
+    learned = ["The refresh path in token.py read the TTL as minutes. [S1]", f"{told} [P1]"]
     reader = session_prompt._Reader(smooth, 0, len(smooth), None)
-    assert reader({"stories": [{**GOLD, "learned": [*GOLD["learned"], f"{told} [P1]"]}]}).stories[0].learned == (told,)
+    assert reader({"stories": [{**GOLD, "learned": learned}]}).stories[0].learned == (told,)
 
 
 def test_a_change_of_the_work_is_not_learned() -> None:

@@ -120,7 +120,7 @@ def test_a_rule_of_the_persons_goes_over_history_only_when_they_say_so(planted: 
     told = noted()
     assert told[0].mend == "nmem redact --history --dry-run"
     assert "until you run" in told[0].evidence
-    assert "this export holds them" in CliRunner().invoke(export, []).stderr
+    assert "this export may hold what they remove" in CliRunner().invoke(export, []).stderr
     assert CliRunner().invoke(command, ["--history", "--yes"]).exit_code == 0
     assert not kept(planted)
     assert all(one.severity == "ok" for one in noted())
@@ -237,8 +237,34 @@ def test_one_project_is_gone_over_by_its_own_rules(planted: str, own_home: Path)
         assert db.execute(texts.format("!=")).fetchall() == [(plain,)]
         assert not history.stale(db)
     assert CliRunner().invoke(command, ["--project", "blok", "--yes"]).exit_code != 0
-    piped = CliRunner().invoke(command, ["--project", "blog"], input="ping 10.1.2.3")
+    piped = CliRunner().invoke(command, ["--project", "blog", "--stdin"], input="ping 10.1.2.3")
     assert (piped.exit_code, piped.output) == (0, "ping [REDACTED:address]")
+    assert CliRunner().invoke(command, ["--project", "blog"], input="").exit_code == 1, "nobody said yes"
+
+
+def test_after_a_project_was_gone_over_by_its_new_rules_nothing_waits(planted: str, own_home: Path) -> None:
+    settled(planted)
+    with closing(sqlite3.connect(planted)) as db:
+        name = db.execute("SELECT p.name FROM projects p JOIN sessions s ON s.project_id = p.id").fetchone()[0]
+    own = f'[llm]\nenabled = false\n[redaction.projects."{name}"]\nwords = ["{WORD}"]\n'
+    (own_home / "config.toml").write_text(own, "utf-8")
+    settings._recent.clear()
+    assert noted()
+    done = CliRunner().invoke(command, ["--project", name, "--yes"])
+    assert done.exit_code == 0, done.output
+    with closing(sqlite3.connect(planted)) as db:
+        assert not history.chosen_since(db) and not history.stale(db)
+    assert not noted()
+
+
+def test_a_rule_that_was_there_before_the_first_pass_goes_over_nothing_unasked(planted: str, own_home: Path) -> None:
+    padded(planted)
+    ruled(own_home)
+    for before in ("DELETE FROM history_redactions", "UPDATE history_redactions SET rules = '0123456789abcdef'"):
+        with closing(store.connect(planted, timeout=5)) as db:
+            db.execute(before)
+        settled(planted)
+        assert kept(planted)
 
 
 def test_rows_that_name_no_owner_are_gone_over_by_a_projects_own_rules_too(planted: str, own_home: Path) -> None:
