@@ -115,7 +115,7 @@ class Beside:
             if re.search(pattern, shown):
                 self.took[kind, key] = time.monotonic() - self.seen[kind, key]
 
-    def until(self, done: Callable[[], bool], seconds: float = 120) -> None:
+    def until(self, done: Callable[[], bool], seconds: float = 240) -> None:
         """Look again and again until something is so, and everything that is recorded is shown."""
         end = time.monotonic() + seconds
         while not (done() and self.seen.keys() <= self.took.keys()):
