@@ -103,10 +103,11 @@ def strong(text: str) -> bool:
 
 def claims(
     found: Blamed, lines: Sequence[str], edits: Sequence[Edit], made: Mapping[str, Made],
-    stood: Callable[[str], Mapping[str, int]] = lambda _commit: {},
+    stood: Callable[[str, int], int] = lambda _commit, _place: 0,
 ) -> dict[int, Claim]:  # fmt: skip
     """The claimed lines by their place. `lines` are the file's as the records have them; `made` by the commit's hash;
-    `edits` the oldest first; `stood`: how often each line stands in the file as a commit has it."""
+    `edits` the oldest first; `stood`: how often the line of a place stands in the file as a commit has it, one where
+    that cannot be read."""
     often, twice = Counter(lines), _by_several(edits)
     out: dict[int, Claim] = {}
     undone: dict[str, set[str]] = {}
@@ -124,9 +125,9 @@ def claims(
                 continue
             if not (origins := alive.get(text)):
                 continue
-            then = stood(commit).get(text, 0) if commit != UNCOMMITTED else 0
+            then = stood(commit, place) if commit != UNCOMMITTED else 0
             told = _single(origins, max(often[text], then))
-            if told and not any(text in stood(each.hash) for each in _foreign(found, commit, made, told[0].at, end)):
+            if told and not any(stood(each.hash, place) for each in _foreign(found, commit, made, told[0].at, end)):
                 out[place] = Claim(*told, one)
     _between(found, lines, out, edits)
     return out

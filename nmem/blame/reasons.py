@@ -138,10 +138,13 @@ def _claimed(
         return git.reached(found.root, name)
 
     @cache
-    def stood(name: str) -> Counter[str]:
-        called = dict.fromkeys((known[name].name if name in known else "", found.name))
-        texts = next((texts for each in called if each and (texts := git.at(found.root, name, each))), [])
-        return Counter(redact(clean(text)).rstrip() for text in texts)
+    def held(name: str) -> Counter[str] | None:
+        texts = git.at(found.root, name, known[name].name or found.name)
+        return None if texts is None else Counter(text.rstrip() for text in texts)
+
+    def stood(name: str, place: int) -> int:
+        texts = held(name)
+        return 1 if texts is None else texts[found.lines[place].rstrip()]
 
     made = {name: one for name, commit in known.items() if (one := match.recorded(commit, seen, kept))}
     inside = Blamed(forward(folder), _inside(found, folder), found.lines, found.hashes, found.commits, found.history)

@@ -236,6 +236,34 @@ def test_what_a_person_put_back_after_a_commit_of_theirs_is_not_claimed(world: W
     assert by_line(settled(world)) == ["", "", ""]
 
 
+def test_what_a_person_put_back_is_not_claimed_after_the_file_is_renamed(world: World) -> None:
+    begun(world)
+    world.commit("take the value", "Bob")
+    world.by_hand("invoice.py", put("a = 1", "b = 2"))
+    world.commit("remove the value", "Bob")
+    world.by_hand("invoice.py", put("a = 1", "b = 2", LINE))
+    world.agent_commits("feat: value")
+    world.git("mv", "invoice.py", "bill.py")
+    world.files["bill.py"] = world.files.pop("invoice.py")
+    world.commit("rename", "Bob")
+    assert by_line(settled(world), "bill.py") == ["", "", ""]
+
+
+def test_secrets_are_looked_for_in_the_file_and_not_in_its_old_versions(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(world)
+    for number in range(9):
+        world.by_hand("invoice.py", put("a = 1", f"b = {number}"))
+        world.commit("more", "Bob")
+    world.by_hand("invoice.py", also(LINE, 1))
+    world.agent_commits("feat: value")
+    asked: list[str] = []
+    monkeypatch.setattr(reasons, "redact", lambda text: asked.append(text) or text)
+    lines = told(settled(world), "invoice.py").lines
+    assert len(asked) <= 3 * lines
+
+
 def test_a_file_written_over_says_nothing_of_what_stood_there(world: World) -> None:
     world.by_hand("invoice.py", put("typed_by_hand_before = 1"))
     world.begin()
