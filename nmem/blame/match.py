@@ -173,10 +173,14 @@ def _alive(edits: Iterable[Edit], *, new: bool) -> dict[str, list[Origin]]:
     """What edits added and did not take out again, by its text. A line that was somebody else's and is put back is
     not added, nor is one that an edit both takes out and adds."""
     alive: dict[str, list[Origin]] = {}
+    whose: set[tuple[str, int]] = set()
     owed: Counter[str] = Counter()
     for edit in edits:
-        if edit.created or edit.replaces or edit.cut:  # what stood there is gone, or may be and be put back by this one
-            alive = {} if edit.created else _own(alive, edit)
+        who = edit.session_id, edit.prompt_id
+        if edit.created:  # what stood there is gone
+            alive, whose = {}, set()
+        elif (edit.replaces or edit.cut) and whose - {who}:  # what others made may be gone, and be put back by this one
+            alive, whose = _own(alive, edit), {who}
         gone = Counter(edit.removed) - Counter(edit.added)
         for text in gone.elements():
             if alive.get(text):
@@ -190,6 +194,7 @@ def _alive(edits: Iterable[Edit], *, new: bool) -> dict[str, list[Origin]]:
                 owed[text] -= 1
             else:
                 alive.setdefault(text, []).append((edit, place))
+                whose.add(who)
     return alive
 
 
