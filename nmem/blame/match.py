@@ -217,6 +217,7 @@ def _between(found: Blamed, lines: Sequence[str], out: dict[int, Claim], edits: 
     Not where that edit found such a line there, or a later one took it out: another one may stand there. Blank lines
     are never claimed: no edit is stored with them.
     """
+    last_gone = {text: (edit.at, edit.id) for edit in edits for text in edit.removed}
     for before, after in itertools.pairwise(sorted(out)):
         one, other = out[before], out[after]
         if one.edit is not other.edit or len(set(found.hashes[before : after + 1])) > 1:
@@ -224,7 +225,6 @@ def _between(found: Blamed, lines: Sequence[str], out: dict[int, Claim], edits: 
         between = {place: lines[place] for place in range(before + 1, after) if lines[place]}
         if tuple(between.values()) != one.edit.added[one.place + 1 : other.place]:
             continue
-        gone = {text for each in edits if (each.at, each.id) > (one.edit.at, one.edit.id) for text in each.removed}
-        doubted = gone.union(one.edit.removed)
-        if not any(text in doubted or _HIDDEN in text for text in between.values()):
+        here = one.edit.at, one.edit.id
+        if not any(last_gone.get(text, (0, 0)) >= here or _HIDDEN in text for text in between.values()):
             out.update(dict.fromkeys(between, one))
