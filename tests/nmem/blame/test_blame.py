@@ -202,13 +202,36 @@ def test_a_copy_typed_by_hand_is_not_claimed_when_that_of_the_agent_is_gone(worl
     assert by_line(settled(world)) == ["", "", ""]
 
 
-def test_a_line_that_was_discarded_and_typed_by_hand_is_not_claimed(world: World) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout -- invoice.py", "git checkout invoice.py", "git checkout HEAD invoice.py", "git checkout -f",
+        "git checkout -- '*.py'", "git checkout -- :/invoice.py", "git checkout -- {root}/invoice.py", "git stash",
+        "git stash push -m wip -- invoice.py", "git reset --hard origin/main", "git restore .", "rm invoice.py",
+        "git -C {root} restore invoice.py", "git checkout -- invoice.py && git checkout -- other.py",
+        "git checkout invoice.py && pytest",
+    ],
+)  # fmt: skip
+def test_a_line_that_was_discarded_and_typed_by_hand_is_not_claimed(world: World, command: str) -> None:
     begun(world)
-    world.git("checkout", "--", "invoice.py")
-    world.bash("git checkout -- invoice.py")
+    world.bash(command.format(root=world.root))
     world.by_hand("invoice.py", put("a = 1", "b = 2", LINE))
     world.agent_commits("feat: value")
     assert by_line(settled(world)) == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout -b mended", "git checkout main", "git checkout -- other.py", "git stash pop", "git reset -q",
+        "git rm --cached other.py", "rm -rf /tmp/trial", "git restore --staged .", "echo git stash", "git clean -n",
+        "git -C /elsewhere checkout -- invoice.py.orig", "git commit -m 'git stash'",
+    ],
+)  # fmt: skip
+def test_a_command_that_takes_nothing_of_the_file_back_leaves_its_lines_claimed(world: World, command: str) -> None:
+    begun(world)
+    world.bash(command)
+    assert by_line(settled(world)) == ["", world.task, ""]
 
 
 def test_a_secret_that_was_replaced_by_hand_is_not_claimed(world: World) -> None:
