@@ -2,8 +2,8 @@
 
 A line is claimed where its commit is one that the records saw made, or where it is in none yet, and where an edit
 since the commit before added its text: once, of some length, not taken out again, and nobody else's line put back.
-Short lines, blank ones and those with several origins are claimed only between two claimed lines, where they stand in
-the file as they do in the edit.
+Short lines and those with several origins are claimed only between two claimed lines, where they stand in the file as
+they do in the edit. Blank ones never are.
 """
 
 from __future__ import annotations

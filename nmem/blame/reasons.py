@@ -96,6 +96,13 @@ class Answer:
     file: str
     lines: int
     blocks: tuple[Block, ...]
+    blank: int = 0
+    """Of the lines; none of them is ever explained."""
+
+    @property
+    def written(self) -> int:
+        """Lines that are not blank."""
+        return self.lines - self.blank
 
     @property
     def explained(self) -> int:
@@ -117,7 +124,7 @@ def blame(db: Connection, path: str, first: int = 1, last: int = 0) -> Answer:
     claimed, made = _claimed(db, found, lines, project, place.root) if project is not None else ({}, {})
     wanted = range(first - 1, last or len(lines))
     blocks = tuple(_blocks(db, found, lines, wanted, claimed, made))
-    return Answer(found.name, len(lines), blocks)
+    return Answer(found.name, len(lines), blocks, lines.count(""))
 
 
 def of_session(db: Connection, session_id: str, path: str) -> str:

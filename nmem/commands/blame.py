@@ -31,7 +31,8 @@ def command(where: str, as_json: bool) -> int:
     \b
         nmem blame src/invoice.py:12
         nmem blame src/invoice.py:12-20
-        nmem blame src/invoice.py           one row for lines with the same reason, or with none
+        nmem blame src/invoice.py           one row for lines with the same reason, or with none; blank
+                                            lines between them are not counted
 
     A line is explained only where a recorded edit has its text, and its commit was seen made in a session or it is
     not committed yet; else its commit is told. Exit code 1: nothing recorded made any of the lines.
@@ -40,8 +41,8 @@ def command(where: str, as_json: bool) -> int:
     with terminal.reading() as db:
         found = reasons.blame(db, os.path.abspath(path), first, last)  # noqa: PTH100 - links are not followed
     if as_json:
-        click.echo(to_json({"file": found.file, "lines": found.lines, "explained": found.explained,
-                            "blocks": [asdict(one) for one in found.blocks]}))  # fmt: skip
+        counts = {"lines": found.lines, "blank": found.blank, "explained": found.explained}
+        click.echo(to_json({"file": found.file, **counts, "blocks": [asdict(one) for one in found.blocks]}))
     else:
         _say(found, whole=not last)
     return 0 if found.explained else 1
@@ -77,7 +78,7 @@ def _say(found: Answer, *, whole: bool) -> None:
             click.echo(of(one))
         return
     if whole:
-        heading = f"{found.file}: {found.explained} of {terminal.count(found.lines, 'line')} explained"
+        heading = f"{found.file}: {found.explained} of {terminal.count(found.written, 'line')} explained"
         terminal.say(heading, [("", list(listed(found.blocks)))])
         if found.explained:
             click.echo(f"\nnmem blame {printable(found.file)}:LINE tells all of a line", err=True)

@@ -181,6 +181,29 @@ def test_neighbours_that_nothing_explains_are_one_row_of_a_file(shop: World) -> 
     assert told[1].endswith("nothing recorded made them") and len(told) == 3
 
 
+def test_a_function_with_blank_lines_is_one_row_and_blank_lines_are_not_counted(world: World) -> None:
+    texts = [text for number in range(6) for text in (f"value_of_everything_{number} = {number}", "")][:-1]
+    world.begin()
+    world.ask("write the values")
+    world.edit("invoice.py", put(*texts))
+    world.agent_commits("feat: values")
+    settled(world)
+    heading, *rows = run("blame", "invoice.py").stdout.splitlines()
+    assert "6 of 6 lines explained" in heading
+    assert [row.partition("\t")[0] for row in rows] == ["1-11"]
+
+
+def test_lines_in_no_commit_around_a_committed_blank_one_are_not_committed_yet(world: World) -> None:
+    world.by_hand("invoice.py", put(""))
+    world.commit("initial import", "Bob")
+    world.by_hand("invoice.py", put("a = 1", "", "b = 2"))
+    assert run("blame", "invoice.py").stdout.splitlines()[1:] == ["1-3\tnot committed yet; nothing recorded made them"]
+    world.by_hand("other.py", put("a = 1"))
+    world.commit("another", "Bob")
+    world.by_hand("other.py", put("a = 1", "b = 2"))
+    assert "last changed in 1 commit by Bob and some not committed;" in run("blame", "other.py").stdout
+
+
 LINE = "value_of_everything = 42"
 
 
