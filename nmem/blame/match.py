@@ -133,6 +133,31 @@ def claims(
     return out
 
 
+def added_before(
+    found: Blamed, lines: Sequence[str], edits: Sequence[Edit], made: Mapping[str, Made]
+) -> dict[int, Claim]:  # fmt: skip
+    """Of lines whose commit nobody saw made: the last edit before it that added the same text. That edit is told, but
+    it is not said to have made the line: a person may have typed it."""
+    foreign = [place for place, commit in enumerate(found.hashes) if commit != UNCOMMITTED and commit not in made]
+    wanted = {lines[place] for place in foreign if strong(lines[place])}
+    added: dict[str, list[Origin]] = {}
+    for edit in edits:
+        for place, text in enumerate(() if edit.replaces else edit.added):
+            if text in wanted and text not in edit.removed:
+                added.setdefault(text, []).append((edit, place))
+    earlier = {
+        commit: {edit.id for edit in _of(found, commit, None, edits) if edit.at < found.commits[commit].at + 1000}
+        for commit in {found.hashes[place] for place in foreign}
+    }
+    out: dict[int, Claim] = {}
+    for place in foreign:
+        known = [one for one in added.get(lines[place], ()) if one[0].id in earlier[found.hashes[place]]]
+        if known:
+            out[place] = Claim(*known[-1], None)
+    _between(found, lines, out, edits)
+    return out
+
+
 def window(found: Blamed, commit: str, made: Mapping[str, Made]) -> tuple[int, int]:
     """From when to when an edit may have made a line of a commit: since the recorded commit of the file before it."""
     end = made[commit].at if commit != UNCOMMITTED else _FOREVER

@@ -48,7 +48,7 @@ def _alike(one: Block) -> object:
     """The same for blocks that are one row of a file."""
     if one.reason:
         return one.commit, one.reason.session_id, one.reason.prompt_id
-    return (one.commit, one.seen_in) if one.seen_in else None
+    return (one.commit, one.seen_in, one.added_by) if one.seen_in or one.added_by else None
 
 
 def _several(commits: Mapping[str, Commit | None]) -> str:
@@ -76,6 +76,9 @@ def _unknown(one: Block) -> str:
         state = "not committed yet" if one.tracked else "in no repository"
         return f"{are} {state}; nothing recorded made {it}"
     by = f"{one.commit.hash[:_HASH]} by {fit(printable(one.commit.author), _TITLE)} on {_day(one.commit.at)}"
+    if one.added_by:
+        edit = f"obs/{one.added_by}" + (f" (episode/{one.added_in})" if one.added_in else "")
+        return f"{was} last changed in {by}, outside a recorded session; {edit} had added this text before"
     nothing = f"nothing recorded made {it}"
     lines = "this line" if it == "it" else "these lines"
     made = f"episode/{one.seen_in} made that commit, but no recorded edit proves to have made {lines}"

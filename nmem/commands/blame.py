@@ -35,7 +35,8 @@ def command(where: str, as_json: bool) -> int:
                                             lines between them are not counted
 
     A line is explained only where a recorded edit has its text, and its commit was seen made in a session or it is
-    not committed yet; else its commit is told. Exit code 1: nothing recorded made any of the lines.
+    not committed yet; else its commit is told, and the edit that had added its text before, if one had. Exit code 1:
+    nothing recorded made any of the lines.
     """
     path, first, last = _parsed(where)
     with terminal.reading() as db:

@@ -381,6 +381,26 @@ def test_what_nobody_recorded_is_one_line_and_exit_code_1(shop: World) -> None:
     assert (found.returncode, found.stdout) == (1, said)
 
 
+def test_an_edit_that_a_person_committed_by_hand_is_named_and_not_claimed(world: World) -> None:
+    begun(world)
+    world.edit("invoice.py", also("    pass", 2))
+    world.edit("invoice.py", put("a = 1", *WHOLE, "b = 2"))
+    world.commit("take it by hand", "Bob")
+    world.by_hand("invoice.py", also("typed_by_bob_himself = 3", 0))
+    world.commit("and more", "Bob")
+    settled(world)
+    assert by_line(world) == [""] * 7
+    edit = world.db.execute("SELECT max(id) FROM observations WHERE obs_type = 'file_edit'").fetchone()[0]
+    said = f"by Bob on 2025-10-09, outside a recorded session; obs/{edit} (episode/1) had added this text before"
+    found = run("blame", "invoice.py:4")
+    assert found.returncode == 1 and found.stdout.strip().endswith(said)
+    assert "nothing recorded made it" in run("blame", "invoice.py:1").stdout
+    blocks = json.loads(run("blame", "invoice.py", "--json").stdout)["blocks"]
+    assert [(one["first"], one["last"], one["added_by"], one["added_in"]) for one in blocks] == [
+        (1, 1, 0, 0), (2, 2, 0, 0), (3, 6, edit, 1), (7, 7, 0, 0),
+    ]  # fmt: skip
+
+
 def test_a_whole_file_is_a_row_a_block_and_json_has_the_same(shop: World) -> None:
     shop.by_hand("invoice.py", also("# to be continued tomorrow", 5))
     settled(shop)
