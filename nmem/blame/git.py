@@ -181,8 +181,8 @@ def _commit(name: str, said: Mapping[str, str]) -> Commit:
 
 
 def _history(folder: str, name: str) -> Iterator[Commit]:
-    form = ["--follow", f"--max-count={_HISTORY}", "--format=%H%x00%at%x00%an%x00%s", "--name-only", "--no-relative",
-            "-z", "--encoding=UTF-8"]  # fmt: skip
-    done = run(folder, ["log", "--no-show-signature", *PLAIN, *form, "--", name])
+    form = ["--follow", f"--max-count={_HISTORY}", "--format=%H%x00%at%x00%an%x00%s", "--name-only", "-z",
+            "--encoding=UTF-8"]  # fmt: skip
+    done = run(folder, ["log", "--no-show-signature", *PLAIN, *form, "--", name], settings={"diff.relative": "false"})
     for one in _LOGGED.finditer(done.stdout.decode("utf-8", "replace")):
         yield Commit(one["hash"], one["author"], int(one["at"]) * 1000, one["subject"], one["name"] or "")
