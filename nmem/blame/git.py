@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,10 @@ _NO_LIST = b"could not open object name list"
 """What git says, whatever it is told, where blame.ignoreRevsFile names a file that is not there."""
 _SHOWN = 2_000_000
 """Bytes of a commit that are read."""
+_LOGGED = re.compile(
+    r"(?P<hash>[0-9a-f]{40,64})\0(?P<at>\d+)\0(?P<author>[^\0]*)\0(?P<subject>[^\0]*)(?:\0\n(?P<name>[^\0]+))?(?:\0|\Z)"
+)
+"""A commit as `git log -z --name-only` prints it: a merge has no name."""
 CUT = "\\ the rest was not read"
 """The last line of a commit that is longer."""
 
@@ -138,10 +143,10 @@ def _content(path: str) -> tuple[str, ...]:
     return tuple(data.decode("utf-8", "replace").removesuffix("\n").split("\n")) if data else ()
 
 
-def at(folder: str, commit: str, name: str) -> list[str]:
-    """The lines of a file in a commit; none where it has no such file."""
+def at(folder: str, commit: str, name: str) -> list[str] | None:
+    """The lines of a file in a commit; None where it has no such file, or it cannot be read."""
     done = run(folder, ["cat-file", "blob", f"{commit}:{name}"], most=_MOST)
-    return done.stdout.decode("utf-8", "replace").split("\n") if done.returncode == 0 else []
+    return done.stdout.decode("utf-8", "replace").split("\n") if done.returncode == 0 else None
 
 
 def reached(folder: str, commit: str) -> bool:
@@ -176,9 +181,8 @@ def _commit(name: str, said: Mapping[str, str]) -> Commit:
 
 
 def _history(folder: str, name: str) -> Iterator[Commit]:
-    form = ["--follow", f"--max-count={_HISTORY}", "--format=%H%x00%at%x00%an%x00%s", "--encoding=UTF-8"]
-    done = run(folder, ["log", "--no-show-signature", *PLAIN, *form, "--", name])
-    for row in done.stdout.decode("utf-8", "replace").split("\n"):
-        parts = row.split("\0", 3)
-        if len(parts) == 4 and parts[1].isdecimal():
-            yield Commit(parts[0], parts[2], int(parts[1]) * 1000, parts[3])
+    form = ["--follow", f"--max-count={_HISTORY}", "--format=%H%x00%at%x00%an%x00%s", "--name-only", "-z",
+            "--encoding=UTF-8"]  # fmt: skip
+    done = run(folder, ["log", "--no-show-signature", *PLAIN, *form, "--", name], settings={"diff.relative": "false"})
+    for one in _LOGGED.finditer(done.stdout.decode("utf-8", "replace")):
+        yield Commit(one["hash"], one["author"], int(one["at"]) * 1000, one["subject"], one["name"] or "")

@@ -2,8 +2,8 @@
 
 A line is claimed where its commit is one that the records saw made, or where it is in none yet, and where an edit
 since the commit before added its text: once, of some length, not taken out again, and nobody else's line put back.
-Short lines, blank ones and those with several origins are claimed only between two claimed lines, where they stand in
-the file as they do in the edit.
+Short lines and those with several origins are claimed only between two claimed lines, where they stand in the file as
+they do in the edit. Blank ones never are.
 """
 
 from __future__ import annotations
@@ -103,10 +103,11 @@ def strong(text: str) -> bool:
 
 def claims(
     found: Blamed, lines: Sequence[str], edits: Sequence[Edit], made: Mapping[str, Made],
-    stood: Callable[[str], Mapping[str, int]] = lambda _commit: {},
+    stood: Callable[[str, int], int] = lambda _commit, _place: 0,
 ) -> dict[int, Claim]:  # fmt: skip
     """The claimed lines by their place. `lines` are the file's as the records have them; `made` by the commit's hash;
-    `edits` the oldest first; `stood`: how often each line stands in the file as a commit has it."""
+    `edits` the oldest first; `stood`: how often the line of a place stands in the file as a commit has it, one where
+    that cannot be read."""
     often, twice = Counter(lines), _by_several(edits)
     out: dict[int, Claim] = {}
     undone: dict[str, set[str]] = {}
@@ -124,10 +125,35 @@ def claims(
                 continue
             if not (origins := alive.get(text)):
                 continue
-            then = stood(commit).get(text, 0) if commit != UNCOMMITTED else 0
+            then = stood(commit, place) if commit != UNCOMMITTED else 0
             told = _single(origins, max(often[text], then))
-            if told and not any(text in stood(each.hash) for each in _foreign(found, commit, made, told[0].at, end)):
+            if told and not any(stood(each.hash, place) for each in _foreign(found, commit, made, told[0].at, end)):
                 out[place] = Claim(*told, one)
+    _between(found, lines, out, edits)
+    return out
+
+
+def added_before(
+    found: Blamed, lines: Sequence[str], edits: Sequence[Edit], made: Mapping[str, Made]
+) -> dict[int, Claim]:  # fmt: skip
+    """Of lines whose commit nobody saw made: the last edit before it that added the same text. That edit is told, but
+    it is not said to have made the line: a person may have typed it."""
+    foreign = [place for place, commit in enumerate(found.hashes) if commit != UNCOMMITTED and commit not in made]
+    wanted = {lines[place] for place in foreign if strong(lines[place])}
+    added: dict[str, list[Origin]] = {}
+    for edit in edits:
+        for place, text in enumerate(() if edit.replaces else edit.added):
+            if text in wanted and text not in edit.removed:
+                added.setdefault(text, []).append((edit, place))
+    earlier = {
+        commit: {edit.id for edit in _of(found, commit, None, edits) if edit.at < found.commits[commit].at + 1000}
+        for commit in {found.hashes[place] for place in foreign}
+    }
+    out: dict[int, Claim] = {}
+    for place in foreign:
+        known = [one for one in added.get(lines[place], ()) if one[0].id in earlier[found.hashes[place]]]
+        if known:
+            out[place] = Claim(*known[-1], None)
     _between(found, lines, out, edits)
     return out
 
@@ -172,10 +198,14 @@ def _alive(edits: Iterable[Edit], *, new: bool) -> dict[str, list[Origin]]:
     """What edits added and did not take out again, by its text. A line that was somebody else's and is put back is
     not added, nor is one that an edit both takes out and adds."""
     alive: dict[str, list[Origin]] = {}
+    whose: set[tuple[str, int]] = set()
     owed: Counter[str] = Counter()
     for edit in edits:
-        if edit.created or edit.replaces or edit.cut:  # what stood there is gone, or may be and be put back by this one
-            alive = {} if edit.created else _own(alive, edit)
+        who = edit.session_id, edit.prompt_id
+        if edit.created:  # what stood there is gone
+            alive, whose = {}, set()
+        elif (edit.replaces or edit.cut) and whose - {who}:  # what others made may be gone, and be put back by this one
+            alive, whose = _own(alive, edit), {who}
         gone = Counter(edit.removed) - Counter(edit.added)
         for text in gone.elements():
             if alive.get(text):
@@ -189,6 +219,7 @@ def _alive(edits: Iterable[Edit], *, new: bool) -> dict[str, list[Origin]]:
                 owed[text] -= 1
             else:
                 alive.setdefault(text, []).append((edit, place))
+                whose.add(who)
     return alive
 
 
@@ -211,6 +242,7 @@ def _between(found: Blamed, lines: Sequence[str], out: dict[int, Claim], edits: 
     Not where that edit found such a line there, or a later one took it out: another one may stand there. Blank lines
     are never claimed: no edit is stored with them.
     """
+    last_gone = {text: (edit.at, edit.id) for edit in edits for text in edit.removed}
     for before, after in itertools.pairwise(sorted(out)):
         one, other = out[before], out[after]
         if one.edit is not other.edit or len(set(found.hashes[before : after + 1])) > 1:
@@ -218,7 +250,6 @@ def _between(found: Blamed, lines: Sequence[str], out: dict[int, Claim], edits: 
         between = {place: lines[place] for place in range(before + 1, after) if lines[place]}
         if tuple(between.values()) != one.edit.added[one.place + 1 : other.place]:
             continue
-        gone = {text for each in edits if (each.at, each.id) > (one.edit.at, one.edit.id) for text in each.removed}
-        doubted = gone.union(one.edit.removed)
-        if not any(text in doubted or _HIDDEN in text for text in between.values()):
+        here = one.edit.at, one.edit.id
+        if not any(last_gone.get(text, (0, 0)) >= here or _HIDDEN in text for text in between.values()):
             out.update(dict.fromkeys(between, one))

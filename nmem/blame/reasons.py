@@ -82,6 +82,10 @@ class Block:
     """The episode that made the commit of lines that no recorded edit has."""
     tracked: bool = True
     """Whether the file lies in a repository."""
+    added_by: int = 0
+    """The observation of an edit that had added the text before somebody committed it outside a recorded session."""
+    added_in: int = 0
+    """The episode of that; 0: it is not known yet."""
 
     @property
     def name(self) -> str:
@@ -96,6 +100,13 @@ class Answer:
     file: str
     lines: int
     blocks: tuple[Block, ...]
+    blank: int = 0
+    """Of the lines; none of them is ever explained."""
+
+    @property
+    def written(self) -> int:
+        """Lines that are not blank."""
+        return self.lines - self.blank
 
     @property
     def explained(self) -> int:
@@ -114,10 +125,10 @@ def blame(db: Connection, path: str, first: int = 1, last: int = 0) -> Answer:
     lines = [redact(clean(text)).rstrip() for text in found.lines]
     place = resolve(str(Path(path).parent))
     project = of_folder(db, place.key, place.root)
-    claimed, made = _claimed(db, found, lines, project, place.root) if project is not None else ({}, {})
+    known = _claimed(db, found, lines, project, place.root) if project is not None else ({}, {}, {})
     wanted = range(first - 1, last or len(lines))
-    blocks = tuple(_blocks(db, found, lines, wanted, claimed, made))
-    return Answer(found.name, len(lines), blocks)
+    blocks = tuple(_blocks(db, found, lines, wanted, *known))
+    return Answer(found.name, len(lines), blocks, lines.count(""))
 
 
 def of_session(db: Connection, session_id: str, path: str) -> str:
@@ -129,7 +140,8 @@ def of_session(db: Connection, session_id: str, path: str) -> str:
 
 def _claimed(
     db: Connection, found: Blamed, lines: Sequence[str], project: int, folder: str
-) -> tuple[dict[int, Claim], dict[str, Made]]:  # fmt: skip
+) -> tuple[dict[int, Claim], dict[int, Claim], dict[str, Made]]:  # fmt: skip
+    """The claimed lines, those that an edit had added before somebody else's commit, and the commits seen made."""
     seen = store.commits(db, project)
     known = {one.hash: one for one in (*found.history, *found.commits.values())}
 
@@ -138,16 +150,19 @@ def _claimed(
         return git.reached(found.root, name)
 
     @cache
-    def stood(name: str) -> Counter[str]:
-        called = dict.fromkeys((known[name].name if name in known else "", found.name))
-        texts = next((texts for each in called if each and (texts := git.at(found.root, name, each))), [])
-        return Counter(redact(clean(text)).rstrip() for text in texts)
+    def held(name: str) -> Counter[str] | None:
+        texts = git.at(found.root, name, known[name].name or found.name)
+        return None if texts is None else Counter(text.rstrip() for text in texts)
+
+    def stood(name: str, place: int) -> int:
+        texts = held(name)
+        return 1 if texts is None else texts[found.lines[place].rstrip()]
 
     made = {name: one for name, commit in known.items() if (one := match.recorded(commit, seen, kept))}
     inside = Blamed(forward(folder), _inside(found, folder), found.lines, found.hashes, found.commits, found.history)
     names = dict.fromkeys([inside.name, *(one.name for one in found.commits.values() if one.hash in made)])
     edits = store.edits(db, project, names, [folder, *file_history.roots(db, project)])
-    return match.claims(inside, lines, edits, made, stood), made
+    return match.claims(inside, lines, edits, made, stood), match.added_before(inside, lines, edits, made), made
 
 
 def _inside(found: Blamed, folder: str) -> str:
@@ -158,23 +173,24 @@ def _inside(found: Blamed, folder: str) -> str:
 
 def _blocks(
     db: Connection, found: Blamed, lines: Sequence[str], wanted: range, claimed: dict[int, Claim],
-    made: dict[str, Made],
+    before: dict[int, Claim], made: dict[str, Made],
 ) -> Iterator[Block]:  # fmt: skip
-    def why(place: int) -> tuple[str, str, int]:
-        one = claimed.get(place)
-        return found.hashes[place], one.edit.session_id if one else "", one.edit.prompt_id if one else -1
+    def why(place: int) -> tuple[str, str, int, int]:
+        one, other = claimed.get(place), before.get(place)
+        who = (one.edit.session_id, one.edit.prompt_id) if one else ("", -1)
+        return found.hashes[place], *who, other.edit.id if other else 0
 
     for (name, *_), group in groupby(wanted, why):
         places = list(group)
         texts = [lines[place] for place in places]
-        one = claimed.get(places[0])
+        one, other = claimed.get(places[0]), before.get(places[0])
         commit, seen = found.commits.get(name), made.get(name)
         if commit is not None:
             commit = replace(commit, author=redact(clean(commit.author)), subject=redact(clean(commit.subject)))
         shown = tuple([text for text in texts if text][:_LINES])
         reason = _reason(db, [claimed[place] for place in places], texts) if one else None
         yield Block(places[0] + 1, places[-1] + 1, shown, commit, reason, seen.unit_id if seen and not one else 0,
-                    bool(found.root))  # fmt: skip
+                    bool(found.root), *((other.edit.id, other.edit.unit_id) if other else ()))  # fmt: skip
 
 
 def _reason(db: Connection, claimed: Sequence[Claim], texts: Sequence[str]) -> Reason:

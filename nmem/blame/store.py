@@ -5,6 +5,7 @@ Every function takes a connection whose rows answer to names, as those of `nmem.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ from sqlite3 import Connection, Row
 
 from capture.shell import parse
 from nmem import tables
+from nmem.blame.discarded import discarded
 from nmem.blame.match import Edit, Made
 from nmem.context.places import absolute, forward
-from nmem.episodes.undone import undone
 from nmem.text import json_list, json_object
 
 _CHANGES = ("file_edit", "file_write")
@@ -23,6 +24,8 @@ _MOST = 20_000
 """Edits of one file that are looked at, the newest."""
 _FAILURES, _EXCERPT = 4, 240
 _CHECKS = ("test", "build", "lint", "command")
+_COMMANDS = (*_CHECKS, "install", "github", "git_other", "git_commit", "git_push")
+"""What a shell command that discards work may be recorded as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +71,20 @@ def edits(db: Connection, project: int, names: Iterable[str], roots: Sequence[st
         edit = _edit(row, root, name, first=name not in touched)
         touched.add(name)
         out += [edit] if edit else []
-    return sorted([*out, *_discarded(db, project, names)], key=lambda one: (one.at, one.id))
+    return sorted([*out, *_discarded(db, project, names, known)], key=lambda one: (one.at, one.id))
 
 
-def _discarded(db: Connection, project: int, names: Sequence[str]) -> Iterator[Edit]:
+def _discarded(db: Connection, project: int, names: Sequence[str], roots: Sequence[str]) -> Iterator[Edit]:
     """Commands that took uncommitted work on a file back, as edits after which nothing of it is left."""
-    which = "o.obs_type = 'git_other' AND o.outcome IS NOT 'failed'"
-    for row in db.execute(_ROWS.format(unit="NULL", which=which), (project, _MOST)):
-        what, paths = undone(row["content"])
-        for name in names if what == "work" else ():
-            if not paths or any(name == one or name.startswith(f"{one}/") or name.endswith(f"/{one}") for one in paths):
-                here = (int(row["id"]), int(row["at"]), str(row["session_id"]), row["prompt_id"] or 0, 0)
-                yield Edit(*here, forward(row["root"] or ""), name, (), (), created=True)
+    for row in db.execute(_ROWS.format(unit="NULL", which=f"o.obs_type IN {_COMMANDS}"), (project, _MOST)):
+        if row["outcome"] == "failed" and len(parse(row["content"]).steps) == 1:
+            continue  # of several steps another one may have failed
+        here = (int(row["id"]), int(row["at"]), str(row["session_id"]), row["prompt_id"] or 0, 0)
+        for one in discarded(row["content"]):
+            own = _placed(f"{one.folder}/", "", roots)[0] or forward(row["root"] or "")
+            for root, name in itertools.product(dict.fromkeys((own, *roots)), names):
+                if one.holds(root, name) and (root == own or any(map(absolute, one.paths))):
+                    yield Edit(*here, root, name, (), (), created=True)
 
 
 def _unit(db: Connection) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from nmem.hours import utc
 from nmem.text import fit, printable
 
 if TYPE_CHECKING:
+    from nmem.blame.git import Commit
     from nmem.blame.reasons import Block
     from nmem.blame.store import Ran
 
@@ -33,18 +35,30 @@ def of(one: Block, *, named: bool = True) -> str:
 
 
 def listed(blocks: Iterable[Block]) -> Iterator[tuple[str, str]]:
-    """The rows of a whole file: its lines, and of what they are; neighbours that nothing explains are one row."""
-    for dark, group in groupby((one for one in blocks if one.lines), lambda one: not one.reason and not one.seen_in):
+    """The rows of a whole file: its lines, and of what they are; neighbours with one reason, or with none, are one row,
+    also with blank lines in between."""
+    for _, group in groupby((one for one in blocks if one.lines), _alike):
         some = list(group)
-        if not dark or len(some) == 1:
-            yield from ((_span(one.first, one.last), of(one, named=False)) for one in some)
-            continue
-        commits = {one.commit.hash: one.commit for one in some if one.commit}
-        who = list(dict.fromkeys(fit(printable(one.author), _NAME) for one in commits.values()))
-        more = f" and {len(who) - _NAMED} others" if len(who) > _NAMED else ""
-        open_ = " and some not committed" if any(one.commit is None for one in some) else ""
-        by = f"last changed in {len(commits)} commits by {', '.join(who[:_NAMED])}{more}{open_}"
-        yield _span(some[0].first, some[-1].last), f"{by}; nothing recorded made them"
+        whole = replace(some[0], last=some[-1].last)
+        commits = {one.commit.hash if one.commit else "": one.commit for one in some}
+        yield _span(whole.first, whole.last), _several(commits) if len(commits) > 1 else of(whole, named=False)
+
+
+def _alike(one: Block) -> object:
+    """The same for blocks that are one row of a file."""
+    if one.reason:
+        return one.commit, one.reason.session_id, one.reason.prompt_id
+    return (one.commit, one.seen_in, one.added_by) if one.seen_in or one.added_by else None
+
+
+def _several(commits: Mapping[str, Commit | None]) -> str:
+    """What is known of lines of several commits, or of one and of none, without a reason."""
+    made = [one for one in commits.values() if one]
+    who = list(dict.fromkeys(fit(printable(one.author), _NAME) for one in made))
+    more = f" and {len(who) - _NAMED} others" if len(who) > _NAMED else ""
+    open_ = " and some not committed" if None in commits.values() else ""
+    by = f"last changed in {len(made)} commit{'s' * (len(made) > 1)} by {', '.join(who[:_NAMED])}{more}{open_}"
+    return f"{by}; nothing recorded made them"
 
 
 def _span(first: int, last: int) -> str:
@@ -62,6 +76,9 @@ def _unknown(one: Block) -> str:
         state = "not committed yet" if one.tracked else "in no repository"
         return f"{are} {state}; nothing recorded made {it}"
     by = f"{one.commit.hash[:_HASH]} by {fit(printable(one.commit.author), _TITLE)} on {_day(one.commit.at)}"
+    if one.added_by:
+        edit = f"obs/{one.added_by}" + (f" (episode/{one.added_in})" if one.added_in else "")
+        return f"{was} last changed in {by}, outside a recorded session; {edit} had added this text before"
     nothing = f"nothing recorded made {it}"
     lines = "this line" if it == "it" else "these lines"
     made = f"episode/{one.seen_in} made that commit, but no recorded edit proves to have made {lines}"

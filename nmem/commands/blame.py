@@ -29,14 +29,15 @@ def command(where: str, as_json: bool) -> int:
     """Why a line is as it is: the prompt, the episode and what was decided in it; what failed before, how tests ended.
 
     A line is explained only where a recorded edit has its text, and its commit was seen made in a session or it is
-    not committed yet; else its commit is told. Exit code 1: nothing recorded made any of the lines.
+    not committed yet; else its commit is told, and the edit that had added its text before, if one had. Exit code 1:
+    nothing recorded made any of the lines.
     """
     path, first, last = _parsed(where)
     with terminal.reading() as db:
         found = reasons.blame(db, os.path.abspath(path), first, last)  # noqa: PTH100 - links are not followed
     if as_json:
-        click.echo(to_json({"file": found.file, "lines": found.lines, "explained": found.explained,
-                            "blocks": [asdict(one) for one in found.blocks]}))  # fmt: skip
+        counts = {"lines": found.lines, "blank": found.blank, "explained": found.explained}
+        click.echo(to_json({"file": found.file, **counts, "blocks": [asdict(one) for one in found.blocks]}))
     else:
         _say(found, whole=not last)
     return 0 if found.explained else 1
@@ -72,7 +73,7 @@ def _say(found: Answer, *, whole: bool) -> None:
             click.echo(of(one))
         return
     if whole:
-        heading = f"{found.file}: {found.explained} of {terminal.count(found.lines, 'line')} explained"
+        heading = f"{found.file}: {found.explained} of {terminal.count(found.written, 'line')} explained"
         terminal.say(heading, [("", list(listed(found.blocks)))])
         if found.explained:
             click.echo(f"\nnmem blame {printable(found.file)}:LINE tells all of a line", err=True)

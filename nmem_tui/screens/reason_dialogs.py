@@ -81,5 +81,5 @@ class Why(Shown):
 
     def _show(self, found: Answer) -> None:
         lines = [row for one in found.blocks for row in paragraph(one)]
-        explained = f"{found.explained} of {several(found.lines, 'line')} explained"
+        explained = f"{found.explained} of {several(found.written, 'line')} explained"
         self.tell_lines([(explained, "quiet")], lines, "the file is empty")

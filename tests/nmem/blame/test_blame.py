@@ -10,6 +10,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -180,6 +181,29 @@ def test_neighbours_that_nothing_explains_are_one_row_of_a_file(shop: World) -> 
     assert told[1].endswith("nothing recorded made them") and len(told) == 3
 
 
+def test_a_function_with_blank_lines_is_one_row_and_blank_lines_are_not_counted(world: World) -> None:
+    texts = [text for number in range(6) for text in (f"value_of_everything_{number} = {number}", "")][:-1]
+    world.begin()
+    world.ask("write the values")
+    world.edit("invoice.py", put(*texts))
+    world.agent_commits("feat: values")
+    settled(world)
+    heading, *rows = run("blame", "invoice.py").stdout.splitlines()
+    assert "6 of 6 lines explained" in heading
+    assert [row.partition("\t")[0] for row in rows] == ["1-11"]
+
+
+def test_lines_in_no_commit_around_a_committed_blank_one_are_not_committed_yet(world: World) -> None:
+    world.by_hand("invoice.py", put(""))
+    world.commit("initial import", "Bob")
+    world.by_hand("invoice.py", put("a = 1", "", "b = 2"))
+    assert run("blame", "invoice.py").stdout.splitlines()[1:] == ["1-3\tnot committed yet; nothing recorded made them"]
+    world.by_hand("other.py", put("a = 1"))
+    world.commit("another", "Bob")
+    world.by_hand("other.py", put("a = 1", "b = 2"))
+    assert "last changed in 1 commit by Bob and some not committed;" in run("blame", "other.py").stdout
+
+
 LINE = "value_of_everything = 42"
 
 
@@ -201,13 +225,36 @@ def test_a_copy_typed_by_hand_is_not_claimed_when_that_of_the_agent_is_gone(worl
     assert by_line(settled(world)) == ["", "", ""]
 
 
-def test_a_line_that_was_discarded_and_typed_by_hand_is_not_claimed(world: World) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout -- invoice.py", "git checkout invoice.py", "git checkout HEAD invoice.py", "git checkout -f",
+        "git checkout -- '*.py'", "git checkout -- :/invoice.py", "git checkout -- {root}/invoice.py", "git stash",
+        "git stash push -m wip -- invoice.py", "git reset --hard origin/main", "git restore .", "rm invoice.py",
+        "git -C {root} restore invoice.py", "git checkout -- invoice.py && git checkout -- other.py",
+        "git checkout invoice.py && pytest",
+    ],
+)  # fmt: skip
+def test_a_line_that_was_discarded_and_typed_by_hand_is_not_claimed(world: World, command: str) -> None:
     begun(world)
-    world.git("checkout", "--", "invoice.py")
-    world.bash("git checkout -- invoice.py")
+    world.bash(command.format(root=world.root))
     world.by_hand("invoice.py", put("a = 1", "b = 2", LINE))
     world.agent_commits("feat: value")
     assert by_line(settled(world)) == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout -b mended", "git checkout main", "git checkout -- other.py", "git stash pop", "git reset -q",
+        "git rm --cached other.py", "rm -rf /tmp/trial", "git restore --staged .", "echo git stash", "git clean -n",
+        "git -C /elsewhere checkout -- invoice.py.orig", "git commit -m 'git stash'",
+    ],
+)  # fmt: skip
+def test_a_command_that_takes_nothing_of_the_file_back_leaves_its_lines_claimed(world: World, command: str) -> None:
+    begun(world)
+    world.bash(command)
+    assert by_line(settled(world)) == ["", world.task, ""]
 
 
 def test_a_secret_that_was_replaced_by_hand_is_not_claimed(world: World) -> None:
@@ -234,6 +281,34 @@ def test_what_a_person_put_back_after_a_commit_of_theirs_is_not_claimed(world: W
     world.commit("remove the value", "Bob")
     world.by_hand("invoice.py", put("a = 1", "b = 2", LINE))
     assert by_line(settled(world)) == ["", "", ""]
+
+
+def test_what_a_person_put_back_is_not_claimed_after_the_file_is_renamed(world: World) -> None:
+    begun(world)
+    world.commit("take the value", "Bob")
+    world.by_hand("invoice.py", put("a = 1", "b = 2"))
+    world.commit("remove the value", "Bob")
+    world.by_hand("invoice.py", put("a = 1", "b = 2", LINE))
+    world.agent_commits("feat: value")
+    world.git("mv", "invoice.py", "bill.py")
+    world.files["bill.py"] = world.files.pop("invoice.py")
+    world.commit("rename", "Bob")
+    assert by_line(settled(world), "bill.py") == ["", "", ""]
+
+
+def test_secrets_are_looked_for_in_the_file_and_not_in_its_old_versions(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(world)
+    for number in range(9):
+        world.by_hand("invoice.py", put("a = 1", f"b = {number}"))
+        world.commit("more", "Bob")
+    world.by_hand("invoice.py", also(LINE, 1))
+    world.agent_commits("feat: value")
+    redact = Mock(side_effect=str)
+    monkeypatch.setattr(reasons, "redact", redact)
+    lines = told(settled(world), "invoice.py").lines
+    assert redact.call_count <= 3 * lines
 
 
 def test_a_file_written_over_says_nothing_of_what_stood_there(world: World) -> None:
@@ -304,6 +379,26 @@ def test_what_nobody_recorded_is_one_line_and_exit_code_1(shop: World) -> None:
     commit = shop.git("rev-parse", "HEAD")[:8]
     said = f"line 1 was last changed in {commit} by renovate-bot on 2025-10-09; nothing recorded made it\n"
     assert (found.returncode, found.stdout) == (1, said)
+
+
+def test_an_edit_that_a_person_committed_by_hand_is_named_and_not_claimed(world: World) -> None:
+    begun(world)
+    world.edit("invoice.py", also("    pass", 2))
+    world.edit("invoice.py", put("a = 1", *WHOLE, "b = 2"))
+    world.commit("take it by hand", "Bob")
+    world.by_hand("invoice.py", also("typed_by_bob_himself = 3", 0))
+    world.commit("and more", "Bob")
+    settled(world)
+    assert by_line(world) == [""] * 7
+    edit = world.db.execute("SELECT max(id) FROM observations WHERE obs_type = 'file_edit'").fetchone()[0]
+    said = f"by Bob on 2025-10-09, outside a recorded session; obs/{edit} (episode/1) had added this text before"
+    found = run("blame", "invoice.py:4")
+    assert found.returncode == 1 and found.stdout.strip().endswith(said)
+    assert "nothing recorded made it" in run("blame", "invoice.py:1").stdout
+    blocks = json.loads(run("blame", "invoice.py", "--json").stdout)["blocks"]
+    assert [(one["first"], one["last"], one["added_by"], one["added_in"]) for one in blocks] == [
+        (1, 1, 0, 0), (2, 2, 0, 0), (3, 6, edit, 1), (7, 7, 0, 0),
+    ]  # fmt: skip
 
 
 def test_a_whole_file_is_a_row_a_block_and_json_has_the_same(shop: World) -> None:

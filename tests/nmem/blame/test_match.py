@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from unittest.mock import Mock
 
 import pytest
 
+from nmem.blame import match
 from nmem.blame.git import Blamed, Commit
 from nmem.blame.match import Edit, Made, claims, recorded
 from nmem.blame.store import lines_of
@@ -86,6 +88,28 @@ def test_weak_lines_are_claimed_between_two_lines_of_their_edit() -> None:
     assert claimed(block, [SECOND] * 4, made, edit(2_500, [], ["}"])) == {0: 1, 3: 1}
     assert claimed([PRICE, "}"], [SECOND] * 2, made) == {0: 1}
     assert claimed(["}"], [SECOND], edit(1_500, ["}"])) == {}
+
+
+def test_all_edits_are_not_gone_through_again_for_each_claimed_line() -> None:
+    class Edits(list[Edit]):
+        read = 0
+
+        def __iter__(self) -> Iterator[Edit]:
+            self.read += 1
+            return super().__iter__()
+
+    lines = [f"price_of_the_item_{number} = 1" for number in range(50)]
+    edits = Edits([edit(1_500, lines)])
+    assert len(claims(found(lines, [SECOND] * 50), lines, edits, MADE)) == 50
+    assert edits.read < 10
+
+
+def test_what_one_prompt_wrote_is_not_gone_through_again_for_each_of_its_edits(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Mock(wraps=match._own)
+    monkeypatch.setattr(match, "_own", own)
+    many = [edit(1_200 + number, [f"price_of_the_item_{number} = 1"], cut=True) for number in range(50)]
+    assert len(claimed([each.added[0] for each in many], [SECOND] * 50, edit(1_100, [PRICE], prompt=2), *many)) == 50
+    assert own.call_count == 1
 
 
 def test_what_stands_for_a_long_line_is_no_text() -> None:
