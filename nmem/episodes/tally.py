@@ -71,8 +71,8 @@ class Tally:
         self.phase: dict[str, int] = {}
         self.prints: dict[str, int] = {}
         self.outcomes: dict[str, Any] = {
-            "tests": None, "committed": 0, "pushed": 0, "reverted": 0, "uncommitted": 0, "untested": 0, "thrown_away": 0,
-            "undone": 0, "interrupted": False, "abandoned": False,
+            "tests": None, "committed": 0, "pushed": 0, "reverted": 0, "uncommitted": 0, "untested": 0,
+            "thrown_away": 0, "undone": 0, "interrupted": False, "abandoned": False,
         }  # fmt: skip
         """The state at the end: a commit or an edit after something was taken back leaves `reverted` and `thrown_away`
         at 0; `undone` counts how often something was."""
