@@ -103,7 +103,7 @@ def show(skill: int, as_json: bool) -> None:
     use = shaped["use"]
     facts = [
         ("when", shaped["when"]), ("as a rule", shaped["rule"]),
-        ("met", f"in {one.sessions} sessions, {one.occurrences} times; {shaped['share']:.0%} of those with such work"),
+        ("met", f"in {terminal.count(one.sessions, 'session')}, {terminal.count(one.occurrences, 'time')}; {shaped['share']:.0%} of those with such work"),
         ("last", f"{terminal.local(one.last_at):%Y-%m-%d %H:%M}"), ("state", one.state),
         ("told", f"{use['told']} times, followed {use['followed_when_told']}"),
     ]  # fmt: skip
