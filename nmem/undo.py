@@ -38,8 +38,16 @@ class _Own(Protocol):
 
 
 _OWN: tuple[_Own, ...] = (pins, choosing, review, future, changes, changed_settings, decided, marks)
+_LEFT = "could not be undone, and is left as it is: "
 _CUT = frozenset(("split", "merge", "move"))
 """Corrections after which prompts are in other episodes."""
+
+
+def undone(db: Connection, now: int) -> str:
+    """The same as `undo`, as a sentence: `undone: …`, or `not undone: …` where nothing of it could be taken back."""
+    said = undo(db, now)
+    what, left, why = said.partition(f" ({_LEFT}")
+    return f"not undone: {why.removesuffix(')')}; it stays: {what}" if left else f"undone: {said}"
 
 
 def undo(db: Connection, now: int) -> str:
@@ -82,6 +90,8 @@ class Next:
     what: str
     steps: int
     """Undos that can follow one another, this one among them."""
+    folders: tuple[str, ...]
+    """Those whose files it changes: of a project, or of a client's memory of it."""
 
 
 def foreseen(db: Connection) -> Next | None:
@@ -89,9 +99,11 @@ def foreseen(db: Connection) -> Next | None:
     entry = log.newest(db)
     if entry is None:
         return None
-    number = len(log.alike(db, entry))
+    every = log.alike(db, entry)
+    number = len(every)
     what = describe(entry) if number == 1 else f"{number} at once: {describe(entry)} …"
-    return Next(entry.id, entry.at, what, log.steps(db))
+    roots = (each.payload.get("root") for each in every if changes.ours(each) or _of(each) == "learning")
+    return Next(entry.id, entry.at, what, log.steps(db), tuple(dict.fromkeys(str(root) for root in roots if root)))
 
 
 def _passed_over(db: Connection, now: int) -> str:
@@ -131,7 +143,7 @@ def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:
             if again and "malformed" in str(error):
                 refresh.rebuild(db)  # an index that settling keeps is broken, not what a person did
                 continue
-            note = f"could not be undone, and is left as it is: {error}"
+            note = f"{_LEFT}{error}"
         db.execute("RELEASE taking_back")
         return note
     raise AssertionError

@@ -88,14 +88,14 @@ def _transcripts(
         return
     if not chosen:
         raise NmemError(_nothing(where, client, since))
-    database = paths.database()
+    database, begun_at = paths.database(), now()
     try:
         db = store.connect(database, timeout=_WAIT)
     except (sqlite3.Error, OSError, NewerDatabase) as error:
         raise NmemError(f"{database} cannot be written: {worded(error)}") from None
     try:
         report = _run(db, chosen, quiet=as_json)
-        told = _spare(db) if report.prompts or report.observations else ""
+        told = _spare(db, begun_at) if report.prompts or report.observations else ""
         _hollow(db)
         fold(db)
     except sqlite3.Error as error:
@@ -116,12 +116,12 @@ def _transcripts(
         click.echo(wrapped("Stories, threads and learnings follow in the background; `nmem settle` waits for them"))
 
 
-def _spare(db: sqlite3.Connection) -> str:
-    """Old history shall not be forgotten right after it came; in words how much of it will be, and from when on."""
+def _spare(db: sqlite3.Connection, since: int) -> str:
+    """In words how much of what came since a time will be forgotten, and from when on: not right after it came."""
     at = now()
     sweep.anew(db, at)
     wanted = policy.load()
-    found = sweep.aged(db, at, wanted) if wanted.enabled else sweep.Aged()
+    found = sweep.aged(db, at, wanted, since=since) if wanted.enabled else sweep.Aged()
     if not found.count:
         return ""
     return (
@@ -141,10 +141,11 @@ def summary(report: Report) -> str:
     """What is new, and below it what was left out and why."""
     rate = report.records / report.seconds if report.seconds else 0
     speed = f"{report.seconds:.1f} s, {rate:,.0f} records/s"
-    new = ((report.sessions, "sessions"), (report.prompts, "prompts"), (report.texts, "texts of agents"),
-           (report.observations, "observations"))  # fmt: skip
-    if any(number for number, _ in new):
-        lines = [f"New: {', '.join(f'{number:,} {name}' for number, name in new)}; {speed}"]
+    new = ((report.sessions, "session", ""), (report.prompts, "prompt", ""), (report.texts, "text", " of agents"),
+           (report.observations, "observation", ""))  # fmt: skip
+    if any(number for number, *_ in new):
+        told = ", ".join(f"{number:,} {name}{'' if number == 1 else 's'}{of}" for number, name, of in new)
+        lines = [f"New: {told}; {speed}"]
     else:
         lines = [f"Nothing new in {report.files:,} files; {speed}"]
     if report.redacted:

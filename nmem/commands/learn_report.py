@@ -35,6 +35,8 @@ _HEADS = (
 )
 _WIDE, _TITLE = 120, 24
 """Columns of a terminal that has room for the kind; the least of a title."""
+_SPARE = ("held out", "told", "unclear", "before", "after", "kept")
+"""Columns that a narrow terminal goes without, the first ones first."""
 
 
 @click.command("report")
@@ -101,7 +103,10 @@ def _table(found: Sequence[Lesson], named: bool) -> None:
     room = get_terminal_size().columns
     shown = [at for at in range(len(_HEADS) - 2) if at != 1 or room >= _WIDE]  # the note stands before the title
     widths = {at: max(width(row[at]) for row in rows) for at in shown}
-    title = max(_TITLE, room - sum(widths.values()) - 2 * len(shown))
+    for name in _SPARE:
+        if sum(widths[at] for at in shown) + 2 * len(shown) + _TITLE > room:
+            shown.remove(_HEADS.index(name))
+    title = max(8, room - sum(widths[at] for at in shown) - 2 * len(shown))
     for row in rows:
         cells = [pad(row[at], widths[at], right=at > 1) for at in shown]
         told = f"{row[-2]}: {row[-1]}" if row[-2] and row is not rows[0] else row[-1]

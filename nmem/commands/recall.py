@@ -314,7 +314,7 @@ def report(since: str, limit: int, folder: str, index: str, decisions: str, as_j
     uses = [
         (use.entry, f"answered {use.answered}, offered {use.offered}, used {use.used}") for use in found.entries[:limit]
     ]
-    unanswered = [(query, f"{count} times") for query, count in found.unanswered]
+    unanswered = [(query, terminal.count(count, "time")) for query, count in found.unanswered]
     terminal.say("Recall", [("", told), ("Entries", uses), ("Asked, without an answer", unanswered),
                             ("Never needed", [(link, "") for link in found.dead[:limit]]),
                             ("Hardly longer than their entries: better in CLAUDE.md or AGENTS.md",

@@ -101,11 +101,12 @@ def show(skill: int, as_json: bool) -> None:
         click.echo(to_json({**shaped, "met": [{"session": each.session_id, "at": each.at} for each in met]}))
         return
     use = shaped["use"]
+    often = f"in {terminal.count(one.sessions, 'session')}, {terminal.count(one.occurrences, 'time')}"
     facts = [
         ("when", shaped["when"]), ("as a rule", shaped["rule"]),
-        ("met", f"in {one.sessions} sessions, {one.occurrences} times; {shaped['share']:.0%} of those with such work"),
+        ("met", f"{often}; {shaped['share']:.0%} of those with such work"),
         ("last", f"{terminal.local(one.last_at):%Y-%m-%d %H:%M}"), ("state", one.state),
-        ("told", f"{use['told']} times, followed {use['followed_when_told']}"),
+        ("told", f"{terminal.count(use['told'], 'time')}, followed {use['followed_when_told']}"),
     ]  # fmt: skip
     if one.state_at and one.state == "accepted":
         since = f"followed in {use['followed_since']} of {use['sessions_since']} sessions with such work"

@@ -130,7 +130,9 @@ def _say(run: Run, *, as_json: bool, quietly: bool) -> None:
         places = terminal.count(run.replaced, "place")
         click.echo(f"{places} held a secret that is stored as it was: `nmem redact --history` removes it", err=True)
     if run.waiting:
-        click.echo(f"{run.target.name} took nothing: the events wait, run it again", err=True)
+        click.echo(
+            f"{run.target.name} took {'no more' if run.sent else 'nothing'}: the events wait, run it again", err=True
+        )
 
 
 def _say_cursors(found: list[Cursor], *, as_json: bool) -> None:

@@ -5,8 +5,9 @@ An answer belongs to the episode that was open when it began, and to that episod
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from sqlite3 import Connection
 
@@ -151,7 +152,7 @@ def report(
     if by == "day":
         order.sort(key=lambda one: one.key, reverse=True)
     sessions = db.execute(f"SELECT count(DISTINCT u.session_id) {chosen.sql}", chosen.values).fetchone()[0]
-    named = tuple(_named(db, by, one) for one in order)
+    named = _told_apart(db, by, [_named(db, by, one) for one in order])
     unpriced = tuple(sorted(models.items(), key=lambda each: -each[1]))
     return Report(by, since, project[1] if project else "", prices.currency, named, total, int(sessions), unpriced,
                   _own(db, prices, chosen), tuple(_budgets(db, prices, now, zone)))  # fmt: skip
@@ -184,6 +185,18 @@ def _named(db: Connection, by: str, one: Sum) -> Sum:
     else:
         name = one.key
     return Sum(one.key, name, one.answers, one.tokens, one.money, one.unpriced, one.inner)
+
+
+def _told_apart(db: Connection, by: str, named: list[Sum]) -> tuple[Sum, ...]:
+    """Projects of one name with their folders."""
+    many = Counter(one.name for one in named)
+    if by != "project" or many.total() == len(many):
+        return tuple(named)
+    roots = {str(row[0]): str(row[1] or "") for row in db.execute("SELECT id, root FROM projects")}
+    return tuple(
+        replace(one, name=f"{one.name} ({roots[one.key]})") if many[one.name] > 1 and roots.get(one.key) else one
+        for one in named
+    )
 
 
 def _own(db: Connection, prices: Prices, chosen: _Chosen) -> Own:

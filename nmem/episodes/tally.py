@@ -25,6 +25,8 @@ _CHANGES = frozenset(("file_edit", "file_write"))
 _READS = frozenset(("file_read", "search"))
 _KEPT_BACK = _CHANGES | {"file_read", "git_commit", "git_push", "git_other"}
 """Calls that touch nothing when they are refused."""
+_PROSE = (".md", ".mdx", ".txt", ".rst", ".adoc")
+"""Files that no test tells of."""
 _EDIT_WEIGHT, _FAILURE_WEIGHT = 3, 2
 _TESTED = ("=== RUN", "--- FAIL", "FAIL\t", "\nFAIL", "[build failed]", "[no test files]", "Tests:", " passed")
 """What test runners print once they run."""
@@ -69,8 +71,8 @@ class Tally:
         self.phase: dict[str, int] = {}
         self.prints: dict[str, int] = {}
         self.outcomes: dict[str, Any] = {
-            "tests": None, "committed": 0, "pushed": 0, "reverted": 0, "uncommitted": 0, "thrown_away": 0,
-            "undone": 0, "interrupted": False, "abandoned": False,
+            "tests": None, "committed": 0, "pushed": 0, "reverted": 0, "uncommitted": 0, "untested": 0,
+            "thrown_away": 0, "undone": 0, "interrupted": False, "abandoned": False,
         }  # fmt: skip
         """The state at the end: a commit or an edit after something was taken back leaves `reverted` and `thrown_away`
         at 0; `undone` counts how often something was."""
@@ -136,8 +138,10 @@ class Tally:
             _more(self.phase, "interruptions")
         if seen.obs_type == "test" and seen.outcome != "unknown" and (not failed or _ran(seen, told)):
             out["tests"] = "failed" if failed else "passed"
+            out["untested"] = 0
         if seen.obs_type in _CHANGES and not failed:
             out["uncommitted"] += 1
+            out["untested"] += not (seen.file_path or "").lower().endswith(_PROSE)
             out["reverted"] = out["thrown_away"] = 0
         self._git(seen, told, failed)
         self._left()

@@ -11,7 +11,7 @@ from nmem.native.review import IMPORT, KINDS, PATH, SCRIPT, Finding, Report
 from nmem.text import fit, printable
 
 _HEAVY, _LISTED = 3, 6
-_NOTHING = "nothing stale, contradicted or repeated"
+_NOTHING = "nothing that the records prove stale, contradicted or repeated"
 _LINE = 200
 _NOUNS = (PATH, IMPORT, SCRIPT)
 Rows = list[tuple[str, str]]
@@ -61,7 +61,11 @@ def cost(report: Report) -> Rows:
     out: Rows = []
     for client in report.clients:
         if many := report.tokens(client):
-            month = f"; {report.sessions} sessions of the last 30 days" if report.sessions else ""
+            month = (
+                f"; {report.sessions} session{'' if report.sessions == 1 else 's'} of the last 30 days"
+                if report.sessions
+                else ""
+            )
             out.append((client, f"{many:,} tokens each session{month}"))
     heavy = [
         (tokens, document.shown, line, name)

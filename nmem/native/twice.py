@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from nmem.native.documents import ALWAYS, Document, Line
 
-_WORDS, _SURE = 6, 8
-"""Words of a line that can be said twice, and of one that surely is."""
+_SHORT, _WORDS, _SURE = 2, 6, 8
+"""Words of a line that can stand twice in one file, of one that can be said twice, and of one that surely is."""
 _NEAR = 0.85
 _WORD = re.compile(r"[^\W_]+(?:['_./:-][^\W_]+)*")
 _CODE = re.compile(r"`([^`]+)`")
@@ -57,11 +57,19 @@ def find(documents: Sequence[Document]) -> Iterator[Twice]:
     """Lines that say the same as one before them; each is told once, with the first that says it."""
     before: list[_Said] = []
     by_word: dict[str, list[int]] = {}
+    stood: dict[tuple[str, str], list[_Said]] = {}
     for one in (each for document in documents for each in _said(document)):
+        if len(one.words) < _WORDS:
+            alike = stood.setdefault((one.document.path, one.line.text.strip()), [])
+            if earlier := next((each for each in alike if _same(each, one)), None):
+                yield Twice(one.document, one.line, earlier.document, earlier.line, same=True, sure=False)
+            else:
+                alike.append(one)
+            continue
         near = Counter(at for word in set(one.words) for at in by_word.get(word, ()))
         wanted = len(set(one.words)) * _NEAR
-        alike = (before[at] for at, shared in near.most_common(8) if shared >= wanted and _same(before[at], one))
-        if (first := next(alike, None)) is not None:
+        most = (before[at] for at, shared in near.most_common(8) if shared >= wanted and _same(before[at], one))
+        if (first := next(most, None)) is not None:
             same = first.words == one.words
             sure = same and len(one.words) >= _SURE and _covers(first.document, one.document)
             yield Twice(one.document, one.line, first.document, first.line, same, sure)
@@ -88,7 +96,7 @@ def _said(document: Document) -> Iterable[_Said]:
         if line.fence or line.is_heading or line.own or line.comment or text.startswith(("|--", "@")):
             continue
         words = tuple(_WORD.findall(re.sub(r"[`*]", "", text.lower())))
-        if len(words) >= _WORDS:
+        if len(words) >= _SHORT:
             numbers = frozenset(_NUMBER.findall(text))
             under = (*line.above, lead if lead != text else "", *(parent for _, parent in parents))
             yield _Said(document, line, words, frozenset(_CODE.findall(text)), numbers, bool(_NOT.search(text)), under)

@@ -127,7 +127,10 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
         return None
     row = db.execute(
         "SELECT u.*, coalesce(e.title, e.agent_title, e.heading) AS earlier_title,"
-        " substr(e.intent, 1, 200) AS earlier_intent FROM work_units u"
+        " substr(e.intent, 1, 200) AS earlier_intent,"
+        " (SELECT n.outcome FROM narrations n WHERE n.unit_id = u.id) AS told_end,"
+        " (SELECT n.marks FROM narrations n WHERE n.unit_id = u.id) AS told_marks"
+        " FROM work_units u"
         " LEFT JOIN work_units e ON e.id = u.resumes WHERE u.session_id = ?"
         " ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1",
         (session_id,),
@@ -149,7 +152,7 @@ def _outcome(db: Connection, row: Row) -> Outcome:
     """How an episode of these columns stands: one that goes on, as of now."""
     if row["state"] == "open":
         return outcome.standing(db, row["id"])
-    return outcome.stored(row["outcomes"], row["commits"])
+    return outcome.stored(row["outcomes"], row["commits"], ended=row["told_end"], marks=row["told_marks"])
 
 
 def _texts(stored: str | None) -> tuple[str, ...]:
@@ -260,6 +263,8 @@ SELECT u.id, u.session_id, u.thread_id, coalesce(t.title, '') AS thread, p.name 
   u.heading,
   substr(u.intent, 1, {short}) AS intent, u.state, u.resumes, u.pinned, u.started_at, u.last_at, u.active_ms,
   u.turn_count, u.outcomes, u.commits, u.friction, u.narrator,
+  (SELECT n.outcome FROM narrations n WHERE n.unit_id = u.id) AS told_end,
+  (SELECT n.marks FROM narrations n WHERE n.unit_id = u.id) AS told_marks,
   (SELECT count(*) FROM unit_prompts x WHERE x.unit_id = u.id AND x.offered) AS offered,
   (SELECT count(*) FROM json_each(u.hot_files) f WHERE f.value ->> 'edits' > 0) AS files
 FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id

@@ -24,6 +24,7 @@ from nmem.text import ELLIPSIS, fit, printable, width
 
 _CHUNK = 400
 _DIGITS = 19
+_NAME = 80
 LAST = "last"
 """What stands for the newest session or episode."""
 
@@ -240,6 +241,19 @@ def newest_episode(db: Connection) -> int:
     if not found:
         raise NmemError("no episodes yet: the next session or `nmem settle` makes the first")
     return found[0].id
+
+
+def own_newest_episode(db: Connection, project: str = "") -> int:
+    """The newest episode of a project, else of the current folder's, and of no other. Raises NmemError."""
+    known = named(db, project) if project else here(db, str(Path.cwd()))
+    if found := listed(db, project=known.key, limit=1) if known else []:
+        return found[0].id
+    newest = newest_episode(db)
+    theirs = fit(printable(rows(db, [newest])[newest].project), _NAME)
+    whose = f"project {fit(printable(project), _NAME)}" if project else "this folder"
+    raise NmemError(
+        f"no episode is recorded of {whose}: the newest of all is episode/{newest} of {theirs}; name it if you mean it"
+    )
 
 
 def _named(db: Connection, beginning: str) -> str:

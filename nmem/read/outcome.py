@@ -24,6 +24,7 @@ _PUSHED = re.compile(r"\bpushed\b", re.IGNORECASE)
 _NOT_COMMITTED = re.compile(r"\d+ (?:changed files? not committed|files? changed, no commit seen)$", re.IGNORECASE)
 _TESTS_PASSED = re.compile(r"tests passed\b", re.IGNORECASE)
 _TESTS_FAILED = re.compile(r"the last test run that was seen failed|tests? (?:run )?failed\b", re.IGNORECASE)
+_BEFORE = "tests passed before the last edits"
 _GIVEN_UP = re.compile(r"given up\b", re.IGNORECASE)
 
 
@@ -37,6 +38,10 @@ class Outcome:
     pushed: bool = False
     abandoned: bool = False
     reverted: bool = False
+    edited: bool = False
+    """Files were changed since the last commit."""
+    untested: bool = False
+    """Files were changed since the last test run."""
 
     @property
     def words(self) -> str:
@@ -48,11 +53,18 @@ class Outcome:
         if self.reverted:
             yield _TAKEN_BACK, "reverted"
         if self.pushed or self.commits:
-            yield _KEPT, "pushed" if self.pushed else "committed"
+            yield _KEPT, ("pushed" if self.pushed else "committed") + (", edited since" if self.edited else "")
         if self.tests:
-            yield _TESTED, "tests pass" if self.tests == "passed" else "tests fail"
+            yield _TESTED, self.tested
         if self.abandoned and not self.reverted:
             yield _LEFT, "abandoned"
+
+    @property
+    def tested(self) -> str:
+        """How the newest tests ended; those that passed before the last edits say nothing of these."""
+        if self.tests != "passed":
+            return "tests fail" if self.tests else ""
+        return _BEFORE if self.untested else "tests pass"
 
     def sentence(self, told: str) -> str:
         """The same with what a story tells of the end beyond it; what the story says against it is left out."""
@@ -92,15 +104,24 @@ def _place(part: str) -> int:
     return _TESTED if _TESTS_PASSED.match(part) or _TESTS_FAILED.match(part) else _ELSE
 
 
-def stored(outcomes: object, commits: object, *, is_open: bool = False) -> Outcome:
-    """From the columns `outcomes` and `commits`; work that goes on is not abandoned."""
+def stored(
+    outcomes: object, commits: object, *, is_open: bool = False, ended: object = None, marks: object = None
+) -> Outcome:
+    """From the columns `outcomes` and `commits`; work that goes on is not abandoned.
+
+    `ended`, `marks`: of its story, which knows what of the edits a test judges and a commit could hold.
+    """
     known, made = _json(outcomes), _json(commits)
     flags = known if isinstance(known, dict) else {}
     tests, end = open_ends.ending(flags)
     count = len(made) if isinstance(made, list) else 0
+    made_any = count or int(bool(flags.get("committed")))
+    edited, untested = bool(flags.get("uncommitted")), bool(flags.get("untested"))
+    if isinstance(ended, str) and isinstance(marks, str):
+        edited, untested = '"uncommitted"' in marks, _BEFORE in ended.lower()
     return Outcome(
-        tests, count or int(bool(flags.get("committed"))), bool(flags.get("pushed")),
-        bool(flags.get("abandoned")) and not is_open, end == "reverted",
+        tests, made_any, bool(flags.get("pushed")), bool(flags.get("abandoned")) and not is_open, end == "reverted",
+        edited and bool(made_any or flags.get("pushed")), untested and tests == "passed",
     )  # fmt: skip
 
 

@@ -190,6 +190,14 @@ def sessions(db: Connection, limit: int = 200, project: str = "") -> list[Sessio
     return [_session(row) for row in found]
 
 
+def session_count(db: Connection, project: str = "") -> int:
+    """How many sessions there are of all projects, or of one (a name, a key or a root)."""
+    sql = (
+        "SELECT count(*) FROM sessions s JOIN projects p ON p.id = s.project_id WHERE ? IN ('', p.name, p.key, p.root)"
+    )
+    return int(db.execute(sql, (project,)).fetchone()[0])
+
+
 def session(db: Connection, session_id: str) -> SessionRow | None:
     """One session, or None when it is not there."""
     row = db.execute(f"{_SESSION} WHERE s.id = ?", (session_id,)).fetchone()

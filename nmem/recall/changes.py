@@ -81,7 +81,7 @@ def apply(db: Connection, change: Change, now: int) -> int:
             atomic.replace(path, after, before, mode=0o644)
             done.append(path)
         with transaction(db):
-            told = {"said": change.said, "files": len(files), "of": change.of}
+            told = {"said": change.said, "files": len(files), "of": change.of, "root": change.root}
             corrections.write(db, KIND, f"{KIND}/{number}", told, {}, now)
     except BaseException as error:
         for path in done:
@@ -116,7 +116,8 @@ def describe(entry: Entry) -> str:
     """What was changed, in a few words."""
     told = entry.payload
     of, said = told.get("of", "decisions"), told.get("said", "changed")
-    return printable(f"{of}: {said} ({told.get('files', '?')} file(s))")
+    many = told.get("files", "?")
+    return printable(f"{of}: {said} ({many} file{'' if many == 1 else 's'})")
 
 
 def take_back(db: Connection, entry: Entry, now: int) -> str:  # noqa: ARG001 - as every part takes back
@@ -132,4 +133,6 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:  # noqa: ARG001 - 
             left.append(os.path.basename(path))
             continue
         _put(path, before if was else None, now_there)
+    if left and len(left) == len(kept):
+        raise NmemError(f"{printable(', '.join(left))} {'was' if len(left) == 1 else 'were'} changed since")
     return f"changed since, and left as they are: {printable(', '.join(left))}" if left else ""

@@ -275,15 +275,15 @@ class Aged:
     """When the first of them go by themselves, counted from their import; 0: none does."""
 
 
-def aged(db: Connection, now: int, wanted: Policy, project: str = "") -> Aged:
-    """What of the imported calls lives on because its lifetime begins with the import."""
+def aged(db: Connection, now: int, wanted: Policy, project: str = "", since: int = 0) -> Aged:
+    """What of the calls imported since a time lives on because its lifetime begins with the import."""
     whole = older = first = 0
     found = db.execute(
         f"WITH taken(id, at) AS MATERIALIZED ({exempt.TAKEN_IN})"  # noqa: S608 - our words
         f" SELECT p.name, o.obs_type, o.at / {DAY}, k.at, count(*) FROM observations o JOIN taken k ON k.id ="
         " o.session_id JOIN sessions s ON s.id = o.session_id JOIN projects p ON p.id = s.project_id"
-        " WHERE o.obs_type != 'marker' AND ? IN ('', p.name, p.key, p.root) GROUP BY 1, 2, 3, 4",
-        (project,),
+        " WHERE o.obs_type != 'marker' AND ? IN ('', p.name, p.key, p.root) AND k.at >= ? GROUP BY 1, 2, 3, 4",
+        (project, since),
     )
     for name, type_, day, taken, count in found.fetchall():
         whole += count

@@ -99,6 +99,10 @@ def _holds(path: Path) -> bool:
 
 def nearest(path: Path) -> str:
     """`: did you mean ...?`, or what there is instead."""
+    if _holds(path):
+        size = len(path)
+        below = [one.name for one in SETTINGS if one.parts[:size] == path]
+        return f": it is a table of {', '.join(below)}" if below else ""
     siblings = tuple(
         dict.fromkeys(
             setting.parts[len(path) - 1]

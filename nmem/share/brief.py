@@ -126,13 +126,14 @@ class _Facts:
             name = self._quoted(after[-1].name, _SHORT)
             yield f"It was taken up again since, so that some of it may be done: {name}"
         if self.found.commits:
-            messages = list(dict.fromkeys(each.message for each in self.found.commits))[-3:]
+            messages = list(dict.fromkeys(one.message for one in self.found.commits if one.message.strip()))[-3:]
             some = [self._quoted(each, _SHORT, ends="") for each in messages]
             made = counted(len(self.found.commits), "commit")
             which = (
                 "" if len(self.found.commits) <= len(some) else ", the last" if len(some) == 1 else ", the last ones"
             )
-            yield f"{made} {'was' if len(self.found.commits) == 1 else 'were'} made{which}: {', '.join(some)}."
+            subjects = f"{which}: {', '.join(some)}" if some else ""
+            yield f"{made} {'was' if len(self.found.commits) == 1 else 'were'} made{subjects}."
         else:
             yield "No commit was seen."
         yield from self._checks()

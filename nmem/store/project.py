@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -10,6 +12,7 @@ from nmem.errors import NmemError
 from nmem.text import fit, printable
 
 _LONGEST = 80
+_SEVERAL = 2
 _LISTED, _SAID, _LIKE = 200, 4, 3
 """The most projects read, the most named in a message, and the first letters by which a project is put first."""
 
@@ -109,10 +112,27 @@ def instead(db: Connection, named: str = "") -> str:
 
 
 def named(db: Connection, project: str) -> Known:
-    """The project of a key, a root or a name. Raises NmemError for none, and for several of one name."""
-    found = meant(db, project)
+    """The project of a key, a root or a name; of several of one name that of the current folder, which is said.
+
+    Raises NmemError for none, and for several elsewhere.
+    """
+    found = _of_name_here(db, project) or meant(db, project)
     if found is None:
         raise unknown(db, project)
+    return found
+
+
+def _of_name_here(db: Connection, name: str) -> Known | None:
+    """The project of the current folder, where it is one of several of a name that is nobody's key or root."""
+    sql = "SELECT count(*), total(? IN (key, root)) FROM projects WHERE ? IN (key, root, name)"
+    count, exact = db.execute(sql, (name, name)).fetchone()
+    if count < _SEVERAL or exact:
+        return None
+    found = here(db, os.getcwd())  # noqa: PTH109 - a string is what is compared
+    if found is None or found.name != name:
+        return None
+    shown = fit(printable(name), _LONGEST)
+    sys.stderr.write(f"nmem: several projects are called {shown}: the current folder's is taken\n")
     return found
 
 

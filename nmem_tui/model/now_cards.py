@@ -257,11 +257,12 @@ def outcome(found: Outcome) -> Line:
     if found.reverted:
         parts.append([("↶ reverted", "warn")])
     if found.tests:
-        good = found.tests == "passed"
-        parts.append([("✓ tests pass" if good else "✗ tests fail", "good" if good else "bad")])
+        tone = "bad" if found.tests == "failed" else "warn" if found.untested else "good"
+        parts.append([(f"{'✗' if tone == 'bad' else '~' if found.untested else '✓'} {found.tested}", tone)])
     if found.commits:
         pushed = ", pushed" if found.pushed else ""
-        parts.append([(f"✓ {several(found.commits, 'commit')}{pushed}", "good")])
+        parts.append([(f"✓ {several(found.commits, 'commit')}{pushed}", "good"),
+                      *[(", edited since", "warn")] * found.edited])  # fmt: skip
     if found.abandoned:
         parts.append([("– abandoned", "quiet")])
     return joined(parts, " · ")

@@ -411,7 +411,7 @@ class Undo:
         asked = following and following.id == self._named and now - self._at < _ASKED_MS
         if following is None or asked or now - following.at < _FRESH_MS:
             self._named = 0
-            return f"undone: {undo.undo(db, now)}"
+            return undo.undone(db, now)
         self._named, self._at = following.id, now
         when = date(following.at, now, self._zone()) + (f", 1 of {following.steps}" if following.steps > 1 else "")
         return f"undo: {following.what} ({when})? · {actions.key_of('undo')} again undoes it"

@@ -179,12 +179,13 @@ _WIDE, _NARROW, _NARROWEST = 112, 60, 36
 """Fewer cells than these have no room for branch and client, for the calls, or for the project."""
 _BOTH = 40
 """Cells in which the last prompt has room beside the first."""
-_Found = tuple[list[SessionRow], Mapping[str, int]]
-"""The sessions, and the calls of each, where that is known."""
+_Found = tuple[list[SessionRow], Mapping[str, int], int]
+"""The newest sessions, the calls of each, where that is known, and how many sessions there are."""
+_LISTED = 200
 
 
 class Sessions(Listed):
-    """All sessions, newest first."""
+    """The newest sessions; the title says of how many."""
 
     def __init__(self, current: str, project: str) -> None:
         super().__init__("Sessions", lambda db: _read(db, project))
@@ -192,7 +193,9 @@ class Sessions(Listed):
 
     def choices_of(self, found: _Found) -> list[Choice]:
         """The newest, then a session a line."""
-        sessions, calls = found
+        sessions, calls, every = found
+        if len(sessions) < every:
+            self.query_one("#dialog").border_title = Content(f"Sessions ─ the newest {len(sessions)} of {every:,}")
         at = self.cockpit.clock()
         return [FOLLOW, *(self._choice(row, at, calls.get(row.id)) for row in sessions)]
 
@@ -203,8 +206,8 @@ class Sessions(Listed):
 
 
 def _read(db: Connection, project: str) -> _Found:
-    found = views.sessions(db, 200, project)
-    return found, rows.counts(db, [row.id for row in found])
+    found = views.sessions(db, _LISTED, project)
+    return found, rows.counts(db, [row.id for row in found]), views.session_count(db, project)
 
 
 def _live(row: SessionRow, at: int) -> bool:

@@ -161,7 +161,7 @@ def test_the_client_s_own_settings_say_where_to_look(
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "elsewhere"))
     code, out, _ = nmem(monkeypatch, capsys)
     assert code == 0
-    assert out.startswith("New: 1 sessions, 1 prompts, 0 texts of agents, 0 observations;")
+    assert out.startswith("New: 1 session, 1 prompt, 0 texts of agents, 0 observations;")
 
 
 def test_one_client_and_a_limit_and_a_date(

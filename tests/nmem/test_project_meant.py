@@ -55,6 +55,17 @@ def twice(record: Recorded) -> Recorded:
     return record
 
 
+def test_of_several_of_one_name_the_current_folder_s_is_taken_and_said(
+    twice: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    twice.db.execute("UPDATE projects SET root = ?, key = ? WHERE id = 2", (str(tmp_path), str(tmp_path)))
+    result = CliRunner().invoke(nmem, ["episodes", "--project", "api", "--json"])
+    assert result.exit_code == 0, result.exception
+    assert "several projects are called api: the current folder's is taken" in result.stderr
+    assert "coupon" not in result.stdout
+
+
 LISTS = (
     "themes", "now", "threads", "episodes", "stance", "decisions", "skills list", "learn list", "status", "context",
     "context --past", "context --report", "context --recovery", "fix ENOENT", "export", "backfill", "sweep --dry-run",

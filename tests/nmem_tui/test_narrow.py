@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC
 from typing import Any
 
@@ -14,6 +15,7 @@ from nmem_tui.model.actions import Action, bar
 from nmem_tui.model.line import fit_words, length, plain
 from nmem_tui.model.now_cards import effort
 from nmem_tui.model.stream import draw
+from nmem_tui.screens import prompt_dialogs
 from nmem_tui.widgets.bars import fitting
 from nmem_tui.widgets.details import describe
 
@@ -103,6 +105,20 @@ async def test_sessions_are_told_apart_by_age_and_prompt(
         await pilot.press(*"nowhere")
         await settled(pilot)
         assert "nothing matches" in text(pilot)
+
+
+async def test_sessions_say_how_many_there_are_where_not_all_are_listed(
+    make_db: Any, cockpit: Any, until: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompt_dialogs, "_LISTED", 2)
+    path = make_db("story")
+    with closing(seeds.database(path)) as db:
+        for number in range(3):
+            seeds.session(db, f"other{number}", project="lighthouse", last_at=seeds.NOW - 90_000_000, state="ended")
+        every = db.execute("SELECT count(*) FROM sessions").fetchone()[0]
+    async with cockpit(path, (80, 24)) as pilot:
+        await pilot.press("s")
+        await until(pilot, f"Sessions ─ the newest 2 of {every}")
 
 
 async def test_sessions_count_calls_as_their_stance_does_also_after_a_purge(

@@ -195,3 +195,10 @@ def test_what_is_not_stored_yet_is_read_first(
     assert nothing.returncode == 1
     assert "nothing is recorded yet" in nothing.stderr
     assert not (tmp_path / "none.db").exists()
+
+
+def test_projects_of_one_name_are_told_apart_by_their_folders(spent: Connection) -> None:
+    assert "/src/blog" not in run("cost", "--by", "project").stdout
+    spent.execute("UPDATE projects SET name = (SELECT name FROM projects WHERE id = 1)")
+    spent.commit()
+    assert " (/src/blog)" in run("cost", "--by", "project").stdout

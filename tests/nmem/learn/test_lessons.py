@@ -284,6 +284,15 @@ def test_the_table_has_a_header_and_totals_with_intervals(accepted: History) -> 
     assert "context.holdout" in lines[5]
 
 
+@pytest.mark.parametrize("cells", [60, 80, 100])
+def test_the_table_fits_into_a_narrow_terminal(accepted: History, monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(cells))
+    head, first, second, *_ = _run("--project", "shop").splitlines()
+    assert head.startswith("lesson") and "broken" in head and "title" in head
+    assert "accepted: Use" in first and max(map(len, (head, first, second))) <= cells
+
+
 def test_the_same_as_json(accepted: History) -> None:
     told = json.loads(_run("--project", "shop", "--json"))
     first = told["lessons"][0]

@@ -66,7 +66,7 @@ def test_apply_writes_what_the_diff_shows_and_undo_puts_every_byte_back(here: Pa
         ends == "\n" or after.count(b"\r\n") == after.count(b"\n")
     )
     assert run("native", "--diff").stdout == ""
-    assert "instructions: stale and repeated lines (1 file(s))" in run("undo").stdout
+    assert "instructions: stale and repeated lines (1 file)" in run("undo").stdout
     assert (here / "CLAUDE.md").read_bytes() == before
 
 
@@ -84,8 +84,22 @@ def test_files_of_two_folders_are_written_and_undone_together(here: Path, shop: 
 def test_a_file_that_changed_since_undo_is_left_as_it_is(here: Path, shop: Recorded) -> None:
     run("native", "--apply", "--yes")
     (here / "CLAUDE.md").write_text("mine now\n", encoding="utf-8")
-    assert "left as they are: CLAUDE.md" in run("undo").stdout
+    assert run("undo").stdout.startswith("not undone: CLAUDE.md was changed since; ")
     assert (here / "CLAUDE.md").read_text(encoding="utf-8") == "mine now\n"
+
+
+def test_undo_of_files_in_another_project_s_folder_names_it_and_asks(
+    here: Path, shop: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("native", "--apply", "--yes")
+    written = (here / "CLAUDE.md").read_bytes()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    done = run("undo")
+    assert done.returncode == 1 and f"another folder, {here}" in done.stderr and "--yes" in done.stderr
+    assert (here / "CLAUDE.md").read_bytes() == written
+    assert run("undo", "--yes").stdout.startswith("undone: ")
+    assert (here / "CLAUDE.md").read_text(encoding="utf-8") == CLAUDE
 
 
 def test_without_any_record_the_files_and_git_say_what_they_can(here: Path) -> None:

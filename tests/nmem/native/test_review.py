@@ -65,6 +65,12 @@ def test_a_rule_said_twice_names_the_first(look: Look) -> None:
     assert twice[len(CLAUDE.split("\n")) - 1].why == f"CLAUDE.md:{line_of('Always run')} says the same"
 
 
+def test_a_short_line_that_stands_twice_in_one_file_is_said_twice(look: Look, checkout: Path) -> None:
+    (checkout / "CLAUDE.md").write_text("# A\n\n- Use pnpm.\n- Tabs, no spaces.\n- Use pnpm.\n", encoding="utf-8")
+    twice = at(look(), TWICE)
+    assert {line: one.why for line, one in twice.items()} == {5: "CLAUDE.md:3 says the same"}
+
+
 def test_lines_with_another_subject_number_or_reader_are_not_said_twice(look: Look, checkout: Path) -> None:
     text = (
         "# A\n\n**Manual**\n- Sessions are pushed along with the branch of the user\n\n"

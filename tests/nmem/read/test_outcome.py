@@ -14,6 +14,7 @@ from nmem.episodes.narrations import EXTRACTIVE
 from nmem.read import episodes, stories
 from nmem.read.outcome import Outcome
 from nmem.settle import settle
+from nmem_tui.model import now_cards
 from nmem_tui.model.story import uncut
 from tests.nmem.conftest import Recorded
 
@@ -203,3 +204,22 @@ def test_a_branch_that_is_set_anew_takes_no_commit_of_the_work_back(record: Reco
     settle(db_path, models=False)
     assert "outcome\tcommitted, tests pass" in said("now", "picked")
     assert "outcome\tCommitted" in said("show", "1")
+
+
+def test_edits_after_the_commit_and_the_tests_are_told_in_the_short_end_as_in_the_story(
+    record: Recorded, db_path: str
+) -> None:
+    record.begin("later").user("The invoice total is doubled, fix it").edit("src/invoice.py")
+    record.test("ok", commit={"hash": "abc1234567", "message": ""}).edit("src/coupon.py").agent("Also the coupon.")
+    settle(db_path, models=False)
+    short = "committed, edited since, tests passed before the last edits"
+    assert short in said("episodes") and f"outcome\t{short}" in said("now", "later")
+    with database.reader(db_path) as db:
+        found, current = stories.story(db, 1), episodes.current(db, "later")
+    assert found is not None and found.narrative is not None and current is not None
+    assert "tests passed before the last edits" in found.narrative.outcome
+    assert found.row.outcome == current.outcome == Outcome("passed", 1, edited=True, untested=True)
+    badge = "".join(text for text, _ in now_cards.outcome(found.row.outcome))
+    assert badge == "~ tests passed before the last edits · ✓ 1 commit, edited since"
+    handed = said("handoff", "1")
+    assert f"At the end the records say: {short}." in handed and "1 commit was made." in handed

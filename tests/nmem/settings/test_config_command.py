@@ -91,6 +91,7 @@ def test_set_and_unset_keep_comments_and_order(mine: Path) -> None:
         (("context.start_tokens", "many"), "context.start_tokens must be a number of tokens from 0 to 2400"),
         (("context.enabled", "maybe"), "context.enabled must be true or false"),
         (("context.holdot", "0.1"), "context.holdot is not known: did you mean holdout?"),
+        (("attention", "1"), "attention is not known: it is a table of attention."),
         (("contxt.holdout", "0.1"), "contxt.holdout is not known: did you mean context.holdout?"),
         (("llm.timeout_minutes", "1"), "llm.timeout_minutes is not known: did you mean threads.timeout_minutes?"),
         (("threads.clients.clade", "5"), "threads.clients.clade is not known: did you mean claude?"),

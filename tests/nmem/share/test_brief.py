@@ -94,9 +94,17 @@ def test_no_planted_secret_and_no_tag_is_in_it(hostile: Connection) -> None:
 
 def test_the_command_prints_it_where_nobody_sits(coupon: Connection) -> None:
     whole = brief.brief(coupon, 1)
-    assert command_line.run("handoff", "last").stdout == f"{whole.text}\n"
+    assert command_line.run("handoff", "last", "--project", "shop").stdout == f"{whole.text}\n"
     found = json.loads(command_line.run("handoff", "episode/1", "--to", "codex", "--json").stdout)
     assert (found["episode"], found["to"], found["tokens"], found["brief"]) == (1, "codex", whole.tokens, whole.text)
+
+
+def test_a_folder_of_no_recorded_project_hands_no_other_project_s_work_on(coupon: Connection, tmp_path: Path) -> None:
+    for args in (("handoff", "last"), ("share", "last", "--out", str(tmp_path))):
+        done = command_line.run(*args)
+        assert (done.returncode, done.stdout) == (1, ""), args
+        assert "no episode is recorded of this folder: the newest of all is episode/1 of shop" in done.stderr
+    assert not list(tmp_path.glob("*.md"))
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,10 @@ def test_files_are_named_after_the_title_and_never_overwritten(coupon: Connectio
     again = command_line.run("share", "episode/1", "--out", str(tmp_path / "home"))
     assert (again.returncode, "--force overwrites it" in again.stderr) == (1, True)
     assert Path(made["files"][0]).read_text() == "mine"
-    assert command_line.run("share", "last", "--out", str(tmp_path / "home"), "--force").returncode == 0
+    assert (
+        command_line.run("share", "last", "--project", "shop", "--out", str(tmp_path / "home"), "--force").returncode
+        == 0
+    )
     assert Path(made["files"][0]).read_text() != "mine"
 
 

@@ -184,6 +184,18 @@ def test_rules_that_a_project_made_later_hold_for_its_events_alone(
     assert [one["_msg"] for one in receiver.events] == ["[REDACTED:word], [REDACTED:email]", "Falkenstein, blog"]
 
 
+def test_a_receiver_that_dies_midway_took_no_more(
+    coupon: Recorded, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "TRIES", 2)
+    monkeypatch.setattr(streaming, "_FIRST_S", 0.01)
+    monkeypatch.setattr(streaming, "BATCH", 2)
+    receiver.answers = [204, DIE, DIE]
+    done = run("stream", "--to", receiver.url)
+    assert done.returncode == 1 and "2 events sent" in done.stdout
+    assert "took no more: the events wait" in done.stderr
+
+
 def test_a_dead_receiver_leaves_the_events_for_the_next_run(
     coupon: Recorded, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
