@@ -44,6 +44,17 @@ def redact(text: str, counts: dict[str, int] | None = None, *, own: bool = True,
     return "".join(parts)
 
 
+def outward(text: str, *, place: bool = False) -> str:
+    """`redact` for what leaves the memory: it may be older than the rules in force.
+
+    By the rules of the project that the thread is within (`settings.Within`), else by those of every project.
+    """
+    if settings.named():
+        return redact(text, place=place)
+    with settings.everywhere():
+        return redact(text, place=place)
+
+
 def redact_tree(value: object, counts: dict[str, int] | None = None, name: str = "") -> object:
     """Redact every string in a JSON-like value, keys too; a key that names a secret condemns its value."""
     if isinstance(value, str):

@@ -120,6 +120,24 @@ class Within:
         _here.names, _here.strict = self._before
 
 
+def named() -> bool:
+    """Whether the thread redacts by the rules of a project."""
+    return bool(_here.names)
+
+
+def everywhere() -> Within:
+    """Inside, a thread redacts by the rules of every project: for what may quote any of them."""
+    known = base()
+    strict = known.strict or any(level == STRICT for _, level in known.projects.values())
+    return Within(tuple(known.projects), strict)
+
+
+def own() -> bool:
+    """Whether the person has rules that what is stored may be older than."""
+    known = base()
+    return bool(known.patterns or known.projects or known.strict)
+
+
 RECHECK = 0.5
 """Seconds for which a process trusts what it has read."""
 

@@ -45,9 +45,13 @@ _MODULES = {
 _GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env")
 
 
-def families(argv: list[str]) -> tuple[str, ...]:
+_NESTED = 4
+"""So many package managers that run one another are followed: `yarn npm audit`."""
+
+
+def families(argv: list[str], depth: int = 0) -> tuple[str, ...]:
     """The families of one command, the one that names it first; () for a program of no family."""
-    found = _families(argv)
+    found = _families(argv, depth)
     if found[:1] != ("test",):
         return found
     if "--no-run" in argv or ("-c" in argv and program(argv[0]) == "go"):
@@ -59,7 +63,7 @@ _LISTS_TESTS = words("--collect-only --co --listTests --list-tests -list")
 """By which a test runner names its tests and runs none."""
 
 
-def _families(argv: list[str]) -> tuple[str, ...]:
+def _families(argv: list[str], depth: int) -> tuple[str, ...]:
     name = program(argv[0])
     if len(argv) == 2 and argv[1] in ("--version", "--help", "-V", "-h", "version", "help") and name != "git":
         return ()
@@ -67,7 +71,7 @@ def _families(argv: list[str]) -> tuple[str, ...]:
     if special is not None:
         return special(name, argv)
     if name in _NODE:
-        return _node(argv)
+        return _node(argv, depth)
     kinds = verbs(name)
     if kinds:
         return _one(_tool(kinds, argv))
@@ -141,7 +145,7 @@ def _git(_: str, argv: list[str]) -> tuple[str, ...]:
     return ("search",) if verb in ("grep", "ls-files") else ("git_other",)
 
 
-def _node(argv: list[str]) -> tuple[str, ...]:
+def _node(argv: list[str], depth: int) -> tuple[str, ...]:
     plain = positionals(argv, ("--prefix", "-C", "--filter", "-F", "-w", "--workspace", "--cwd", "--dir"))
     verb = plain[0] if plain else ""
     if verb in _NODE_INSTALL or (
@@ -159,7 +163,9 @@ def _node(argv: list[str]) -> tuple[str, ...]:
         return ("lint",)
     if verb in _QUERIES or not verb:
         return ()
-    return _one(target(verb)) or (families(argv[argv.index(verb) :]) if verb in argv[1:] else ())
+    if depth == _NESTED or verb not in argv[1:]:
+        return _one(target(verb))
+    return _one(target(verb)) or families(argv[argv.index(verb, 1) :], depth + 1)
 
 
 def target(name: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from capture import redaction
 from capture.clients.said import BEGIN, END
+from capture.redaction import settings
 from nmem.context.items import (
     DROPPED,
     EPISODE,
@@ -66,6 +68,20 @@ def compose(items: Sequence[Item], present: Present) -> str:
 def whole(text: str) -> bool:
     """Whether a text is marked at both ends and nowhere between: only then is all of it known again."""
     return text.startswith(BEGIN) and text.endswith(END) and text.count(BEGIN) == 1 == text.count(END)
+
+
+def outward(text: str, names: tuple[str, ...], most: int) -> str:
+    """The text by the person's rules for the project of these names as they are now: its records may be older.
+
+    Empty where the client takes no more than `most` bytes (0: nobody knows), and it needs more now.
+    """
+    if not text or not settings.own():
+        return text
+    marked = whole(text)
+    with settings.Within(names):
+        text = redaction.outward(text.removeprefix(BEGIN).removesuffix(END).strip("\n") if marked else text)
+    text = f"{BEGIN}\n{text}\n{END}" if marked else text
+    return "" if most and len(text.encode("utf-8", "replace")) > most else text
 
 
 FRAME = 48

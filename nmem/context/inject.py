@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from time import perf_counter_ns
 
+from capture import clients
+from capture.redaction import settings
 from nmem.context import record
 from nmem.context.items import RECALL
 from nmem.context.record import Injection, store
@@ -76,9 +78,7 @@ def at_prompt(db: Connection, event: Event) -> str:
 
 
 def _told(db: Connection, event: Event, decide: Callable[[Connection, Event, Config, Injection, int], None]) -> str:
-    from capture.clients import room  # on use: start-up stays short
-
-    most = room(event)
+    most = clients.room(event)
     if not most:
         return ""
     from nmem.context.config import load  # on use: start-up stays short
@@ -118,6 +118,7 @@ def kept(db: Connection, one: Injection, config: Config) -> str:
     """Store what is about to be told; the text, unless it is kept back or has been told by now."""
     from nmem.context.config import withheld  # on use: start-up stays short
 
+    _outward(db, one)
     if not one.text and one.event != record.COMPACT:
         return ""
     one.withheld = bool(one.text) and withheld(one.session_id, config.holdout)
@@ -128,6 +129,17 @@ def kept(db: Connection, one: Injection, config: Config) -> str:
 
         note(db, one.session_id, one.items, one.at)
     return one.text
+
+
+def _outward(db: Connection, one: Injection) -> None:
+    """The text, once it is finished, by the person's own rules: what it tells may be older than they."""
+    if not one.text or not settings.own():
+        return
+    from nmem.context.compose import outward  # on use: only with rules of one's own
+    from nmem.store.project import called
+
+    one.text = outward(one.text, called(db, one.session_id), clients.most(one.client))
+    one.items = one.items if one.text else ()
 
 
 def _at_start(db: Connection, event: Event, config: Config, one: Injection, most: int) -> None:

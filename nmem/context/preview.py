@@ -15,7 +15,7 @@ from nmem import database
 from nmem.context import ask, asof, decide, history, keep, pinned, present, record, work
 from nmem.context.beginning import goes_on
 from nmem.context.candidates import gathered
-from nmem.context.compose import packed
+from nmem.context.compose import outward, packed
 from nmem.context.config import Config, load
 from nmem.context.items import FILE, NEXT, Item, subject, tokens
 from nmem.context.present import Present
@@ -104,6 +104,7 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
     if not present.prompt:
         ask.add(db, present, config, made, most, present.source if present.session_id else "")
     said, held = pinned.choices(db, present.project_id), _held(present)
+    made.text = outward(made.text, _called(db, present), most)
     return Preview(
         present.project, present.project_id, present.session_id, asked.prompt, present.at, decide.within(budget, most),
         made.text, tokens(made.text) if made.text else 0, tuple(made.items), _left_out(found, made.items),
@@ -135,10 +136,18 @@ def after_reset(db: Connection, session_id: str, at: int, budget: int, cleared: 
     made = decide.recovered(db, known, config, budget, most, session_id, cleared)
     silent = "" if made.text else made.silent or "no episode of this session is known yet: its first prompt opens one"
     ask.add(db, known, config, made, most, "compact")
+    made.text = outward(made.text, _called(db, known), most)
     return Preview(
         known.project, known.project_id, session_id, "", at, decide.within(budget, most), made.text,
         tokens(made.text) if made.text else 0, tuple(made.items), (), silent, held=_held(known),
     )  # fmt: skip
+
+
+def _called(db: Connection, present: Present) -> tuple[str, ...]:
+    """What the project is called in settings."""
+    return tuple(
+        db.execute("SELECT name, root, key FROM projects WHERE id = ?", (present.project_id,)).fetchone() or ()
+    )
 
 
 def _held(present: Present) -> tuple[Item, ...]:

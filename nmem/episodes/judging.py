@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import Any
 
+from capture.redaction.settings import Within
 from capture.storage.store import transaction
 from nmem.episodes import detect, features, material, narrations, units
 from nmem.episodes.boundary import Decision, Detector, four_way
@@ -17,6 +18,7 @@ from nmem.episodes.storytelling import ABOUT_THE_PLACE, Teller
 from nmem.llm import Cancel, Failure
 from nmem.llm.ask import Asked, Desk
 from nmem.llm.session_prompt import CUT, Judged, Start, Turn, judge
+from nmem.store.project import called
 
 Decided = Callable[[Connection, str, list[tuple[Sequence[int], str]]], object]
 """Keeps decisions that the model found: the database, the session, and (prompts, the person's words) of each."""
@@ -30,7 +32,8 @@ def judge_session(teller: Teller, session_id: str, holds: str, detector: Detecto
     opens = _opens(teller.db, session_id, shown)
     subject = f"{narrations.SESSION}{session_id}"
     try:
-        asked = judge(teller.desk, shown.turns, teller.cancel, opens or (0,), teller.examples)
+        with Within(() if teller.examples else called(teller.db, session_id)):  # examples are of any project
+            asked = judge(teller.desk, shown.turns, teller.cancel, opens or (0,), teller.examples)
     except Failure as failure:
         teller.failed(failure, subject, holds)
         for unit in units.of_session(teller.db, session_id):

@@ -29,6 +29,7 @@ from nmem.llm import Cancel, Failure
 from nmem.llm.ask import Desk
 from nmem.llm.session_prompt import Story as Told
 from nmem.llm.session_prompt import tell
+from nmem.store.project import called
 
 ABOUT_THE_PLACE = frozenset(("unreachable", "timeout", "cap", "cancelled", "redirect", "status", "command"))
 """Failures that say nothing about the episode: it is asked again another time."""
@@ -99,7 +100,9 @@ class Teller:
             return False
         held = narrations.prompts(self.db, unit_id)
         try:
-            answer = tell(self.desk, material.read(self.db, records.session_id, held).turns, self.cancel)
+            turns = material.read(self.db, records.session_id, held).turns
+            with settings.Within(called(self.db, records.session_id)):
+                answer = tell(self.desk, turns, self.cancel)
         except Failure as failure:
             self.failed(failure, f"episode/{unit_id}", records.of)
             self._keep(unit_id, records.of, _story(narrator.narrate(records.episode), fallback=str(failure)))

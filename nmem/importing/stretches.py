@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from capture import jsonio
+from capture import jsonio, log, paths
 from capture.event import Batch, Event, Project
 from capture.project import resolve
 from capture.seal import Sealed, seal
@@ -67,6 +67,7 @@ class Stretcher:
 
     def __init__(self) -> None:
         self._projects: dict[tuple[str, str], Project] = {}
+        self._left_out = 0
 
     def read(self, job: Job) -> Iterator[Stretch]:
         """The new stretches of one file; what went wrong with it is the last of them."""
@@ -87,6 +88,7 @@ class Stretcher:
         cursor.offset, cursor.session_id = session.version, session.session_id
         out.moved, out.records, out.skipped = session.size, len(events), told.skipped
         out.rows = [seal(made) for made in self._batches(events)]
+        out.unreadable, self._left_out = out.unreadable + self._left_out, 0
         if events:
             out.rows.append(self._status(told, _newest(events), over=True))
         yield out
@@ -125,6 +127,7 @@ class Stretcher:
         cursor.offset, cursor.head = told.resume_at(end), fingerprint(told.source.path)
         cursor.session_id, cursor.state = told.source.session_id, jsonio.dumps(told.state())
         out.rows = [seal(made) for made in self._batches(events)]
+        out.unreadable, self._left_out = out.unreadable + self._left_out, 0
         if events:
             out.rows.append(self._status(told, _newest(events), over=False))
         return out
@@ -133,7 +136,12 @@ class Stretcher:
         """Few large batches: what is the same for a row after row is then redacted and stored once."""
         out: list[Batch] = []
         for event in events:
-            made = batch(event, self._project(_home(event.cwd), event.project_dir))
+            try:
+                made = batch(event, self._project(_home(event.cwd), event.project_dir))
+            except Exception as error:  # noqa: BLE001 - what no reader foresaw costs its record, not the rest
+                log.note(paths.database(), f"import: a record was left out: {log.reason(error)}")
+                self._left_out += 1
+                continue
             if made is None or not (made.prompts or made.observations):
                 continue
             if out and _alike(out[-1], made):

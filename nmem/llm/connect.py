@@ -12,7 +12,7 @@ from pathlib import Path
 
 from capture import paths
 from capture.files import opened
-from capture.redaction import redact
+from capture.redaction import outward
 from nmem.errors import NmemError
 from nmem.llm import Cancel
 from nmem.llm.ask import Desk, desk
@@ -46,11 +46,11 @@ def connect(db_path: str, cancel: Cancel | None = None, *, look: bool = False) -
     if not chosen.enabled or not chosen.daily_token_cap:
         return Connected(None)
     if chosen.command or chosen.base_url:
-        return Connected(desk(chosen, Book(db_path), redact, cancel))
+        return Connected(desk(chosen, Book(db_path), outward, cancel))
     mark = Path(paths.cache(db_path)) / "no-model-found"
     if not look and _fresh(mark):
         return Connected(None)
-    found = desk(chosen, Book(db_path), redact, cancel)
+    found = desk(chosen, Book(db_path), outward, cancel)
     if found is None:
         _touch(mark)
     return Connected(found)

@@ -19,7 +19,7 @@ _GAP = " […] "
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """Makes redacted text; in the product `redact` is `capture.redaction.redact`."""
+    """Makes redacted text; in the product `redact` is `capture.redaction.outward`."""
 
     redact: Redact
 

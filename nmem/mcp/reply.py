@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from capture.clients.said import BEGIN, END
+from capture.redaction import PLACES, outward, settings
 from nmem.hours import utc
 from nmem.llm.outgoing import untagged, without_hidden
 from nmem.names import cited, reads_as_sentence
@@ -19,7 +20,7 @@ _AHEAD = 4
 
 def line(text: object, most: int = 200) -> str:
     """One line in which nothing acts: no tag, role, template or mark of ours, nothing that cannot be seen."""
-    return neutral(str(text), most)
+    return neutral(_outward(str(text), place=True), most)
 
 
 def name(text: object, most: int = 200) -> str:
@@ -37,7 +38,7 @@ def lines(text: object, most: int) -> str:
 
     Code keeps its words; what could open a turn is kept from it by standing in a JSON string, on one line.
     """
-    rows = without_hidden(str(text)[: _AHEAD * most + 1].replace("\r\n", "\n")).split("\n")
+    rows = without_hidden(_outward(str(text)[: _AHEAD * most + 1], place=True).replace("\r\n", "\n")).split("\n")
     whole = "\n".join(row[: len(row) - len(row.lstrip())] + untagged(row) for row in rows)
     for mark in (BEGIN, END):
         whole = whole.replace(mark, f"({mark[1:]}")
@@ -46,6 +47,26 @@ def lines(text: object, most: int) -> str:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: max(0, most - 1)].rstrip() + "…"
+
+
+def _outward(text: str, *, place: bool = False) -> str:
+    """By the person's own rules, before it is cut: what is stored may be older than they."""
+    return outward(text, place=place) if settings.own() else text
+
+
+def _every(found: object, key: str = "") -> object:
+    """The same of each text in it, but for its keys: these are ours."""
+    if isinstance(found, str):
+        return _outward(found, place=key in PLACES or key in _IDS)
+    if isinstance(found, Mapping):
+        return {name: _every(value, name) for name, value in found.items()}
+    return [_every(each, key) for each in found] if isinstance(found, list | tuple) else found
+
+
+_IDS = frozenset((
+    "asked", "branch", "goes_on_with", "id", "left", "next", "project", "session", "source", "taken_up_in", "thread",
+))  # fmt: skip
+"""Keys of what is asked for by itself: of these, too, sensitivity "strict" takes secrets alone."""
 
 
 def when(at: int | None) -> str:
@@ -70,7 +91,7 @@ def dumped(found: object) -> str:
 
 def text(answer: Mapping[str, object]) -> str:
     """The reply itself; of a list that is too long the end goes, and is said to be left out."""
-    out = dict(answer)
+    out = {key: _every(value, key) for key, value in answer.items()} if settings.own() else dict(answer)
     whole = dumped(out)
     if len(whole) <= MOST:
         return whole

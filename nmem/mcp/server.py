@@ -22,9 +22,11 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from capture import log, paths
+from capture.redaction import settings
+from capture.redaction.settings import Within
 from nmem.errors import NmemError
 from nmem.mcp import reply, tools
-from nmem.mcp.tool import Tool, asking
+from nmem.mcp.tool import PROJECT, Ask, Tool, asking
 
 _NAME = "nmem"
 
@@ -88,7 +90,7 @@ def answered(name: str, arguments: Mapping[str, object], cwd: str = "") -> tuple
     if tool is None:
         return f"there is no tool {reply.line(name, 60)}: {', '.join(TOOLS)}", True
     try:
-        with asking(tool.checked(arguments), cwd) as ask:
+        with asking(tool.checked(arguments), cwd) as ask, Within(_called(tool, ask)):
             return reply.text(tool.run(ask)), False
     except NmemError as error:
         return reply.line(error, 2_000), True
@@ -99,6 +101,16 @@ def answered(name: str, arguments: Mapping[str, object], cwd: str = "") -> tuple
     except Exception as error:  # noqa: BLE001 -- the boundary: the server lives on, and the log has the rest
         _note(name, error)
         return f"{name} failed: {type(error).__name__}; the log of nmem has the rest", True
+
+
+def _called(tool: Tool, ask: Ask) -> tuple[str, ...]:
+    """What the only project is called that a reply can quote; () for one that may quote any: an id names whatever."""
+    if PROJECT not in tool.params or ask.text("session") or ask.text("around") or not settings.own():
+        return ()
+    try:
+        return ask.called()
+    except NmemError:
+        return ()
 
 
 def _note(name: str, error: Exception) -> None:

@@ -210,6 +210,11 @@ class Ask:
 
         raise NmemError(f"nothing is recorded of {cited(named or resolve(self.cwd).name, 80)}: {self._others()}")
 
+    def called(self) -> tuple[str, ...]:
+        """What the project asked about is called in settings; () for all of them. Raises NmemError."""
+        row = self.db.execute("SELECT name, root, key FROM projects WHERE id = ?", (self.place.id,)).fetchone()
+        return tuple(row or ())
+
     def _others(self) -> str:
         """Which projects there are, those worked on last first."""
         found = self.db.execute(

@@ -288,3 +288,16 @@ def test_only_the_beginning_of_a_huge_command_is_read() -> None:
     start = time.process_time()
     assert parse(text).obs_type == "git_commit"
     assert time.process_time() - start < 5  # to read it all takes minutes
+
+
+@pytest.mark.parametrize(
+    ("text", "obs_type"),
+    [("pnpm pnpm install", "install"), ("yarn yarn test", "test"), ("npm npm", "command"), ("yarn npm audit", "lint")],
+)
+def test_a_package_manager_that_runs_one_is_followed(text: str, obs_type: str) -> None:
+    assert parse(text).obs_type == obs_type
+
+
+@pytest.mark.parametrize("text", ["npm " * 2000, "pnpm yarn " * 600, "bun -s " * 900])
+def test_package_managers_that_run_one_another_are_followed_no_deeper_than_that(text: str) -> None:
+    assert parse(text).obs_type == "command"

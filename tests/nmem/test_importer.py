@@ -9,10 +9,13 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from capture.event import TOOL_RESULT
 from capture.storage import store
+from capture.transcript.batches import batch
 from nmem.importing.discover import find
 from nmem.importing.importer import Importer, Report
 from nmem.importing.stretches import SIZE
@@ -240,3 +243,19 @@ def test_the_closing_text_of_a_session_that_just_paused_is_taken_in_once(
     run(db, file)
     assert db.execute(closings).fetchone() == (1,)
     assert stored(db)[1] == 3
+
+
+def test_a_record_that_nobody_foresaw_is_left_out_and_counted(
+    db: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(tmp_path / "one.jsonl", "one", range(3))
+    left = [True]
+
+    def broken(*given: Any) -> Any:
+        if given[0].kind == TOOL_RESULT and left and left.pop():
+            raise RecursionError
+        return batch(*given)
+
+    monkeypatch.setattr("nmem.importing.stretches.batch", broken)
+    report = run(db, file)
+    assert (report.unreadable, report.failed, stored(db)) == (1, [], (3, 2))

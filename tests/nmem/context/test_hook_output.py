@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from capture import paths
+from nmem.context.preview import Asked, preview
 from tests.capture.test_hook_imports import COSTLY, PROBE
 from tests.nmem.context.conftest import Played
 
@@ -84,3 +85,18 @@ def test_telling_loads_nothing_costly(played: Played) -> None:
     modules = {line.partition("\t")[0] for line in names.splitlines()}
     assert "nmem.context.rank" in modules
     assert not sorted(COSTLY & modules)
+
+
+def test_what_is_told_is_redacted_by_rules_that_are_newer_than_it(played: Played, own_home: Path) -> None:
+    played.fix()
+    file = own_home / ".config" / "nmem" / "config.toml"
+    with file.open("a") as config:
+        config.write('[redaction]\nwords = ["voucher"]\n[redaction.projects.shop]\nwords = ["cart.py"]\n')
+    told = json.loads(run(played, "UserPromptSubmit", prompt=SAME))["hookSpecificOutput"]["additionalContext"]
+    assert "[REDACTED:word]" in told
+    assert "voucher" not in told and "cart.py" not in told
+    db = played.database()
+    assert db.execute("SELECT text FROM injections WHERE text != '' ORDER BY id DESC LIMIT 1").fetchone() == (told,)
+    db.close()
+    shown = preview(played.path, Asked(session_id="b", prompt=SAME, now=played.at), 800).text
+    assert "voucher" not in shown and "cart.py" not in shown

@@ -480,3 +480,20 @@ def test_a_client_as_model_is_run_without_hooks(record: Recorded, own_home: Path
     record.coupon()
     assert run(db_path).by_model == 1
     assert told(record)["narrator"].startswith("asker")
+
+
+@pytest.mark.parametrize("rules", ["[redaction]", "[redaction.projects.shop]"])
+def test_a_question_is_redacted_by_rules_that_are_newer_than_what_it_quotes(
+    record: Recorded, server: Scripted, setup: Setup, own_home: Path, monkeypatch: pytest.MonkeyPatch, db_path: str,
+    rules: str,
+) -> None:  # fmt: skip
+    record.coupon()
+    setup()
+    with (own_home / "config.toml").open("a") as file:
+        file.write(f'{rules}\nwords = ["doubled"]\n')
+    monkeypatch.setattr("capture.redaction.settings.RECHECK", 0)
+    run(db_path)
+    assert server.requests
+    asked = json.dumps(server.requests)
+    assert "[REDACTED:word]" in asked
+    assert "doubled" not in asked

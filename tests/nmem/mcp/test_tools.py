@@ -345,3 +345,21 @@ def test_an_agent_reads_what_was_decided_and_what_replaced_it(client: Client, re
     assert said["holds_now"] == new["decided"] and said["superseded_by"] == old["superseded_by"]
     assert client.get("get", ids=[said["id"]])["found"][0]["superseded_by"] == old["superseded_by"]
     assert not any("holds_now" in hit for hit in hits if "superseded_by" not in hit)
+
+
+@pytest.mark.parametrize("rules", ["[redaction]", "[redaction.projects.shop]"])
+def test_replies_are_redacted_by_rules_that_are_newer_than_what_is_stored(
+    client: Client, shop: Recorded, own_home: Path, monkeypatch: pytest.MonkeyPatch, rules: str
+) -> None:
+    monkeypatch.setattr("capture.redaction.settings.RECHECK", 0)
+    file = own_home / ".config" / "nmem" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f'{rules}\nwords = ["invoice", "doubled"]\n')
+    prompt = client.get("search", query="total kind:prompt")
+    listed = client.get("episodes")
+    full = client.get("get", ids=[each["id"] for each in listed["episodes"]])
+    said = client.get("get", ids=[full["found"][1]["asked"][0]])
+    for told in (prompt, listed, full, said, client.get("session_summaries"), client.get("timeline", project="*")):
+        assert "doubled" not in json.dumps(told)
+        assert "invoice " not in json.dumps(told)
+    assert "[REDACTED:word]" in json.dumps(said)
