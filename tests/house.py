@@ -293,8 +293,8 @@ def knotted(graph: dict[str, set[str]]) -> int:
 
 
 TABLE = (
-    Figure("lines of product Python", size, 142_300, 85_000),
-    Figure("modules", lambda house: len(house.modules), 800, 600),
+    Figure("lines of product Python", size, 142_540, 85_000),
+    Figure("modules", lambda house: len(house.modules), 801, 600),
     Figure("modules under 40 lines", each(lambda m: 0 < len(m.lines) < FRAGMENT), 47, 40),
     Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 15, 40),
     Figure("longest module", lambda house: max(len(m.lines) for m in modules(house)), 600, 600),

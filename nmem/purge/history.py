@@ -11,19 +11,15 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
-from hashlib import blake2b
-from pathlib import Path
 from sqlite3 import Connection
 
-from capture import redaction
 from capture.redaction import PLACES, WITHHELD, redact, settings
 from capture.storage.store import transaction
 from nmem.purge import erase, scrub
-from nmem.purge.clean import Clean
 from nmem.purge.journal import Table, tables
+from nmem.purge.rules import CHOSEN, Clean, choice, digest, read, rules, written
 from nmem.retrieval import index
 from nmem.search import vocabulary
 from nmem.store import registry
@@ -39,8 +35,6 @@ _SAMPLE = 2_000
 """Rows of a sample, over the facts from the oldest to the newest."""
 _FACTS = ("observations", "prompts")
 _SLICE = 50
-_CHOSEN = "."
-"""Between the digest of the detectors and that of the person's choice; older versions wrote one digest of both."""
 _LAST = "SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1"
 MEND = "nmem redact --history --dry-run"
 """Shows what would change."""
@@ -120,49 +114,13 @@ def parts(db: Connection, project: int = 0) -> list[Part]:
     return [Part(others=tuple(part.number for part in chosen)), *chosen]
 
 
-@cache
-def _detectors() -> str:
-    """A digest of the modules that find secrets, as this process has them."""
-    mark = blake2b(digest_size=8)
-    for file in sorted(Path(redaction.__file__).parent.glob("*.py")):
-        mark.update(file.read_bytes())
-    return mark.hexdigest()
-
-
-def rules() -> str:
-    """Digests of all that takes secrets out: of the detectors, then of what the person chose for all and for projects.
-
-    What is allowed to stay is no part of it: texts that were redacted do not come back.
-    """
-    return f"{_detectors()}{_CHOSEN}{_written(_choice())}"
-
-
-def _choice() -> dict[str, str]:
-    """What the person chose: digest of a project's name ("" for all) -> digest of patterns, words and sensitivity."""
-    form = settings.base()
-    own = {"": _digest([form.patterns, form.strict])} if form.patterns or form.strict else {}
-    return own | {_digest(name): _digest(said) for name, said in sorted(form.projects.items())}
-
-
-def _digest(said: object) -> str:
-    return blake2b(json.dumps(said).encode(), digest_size=6).hexdigest()
-
-
-def _written(choice: Mapping[str, str]) -> str:
-    return ",".join(f"{name}={said}" for name, said in sorted(choice.items()))
-
-
-def _read(text: str) -> dict[str, str]:
-    return dict(each.split("=", 1) for each in text.partition(_CHOSEN)[2].split(",") if "=" in each)
-
-
 def chosen_since(db: Connection) -> bool:
     """Whether what the person chose has changed since history was gone over, as far as is known.
 
     Then it is gone over only when the person says so, since nothing brings the texts back.
     """
     row = db.execute(_LAST).fetchone()
-    return (_read(row[0]) if row is not None else {}) != _choice()
+    return (read(row[0]) if row is not None else {}) != choice()
 
 
 def stale(db: Connection) -> bool:
@@ -242,13 +200,13 @@ def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, 
 
 def _note(db: Connection, project: int) -> None:
     """A project was gone over by its rules of today: the last pass has these, as those of all others are older."""
-    row, choice = db.execute(_LAST).fetchone(), _choice()
-    names = [_digest(name) for part in parts(db, project) for name in part.names]
-    if row is None or _CHOSEN not in row[0] or choice.get("") != _read(row[0]).get(""):
+    row, now = db.execute(_LAST).fetchone(), choice()
+    names = [digest(name) for part in parts(db, project) for name in part.names]
+    if row is None or CHOSEN not in row[0] or now.get("") != read(row[0]).get(""):
         return
-    said = {name: own for name, own in _read(row[0]).items() if name not in names}
-    said |= {name: choice[name] for name in names if name in choice}
-    text = f"{row[0].partition(_CHOSEN)[0]}{_CHOSEN}{_written(said)}"
+    said = {name: own for name, own in read(row[0]).items() if name not in names}
+    said |= {name: now[name] for name in names if name in now}
+    text = f"{row[0].partition(CHOSEN)[0]}{CHOSEN}{written(said)}"
     newest = "SELECT max(id) FROM history_redactions"
     with transaction(db):
         db.execute(f"UPDATE history_redactions SET rules = ? WHERE id = ({newest})", (text,))  # noqa: S608
