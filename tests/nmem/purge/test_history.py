@@ -21,6 +21,7 @@ from nmem.commands.settle import summary
 from nmem.commands.status import command as status
 from nmem.doctor.checks.records import history as noted
 from nmem.purge import history
+from nmem.purge.rules import rules
 from nmem.settle import settle
 from tests.nmem.purge.conftest import TOKEN, WORD, dumped, holding, plant, settled
 
@@ -94,7 +95,7 @@ def padded(db_path: str) -> None:
 def older(db_path: str) -> None:
     """The last pass was made with other detectors, and with what the person chooses today."""
     with closing(store.connect(db_path, timeout=5)) as db:
-        db.execute("UPDATE history_redactions SET rules = ?", ("older." + history.rules().partition(".")[2],))
+        db.execute("UPDATE history_redactions SET rules = ?", ("older." + rules().partition(".")[2],))
 
 
 def kept(db_path: str) -> bool:

@@ -11,8 +11,9 @@ import pytest
 
 from capture.transcript import cursor
 from nmem.errors import NmemError
-from nmem.purge import history, run
+from nmem.purge import run
 from nmem.purge.preview import preview
+from nmem.purge.rules import rules
 from nmem.purge.selection import Selection
 from nmem.sessions import copies, packing, restore, resume
 from nmem.settle import settle
@@ -24,7 +25,7 @@ DAY = 24 * 60 * MINUTE
 
 
 def keep(record: Recorded, after: int = MINUTE) -> int:
-    return copies.keep(record.db, record.at + after, history.rules())
+    return copies.keep(record.db, record.at + after, rules())
 
 
 def state(db: Connection, session_id: str = ID) -> tuple[str, bool]:

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from nmem.commands import resume as command
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
-from nmem.purge import history
+from nmem.purge.rules import rules
 from nmem.sessions import copies, resume
 from nmem.settle import settle
 from tests.nmem.command_line import run as command_line
@@ -69,7 +69,7 @@ def test_a_client_that_nmem_cannot_resume_is_said(record: Recorded, transcript: 
 
 
 def test_a_deleted_transcript_is_said_and_given_back(record: Recorded, shop: Path, transcript: Path) -> None:
-    copies.keep(record.db, record.at + MINUTE, history.rules())
+    copies.keep(record.db, record.at + MINUTE, rules())
     transcript.unlink()
     result = run(ID)
     assert result.exit_code == 1
