@@ -288,8 +288,9 @@ def test_a_project_whose_folder_is_gone(shop: Shop, tmp_path: Path) -> None:
 
 
 def test_of_two_projects_of_one_name_that_of_the_folder_is_meant_else_the_one_that_is_there(
-    shop: Shop, tmp_path: Path
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     other = tmp_path / "other" / "shop"
     (gone,) = shop.db.execute("SELECT max(id) + 1 FROM projects").fetchone()
     for root in ("/none/shop", str(other)):

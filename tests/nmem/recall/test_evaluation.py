@@ -122,7 +122,7 @@ def test_the_real_older_index_is_migrated_and_put_back(real: Path, tmp_path: Pat
         pair = grammar.passive(line)
         assert all(words.normal(part) in index for part in pair or [line.strip()] if not line.startswith("#")), line
     assert 85 <= text.count("\n/when ") <= 105 and 47 <= text.count("\n/how ") <= 71  # people made 91 and 61
-    assert CliRunner().invoke(nmem, ["undo"]).exit_code == 0
+    assert CliRunner().invoke(nmem, ["undo", "--yes"]).exit_code == 0
     assert {path: path.read_bytes() for path in files} == before
 
 
