@@ -60,9 +60,14 @@ def pytest_collection(session: pytest.Session) -> None:
             import_module(name)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slow ones begin first: none runs alone at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The slow ones begin first, some in each worker, which gets a stretch of all tests: none runs alone at the end."""
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    quick = [item for item in items if not item.get_closest_marker("slow")]
+    items.clear()
+    for at in range(workers):
+        items += slow[at::workers] + quick[len(quick) * at // workers : len(quick) * (at + 1) // workers]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -76,6 +76,9 @@ class Beside:
         self.client = tmux(self.server, "list-panes", "-t", "c", "-F", "#{pane_id}").split()[0]
         self.seen: dict[tuple[str, str], float] = {}
         self.took: dict[tuple[str, str], float] = {}
+        self.passed: set[tuple[str, str]] = set()
+        """What may have been on the screen and left it while the machine let nobody look."""
+        self.looked = time.monotonic()
         self.pane = ""
 
     def open(self) -> None:
@@ -114,11 +117,14 @@ class Beside:
         for kind, key, pattern in missing:
             if re.search(pattern, shown):
                 self.took[kind, key] = time.monotonic() - self.seen[kind, key]
+        if now - self.looked > SOON_S:
+            self.passed |= {(kind, key) for kind, key, _ in missing} - self.took.keys()
+        self.looked = now
 
     def until(self, done: Callable[[], bool], seconds: float = 240) -> None:
         """Look again and again until something is so, and everything that is recorded is shown."""
         end = time.monotonic() + seconds
-        while not (done() and self.seen.keys() <= self.took.keys()):
+        while not (done() and self.seen.keys() <= self.took.keys() | self.passed):
             self.stage.database().close()
             self.look()
             missing = self.seen.keys() - self.took.keys()
