@@ -174,7 +174,7 @@ class Dialog(Modal[str | None]):
     def narrow(self) -> None:
         """Only the choices that have every word."""
         words = self.field.value.lower().split()
-        self._shown = [item for item in self.choices if all(word in item.words.lower() for word in words)]
+        self._shown = self.matching(words)
         if words and not self._shown:
             self._shown = [NOTHING]
         cells = self._cells()
@@ -185,12 +185,20 @@ class Dialog(Modal[str | None]):
         first = next((place for place, item in enumerate(self._shown) if item.value is not None), None)
         self.choices_list.highlighted = first
 
-    def on_resize(self) -> None:
-        """The lines are cut to the room there is; the highlight stays where it is."""
+    def matching(self, words: list[str]) -> list[Choice]:
+        """The choices that have every word."""
+        return [item for item in self.choices if all(word in item.words.lower() for word in words)]
+
+    def narrow_again(self) -> None:
+        """As `narrow`; the highlight stays where it is."""
         here = self.choices_list.highlighted
         self.narrow()
         if here is not None and here < len(self._shown):
             self.choices_list.highlighted = here
+
+    def on_resize(self) -> None:
+        """The lines are cut to the room there is."""
+        self.narrow_again()
         self._fit()
 
     def refuse(self, reason: str) -> None:
@@ -200,7 +208,7 @@ class Dialog(Modal[str | None]):
     def _fit(self) -> None:
         """As high as all choices ask for, so that typing never moves it; at most four fifths of the screen."""
         cells = self._cells()
-        lines = sum(len(item.lines(cells)) for item in self.choices)
+        lines = sum(len(item.lines(cells)) for item in self.choices[: self.app.size.height])
         self.query_one("#dialog").styles.height = max(_LEAST, min(lines + 3, self.app.size.height * 4 // 5))
 
     def _cells(self) -> int:
