@@ -15,7 +15,7 @@ from nmem.text import pad, width
 from nmem_tui.model import symbols
 from nmem_tui.model.actions import Action, of
 from nmem_tui.model.line import Line, length, wrap
-from nmem_tui.screens.modal import Choice, CloseOnce, Dialog
+from nmem_tui.screens.modal import Choice, CloseOnce, Dialog, sign_choice
 from nmem_tui.store.access import READ_ONLY
 from nmem_tui.widgets.inputs import Field
 
@@ -114,7 +114,7 @@ class Help(Dialog):
             words = " ".join(self._words(action) for action in members)
             out.append(Choice([(group, "title")], words, None))
             out += [self._choice(action) for action in members]
-        signs = [_sign(one) for one in symbols.of_screen(self.context)]
+        signs = [sign_choice(one, f"{SIGNS} legend") for one in symbols.of_screen(self.context)]
         out.append(Choice([("Signs on this screen", "title")], " ".join(each.words for each in signs), None))
         return out + signs
 
@@ -125,15 +125,6 @@ class Help(Dialog):
     def _choice(self, action: Action) -> Choice:
         reason = self.app.why_not(action.id)  # type: ignore[attr-defined]
         return Choice(lambda cells: _lines(action, reason, cells), self._words(action), action.id)
-
-
-def _sign(one: symbols.Sign) -> Choice:
-    """A sign and what it means: to be read, and found by either."""
-
-    def draw(cells: int) -> list[Line]:
-        return [[("  ", "text"), *row] for row in symbols.explained(one, cells - 2)]
-
-    return Choice(draw, f"{SIGNS} legend {one.sign} {one.means}", "")
 
 
 def _lines(action: Action, reason: str | None, cells: int) -> list[Line]:
