@@ -32,13 +32,18 @@ def asks(text: str) -> bool:
     return text.lstrip().startswith(SIGN)
 
 
+def subject(text: str) -> str:
+    """What is looked for or asked in a query: nothing where only the sign of a question stands there."""
+    return text.strip().removeprefix(SIGN).strip()
+
+
 def results(db: Connection, text: str, now: int, project: int | None = None) -> Results:
     """The quotes that answer the question in a query, best first; without any, a remark that nothing is recorded.
 
     Raises sqlite3.Error.
     """
     began = time.monotonic()
-    question = asked(text.strip().removeprefix(SIGN).strip())
+    question = asked(subject(text))
     found = asking.answer(db, question.text, now, project, MOST)
     first = {one.row: one for one in reversed(found.quotes)}
     hits = tuple(_hit(question, one) for one in found.quotes if first[one.row] is one)
@@ -53,7 +58,7 @@ def results(db: Connection, text: str, now: int, project: int | None = None) -> 
 
 def _nothing(question: Question) -> str:
     if not question.text:
-        return "type a question: quotes from the records answer it"
+        return "a leading ? asks: type the question behind it, and quotes from the records answer it"
     return NOTHING if question.words else "the question names no subject"
 
 

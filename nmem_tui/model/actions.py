@@ -166,7 +166,7 @@ ACTIONS: list[Action] = [
            "now stance learnings context search"),
     Action("over", ("v",), "all sessions", "the stance of the project's sessions, one a row; again: of one", "View",
            "stance"),
-    Action("resolved", ("v",), "resolved", "it is fixed; it opens again if it comes back", "State",
+    Action("resolved", ("R",), "resolved", "it is fixed; it opens again if it comes back", "State",
            "learnings review",
            writes=True),
     Action("reopen", ("o",), "reopen", "reopen it; the rule of an accepted one is removed", "State", "learnings",

@@ -9,6 +9,7 @@ from nmem.read.compactions import COMMAND, DECISION, FAILS, FILE, OPEN, READ, TO
 from nmem.text import fit, fit_path, pad, printable
 from nmem_tui.model.figures import clock, day, several
 from nmem_tui.model.line import Line, cut, fitting, section, spread, wrap
+from nmem_tui.model.symbols import Sign
 
 KEPT, DROPPED, GIVEN, ASKED, KNOWN = "kept", "dropped", "given back", "asked for", "known"
 """What became of a thing; ASKED: it was dropped, touched again, and not told by then."""
@@ -116,3 +117,19 @@ def empty(cells: int) -> list[Line]:
     for said in _WHEN_IT_FILLS:
         out += [*([(row, "quiet")] for row in wrap(said, cells, 4)), []]
     return out[:-1]
+
+
+_MEANS = {
+    KEPT: "the client's summary names it",
+    GIVEN: "the summary dropped it, and nmem told it again in time: before the session came back to it, if it did",
+    ASKED: "dropped, asked for and not told: the session came back to it before nmem told it",
+    DROPPED: "the summary does not name it; “not missed”: the session did not come back to it",
+    KNOWN: "known before; no summary is on record to compare it with",
+}
+SIGNS = (
+    *(Sign(f"{_TONES[each][0]} {each}", means, _TONES[each][1]) for each, means in _MEANS.items()),
+    Sign("told 12:40", "when nmem told it again", "quiet"),
+    Sign("needed 12:41", "when the session came back to it", "quiet"),
+    Sign("3 of 9 kept", "so many of what was known are in the summary", "strong"),
+    Sign("9 tokens", "the length of the client's summary", "quiet"),
+)

@@ -165,7 +165,7 @@ def answers(card: Card) -> list[tuple[str, str]]:
             ("y", "yes, a rule: shown first"),
             ("n", "no, never ask again"),
             ("z", "ask again later"),
-            ("v", "it is fixed"),
+            ("R", "it is fixed"),
         ]
     if isinstance(card, Doubt):
         return [("y", f"yes, {card.word.thinks}"), ("n", f"no, {other(card)}: {MEANS[other(card)]}")]

@@ -101,10 +101,14 @@ def count(results: Results) -> str:
     return f"{results.found}{'+' if results.more else ''} found"
 
 
-def told(results: Results | None, *, newest: bool, searching: bool, stale: bool, cells: int) -> Line:
+def told(
+    results: Results | None, *, newest: bool, searching: bool, stale: bool, cells: int, question: bool = False
+) -> Line:
     """The live count, how long it took, in which order, and what a person should know."""
     if results is None:
         idle = " type: results come with every key · ? in the box asks · esc leaves the box"
+        if question:
+            idle = " type the question behind the ?: quotes from the records answer it · esc leaves the box"
         said: Line = [(" searching ..." if searching else idle, "quiet")]
         return cut(said, cells)
     left: Line = [

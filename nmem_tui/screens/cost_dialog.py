@@ -16,7 +16,8 @@ from nmem.cost.read import BY, Report
 from nmem.text import printable
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.model.lists import plain_items
-from nmem_tui.screens.modal import NOT_RECORDED, SCROLLING, Modal
+from nmem_tui.model.symbols import Sign
+from nmem_tui.screens.modal import LEGEND, NOT_RECORDED, SCROLLING, Modal
 from nmem_tui.widgets.item_lists import Items
 
 _DAY = 86_400_000
@@ -25,12 +26,26 @@ _TONES = {
     screenful.HEAD: "strong", screenful.COLUMNS: "quiet", screenful.ROW: "text", screenful.TOTAL: "strong",
     screenful.NOTE: "quiet", screenful.WARN: "warn",
 }  # fmt: skip
-_TITLE, _HINT = "Cost ─ by {}", "v other rows · h l since when · j k scroll · esc leaves"
+_TITLE, _HINT = "Cost ─ by {}", "v other rows · h l since when · j k scroll · ? words · esc leaves"
+
+
+SIGNS = (
+    Sign("answers", "replies of models, each counted once", "quiet"),
+    Sign("input", "tokens sent to the model that no cache held", "quiet"),
+    Sign("output", "tokens that the model wrote", "quiet"),
+    Sign("written", "tokens put into the client's prompt cache, to be read again cheaply", "quiet"),
+    Sign("cached", "tokens read from the prompt cache", "quiet"),
+    Sign("unpriced", "no price is known for its models: counted in tokens alone", "text"),
+    Sign("$1.23+", "at least so much: a part has no known price", "text"),
+    Sign("subagents", "what helpers of the sessions cost, contained in the total", "quiet"),
+    Sign("nmem's context", "what nmem told sessions, also contained in the total", "quiet"),
+)
 
 
 class Cost(Modal[None]):
     """Everything that `nmem cost` says, read anew once transcripts have been."""
 
+    SIGNS = SIGNS
     BINDINGS: ClassVar[list[Binding]] = [
         Binding("q,enter,dollar_sign", "leave", show=False),
         Binding("v,tab", "turn(1)", show=False),
@@ -38,6 +53,7 @@ class Cost(Modal[None]):
         Binding("l,right", "span(1)", show=False),
         Binding("h,left", "span(-1)", show=False),
         *SCROLLING,
+        LEGEND,
     ]
 
     pane = getters.query_one("#costs", Items)

@@ -15,7 +15,8 @@ from nmem.hot import bar, remark
 from nmem.text import fit_path, pad, printable
 from nmem_tui.model.figures import day, several
 from nmem_tui.model.line import Line
-from nmem_tui.screens.modal import NOT_RECORDED, Choice
+from nmem_tui.model.symbols import Sign
+from nmem_tui.screens.modal import LEGEND, NOT_RECORDED, Choice
 from nmem_tui.screens.prompt_dialogs import Listed
 from nmem_tui.screens.reason_dialogs import Why
 
@@ -23,6 +24,20 @@ VIEWS = ("files", "folders", "moved")
 _FILES, _FOLDERS = 100, 40
 _BAR, _WIDE = 10, 100
 _WIDTHS = (5, 6, 7, 5, 9, 7)
+
+
+SIGNS = (
+    Sign("{full}", "heat, 0 to 100: edits, failures and edits taken back of late; the hottest file has 100", "bar"),
+    Sign("edits", "so often sessions edited it", "quiet"),
+    Sign("failed", "so often an edit failed, or a test, build or command after one", "quiet"),
+    Sign("back", "so many edits were taken back", "quiet"),
+    Sign("sessions", "so many sessions worked on it", "quiet"),
+    Sign("people", "so many people committed to it; – where the repository is not here", "quiet"),
+    Sign("gone", "it is not in the checkout any more", "quiet"),
+    Sign("was …", "git moved or renamed it", "quiet"),
+    Sign("lockfile", "lockfiles, generated files and scratch stand below all others", "quiet"),
+    Sign("57%", "of a folder: its part of the project's heat", "text"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +52,13 @@ class _Found:
 class Hot(Listed):
     """Type to filter; enter lists the episodes of a file or folder."""
 
-    HINT: ClassVar[str] = "enter its episodes · ^o why · tab folders, moved · esc leaves"
+    HINT: ClassVar[str] = "enter its episodes · ^o why · tab folders, moved · f1 words · esc leaves"
+    SIGNS = SIGNS
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("tab", "turn(1)", show=False, priority=True),
         Binding("shift+tab", "turn(-1)", show=False, priority=True),
         Binding("ctrl+o", "why", show=False, priority=True),
+        LEGEND,
     ]
 
     def __init__(self, project: str, unit_id: int, now: int) -> None:

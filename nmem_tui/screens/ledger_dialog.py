@@ -17,20 +17,22 @@ from nmem.text import printable
 from nmem_tui.model import ledger
 from nmem_tui.model.line import wrap
 from nmem_tui.model.lists import plain_items
-from nmem_tui.screens.modal import NOT_RECORDED, SCROLLING, Modal
+from nmem_tui.screens.modal import LEGEND, NOT_RECORDED, SCROLLING, Modal
 from nmem_tui.widgets.item_lists import Items
 
-_HINT, _SEVERAL = "j k scroll · esc leaves", "[ ] other compactions · "
+_HINT, _SEVERAL = "j k scroll · ? words · esc leaves", "[ ] other compactions · "
 
 
 class Ledger(Modal[None]):
     """The ledger of one session, derived when it is opened."""
 
+    SIGNS = ledger.SIGNS
     BINDINGS: ClassVar[list[Binding]] = [
         Binding("q,enter,L", "leave", show=False),
         Binding("right_square_bracket,v,tab", "turn(1)", show=False),
         Binding("left_square_bracket,V,shift+tab", "turn(-1)", show=False),
         *SCROLLING,
+        LEGEND,
     ]
 
     pane = getters.query_one("#ledger", Items)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from textual.widgets.option_list import Option
 from nmem.text import printable
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model.line import Line, cut
+from nmem_tui.model.symbols import Sign, explained
 from nmem_tui.screens.host import Host
 from nmem_tui.screens.paint_scheduler import Painter
 from nmem_tui.store.access import Reads
@@ -46,6 +47,8 @@ class CloseOnce:
 class Modal(CloseOnce, ModalScreen[ScreenResultType], inherit_bindings=False):
     """A dialog: it reads of the database, says in place what cannot be read, and is left with escape."""
 
+    SIGNS: ClassVar[Sequence[Sign]] = ()
+    """What its legend explains; a dialog that has some binds LEGEND."""
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[Binding]] = [Binding("escape", "leave", show=False)]  # type: ignore[assignment]
 
@@ -84,6 +87,10 @@ class Modal(CloseOnce, ModalScreen[ScreenResultType], inherit_bindings=False):
 
     def refuse(self, reason: str) -> None:
         """Say in place why it could not be read; no reason: nothing is recorded."""
+
+    def action_legend(self) -> None:
+        """List the signs and words of the dialog with what they mean."""
+        self.app.push_screen(Legend(self.SIGNS))
 
     def action_leave(self) -> None:
         """Change nothing."""
@@ -128,6 +135,8 @@ SCROLLING = tuple(
     for keys, lines in (("j,down", 1), ("k,up", -1), ("ctrl+d,pagedown", 10), ("ctrl+u,pageup", -10))
 )
 """Keys that scroll the text of a dialog, in lines."""
+LEGEND = Binding("question_mark,f1", "legend", show=False)
+"""What the signs and words of a dialog mean; where a filter has the keyboard `?` is typed, and f1 is the key."""
 
 
 class Dialog(Modal[str | None]):
@@ -174,7 +183,7 @@ class Dialog(Modal[str | None]):
     def narrow(self) -> None:
         """Only the choices that have every word."""
         words = self.field.value.lower().split()
-        self._shown = [item for item in self.choices if all(word in item.words.lower() for word in words)]
+        self._shown = self.matching(words)
         if words and not self._shown:
             self._shown = [NOTHING]
         cells = self._cells()
@@ -185,12 +194,20 @@ class Dialog(Modal[str | None]):
         first = next((place for place, item in enumerate(self._shown) if item.value is not None), None)
         self.choices_list.highlighted = first
 
-    def on_resize(self) -> None:
-        """The lines are cut to the room there is; the highlight stays where it is."""
+    def matching(self, words: list[str]) -> list[Choice]:
+        """The choices that have every word."""
+        return [item for item in self.choices if all(word in item.words.lower() for word in words)]
+
+    def narrow_again(self) -> None:
+        """As `narrow`; the highlight stays where it is."""
         here = self.choices_list.highlighted
         self.narrow()
         if here is not None and here < len(self._shown):
             self.choices_list.highlighted = here
+
+    def on_resize(self) -> None:
+        """The lines are cut to the room there is."""
+        self.narrow_again()
         self._fit()
 
     def refuse(self, reason: str) -> None:
@@ -200,7 +217,7 @@ class Dialog(Modal[str | None]):
     def _fit(self) -> None:
         """As high as all choices ask for, so that typing never moves it; at most four fifths of the screen."""
         cells = self._cells()
-        lines = sum(len(item.lines(cells)) for item in self.choices)
+        lines = sum(len(item.lines(cells)) for item in self.choices[: self.app.size.height])
         self.query_one("#dialog").styles.height = max(_LEAST, min(lines + 3, self.app.size.height * 4 // 5))
 
     def _cells(self) -> int:
@@ -226,3 +243,28 @@ class Dialog(Modal[str | None]):
     def take_clicked(self, event: OptionList.OptionSelected) -> None:
         """A click takes."""
         self.dismiss(self._shown[event.option_index].value)
+
+
+def sign_choice(one: Sign, words: str = "") -> Choice:
+    """A sign and what it means: to be read, and found by either."""
+
+    def draw(cells: int) -> list[Line]:
+        return [[("  ", "text"), *row] for row in explained(one, cells - 2)]
+
+    return Choice(draw, f"{words} {one.sign} {one.means}", "")
+
+
+class Legend(Dialog):
+    """What the signs and words of a dialog mean."""
+
+    TITLE_TEXT = "What the signs and words mean"
+    HINT = "esc leaves"
+
+    def __init__(self, signs: Sequence[Sign]) -> None:
+        super().__init__()
+        self._signs = signs
+
+    def on_mount(self) -> None:
+        """Each of them."""
+        super().on_mount()
+        self.offer([sign_choice(one) for one in self._signs])

@@ -15,12 +15,17 @@ from nmem.text import pad, width
 from nmem_tui.model import symbols
 from nmem_tui.model.actions import Action, of
 from nmem_tui.model.line import Line, length, wrap
-from nmem_tui.screens.modal import Choice, CloseOnce, Dialog
+from nmem_tui.screens.modal import Choice, CloseOnce, Dialog, sign_choice
 from nmem_tui.store.access import READ_ONLY
 from nmem_tui.widgets.inputs import Field
 
 _NAMED = 100.0
 """More than any likeness of a description is worth."""
+
+
+_SETTINGS = "Settings: nmem config"
+_SETTINGS_HELP = "attention (bell, notices, quiet hours), keys, theme and every other setting: how each is changed"
+_HOW = "in a shell: `nmem config` lists every setting, `nmem config set attention.how bell` changes one"
 
 
 class Actions(Provider):
@@ -37,6 +42,9 @@ class Actions(Provider):
     def _run(self, action: Action) -> partial[None]:
         return partial(self.app.action_act, action.id)  # type: ignore[attr-defined]
 
+    def _tell_settings(self) -> None:
+        self.app.say(_HOW)  # type: ignore[attr-defined]
+
     @staticmethod
     def _title(action: Action) -> str:
         return f"{action.label or action.id.replace('_', ' ')}  ·  {action.shown_key}"
@@ -45,6 +53,7 @@ class Actions(Provider):
         """All of them while nothing is typed."""
         for action, why in self._actions():
             yield DiscoveryHit(_shown(self._title(action), why), self._run(action), self._title(action), action.help)
+        yield DiscoveryHit(_SETTINGS, self._tell_settings, _SETTINGS, _SETTINGS_HELP)
 
     async def search(self, query: str) -> Hits:
         """Those that match; by their names before those that do by what is told of them."""
@@ -55,6 +64,10 @@ class Actions(Provider):
             named = _NAMED if query.strip().lower() in title.lower() else 0.0
             if (score := matcher.match(words) + named) > 0:
                 yield Hit(score, _shown(title, why), self._run(action), words, action.help)
+        words = f"{_SETTINGS}  {_SETTINGS_HELP}"
+        named = _NAMED if query.strip().lower() in words.lower() else 0.0
+        if (score := matcher.match(words) + named) > 0:
+            yield Hit(score, Content(_SETTINGS), self._tell_settings, words, _SETTINGS_HELP)
 
 
 def _shown(title: str, why: str) -> Content:
@@ -114,7 +127,7 @@ class Help(Dialog):
             words = " ".join(self._words(action) for action in members)
             out.append(Choice([(group, "title")], words, None))
             out += [self._choice(action) for action in members]
-        signs = [_sign(one) for one in symbols.of_screen(self.context)]
+        signs = [sign_choice(one, f"{SIGNS} legend") for one in symbols.of_screen(self.context)]
         out.append(Choice([("Signs on this screen", "title")], " ".join(each.words for each in signs), None))
         return out + signs
 
@@ -125,15 +138,6 @@ class Help(Dialog):
     def _choice(self, action: Action) -> Choice:
         reason = self.app.why_not(action.id)  # type: ignore[attr-defined]
         return Choice(lambda cells: _lines(action, reason, cells), self._words(action), action.id)
-
-
-def _sign(one: symbols.Sign) -> Choice:
-    """A sign and what it means: to be read, and found by either."""
-
-    def draw(cells: int) -> list[Line]:
-        return [[("  ", "text"), *row] for row in symbols.explained(one, cells - 2)]
-
-    return Choice(draw, f"{SIGNS} legend {one.sign} {one.means}", "")
 
 
 def _lines(action: Action, reason: str | None, cells: int) -> list[Line]:

@@ -185,19 +185,36 @@ _LISTED = 200
 
 
 class Sessions(Listed):
-    """The newest sessions; the title says of how many."""
+    """The newest sessions, or the newest of those that have the typed words; the title says of how many."""
 
     def __init__(self, current: str, project: str) -> None:
         super().__init__("Sessions", lambda db: _read(db, project))
-        self.current = current
+        self.current, self.project = current, project
+        self.every = 0
+        """How many sessions there are; only the newest are read before something is typed."""
 
     def choices_of(self, found: _Found) -> list[Choice]:
         """The newest, then a session a line."""
-        sessions, calls, every = found
-        if len(sessions) < every:
-            self.query_one("#dialog").border_title = Content(f"Sessions ─ the newest {len(sessions)} of {every:,}")
+        sessions, calls, self.every = found
         at = self.cockpit.clock()
         return [FOLLOW, *(self._choice(row, at, calls.get(row.id)) for row in sessions)]
+
+    def matching(self, words: list[str]) -> list[Choice]:
+        """The newest of them; once something is typed, all sessions are looked through."""
+        found = super().matching(words)
+        first = [each for each in found if each is FOLLOW]
+        sessions = found[len(first) :]
+        listed = sessions[:_LISTED]
+        reading = bool(words and self.choices) and len(self.choices) <= self.every
+        if reading:
+            self.reads.ask("all", lambda db: _read_all(db, self.project), self._offer_all)
+        title = _counted(len(listed), len(sessions), self.every, filtered=bool(words), reading=reading)
+        self.query_one("#dialog").border_title = Content(title)
+        return first + listed
+
+    def _offer_all(self, found: _Found) -> None:
+        self.choices = self.choices_of(found)
+        self.narrow_again()
 
     def _choice(self, row: SessionRow, at: int, calls: int | None) -> Choice:
         here, zone = row.id == self.current, self.cockpit.zone
@@ -208,6 +225,26 @@ class Sessions(Listed):
 def _read(db: Connection, project: str) -> _Found:
     found = views.sessions(db, _LISTED, project)
     return found, rows.counts(db, [row.id for row in found]), views.session_count(db, project)
+
+
+def _read_all(db: Connection, project: str) -> _Found:
+    found = views.sessions(db, views.session_count(db, project), project)
+    ids = [row.id for row in found]
+    calls: dict[str, int] = {}
+    for place in range(0, len(ids), _LISTED):
+        calls |= rows.counts(db, ids[place : place + _LISTED])
+    return found, calls, len(found)
+
+
+def _counted(listed: int, found: int, every: int, *, filtered: bool, reading: bool) -> str:
+    """The title: how many are listed, of how many."""
+    if reading:
+        return f"Sessions ─ looking through all {every:,}"
+    if filtered and listed < found:
+        return f"Sessions ─ the newest {listed} of {found:,} that match"
+    if filtered and every:
+        return f"Sessions ─ {found:,} of {every:,} match{'es' * (found == 1)}"
+    return f"Sessions ─ the newest {listed} of {every:,}" if listed < every else "Sessions"
 
 
 def _live(row: SessionRow, at: int) -> bool:

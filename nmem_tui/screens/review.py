@@ -173,7 +173,7 @@ class Review(View):
     @on(OptionBar.Taken)
     def take_clicked(self, message: OptionBar.Taken) -> None:
         """A queue or an answer was clicked."""
-        clicked = {"y": "yes", "n": "no", "z": "snooze", "v": "resolved", "j": "later", "d": "draw", "u": "undo",
+        clicked = {"y": "yes", "n": "no", "z": "snooze", "R": "resolved", "j": "later", "d": "draw", "u": "undo",
                    "escape": "back"}  # fmt: skip
         self.light(on=True)
         if message.key.isdecimal():

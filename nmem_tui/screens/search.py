@@ -173,7 +173,7 @@ class Search(SearchActions):
         if not keep:
             self._keep = ""
             self.all_marked.clear()
-        if not wanted.text:
+        if not self.asking:
             self.hits, self.results, self._next = [], None, ""
             self._draw()
             if self.examples is None:
@@ -269,9 +269,11 @@ class Search(SearchActions):
 
     def _draw_told(self) -> None:
         results, stale, newest = self.results if self.asking else None, self._stale, self.newest
-        asking = self.asking
+        asking, question = self.asking, self.asked_for
         self.query_one("#told", Panel).show(
-            lambda cells, _rows: [search.told(results, newest=newest, searching=asking, stale=stale, cells=cells)]
+            lambda cells, _rows: [
+                search.told(results, newest=newest, searching=asking, question=question, stale=stale, cells=cells)
+            ]
         )
 
     def name_list(self) -> None:

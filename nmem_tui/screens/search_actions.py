@@ -152,7 +152,7 @@ class SearchActions(ListScreen):
     @property
     def asking(self) -> bool:
         """Whether something stands in the box."""
-        return bool(self.box.value.strip())
+        return bool(questions.subject(self.box.value))
 
     def do_seek(self) -> None:
         self.uncover()

@@ -47,3 +47,14 @@ async def test_what_is_not_recorded_is_said_and_shows_no_noise(
         await settled(pilot)
         assert pilot.app.screen.hits == []
         assert "nothing is recorded about it" in text(pilot)
+
+
+async def test_before_a_question_is_typed_no_answer_is_told(story: str, cockpit: Any, settled: Any, until: Any) -> None:
+    async with cockpit(story, (160, 45)) as pilot:
+        await pilot.press("6", "escape", "a")
+        shown = await until(pilot, "type the question behind the ?: quotes from the records answer it")
+        assert "nothing found" not in shown and "Answer to" not in shown and "! type" not in shown
+        await pilot.press(*keys("which test is flaky on CI"))
+        await until(pilot, "Answer to “which test is flaky on CI”")
+        await pilot.press(*["backspace"] * len("which test is flaky on CI"))
+        await until(pilot, "type the question behind the ?", gone="Answer to")

@@ -68,3 +68,36 @@ async def test_the_help_lists_the_signs_of_the_screen(whole: Any, cockpit: Any, 
         await until(pilot, gone="Signs on this screen")
         await pilot.press("I")
         await until(pilot, "Signs on this screen", "✓ commit", gone="list only rows")
+
+
+async def test_the_words_of_a_dialog_are_explained_there(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
+    dialogs = (
+        ("5", "L", "question_mark", "Ledger", ("given back", "asked for and not told", "not missed", "needed")),
+        ("1", "dollar_sign", "question_mark", "Cost ─", ("written", "cached", "unpriced")),
+        ("2", "v", "question_mark", "what it changed", ("@@ obs/7", "was added")),
+        ("2", "h", "f1", "Hot ─", ("heat", "back", "taken back")),
+        ("2", "F", "f1", "Why ─", ("instead of", "explained")),
+    )
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        for screen, key, asks, title, words in dialogs:
+            await pilot.press(screen)
+            await settled(pilot)
+            await pilot.press(key)
+            await until(pilot, title, "? words" if asks != "f1" or key == "F" else "f1 words")
+            await pilot.press(asks)
+            await until(pilot, "What the signs and words mean", *words)
+            await pilot.press("escape")
+            await until(pilot, title, gone="What the signs and words mean")
+            await pilot.press("escape")
+            await until(pilot, gone=title)
+
+
+async def test_where_a_filter_has_the_keyboard_a_question_mark_is_typed(
+    whole: Any, cockpit: Any, settled: Any, until: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        await pilot.press("h", "question_mark")
+        await until(pilot, "Hot ─", "nothing matches", gone="What the signs and words mean")
+        assert pilot.app.screen.field.value == "?"

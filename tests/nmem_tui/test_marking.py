@@ -95,7 +95,7 @@ async def test_learnings_are_dismissed_resolved_snoozed_and_purged_together(
 ) -> None:
     async with cockpit(PATH, (160, 45)) as pilot:
         await on(pilot, settled, "4")
-        for keys, state in (("i", "dismissed"), ("v", "resolved"), ("z", "snoozed")):
+        for keys, state in (("i", "dismissed"), ("R", "resolved"), ("z", "snoozed")):
             await pilot.press("g", "space", "space")
             first, second = pilot.app.screen.marked
             await pilot.press(keys)

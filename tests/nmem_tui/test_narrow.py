@@ -121,6 +121,30 @@ async def test_sessions_say_how_many_there_are_where_not_all_are_listed(
         await until(pilot, f"Sessions ─ the newest 2 of {every}")
 
 
+async def test_a_filter_of_sessions_finds_those_that_are_not_listed(
+    make_db: Any, cockpit: Any, until: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompt_dialogs, "_LISTED", 2)
+    path = make_db("story")
+    with closing(seeds.database(path)) as db:
+        for number, name in enumerate(("lantern", "lantern", "lantern", "buoy")):
+            at = seeds.NOW - 90_000_000 - number
+            seeds.session(db, f"other{number}", project=name, last_at=at, state="ended")
+        every = db.execute("SELECT count(*) FROM sessions").fetchone()[0]
+    async with cockpit(path, (80, 24)) as pilot:
+        await pilot.press("s")
+        await until(pilot, f"Sessions ─ the newest 2 of {every}", gone="buoy")
+        await pilot.press(*"buoy")
+        await until(pilot, f"Sessions ─ 1 of {every} matches", "○ buoy")
+        await pilot.press(*["backspace"] * 4, *"lantern")
+        await until(pilot, "Sessions ─ the newest 2 of 3 that match")
+        await pilot.press(*["backspace"] * 7)
+        await until(pilot, f"Sessions ─ the newest 2 of {every}")
+        await pilot.press(*"buoy", "enter")
+        await until(pilot, gone="Sessions ─")
+        assert pilot.app.chosen == "other3"
+
+
 async def test_sessions_count_calls_as_their_stance_does_also_after_a_purge(
     make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
 ) -> None:

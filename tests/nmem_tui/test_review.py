@@ -52,7 +52,7 @@ ANSWERS = {
     "link yes": ("2", "y", "SELECT outcome, outcome_by FROM episode_links"),
     "link no": ("2", "n", "SELECT outcome, outcome_by FROM episode_links"),
     "learning no": ("3", "n", "SELECT id, state FROM learnings ORDER BY id"),
-    "learning resolved": ("3", "v", "SELECT id, state FROM learnings ORDER BY id"),
+    "learning resolved": ("3", "R", "SELECT id, state FROM learnings ORDER BY id"),
     "label yes": ("4", "y", "SELECT id, label_model, phase FROM observations ORDER BY id"),
     "label no": ("4", "n", "SELECT id, label_model, phase FROM observations ORDER BY id"),
     "redaction yes": ("5", "y", "SELECT id, verdict FROM redaction_reviews ORDER BY id"),
