@@ -80,15 +80,19 @@ class Answer:
     """Of the quote that says most of it."""
 
 
-def answer(db: Connection, text: str, now: int, project: int | None = None, limit: int = 5, least: float = ENOUGH
-           ) -> Answer:  # fmt: skip
-    """The quotes that answer a question, best first; none below the `least` coverage. Raises sqlite3.Error."""
+def answer(db: Connection, text: str, now: int, project: int | None = None, limit: int = 5, least: float = ENOUGH,
+           folder: str = "") -> Answer:  # fmt: skip
+    """The quotes that answer a question, best first; none below the `least` coverage. Raises sqlite3.Error.
+
+    `folder` in place of a project: what is written down in it.
+    """
     named, db.row_factory = db.row_factory, None
     try:
         question = asked(text)
         if not question.words:
             return Answer(text, ())
-        found = rows.read(db, text, " ".join(question.subject), now, project)
+        about = " ".join(question.subject)
+        found = rows.written_in(folder, about) if folder else rows.read(db, text, about, now, project)
         question.weigh(db, {one.project_id for one in found})
     finally:
         db.row_factory = named

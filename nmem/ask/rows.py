@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from sqlite3 import Connection
 
 from nmem.decisions import read as decided
@@ -160,20 +161,28 @@ def _learnings(db: Connection, numbers: Sequence[int], now: int) -> list[Said]:
 
 def _written(db: Connection, about: str, project: int | None) -> list[Said]:
     """Entries of the projects' written decisions that the question may mean."""
-    out = []
-    for number, name, root in [row for row in with_folders(db) if project in (None, row[0])][:_PROJECTS]:
-        try:
-            found = decisions.OPEN.of(root)
-        except NmemError:
-            continue  # `nmem recall check` says what is wrong with them
-        if found is None:
-            continue
-        resolver = resolve.Resolver(found.recall)
-        first = resolver.ask(about, limit=_ENTRIES)
-        answers = [first] if first.good else [resolver.ask(each.link) for each in first.offers[:_ENTRIES]]
-        out += [
-            Said(f"{RECALL}/{one.entry[1:]}", RECALL, found.times.get(one.file, 0), "", number, name, 0,
-                 f"{one.heading}.\n\n{one.body}", path=f"{found.recall.place.folder}/{one.file}")
-            for one in answers if one.good and one.body and one.entry
-        ]  # fmt: skip
-    return out
+    places = [row for row in with_folders(db) if project in (None, row[0])][:_PROJECTS]
+    return [one for number, name, root in places for one in _entries(number, name, root, about)]
+
+
+def written_in(root: str, about: str) -> list[Said]:
+    """Entries of the written decisions of a folder whose project has no session."""
+    return _entries(0, Path(root).name, root, about)
+
+
+def _entries(number: int, name: str, root: str, about: str) -> list[Said]:
+    """Entries of the written decisions of a project."""
+    try:
+        found = decisions.OPEN.of(root)
+    except NmemError:
+        return []  # `nmem recall check` says what is wrong with them
+    if found is None:
+        return []
+    resolver = resolve.Resolver(found.recall)
+    first = resolver.ask(about, limit=_ENTRIES)
+    answers = [first] if first.good else [resolver.ask(each.link) for each in first.offers[:_ENTRIES]]
+    return [
+        Said(f"{RECALL}/{one.entry[1:]}", RECALL, found.times.get(one.file, 0), "", number, name, 0,
+             f"{one.heading}.\n\n{one.body}", path=f"{found.recall.place.folder}/{one.file}")
+        for one in answers if one.good and one.body and one.entry
+    ]  # fmt: skip

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,9 +15,12 @@ from nmem.commands import terminal
 from nmem.context.choosing import project_of
 from nmem.llm import Cancel, Failure
 from nmem.llm.connect import Connected, connect
+from nmem.store.project import here, with_folders
 from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from nmem.ask.answer import Answer, Quote
     from nmem.ask.model import Told
 
@@ -29,7 +33,9 @@ _LINE = 300
 
 @click.command()
 @click.argument("question", nargs=-1, required=True)
-@click.option("--project", default="", help="Ask about this project only (name, key or root folder); default: all.")
+@click.option(
+    "--project", default="", help="Ask about this project only (name, key or root); default: the folder's, then others."
+)
 @click.option(
     "--limit", type=terminal.LIMIT, default=3, show_default=True, metavar="N", help="How many quotes to show."
 )
@@ -40,24 +46,51 @@ def command(question: tuple[str, ...], project: str, limit: int, no_model: bool,
 
     The best quote stands first, one that was superseded behind what replaced it. Where a language model is set up
     (`nmem model`), a short answer stands above them; each sentence of it rests on a quote. `nmem show ID` opens a
-    quote's place. Exit code 1: nothing is recorded about it.
+    quote's place. The project of the folder answers; where it has nothing, what others have stands under "Elsewhere:".
+    Exit code 1: nothing is recorded about it (elsewhere does not count).
     """
     text = " ".join(question).strip()
     if not text:
         raise click.UsageError('no question given: nmem ask "why do half-cents round down?"')
     found = Connected(None) if no_model else connect(paths.database())
     with terminal.reading() as db:
-        place = project_of(db, project) if project else None
+        place = _Place(project_of(db, project), project) if project else _here(db)
         least = asking.NEAR if found.desk else asking.ENOUGH
-        near = asking.answer(db, text, terminal.now(), place, max(limit, asking.SHOWN) if found.desk else limit, least)
-    told, problem = _told(near, found) if near.quotes else (None, "")
-    recorded = bool(near.quotes) and (told.recorded if told else near.coverage >= asking.ENOUGH)
+        most = max(limit, asking.SHOWN) if found.desk else limit
+        near = asking.answer(db, text, terminal.now(), place.number, most, least, place.folder)
+        told, problem = _told(near, found) if near.quotes else (None, "")
+        recorded = bool(near.quotes) and (told.recorded if told else near.coverage >= asking.ENOUGH)
+        ours = not project and (place.number is not None or place.folder)
+        other = asking.answer(db, text, terminal.now(), None, limit).quotes if ours and not recorded else ()
+    elsewhere = tuple(one for one in other if one not in near.quotes)
     shown = near.quotes[:limit] if near.coverage >= asking.ENOUGH or recorded else ()
     if as_json:
-        click.echo(to_json(_form(near, shown, told, problem, recorded=recorded)))
+        form = _form(near, shown, told, problem, recorded=recorded)
+        click.echo(to_json({**form, "project": place.name, "elsewhere": [asdict(one) for one in elsewhere]}))
     else:
-        _say(near, shown, told, problem, recorded=recorded)
+        _say(near, shown, told, problem, place.name if ours else "", recorded=recorded, found=bool(elsewhere))
+        _list(elsewhere, project=True)
     return 0 if recorded else 1
+
+
+class _Place(NamedTuple):
+    """What is asked about: a project, a folder with written decisions and no session, or neither: everything."""
+
+    number: int | None = None
+    name: str = ""
+    folder: str = ""
+
+
+def _here(db: Connection) -> _Place:
+    """What the current folder belongs to."""
+    from nmem.recall import kept  # on use: start-up stays short
+
+    cwd = str(Path.cwd())
+    known = here(db, cwd)
+    if known and any(one[0] == known.id for one in with_folders(db)):
+        return _Place(known.id, known.name)
+    written = kept.place(cwd)
+    return _Place(None, Path(written.root).name, written.root) if written else _Place()
 
 
 def _told(near: Answer, found: Connected) -> tuple[Told | None, str]:
@@ -83,20 +116,31 @@ def _form(
     }  # fmt: skip
 
 
-def _say(near: Answer, shown: tuple[Quote, ...], told: Told | None, problem: str, *, recorded: bool) -> None:
+def _say(
+    near: Answer, shown: tuple[Quote, ...], told: Told | None, problem: str, name: str, *, recorded: bool, found: bool
+) -> None:  # fmt: skip
     """The answer and its quotes; what went wrong with a model on standard error."""
     if problem:
         click.echo(f"no model answered: {printable(problem)}", err=True)
     if not recorded:
-        click.echo(NOTHING + (": the model finds no answer in the nearest quotes" if shown else _tried(near)))
+        where = f" in {printable(name)}" if name else ""
+        why = ": the model finds no answer in the nearest quotes" if shown else "" if found else _tried(near)
+        click.echo(NOTHING + where + why)
     for one in told.sentences if told else ():
         no_more = "superseded, holds no more: " if one.superseded else ""
         click.echo(terminal.wrapped(f"{no_more}{printable(one.text)} [{', '.join(map(printable, one.quotes))}]"))
-    many = len({one.project for one in shown}) > 1
-    for place, quote in enumerate(shown):
-        if place or not recorded or (told and told.sentences):
+    if shown and (not recorded or (told and told.sentences)):
+        click.echo()
+    _list(shown, project=len({one.project for one in shown}) > 1)
+    if found:
+        click.echo("\nElsewhere:\n")
+
+
+def _list(quotes: tuple[Quote, ...], *, project: bool) -> None:
+    for place, quote in enumerate(quotes):
+        if place:
             click.echo()
-        for line in _lines(quote, project=many):
+        for line in _lines(quote, project=project):
             click.echo(line)
 
 

@@ -66,6 +66,18 @@ def _place(folder: str, index: str, decisions: str) -> Place:
     return folders.named(index, decisions) if decisions else folders.find(folder or str(Path.cwd()), *config.load())
 
 
+def _older(folder: str, index: str, decisions: str) -> Corpus:
+    """The decisions with the index to migrate: where none is found, an index.md of the older form counts."""
+    from nmem.recall import migrate  # on use: start-up stays short
+
+    place = _place(folder, index, decisions)
+    for path in folders.plain(place.folder) if not place.index else ():
+        found = corpus.read(folders.Place(place.root, place.folder, path))
+        if migrate.is_passive(found):
+            return found
+    return corpus.read(place)
+
+
 def _corpus(folder: str, index: str, decisions: str) -> Corpus:
     return corpus.read(_place(folder, index, decisions))
 
@@ -105,7 +117,7 @@ def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_
     """Check index against decisions: entries and headings both ways, names, order. Exit code 1 if they differ."""
     from nmem.recall import mend, migrate  # on use: start-up stays short
 
-    found = _corpus(folder, index, decisions)
+    found = _older(folder, index, decisions)
     if migrate.is_passive(found):
         raise NmemError(
             f"{found.place.index} is an older index: `nmem recall migrate --dry-run` shows the migrated form"
@@ -174,6 +186,10 @@ def compress(heading: tuple[str, ...], folder: str, index: str, decisions: str, 
 def migrate(rules: bool, dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -> None:
     """Migrate an index of `Key — description` lines to /when and /how; headings get the words to ask by.
 
+    Read is memory-index.md or decision-index.md in the decisions folder, beside it or in the project's root, else
+    index.md of the folder; a line is `Key — description`, also `- Key - description`, where Key may be a file's name.
+    Lines in another form stay as they are.
+
     Keys become situations (/when working on X, before doing Y) and procedures (/how do Z), named by your language
     model where one is set up. What loaded the index into every session, and its older header, goes. References among
     the decision files follow their headings; what else speaks of one is listed and left.
@@ -182,7 +198,7 @@ def migrate(rules: bool, dry_run: bool, yes: bool, folder: str, index: str, deci
     from nmem.recall import migrate as migrating
 
     desk = None if rules else connect(paths.database()).desk
-    plan = migrating.plan(_corpus(folder, index, decisions), desk)
+    plan = migrating.plan(_older(folder, index, decisions), desk)
     _planned(plan)
     click.echo(plan.change.diff())
     _apply(plan.change, yes=yes, dry_run=dry_run, ask="Write this?")
@@ -206,7 +222,12 @@ def _planned(plan: Plan) -> None:
         unread = terminal.count(plan.unread, "file")
         click.echo(f"{unread} of the project were not searched: the time limit was reached")
     _lines("the older header, and what was always loaded, go:", plan.gone)
-    _lines("no decision found for these lines; they stay above the sections:", plan.kept)
+    rest = [line for line in plan.kept if line not in plan.unknown]
+    _lines("no decision found for these lines; they stay above the sections:", rest)
+    many = len(plan.unknown)
+    _lines(
+        f"{terminal.count(many, 'line')} {'is' if many == 1 else 'are'} in no form that is known: kept", plan.unknown
+    )
 
 
 def _lines(head: str, lines: list[str]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import dataclasses
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -24,6 +25,8 @@ from nmem.store.project import named
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from nmem.purge.history import Pass
 
 _WHOLE = 65_536
@@ -146,7 +149,11 @@ def _history(project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
 
     with terminal.reading("sessions") as db:
         number = named(db, project).id if project else 0
-        done = _past().preview(db, project=number) if dry_run or not yes else None
+        if dry_run or not yes:
+            with _progress(_past().pages(db, number)) as step:
+                done = _past().preview(db, step, number)
+        else:
+            done = None
     if done is not None:
         _told(done, True, as_json)
         if dry_run:
@@ -155,7 +162,8 @@ def _history(project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
         if not click.confirm("Remove these secrets?", err=True):
             raise NmemError("nothing was changed")
     with terminal.writing() as db:
-        done = _past().over(db, terminal.now(), project=number)
+        with _progress(_past().pages(db, number)) as step:
+            done = _past().over(db, terminal.now(), step, number)
         if number:
             copies.again(db, number, _past().in_force(db))
     if done.rows:
@@ -163,15 +171,38 @@ def _history(project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     _told(done, False, as_json)
 
 
+@contextmanager
+def _progress(pages: int) -> Iterator[Callable[[], bool]]:
+    """What a pass calls before each page, and is never stopped by: a bar on a terminal after a second."""
+    bar: Progress | None = None
+    begun, gone = time.perf_counter(), 0
+    with ExitStack() as opened:
+
+        def step() -> bool:
+            nonlocal bar, gone
+            gone += 1
+            if bar is None and sys.stderr.isatty() and time.perf_counter() - begun > 1:
+                bar = opened.enter_context(terminal.progress_bar("bar", "{task.percentage:3.0f}%", "left"))
+                bar.add_task("", total=pages)
+            if bar is not None:
+                bar.update(bar.task_ids[0], completed=min(gone, pages))
+            return False
+
+        yield step
+
+
 def _told(done: Pass, dry_run: bool, as_json: bool) -> None:
     if as_json:
         told = {"strings": done.strings, "rows": done.rows, "counts": done.counts, "by_table": done.by_table}
-        click.echo(to_json({**told, "unchecked": done.unchecked, "changed": not dry_run}, sort_keys=True))
+        anew = {"made_of_others": _past().made_of_others(done)} if dry_run else {}
+        click.echo(to_json({**told, **anew, "unchecked": done.unchecked, "changed": not dry_run}, sort_keys=True))
         return
     verb = "would be taken" if dry_run else "taken"
     secrets = [(kind, str(number)) for kind, number in done.counts.most_common()]
     places = [(name, str(number)) for name, number in words.places(done.by_table)]
     said = f"{done.counts.total()} secrets {verb} out of {terminal.count(done.rows, 'row')}"
+    if dry_run and (made := _past().made_of_others(done)):
+        said += f" (up to {terminal.count(made, 'row')} of them, made of others, will go or be made anew, uncounted)"
     looked = f"{terminal.count(done.strings, 'text')} looked at"
     if done.unchecked:
         looked += f", {done.unchecked} left as they are: a pattern of yours takes too long for them"

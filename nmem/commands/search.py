@@ -10,7 +10,7 @@ from nmem.commands import terminal
 from nmem.search import typed
 from nmem.search.page import NEWEST, RELEVANCE
 from nmem.search.query import MEANT
-from nmem.search.search import search
+from nmem.search.search import NEAREST, search
 from nmem.search.shapes import index
 from nmem.text import printable, to_json
 
@@ -59,7 +59,8 @@ def command(
     elif terminal.is_terminal():
         _print(found)
     else:
-        terminal.piped(text, "id at type project notes path text", [*map(_tabs, found.hits), *_remarks(found)])
+        near, remarks = [f"# {NEAREST}"] * (NEAREST in found.remarks), _remarks(found)
+        terminal.piped(text, "id at type project notes path text", [*near, *map(_tabs, found.hits), *remarks])
 
 
 def _typed(query: tuple[str, ...], given: dict[str, tuple[str, ...]], now: int) -> str:
@@ -83,7 +84,12 @@ def _found(text: str, now: int, order: str, limit: int, cursor: str) -> Results:
 
 
 def _remarks(found: Results) -> list[str]:
-    return [f"# {printable(one)}" for one in (*(() if found.hits else ("nothing found",)), *found.remarks)]
+    return [f"# {printable(one)}" for one in (*(() if found.hits else ("nothing found",)), *_further(found))]
+
+
+def _further(found: Results) -> list[str]:
+    """Its remarks, but for the one that stands above the hits."""
+    return [one for one in found.remarks if one != NEAREST]
 
 
 def _type(hit: Hit) -> str:
@@ -112,13 +118,15 @@ def _print(found: Results) -> None:
     console = Console(highlight=False)
     if not found.hits:
         console.print(Text("nothing found"))
+    elif NEAREST in found.remarks:
+        console.print(Text(f"{NEAREST}:", "dim"))
     grid = Table.grid(padding=(0, 2), pad_edge=False)
     grid.add_column(no_wrap=True, style="cyan")
     grid.add_column(overflow="fold", ratio=1)
     for hit in found.hits:
         grid.add_row(Text(_id(hit)), _told(hit))
     console.print(grid)
-    for line in [*_facets(found), *found.remarks]:
+    for line in [*_facets(found), *_further(found)]:
         console.print(Text(printable(line), "dim"))
 
 

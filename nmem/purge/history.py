@@ -38,6 +38,8 @@ _SLICE = 50
 _LAST = "SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1"
 MEND = "nmem redact --history --dry-run"
 """Shows what would change."""
+_SHOWN = ("injections", "injection_items")
+"""What sessions were shown, which goes with what it was made of."""
 _FIRST = ("observations", "prompts", "sessions", "projects", "work_units")
 
 
@@ -164,6 +166,20 @@ def preview(db: Connection, stopped: Callable[[], bool] = lambda: False, project
     return done
 
 
+def made_of_others(done: Pass) -> int:
+    """How many rows of a preview were made of others: `over` drops those whose source it changed before it comes."""
+    return sum(rows for name, rows in done.by_table.items() if registry.BY_NAME[name].kind == registry.DERIVED
+               or registry.BY_NAME[name].remade or name in _SHOWN)  # fmt: skip
+
+
+def pages(db: Connection, project: int = 0) -> int:
+    """About how many pages there are to go over."""
+    places = [(table.name, own) for part in parts(db, project) for table in _tables(db)
+              if (own := part.where(table)) is not None]  # fmt: skip
+    counted = [f"SELECT count(*) FROM {name} {f'WHERE {own}' * bool(own)}" for name, own in places]  # noqa: S608
+    return sum(1 + int(db.execute(sql).fetchone()[0]) // _PAGE for sql in counted)
+
+
 def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, project: int = 0) -> Pass:
     """Go over history, or what one project has of it, on a writing connection outside a transaction.
 
@@ -265,6 +281,8 @@ def waiting(db: Connection, least: int = 1) -> str:
     seen = left(db)
     if seen is None or seen.changed < least:
         return ""
+    if not seen.changed:
+        return f"your redaction rules changed; a sample of {seen.strings:,} stored texts holds nothing they remove"
     share = f"{seen.changed:,} of {seen.strings:,} stored texts looked at hold what they remove"
     return f"the redaction rules changed, and {share}: nothing is removed until you run"
 

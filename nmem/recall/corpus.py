@@ -110,6 +110,8 @@ def _unindexed(corpus: Corpus) -> list[Entry]:
     out: list[Entry] = []
     for at, file in enumerate(corpus.files):
         own = [place for place, heading in enumerate(file.headings) if heading.level > 1 and asks(heading)]
+        if not own and file.name.lower() == folder.PLAIN:
+            continue  # it lists decisions, and is none
         if not own and file.headings and not any(heading.dotted for heading in file.headings):
             own = [0]
         for place in own:

@@ -17,6 +17,8 @@ FOLDERS = ("agents/decisions", ".agents/decisions", ".claude/decisions", "docs/d
 """Looked for in this order, from the folder one stands in up to the project's root."""
 INDEXES = ("memory-index.md", "decision-index.md")
 """Names of an index, in the decisions folder or beside it."""
+PLAIN = "index.md"
+"""In the decisions folder: the index where it has entries; an older one may be called so too, in any case."""
 LARGEST = 4_000_000
 """Bytes of a file that is read: what is larger is no decision."""
 MOST_FILES = 5_000
@@ -88,7 +90,27 @@ def _index(root: str, folder: str, name: str) -> str:
         return own
     real = os.path.realpath(root)
     candidates = [os.path.join(where, each) for each in INDEXES for where in (folder, beside, root)]
-    return next((each for each in candidates if os.path.isfile(each) and inside(os.path.realpath(each), real)), "")
+    found = next((each for each in candidates if os.path.isfile(each) and inside(os.path.realpath(each), real)), "")
+    return found or next((each for each in plain(folder) if _has_entries(each)), "")
+
+
+def plain(folder: str) -> list[str]:
+    """The files of a decisions folder that are called index.md, in any case."""
+    try:
+        named = [each for each in os.listdir(folder) if each.lower() == PLAIN]
+    except OSError:
+        return []
+    real = os.path.realpath(folder)
+    paths = [os.path.join(folder, each) for each in sorted(named)]
+    return [each for each in paths if os.path.isfile(each) and inside(os.path.realpath(each), real)]
+
+
+def _has_entries(path: str) -> bool:
+    try:
+        text = text_of(path, path)
+    except NmemError:
+        return False
+    return any(line.startswith(("/when ", "/how ")) for line in text.splitlines())
 
 
 def files(place: Place) -> tuple[list[Seen], list[str]]:

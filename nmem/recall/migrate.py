@@ -8,6 +8,7 @@ sections that say of themselves that their rules are loaded already; what loaded
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 
 from nmem.errors import NmemError
@@ -23,6 +24,8 @@ from nmem.recall.rewrite import Names, Rewritten, find, rewrite
 
 _SURE = 0.5
 """Confidence from which a key is taken to be of a decision that is called otherwise."""
+_LINKED = re.compile(r"\(([^()\s]+\.md)\)")
+"""A key that leads to a file: [Database](database.md)."""
 _KEPT = "**From the earlier index; no decision was found for these lines:**"
 
 
@@ -50,6 +53,10 @@ class Plan:
     """Files of the project that there was no time to look through for old headings."""
     kept: list[str] = field(default_factory=list)
     """Lines that no decision was found for; they stay, above the sections."""
+    unknown: list[str] = field(default_factory=list)
+    """Of these, the ones in no form that is known."""
+    above: set[str] = field(default_factory=set)
+    """Lines before the first section that were read: the others told of the older form."""
     gone: list[str] = field(default_factory=list)
     """Lines (file:line, text) of what was always loaded, which are taken out, and of the older header."""
     when: int = 0
@@ -82,7 +89,8 @@ def is_passive(found: Corpus) -> bool:
 def plan(found: Corpus, desk: Desk | None = None, cancel: Cancel | None = None) -> Plan:
     """What would be done; `desk` asks a model for names. Raises NmemError where there is nothing to migrate."""
     if not found.index_lines:
-        raise NmemError("there is no index to migrate: `nmem recall remember` begins one")
+        raise NmemError(f"there is no index to migrate: none of {', '.join(folder.INDEXES)} or index.md with lines"
+                        " `Key — description`; --index FILE with --decisions DIR names another")  # fmt: skip
     if not is_passive(found):
         raise NmemError("the index has /when entries already, or no lines `Key — description`: run `nmem recall check`")
     out = Plan(Change("an older index made one of /when and /how", found.place.root))
@@ -101,6 +109,7 @@ def _rows(found: Corpus, out: Plan) -> dict[tuple[int, int], _Row]:
     index, places = _all_headings(found)
     rows: dict[tuple[int, int], _Row] = {}
     section, inside, loaded = "", False, False
+    plain = not any(line.startswith("## ") for line in found.index_lines)
     for raw in found.index_lines:
         line = raw.rstrip()
         if line.startswith("## "):
@@ -110,8 +119,10 @@ def _rows(found: Corpus, out: Plan) -> dict[tuple[int, int], _Row]:
             if unknown and not loaded:
                 out.kept.append(f"#{line}")
             continue
-        if not inside or not line.strip():
+        if not line.strip() or (not inside and not _listed(line, plain=plain)):
             continue
+        if not inside:
+            out.above.add(line)
         if loaded:
             out.gone.append(line)
             continue
@@ -119,16 +130,29 @@ def _rows(found: Corpus, out: Plan) -> dict[tuple[int, int], _Row]:
         place = _place(found, index, places, section, pair) if pair else None
         if pair is None or place is None:
             out.kept.append(line)
+            out.unknown += [line] * (pair is None)
             continue
         row = rows.setdefault(place, _row(found, place))
         row.extras += [f"{pair[0]} — {pair[1]}"] if _differ(row.trigger, pair[0]) else [pair[1]]
         row.said = row.said or pair[1]
         out.entries += 1
+    _unlisted(found, rows)
+    return rows
+
+
+def _listed(line: str, *, plain: bool) -> bool:
+    """Whether a line before the first section is of the list; `plain`: there is no section, all but titles are."""
+    if plain:
+        return not line.startswith("# ")
+    return line.lstrip().startswith(("- ", "* ")) and grammar.passive(line) is not None
+
+
+def _unlisted(found: Corpus, rows: dict[tuple[int, int], _Row]) -> None:
+    """An entry for each decision that the older index does not name."""
     for at, file in enumerate(found.files):
         for heading in _decisions(file):
             if (at, heading) not in rows and not _part_of_other(file, at, heading, rows):
                 rows[at, heading] = _row(found, (at, heading))
-    return rows
 
 
 def _all_headings(found: Corpus) -> tuple[Index, list[tuple[int, int]]]:
@@ -150,6 +174,9 @@ def _place(
 ) -> tuple[int, int] | None:
     """The heading that a line of the old index is about: by its name, else by its words where they are clear."""
     own = corpus.file_of(found, section)
+    link = _LINKED.search(pair[0])
+    if own < 0 and (file := corpus.file_of(found, link[1] if link else pair[0])) >= 0:
+        return next(((file, heading) for heading in _decisions(found.files[file])), None)
     named = [places[doc] for _, doc in index.names.get(words.name(pair[0]), ())]
     here = [place for place in named if place[0] == own]
     if here or len(named) == 1:
@@ -294,7 +321,7 @@ def _written(found: Corpus, rows: dict[tuple[int, int], _Row], out: Plan) -> Non
     top = [line.removesuffix("\r") for line in raw[:start]]
     title = 1 if top and top[0].startswith("# ") else 0
     lines = [*top[:title], "", *HEADER.splitlines()]
-    out.gone += [line for line in top[title:] if line.strip()]
+    out.gone += [line for line in top[title:] if line.strip() and line.rstrip() not in out.above]
     while lines and not lines[-1].strip():
         lines.pop()
     if out.kept:

@@ -54,6 +54,11 @@ class Gathered:
         self.cut = self.cut or found.cut
         return len(self.tiers) - before
 
+    def says(self, words: int) -> bool:
+        """Whether a row has all of so many words; one alone also where it is part of a longer one."""
+        found = self.tiers.values()
+        return ALL in found or (words == 1 and PARTS in found)
+
 
 @dataclass(slots=True)
 class Gatherer:

@@ -83,6 +83,9 @@ class Results:
     seconds: float = 0.0
 
 
+NEAREST = "no row has all of these words; these come nearest"
+
+
 def search(
     db: Connection, text: str, now: int, *, order: str = RELEVANCE, limit: int = PAGE, cursor: str = "",
     seconds: float = SECONDS, stopped: Callable[[], bool] | None = None, outer: Callable[[], bool] | None = None,
@@ -117,6 +120,7 @@ def _search(
     if cursor.order == RELEVANCE and not narrow.unknown and meant.words:
         near = episodes.related(db, query.about, narrow, cursor.now, clock)
     gathered = _gathered(db, query, narrow, meant, cursor, limit, clock)
+    said = gathered.says(len(query.wanted))
     gathered.add(EPISODES, Found([(number, near.times[number]) for number in near.shares]), ALL)
     found = _rows(db, gathered, cursor, limit, clock)
     clock.share(_SHOWING)
@@ -132,6 +136,7 @@ def _search(
     further = cursor.further(ranked, page, more=not whole)
     asked = not (narrow.unknown or gathered.cut or clock.over())
     remarks = _dropped(db, query, gathered.meant or meant, clock) if asked else []
+    remarks += [NEAREST] if ranked and query.wanted and not (said or gathered.cut) else []
     remarks += _remarks(query, narrow, gathered, ranked, limit, whole=whole)
     if not ranked and asked and tried:
         remarks += _emptied(db, query, cursor, limit, clock, projects, alone=not remarks)
@@ -267,8 +272,6 @@ def _remarks(
     query: Query, narrow: Narrowed, gathered: Gathered, ranked: Sequence[Ranked], limit: int, *, whole: bool
 ) -> list[str]:
     out = [*query.mistaken, *(f"nothing stored matches {one}" for one in narrow.unknown)]
-    if ranked and gathered.tiers and ALL not in gathered.tiers.values() and len(query.wanted) > 1:
-        out.append("no record has all the words: these have some of them, or words that contain them")
     if not whole and query.wanted and not any(word.tokens for word in query.wanted):
         out.append("punctuation is not indexed: only the newest texts were searched")
     elif gathered.cut:

@@ -17,6 +17,8 @@ _LINKED = re.compile(r"@|://|www\.|mailto:|javascript:|\w\.\w|#\d|GH-\d|^[0-9a-f
 _BEGINS = re.compile(r"^([-+=#:]|\d+(?=[.)]))")
 _AROUND = re.compile(r"([(\"'“‘]*)(.*?)([.,;:!?)\"'”’…]*)", re.DOTALL)
 """A word between the punctuation around it."""
+_ENTITY = re.compile(r"&(?=#|\w)")
+"""What could begin a character's name; any other `&` stands as it is."""
 _TICKS = re.compile(r"`+")
 _WIDE, _MOST = 110, 4_000
 """Characters of a line in a fence: a page does not wrap them; lines of a text."""
@@ -39,11 +41,14 @@ def _coded(word: str) -> str:
     found = _AROUND.fullmatch(word)
     if found is None or not found[2] or not _LINKED.search(found[2]) or _LINKED.search(found[1] + " " + found[3]):
         return code(word)
-    return f"{_plain(found[1])}{code(found[2])}{_plain(found[3])}"
+    inner, after = found[2], found[3]
+    while after[:1] == ")" and inner.count("(") > inner.count(")"):  # it closes what the word opens: [a](https://b.org)
+        inner, after = f"{inner})", after[1:]
+    return f"{_plain(found[1])}{code(inner)}{_plain(after)}"
 
 
 def _plain(word: str) -> str:
-    return _ACTS.sub(r"\\\1", word.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    return _ACTS.sub(r"\\\1", _ENTITY.sub("&amp;", word).replace("<", "&lt;").replace(">", "&gt;"))
 
 
 def code(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from nmem.episodes.narrate.cues import APPROVAL, REQUEST
@@ -35,6 +35,8 @@ _TYPE = re.compile(r"^(?:\w{2,10}(?:\([^)]*\))?!?:|\[[^\]]{1,20}\]|[A-Z]{2,10}-\
 _REFERENCE = re.compile(r"\s*\(#\d+\)$")
 _MARKS = re.compile(r"[*`#]+|\u200d(?!\w)")
 """What shows nothing in a title; a joined emoji that is cut would leave its joiner behind."""
+_SECRET = re.compile(r"\[REDACTED\b[^\]\n]{0,80}(?:\]|$)(?:[\s,]*\[REDACTED\b[^\]\n]{0,80}(?:\]|$))*")
+"""Markers of what redaction took out, the last one maybe cut: nothing was said there."""
 _LEAD = re.compile(r"^(?:\d{1,2}[.)] (?=\w)|(?:question|note|task|todo|fyi|ps) ?: )", re.IGNORECASE)
 """What leads a sentence and is no part of its matter: the number of a list, "Question:"."""
 _GREETING = re.compile(
@@ -121,9 +123,14 @@ def says(text: str) -> bool:
     return bool(rest) and (dense or bool(keys(rest)))
 
 
+def without_markers(text: str) -> str:
+    """A text with an ellipsis in place of what redaction took out: a marker names nothing."""
+    return _SECRET.sub(ELLIPSIS, text) if "[REDACTED" in text else text
+
+
 def fit(text: str, room: int = ROOM) -> str:
     """A text on one line of at most `room` characters: whole words, an ellipsis for what is cut."""
-    text = " ".join(_MARKS.sub("", text).split()).rstrip(" .:;,–—-\\")
+    text = " ".join(_MARKS.sub("", without_markers(text)).split()).rstrip(" .:;,–—-\\")
     text = text.lstrip(" .:;,–—\\" if _OPTION.match(text) else " .:;,–—-\\")
     text = _LEAD.sub("", text).replace(" : ", ": ")
     if len(text) > room:
@@ -138,6 +145,10 @@ def fit(text: str, room: int = ROOM) -> str:
 
 def made(material: Material) -> str:
     """The title that the records of an episode give it; "" where they say nothing at all."""
+    prompts, told_by, commits = (
+        [without_markers(text) for text in texts] for texts in (material.prompts, material.said, material.commits)
+    )
+    material = replace(material, prompts=prompts, said=told_by, commits=commits)
     asks = [read(text) for text in material.prompts]
     opening = next((at for at, ask in enumerate(asks) if _tells(ask)), 0)
     asked = [" ".join((ask.title, ask.goal, *ask.sentences, ask.error)) for ask in asks[opening:]]
@@ -200,7 +211,7 @@ def _of_prompt(text: str) -> str:
 
 def of_goal(sentence: str) -> str:
     """The title that a sentence about the goal gives, "The user wanted to ..." as well; "" where it says nothing."""
-    does, rest = goal(_WANTED.sub("", sentence.split(". ", 1)[0]))
+    does, rest = goal(_WANTED.sub("", without_markers(sentence).split(". ", 1)[0]))
     text = fit(f"{does} {rest}")
     return text if says(text) else ""
 

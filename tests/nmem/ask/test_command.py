@@ -85,6 +85,46 @@ def test_a_project_is_one_that_is_known(bakery: Path) -> None:
     assert "brewery" in str(done.exception)
 
 
+@pytest.fixture
+def shop(bakery: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a project, in which the command runs."""
+    folder = tmp_path / "shop"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def _recorded(bakery: Path, shop: Path) -> None:
+    with closing(sqlite3.connect(bakery)) as db, db:
+        number = db.execute(
+            "INSERT INTO projects (key, name, root, created_at) VALUES (?, 'shop', ?, 0)", (f"{shop}/.git", str(shop))
+        ).lastrowid
+        db.execute("UPDATE sessions SET project_id = ? WHERE id LIKE '%03-04'", (number,))
+
+
+def test_what_other_projects_say_stands_elsewhere(bakery: Path, shop: Path) -> None:
+    _recorded(bakery, shop)
+    code, done = ask(MANY)
+    first, _, rest = done.stdout.partition("\n\nElsewhere:\n\n")
+    assert (code, first) == (1, "nothing is recorded about it in shop")
+    assert rest.startswith("decision/")
+    assert "  bakery" in rest.splitlines()[0]
+    said = found(MANY)
+    assert (said["quotes"], said["project"], {one["project"] for one in said["elsewhere"]}) == ([], "shop", {"bakery"})
+    assert found("--project", "bakery", MANY)["quotes"], "a project that is named is asked"
+
+
+def test_written_decisions_of_a_folder_without_sessions_are_asked(shop: Path) -> None:
+    written = shop / "docs" / "decisions"
+    written.mkdir(parents=True)
+    (written / "storage.md").write_text("# Storage\n\n## When choosing a database\n\nWe use PostgreSQL 16.\n")
+    code, done = ask("which database do we use?")
+    assert (code, "PostgreSQL 16" in done.stdout) == (0, True)
+    code, done = ask(MANY)
+    assert (code, done.stdout.splitlines()[0]) == (1, "nothing is recorded about it in shop")
+    assert "Elsewhere:" in done.stdout
+
+
 class Model:
     """A model that answers with a text, or fails."""
 

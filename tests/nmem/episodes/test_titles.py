@@ -36,6 +36,25 @@ def test_a_prompt_gives_a_title(prompt: str, title: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("prompt", "title"),
+    [
+        (
+            "use [REDACTED:password] as the password for the test user",
+            "Use … as the password for the test user",
+        ),
+        ("edit bill.py\ntoken: [REDACTED:anthropic-key], [REDACTED:aws-key]", "Edit bill.py token: …"),
+        ("why does the login with [REDACTED:password] fail?", "Why does the login with … fail?"),
+        ("please edit bill.py so that it reads token: [REDACTED:anthr", "Edit bill.py so that it reads token: …"),
+        ("[REDACTED:token]", "Said “…”"),
+    ],
+)
+def test_what_was_redacted_names_nothing(prompt: str, title: str) -> None:
+    assert of_prompt(prompt) == title
+    commit = "Read the key [REDACTED:token] of the uploader"
+    assert "REDACTED" not in made(Material([prompt], said=[prompt], commits=[commit], client=prompt))
+
+
+@pytest.mark.parametrize(
     "nothing", ["yes", "q", "hello", "ok", "/compact", "src/app.py", "Implement the following plan:"]
 )
 def test_what_says_nothing_gives_way_to_the_next_prompt(nothing: str) -> None:

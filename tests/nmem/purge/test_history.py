@@ -113,6 +113,23 @@ def test_settling_does_it_by_itself_where_new_detectors_change_little(planted: s
     assert not kept(planted)
 
 
+def test_a_preview_tells_which_rows_are_made_anew(planted: str, own_home: Path) -> None:
+    ruled(own_home)
+    would = CliRunner().invoke(command, ["--history", "--dry-run"]).output
+    told = json.loads(CliRunner().invoke(command, ["--history", "--dry-run", "--json"]).output)
+    done = json.loads(CliRunner().invoke(command, ["--history", "--yes", "--json"]).output)
+    assert f"up to {told['made_of_others']} rows of them" in would
+    assert told["rows"] - told["made_of_others"] <= done["rows"] < told["rows"]
+    assert "made_of_others" not in done
+
+
+def test_a_rule_that_removes_nothing_is_told_without_an_alarm(planted: str, own_home: Path) -> None:
+    rule(own_home, "never was this said")
+    note = noted()[0].evidence
+    assert note.startswith("your redaction rules changed; a sample of ")
+    assert note.endswith(" stored texts holds nothing they remove")
+
+
 def test_a_rule_of_the_persons_goes_over_history_only_when_they_say_so(planted: str, own_home: Path) -> None:
     padded(planted)
     ruled(own_home)

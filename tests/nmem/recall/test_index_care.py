@@ -434,3 +434,24 @@ def test_lines_that_are_no_entries_are_warned_of_where_they_are_met(project: Pat
     assert found.of(str(project)) is not None and found.unsearched() == (said,)
     names = kept.read(folder.find(str(project)))
     assert names is not None and names[-1] == said  # what a hook tells beside its offers
+
+
+@pytest.mark.parametrize("name", ["index.md", "INDEX.md"])
+def test_a_plain_list_is_an_older_index(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    folder_ = tmp_path / "docs" / "decisions"
+    folder_.mkdir(parents=True)
+    (folder_ / "database.md").write_text("# Database\n\n## When choosing a database\n\nPostgres.\n")
+    (folder_ / "money.md").write_text("# Money\n\n## When rounding\n\nHalf even.\n")
+    lines = "- database — which one\n- [Money](money.md) - how we round\n- gone — no file has it\n* strange line\n"
+    (folder_ / name).write_text(f"# Decisions\n\n{lines}")
+    monkeypatch.chdir(tmp_path)
+    assert name not in run("recall", "list").output, "a list of decisions is none"
+    told = run("recall", "migrate", "--rules", "--yes").output
+    assert told.startswith("2 lines become entries")
+    assert "1 line is in no form that is known: kept\n  * strange line\n" in told
+    written = (folder_ / name).read_text()
+    assert "- gone — no file has it\n* strange line\n" in written
+    assert "/when rounding | [Money](money.md) — how we round" in written
+    assert "2 entries, 2 files, 0 findings" in run("recall", "check").output
+    assert "index.md" in run("recall", "migrate", "--help").output

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from nmem.commands import main, terminal
 from nmem.commands.main import nmem
-from nmem.search import refresh, search
+from nmem.search import episodes, refresh, search
 from nmem.search.typed import words
 from tests.nmem.conftest import START, Recorded
 
@@ -52,6 +52,17 @@ def test_options_narrow_as_filters_in_the_query_do(recorded: Recorded) -> None:
     assert found("--type=test", "--type=git_commit") == found("type:test,git_commit")
     assert found("--since", "2030-01-01", "coupon") == []
     assert found("--limit", "1", "coupon") == everything[:1]
+
+
+def test_that_no_row_has_the_word_is_said_first(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    near = episodes.Related({1: 1.0}, {1: START})
+    recorded.db.execute("INSERT INTO work_units (id, session_id, first_prompt_id, last_prompt_id, started_at,"
+                        " last_at, intent) VALUES (1, 'coupon', 1, 1, ?, ?, 'the coupon')", (START, START))  # fmt: skip
+    monkeypatch.setattr(episodes, "related", lambda *_: near)
+    told = run("hunter2-coupon").output.splitlines()
+    assert told[2] == "# no row has all of these words; these come nearest"
+    assert told[3].startswith("episode/1")
+    assert "no row has" not in run("coupon").output
 
 
 def test_pages_go_on_where_they_ended(recorded: Recorded) -> None:

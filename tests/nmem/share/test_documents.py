@@ -222,6 +222,9 @@ def test_paths_of_another_machine_s_checkout_are_relative(record: Recorded, told
         ("see languages.go, then (https://x.org/7691).", "see `languages.go`, then (`https://x.org/7691`)."),
         ("ask @octocat!", "ask `@octocat`!"),
         ("it is a.b...", "it is `a.b`..."),
+        ("post to (https://x.org[REDACTED:webhook]).", "post to (`https://x.org[REDACTED:webhook]`)."),
+        ("the [hook](https://x.org[REDACTED:webhook]).", "the `[hook](https://x.org[REDACTED:webhook])`."),
+        ("`cd shop && make` and &amp;", r"\`cd shop && make\` and &amp;amp;"),
     ],
 )
 def test_punctuation_stays_outside_of_code(text: str, shown: str) -> None:
