@@ -21,6 +21,7 @@ from nmem.text import printable
 SIGN = "?"
 """What makes a question of a query."""
 NOTHING = "nothing is recorded about it"
+ELSEWHERE = f"{NOTHING} in this project: these are of others"
 MOST = 12
 _KINDS = {DECISION: kinds.PROMPT, PROMPT: kinds.PROMPT, CLOSING: kinds.REASONING, STORY: kinds.EPISODE,
           LEARNING: kinds.LEARNING, RECALL: RECALL}  # fmt: skip
@@ -40,18 +41,21 @@ def subject(text: str) -> str:
 def results(db: Connection, text: str, now: int, project: int | None = None) -> Results:
     """The quotes that answer the question in a query, best first; without any, a remark that nothing is recorded.
 
-    Raises sqlite3.Error.
+    Where a project has none, a remark says so, and what others have is listed. Raises sqlite3.Error.
     """
     began = time.monotonic()
     question = asked(subject(text))
     found = asking.answer(db, question.text, now, project, MOST)
+    theirs = project is not None and not found.quotes
+    if theirs:
+        found = asking.answer(db, question.text, now, None, MOST)
     first = {one.row: one for one in reversed(found.quotes)}
     hits = tuple(_hit(question, one) for one in found.quotes if first[one.row] is one)
     counted: dict[str, int] = {}
     for hit in hits:
         counted[hit.kind] = counted.get(hit.kind, 0) + 1
     facets = Facets(tuple(Facet(kind, count, f"type:{kind}") for kind, count in counted.items()))
-    remarks = () if hits else (_nothing(question),)
+    remarks = (ELSEWHERE,) if hits and theirs else () if hits else (_nothing(question),)
     took = round(time.monotonic() - began, 4)
     return Results(parse(text, now), RELEVANCE, hits, len(hits), False, facets, remarks, "", took)
 

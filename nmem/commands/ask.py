@@ -15,6 +15,7 @@ from nmem.commands import terminal
 from nmem.context.choosing import project_of
 from nmem.llm import Cancel, Failure
 from nmem.llm.connect import Connected, connect
+from nmem.recall import kept
 from nmem.store.project import here, with_folders
 from nmem.text import fit, printable, to_json
 
@@ -83,8 +84,6 @@ class _Place(NamedTuple):
 
 def _here(db: Connection) -> _Place:
     """What the current folder belongs to."""
-    from nmem.recall import kept  # on use: start-up stays short
-
     cwd = str(Path.cwd())
     known = here(db, cwd)
     if known and any(one[0] == known.id for one in with_folders(db)):

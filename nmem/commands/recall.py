@@ -68,12 +68,10 @@ def _place(folder: str, index: str, decisions: str) -> Place:
 
 def _older(folder: str, index: str, decisions: str) -> Corpus:
     """The decisions with the index to migrate: where none is found, an index.md of the older form counts."""
-    from nmem.recall import migrate  # on use: start-up stays short
-
     place = _place(folder, index, decisions)
     for path in folders.plain(place.folder) if not place.index else ():
         found = corpus.read(folders.Place(place.root, place.folder, path))
-        if migrate.is_passive(found):
+        if corpus.is_passive(found):
             return found
     return corpus.read(place)
 
@@ -115,10 +113,10 @@ def _apply(change: Change, *, yes: bool, dry_run: bool, ask: str) -> bool:
 @_JSON
 def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_json: bool) -> int:
     """Check index against decisions: entries and headings both ways, names, order. Exit code 1 if they differ."""
-    from nmem.recall import mend, migrate  # on use: start-up stays short
+    from nmem.recall import mend  # on use: start-up stays short
 
     found = _older(folder, index, decisions)
-    if migrate.is_passive(found):
+    if corpus.is_passive(found):
         raise NmemError(
             f"{found.place.index} is an older index: `nmem recall migrate --dry-run` shows the migrated form"
         )

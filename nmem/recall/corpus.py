@@ -68,6 +68,11 @@ def read(place: Place, seen: list[Seen] | None = None) -> Corpus:
     return corpus
 
 
+def is_passive(found: Corpus) -> bool:
+    """Whether an index is of the older form."""
+    return bool(found.index_lines) and not found.entries and any(grammar.passive(line) for line in found.index_lines)
+
+
 def _indexed(corpus: Corpus) -> list[Entry]:
     lines, corpus.faults, corpus.sections = grammar.parse(corpus.index_lines)
     files = {section: file_of(corpus, section) for _, section in corpus.sections}

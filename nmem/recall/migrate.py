@@ -81,17 +81,12 @@ class _Row:
     """What the older index says of it."""
 
 
-def is_passive(found: Corpus) -> bool:
-    """Whether an index is of the older form."""
-    return bool(found.index_lines) and not found.entries and any(grammar.passive(line) for line in found.index_lines)
-
-
 def plan(found: Corpus, desk: Desk | None = None, cancel: Cancel | None = None) -> Plan:
     """What would be done; `desk` asks a model for names. Raises NmemError where there is nothing to migrate."""
     if not found.index_lines:
         raise NmemError(f"there is no index to migrate: none of {', '.join(folder.INDEXES)} or index.md with lines"
                         " `Key — description`; --index FILE with --decisions DIR names another")  # fmt: skip
-    if not is_passive(found):
+    if not corpus.is_passive(found):
         raise NmemError("the index has /when entries already, or no lines `Key — description`: run `nmem recall check`")
     out = Plan(Change("an older index made one of /when and /how", found.place.root))
     rows = _rows(found, out)

@@ -22,7 +22,7 @@ _IMAGE = re.compile(
     re.IGNORECASE,
 )
 _ANY_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)((?: [^<>\n]{0,200})?)>")
-_URL = re.compile(r"https?://[^\s\"'<>)\]]+")
+_URL = re.compile(r"https?://(?:\[REDACTED:[^\]\s]*\]|[^\s\"'<>)\]])+")
 _FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _TITLE = re.compile(r"^[ \t]{0,3}#{1,3}[ \t]+(.+)$", re.MULTILINE)
 _PLAN_WORD = re.compile(

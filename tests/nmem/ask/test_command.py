@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from nmem.ask import rows
+from nmem.ask import hits, rows
 from nmem.commands.ask import command
 from nmem.llm import Cancel, Failure, Reply, Request
 from nmem.llm.ask import Desk
 from nmem.llm.book import Book
 from nmem.llm.config import Settings
 from nmem.llm.connect import Connected
+from tests.nmem.ask.conftest import NOW
 
 MANY = "how many attempts does the order importer make?"
 
@@ -112,6 +113,16 @@ def test_what_other_projects_say_stands_elsewhere(bakery: Path, shop: Path) -> N
     said = found(MANY)
     assert (said["quotes"], said["project"], {one["project"] for one in said["elsewhere"]}) == ([], "shop", {"bakery"})
     assert found("--project", "bakery", MANY)["quotes"], "a project that is named is asked"
+
+
+def test_the_box_of_a_project_lists_what_others_say_with_a_remark(bakery: Path) -> None:
+    with closing(sqlite3.connect(bakery)) as db:
+        nobody, own = (hits.results(db, f"? {MANY}", NOW, number) for number in (-1, 1))
+        nothing = hits.results(db, "? which oven do we bake in?", NOW, -1)
+    assert nobody.remarks == ("nothing is recorded about it in this project: these are of others",)
+    assert {one.project for one in nobody.hits} == {"bakery"}
+    assert (own.remarks, bool(own.hits)) == ((), True)
+    assert (nothing.remarks, nothing.hits) == ((hits.NOTHING,), ())
 
 
 def test_written_decisions_of_a_folder_without_sessions_are_asked(shop: Path) -> None:

@@ -54,6 +54,11 @@ def test_what_was_redacted_names_nothing(prompt: str, title: str) -> None:
     assert "REDACTED" not in made(Material([prompt], said=[prompt], commits=[commit], client=prompt))
 
 
+def test_an_address_keeps_the_marker_in_it_whole() -> None:
+    address = "https://discord.com[REDACTED:discord-webhook]"
+    assert read(f"please post the alert of the shop there ({address}) and test it").places == (address,)
+
+
 @pytest.mark.parametrize(
     "nothing", ["yes", "q", "hello", "ok", "/compact", "src/app.py", "Implement the following plan:"]
 )
