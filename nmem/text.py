@@ -200,3 +200,8 @@ def _head(text: str, cells: int) -> str:
 def whole_minutes(ms: int) -> int:
     """The minutes of a duration that are over, everywhere: 7 for 7 min 59 s, as between two times of a clock."""
     return ms // 60_000
+
+
+def counted(number: int, what: str) -> str:
+    """1 prompt, 2 prompts."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

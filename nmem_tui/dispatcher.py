@@ -173,6 +173,9 @@ class Dispatcher(Host):
     def do_theme(self) -> None:
         self.theme = themes.other(self.theme)
 
+    def do_settings(self) -> None:
+        self.say("in a shell: `nmem config` lists every setting, `nmem config set attention.how bell` changes one")
+
     def do_quit(self) -> None:
         self.exit()
 

@@ -1,4 +1,4 @@
-"""Whether a hook of the Claude Code plugin stands back: where `nmem init` registered the same event, that one records.
+"""Tells whether a hook of the Claude Code plugin rests: where `nmem init` registered the same event, that one records.
 
 Both would be started for each event, and each event is stored once; but the second would cost as much again, and tell a
 session everything twice. The plugin's hooks say `--plugin`; those of `nmem init` name the entry file.

@@ -1,4 +1,4 @@
-"""A recorded command in, the uncommitted work that it takes back out: which paths, or all there is.
+"""Parses a recorded command for the uncommitted work that it takes back: which paths, or all there is.
 
 In doubt it does: then a line that a person may have typed again is not claimed.
 """
@@ -63,9 +63,8 @@ def _taken_back(argv: Sequence[str]) -> list[str] | None:
             return []
         return named if verb == "checkout" and (named or "--" in rest) else None
     if verb == "restore":
-        return (
-            named if not {"--staged", "-S"}.intersection(before) or {"--worktree", "-W"}.intersection(before) else None
-        )
+        keeps = {"--staged", "-S"}.intersection(before) and not {"--worktree", "-W"}.intersection(before)
+        return None if keeps else named
     if verb == "stash":
         how = next(iter(positionals(["", *before])), "push")
         return None if how in _KEEPS else [path for path in named if "--" in rest]

@@ -26,6 +26,8 @@ _FAILURES, _EXCERPT = 4, 240
 _CHECKS = ("test", "build", "lint", "command")
 _COMMANDS = (*_CHECKS, "install", "github", "git_other", "git_commit", "git_push")
 """What a shell command that discards work may be recorded as."""
+_NAMES = " OR ".join(f"instr(o.content, '{name}')" for name in ("git", "rm ", "unlink "))
+"""Whether a command names a program that discards, in SQL: of a million, few are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +73,20 @@ def edits(db: Connection, project: int, names: Iterable[str], roots: Sequence[st
         edit = _edit(row, root, name, first=name not in touched)
         touched.add(name)
         out += [edit] if edit else []
-    return sorted([*out, *_discarded(db, project, names, known)], key=lambda one: (one.at, one.id))
+    if not out:
+        return []  # nothing to take back
+    return sorted([*out, *_discarded(db, project, names, known, out[0].at)], key=lambda one: (one.at, one.id))
 
 
-def _discarded(db: Connection, project: int, names: Sequence[str], roots: Sequence[str]) -> Iterator[Edit]:
-    """Commands that took uncommitted work on a file back, as edits after which nothing of it is left."""
-    for row in db.execute(_ROWS.format(unit="NULL", which=f"o.obs_type IN {_COMMANDS}"), (project, _MOST)):
-        if row["outcome"] == "failed" and len(parse(row["content"]).steps) == 1:
+def _discarded(db: Connection, project: int, names: Sequence[str], roots: Sequence[str], since: int) -> Iterator[Edit]:
+    """Commands since a time that took uncommitted work on a file back, as edits after which nothing of it is left."""
+    which = f"o.at >= ? AND o.obs_type IN {_COMMANDS} AND ({_NAMES})"
+    for row in db.execute(_ROWS.format(unit="NULL", which=which), (project, since, _MOST)):
+        found = list(discarded(row["content"]))
+        if not found or (row["outcome"] == "failed" and len(parse(row["content"]).steps) == 1):
             continue  # of several steps another one may have failed
         here = (int(row["id"]), int(row["at"]), str(row["session_id"]), row["prompt_id"] or 0, 0)
-        for one in discarded(row["content"]):
+        for one in found:
             own = _placed(f"{one.folder}/", "", roots)[0] or forward(row["root"] or "")
             for root, name in itertools.product(dict.fromkeys((own, *roots)), names):
                 if one.holds(root, name) and (root == own or any(map(absolute, one.paths))):

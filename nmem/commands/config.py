@@ -160,8 +160,8 @@ def _change(path: tuple[str, ...], new: object) -> None:
     for one in found:
         click.echo(f"nmem: {config.told(one)}", err=True)
     if path[0] == "redaction" and {"words", "patterns", "sensitivity"} & set(path) and new is not None:
-        click.echo("nmem: holds for what comes; what is stored stays as it is until you run `nmem redact --history`,"
-                   " which shows what it would remove and asks", err=True)  # fmt: skip
+        click.echo("nmem: the setting holds for new records; stored ones stay as they are until you run `nmem redact"
+                   " --history`, which shows what it would remove, and asks", err=True)  # fmt: skip
 
 
 def _list(*, as_json: bool, yours: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The examples that a command's help ends with: lines of examples.txt, each in the help of the command that it runs.
+"""Puts the examples of examples.txt into the help of commands: each line into that of the command that it runs.
 
 An indented line follows from the one above it and stands with it. A group without examples of its own shows the first
 one of each of its commands.

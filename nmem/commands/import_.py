@@ -28,7 +28,7 @@ from nmem.importing.importer import Importer, Report, left, place
 from nmem.purge import history, run
 from nmem.retention import policy, sweep
 from nmem.settle_start import start
-from nmem.text import printable, to_json
+from nmem.text import counted, printable, to_json
 from nmem.transfer import take_in as merging
 from nmem.transfer.facts import Folders
 from nmem.transfer.facts import Report as MergeReport
@@ -141,15 +141,14 @@ def summary(report: Report) -> str:
     """What is new, and below it what was left out and why."""
     rate = report.records / report.seconds if report.seconds else 0
     speed = f"{report.seconds:.1f} s, {rate:,.0f} records/s"
-    new = ((report.sessions, "session", ""), (report.prompts, "prompt", ""), (report.texts, "text", " of agents"),
-           (report.observations, "observation", ""))  # fmt: skip
-    if any(number for number, *_ in new):
-        told = ", ".join(f"{number:,} {name}{'' if number == 1 else 's'}{of}" for number, name, of in new)
-        lines = [f"New: {told}; {speed}"]
+    if report.sessions or report.prompts or report.texts or report.observations:
+        new = (counted(report.sessions, "session"), counted(report.prompts, "prompt"),
+               f"{counted(report.texts, 'text')} of agents", counted(report.observations, "observation"))  # fmt: skip
+        lines = [f"New: {', '.join(new)}; {speed}"]
     else:
         lines = [f"Nothing new in {report.files:,} files; {speed}"]
     if report.redacted:
-        lines.append(f"{report.redacted:,} secret{'s' * (report.redacted != 1)} redacted")
+        lines.append(f"{counted(report.redacted, 'secret')} redacted")
     if left := _left_out(report):
         lines.append(f"Left out: {'; '.join(left)}")
     return "\n".join(lines)

@@ -16,6 +16,7 @@ from capture.storage.sqlite import Error
 from nmem import commands
 from nmem.commands import examples
 from nmem.errors import NmemError
+from nmem.store import project
 from nmem.text import lines, printable
 
 COMMANDS: dict[str, str] = {
@@ -158,6 +159,7 @@ class Lazy(click.Group):
 @click.version_option(package_name="nmem", message="nmem %(version)s")
 def nmem() -> None:
     """The memory of your coding sessions, and the cockpit you steer it from."""
+    project.tell = lambda said: tell(f"nmem: {said}")
 
 
 def main() -> None:

@@ -184,9 +184,9 @@ def compress(heading: tuple[str, ...], folder: str, index: str, decisions: str, 
 def migrate(rules: bool, dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -> None:
     """Migrate an index of `Key — description` lines to /when and /how; headings get the words to ask by.
 
-    Read is memory-index.md or decision-index.md in the decisions folder, beside it or in the project's root, else
-    index.md of the folder; a line is `Key — description`, also `- Key - description`, where Key may be a file's name.
-    Lines in another form stay as they are.
+    The index is memory-index.md or decision-index.md in the decisions folder, beside it or in the project's root, else
+    index.md of the folder. A line is `Key — description` or `- Key - description`; Key may be a file's name. Lines in
+    another form stay as they are.
 
     Keys become situations (/when working on X, before doing Y) and procedures (/how do Z), named by your language
     model where one is set up. What loaded the index into every session, and its older header, goes. References among
@@ -222,10 +222,9 @@ def _planned(plan: Plan) -> None:
     _lines("the older header, and what was always loaded, go:", plan.gone)
     rest = [line for line in plan.kept if line not in plan.unknown]
     _lines("no decision found for these lines; they stay above the sections:", rest)
-    many = len(plan.unknown)
-    _lines(
-        f"{terminal.count(many, 'line')} {'is' if many == 1 else 'are'} in no form that is known: kept", plan.unknown
-    )
+    many = terminal.count(len(plan.unknown), "line")
+    have = "has" if len(plan.unknown) == 1 else "have"
+    _lines(f"{many} {have} no known form, and will be kept:", plan.unknown)
 
 
 def _lines(head: str, lines: list[str]) -> None:

@@ -7,21 +7,19 @@ import dataclasses
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from types import ModuleType
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from capture import paths
-from capture.redaction import WITHHELD, find
+from capture.redaction import WITHHELD, find, settings
 from capture.text import clean
 from nmem.audit import review
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.purge import said as words
-from nmem.sessions import copies
-from nmem.store.project import named
+from nmem.store.project import called_by, named
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -113,17 +111,10 @@ def command(*, stats: bool, history: bool, project: str, stdin: bool, dry_run: b
         click.echo(to_json(counts, sort_keys=True), err=True)
 
 
-def _rules(project: str) -> AbstractContextManager[object]:
+def _rules(project: str) -> settings.Within:
     """The rules of a project that is recorded. Raises NmemError for another name."""
     with terminal.reading("sessions") as db:
-        rules: AbstractContextManager[object] = _past().parts(db, named(db, project).id)[0].rules
-        return rules
-
-
-def _past() -> ModuleType:
-    from nmem.purge import history  # on use: start-up stays short
-
-    return history
+        return settings.Within(called_by(db, named(db, project).id))
 
 
 def _cleaned(source: BinaryIO) -> Iterator[str]:
@@ -145,30 +136,31 @@ def _print(text: str) -> None:
 
 def _history(project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Show what would go, of all or of one project, ask, do it."""
-    from nmem.settle import at_once  # on use: start-up stays short
+    from nmem.purge import history  # on use: start-up stays short
+    from nmem.sessions import copies
+    from nmem.settle import at_once
 
+    done: Pass | None = None
     with terminal.reading("sessions") as db:
         number = named(db, project).id if project else 0
         if dry_run or not yes:
-            with _progress(_past().pages(db, number)) as step:
-                done = _past().preview(db, step, number)
-        else:
-            done = None
+            with _progress(history.pages(db, number)) as step:
+                done = history.preview(db, step, number)
     if done is not None:
-        _told(done, True, as_json)
+        _told(done, as_json, dry_run=True, made=history.made_of_others(done))
         if dry_run:
             return
         click.echo("This cannot be undone: no copy is kept. Run `nmem backup` first to be able to go back.")
         if not click.confirm("Remove these secrets?", err=True):
             raise NmemError("nothing was changed")
     with terminal.writing() as db:
-        with _progress(_past().pages(db, number)) as step:
-            done = _past().over(db, terminal.now(), step, number)
+        with _progress(history.pages(db, number)) as step:
+            done = history.over(db, terminal.now(), step, number)
         if number:
-            copies.again(db, number, _past().in_force(db))
+            copies.again(db, number, history.in_force(db))
     if done.rows:
         at_once(paths.database())
-    _told(done, False, as_json)
+    _told(done, as_json)
 
 
 @contextmanager
@@ -191,18 +183,21 @@ def _progress(pages: int) -> Iterator[Callable[[], bool]]:
         yield step
 
 
-def _told(done: Pass, dry_run: bool, as_json: bool) -> None:
+def _told(done: Pass, as_json: bool, *, dry_run: bool = False, made: int = 0) -> None:
+    """What was, or would be, taken out; `made`: of the rows, those that are made from others."""
     if as_json:
         told = {"strings": done.strings, "rows": done.rows, "counts": done.counts, "by_table": done.by_table}
-        anew = {"made_of_others": _past().made_of_others(done)} if dry_run else {}
+        anew = {"made_of_others": made} if dry_run else {}
         click.echo(to_json({**told, **anew, "unchecked": done.unchecked, "changed": not dry_run}, sort_keys=True))
         return
     verb = "would be taken" if dry_run else "taken"
     secrets = [(kind, str(number)) for kind, number in done.counts.most_common()]
     places = [(name, str(number)) for name, number in words.places(done.by_table)]
     said = f"{done.counts.total()} secrets {verb} out of {terminal.count(done.rows, 'row')}"
-    if dry_run and (made := _past().made_of_others(done)):
-        said += f" (up to {terminal.count(made, 'row')} of them, made of others, will go or be made anew, uncounted)"
+    if made:
+        said += (
+            f" (up to {made} of these are made from other rows: they are deleted or made again, and not counted then)"
+        )
     looked = f"{terminal.count(done.strings, 'text')} looked at"
     if done.unchecked:
         looked += f", {done.unchecked} left as they are: a pattern of yours takes too long for them"

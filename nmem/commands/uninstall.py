@@ -56,7 +56,7 @@ def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: boo
     if not dry_run and Path(db).exists():
         registration.renew(db, str(Path.cwd()))
     if name := printable(registration.plugged()):
-        click.echo(f"Claude Code's plugin {name} records on: claude plugin uninstall {name} takes it out.")
+        click.echo(f"Claude Code's plugin {name} goes on recording: `claude plugin uninstall {name}` removes it.")
     _memory(db)
     if refused:
         raise NmemError("; ".join(refused))

@@ -22,7 +22,7 @@ from nmem.context.present import Present
 from nmem.context.quiet import quiet
 from nmem.context.rank import rank
 from nmem.errors import NmemError
-from nmem.store.project import named
+from nmem.store.project import called_by, named
 from nmem.text import printable
 from nmem.threads import continuity
 
@@ -104,7 +104,7 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
     if not present.prompt:
         ask.add(db, present, config, made, most, present.source if present.session_id else "")
     said, held = pinned.choices(db, present.project_id), _held(present)
-    made.text = outward(made.text, _called(db, present), most)
+    made.text = outward(made.text, called_by(db, present.project_id), most)
     return Preview(
         present.project, present.project_id, present.session_id, asked.prompt, present.at, decide.within(budget, most),
         made.text, tokens(made.text) if made.text else 0, tuple(made.items), _left_out(found, made.items),
@@ -136,18 +136,11 @@ def after_reset(db: Connection, session_id: str, at: int, budget: int, cleared: 
     made = decide.recovered(db, known, config, budget, most, session_id, cleared)
     silent = "" if made.text else made.silent or "no episode of this session is known yet: its first prompt opens one"
     ask.add(db, known, config, made, most, "compact")
-    made.text = outward(made.text, _called(db, known), most)
+    made.text = outward(made.text, called_by(db, known.project_id), most)
     return Preview(
         known.project, known.project_id, session_id, "", at, decide.within(budget, most), made.text,
         tokens(made.text) if made.text else 0, tuple(made.items), (), silent, held=_held(known),
     )  # fmt: skip
-
-
-def _called(db: Connection, present: Present) -> tuple[str, ...]:
-    """What the project is called in settings."""
-    return tuple(
-        db.execute("SELECT name, root, key FROM projects WHERE id = ?", (present.project_id,)).fetchone() or ()
-    )
 
 
 def _held(present: Present) -> tuple[Item, ...]:

@@ -9,6 +9,7 @@ from capture.event import Project
 from capture.project import resolve
 from nmem.errors import NmemError
 from nmem.store.project import named as project_named
+from nmem.store.project import of_name
 from nmem.text import printable
 
 
@@ -28,12 +29,12 @@ def named(db: Connection, project: str, folder: str = "") -> tuple[int, str]:
 
     Raises NmemError when there is none, or when nothing says which of several.
     """
+    if folder and (found := of_name(db, project, folder)):
+        return found.id, found.name
     same = db.execute("SELECT id, name, root FROM projects WHERE name = ? ORDER BY id", (project,)).fetchall()
-    if len(same) > 1:
-        here = current(db, folder)[0] if folder else None
-        there = [row for row in same if row[0] == here] or [row for row in same if Path(row[2]).is_dir()]
-        if len(there) == 1:
-            return there[0][0], there[0][1]
+    there = [row for row in same if Path(row[2]).is_dir()] if len(same) > 1 else []
+    if len(there) == 1:
+        return there[0][0], there[0][1]
     found = project_named(db, project)
     return found.id, found.name
 

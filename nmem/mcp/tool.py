@@ -212,8 +212,9 @@ class Ask:
 
     def called(self) -> tuple[str, ...]:
         """What the project asked about is called in settings; () for all of them. Raises NmemError."""
-        row = self.db.execute("SELECT name, root, key FROM projects WHERE id = ?", (self.place.id,)).fetchone()
-        return tuple(row or ())
+        from nmem.store import project  # on use: start-up stays short
+
+        return project.called_by(self.db, self.place.id or 0)
 
     def _others(self) -> str:
         """Which projects there are, those worked on last first."""

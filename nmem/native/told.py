@@ -8,7 +8,7 @@ from typing import Any
 
 from nmem.native.documents import ALWAYS, Document
 from nmem.native.review import IMPORT, KINDS, PATH, SCRIPT, Finding, Report
-from nmem.text import fit, printable
+from nmem.text import counted, fit, printable
 
 _HEAVY, _LISTED = 3, 6
 _NOTHING = "nothing that the records prove stale, contradicted or repeated"
@@ -61,11 +61,7 @@ def cost(report: Report) -> Rows:
     out: Rows = []
     for client in report.clients:
         if many := report.tokens(client):
-            month = (
-                f"; {report.sessions} session{'' if report.sessions == 1 else 's'} of the last 30 days"
-                if report.sessions
-                else ""
-            )
+            month = f"; {counted(report.sessions, 'session')} of the last 30 days" if report.sessions else ""
             out.append((client, f"{many:,} tokens each session{month}"))
     heavy = [
         (tokens, document.shown, line, name)

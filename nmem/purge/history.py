@@ -19,7 +19,7 @@ from capture.redaction import PLACES, WITHHELD, redact, settings
 from capture.storage.store import transaction
 from nmem.purge import erase, scrub
 from nmem.purge.journal import Table, tables
-from nmem.purge.rules import CHOSEN, Clean, choice, digest, read, rules, written
+from nmem.purge.rules import CHOSEN, Clean, choice, choice_in, digest, rules, text_of
 from nmem.retrieval import index
 from nmem.search import vocabulary
 from nmem.store import registry
@@ -122,7 +122,7 @@ def chosen_since(db: Connection) -> bool:
     Then it is gone over only when the person says so, since nothing brings the texts back.
     """
     row = db.execute(_LAST).fetchone()
-    return (read(row[0]) if row is not None else {}) != choice()
+    return (choice_in(row[0]) if row is not None else {}) != choice()
 
 
 def stale(db: Connection) -> bool:
@@ -215,14 +215,14 @@ def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, 
 
 
 def _note(db: Connection, project: int) -> None:
-    """A project was gone over by its rules of today: the last pass has these, as those of all others are older."""
-    row, now = db.execute(_LAST).fetchone(), choice()
+    """Write into the last pass that a project was gone over by its rules of today; those of all must be the same."""
+    row, mine = db.execute(_LAST).fetchone(), choice()
     names = [digest(name) for part in parts(db, project) for name in part.names]
-    if row is None or CHOSEN not in row[0] or now.get("") != read(row[0]).get(""):
+    if row is None or CHOSEN not in row[0] or mine.get("") != choice_in(row[0]).get(""):
         return
-    said = {name: own for name, own in read(row[0]).items() if name not in names}
-    said |= {name: now[name] for name in names if name in now}
-    text = f"{row[0].partition(CHOSEN)[0]}{CHOSEN}{written(said)}"
+    said = {name: own for name, own in choice_in(row[0]).items() if name not in names}
+    said |= {name: mine[name] for name in names if name in mine}
+    text = f"{row[0].partition(CHOSEN)[0]}{CHOSEN}{text_of(said)}"
     newest = "SELECT max(id) FROM history_redactions"
     with transaction(db):
         db.execute(f"UPDATE history_redactions SET rules = ? WHERE id = ({newest})", (text,))  # noqa: S608
@@ -243,28 +243,19 @@ def automatic(db: Connection, now: int, seconds: float, stopped: Callable[[], bo
 
     None where there is nothing to do, or where nobody was asked: the person chose otherwise, or much would change.
     """
-    if not stale(db) or (not _agreed(db) and (chosen_since(db) or _much(sample(db)))):
+    if not stale(db) or chosen_since(db) or left(db) is not None:
         return None
     until = time.monotonic() + seconds
     return over(db, now, lambda: stopped() or time.monotonic() > until)
 
 
-def _agreed(db: Connection) -> bool:
-    """Whether the last pass is by the rules in force: begun by a person, or since little changes."""
-    row = db.execute(_LAST).fetchone()
-    return row is not None and row[0] == rules()
-
-
-def _much(seen: Pass) -> bool:
-    return seen.changed > FEW * seen.strings
-
-
 def left(db: Connection) -> Pass | None:
     """A sample of what would change where history is left to the person; None where settling goes over it."""
-    if not stale(db) or _agreed(db):
-        return None
+    row = db.execute(_LAST).fetchone()
+    if row is not None and row[0] == rules():
+        return None  # gone over, or begun: by a person, or since little changes
     seen = sample(db)
-    return seen if chosen_since(db) or _much(seen) else None
+    return seen if chosen_since(db) or seen.changed > FEW * seen.strings else None
 
 
 def in_force(db: Connection) -> str:

@@ -35,7 +35,7 @@ def rules() -> str:
 
     What is allowed to stay is no part of it: texts that were redacted do not come back.
     """
-    return f"{_detectors()}{CHOSEN}{written(choice())}"
+    return f"{_detectors()}{CHOSEN}{text_of(choice())}"
 
 
 def choice() -> dict[str, str]:
@@ -50,12 +50,12 @@ def digest(said: object) -> str:
     return blake2b(json.dumps(said).encode(), digest_size=6).hexdigest()
 
 
-def written(choice: Mapping[str, str]) -> str:
+def text_of(choice: Mapping[str, str]) -> str:
     """A choice as it stands behind `CHOSEN`."""
     return ",".join(f"{name}={said}" for name, said in sorted(choice.items()))
 
 
-def read(text: str) -> dict[str, str]:
+def choice_in(text: str) -> dict[str, str]:
     """The choice in digests that `rules` gave; empty for those of older versions."""
     return dict(each.split("=", 1) for each in text.partition(CHOSEN)[2].split(",") if "=" in each)
 

@@ -18,7 +18,7 @@ from nmem.errors import NmemError
 from nmem.recall.folder import inside
 from nmem.store import corrections
 from nmem.store.corrections import Entry
-from nmem.text import printable
+from nmem.text import counted, printable, whole
 
 KIND = "recall"
 _SHAPE = [(str, bool, bytes, bytes)]
@@ -116,8 +116,7 @@ def describe(entry: Entry) -> str:
     """What was changed, in a few words."""
     told = entry.payload
     of, said = told.get("of", "decisions"), told.get("said", "changed")
-    many = told.get("files", "?")
-    return printable(f"{of}: {said} ({many} file{'' if many == 1 else 's'})")
+    return printable(f"{of}: {said} ({counted(whole(told.get('files')), 'file')})")
 
 
 def take_back(db: Connection, entry: Entry, now: int) -> str:  # noqa: ARG001 - as every part takes back

@@ -19,8 +19,8 @@ from nmem.read.stories import Story
 from nmem.read.views import StreamRow
 from nmem.sanitize import quoted, whole
 from nmem.share import Outward
-from nmem.share.document import client, counted, ended, failure, outward, when
-from nmem.text import ELLIPSIS
+from nmem.share.document import client, ended, failure, outward, when
+from nmem.text import ELLIPSIS, counted
 
 MOST = 1_500
 """Tokens of a brief, estimated from above as those of a model's question are."""

@@ -20,7 +20,7 @@ from nmem.read.stories import Story, story
 from nmem.read.views import SessionRow, StreamRow, outcome_words
 from nmem.share import Outward
 from nmem.store.project import called
-from nmem.text import whole_minutes
+from nmem.text import counted, whole_minutes
 
 _PROMPT, _ANSWER, _CALL, _LINE, _REASON = 6_000, 8_000, 400, 600, 200
 """Characters of a prompt, an answer, a call, a sentence, and what a failed call answered."""
@@ -159,11 +159,6 @@ def failure(row: StreamRow) -> str:
     """The first line that a failed call answered."""
     lines = _response(row).split("\n") if row.outcome == "failed" else []
     return next((line.strip() for line in lines if line.strip()), "")
-
-
-def counted(number: int, what: str) -> str:
-    """1 prompt, 2 prompts."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def touched(reads: int, edits: int, failures: int) -> str:

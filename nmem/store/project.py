@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -55,6 +54,11 @@ def called(db: Connection, session_id: str) -> tuple[str, ...]:
         (session_id,),
     ).fetchone()
     return tuple(row or ())
+
+
+def called_by(db: Connection, project_id: int) -> tuple[str, ...]:
+    """The same of a project; none where there is no such."""
+    return tuple(db.execute("SELECT name, root, key FROM projects WHERE id = ?", (project_id,)).fetchone() or ())
 
 
 def meant(db: Connection, named: str) -> Known | None:
@@ -111,29 +115,35 @@ def instead(db: Connection, named: str = "") -> str:
     return f"name one that has records with --project ({names}{more}), or run this in its folder"
 
 
+tell: Callable[[str], None] | None = None
+"""Told that one of several projects of a name is taken; the command line has it print."""
+
+
 def named(db: Connection, project: str) -> Known:
-    """The project of a key, a root or a name; of several of one name that of the current folder, which is said.
+    """The project of a key, a root or a name; of several of one name that of the current folder, which `tell` is told.
 
     Raises NmemError for none, and for several elsewhere.
     """
-    found = _of_name_here(db, project) or meant(db, project)
+    found = of_name(db, project)
+    if found is not None and tell is not None:
+        tell(f"several projects are called {fit(printable(project), _LONGEST)}: the current folder's is taken")
+    found = found or meant(db, project)
     if found is None:
         raise unknown(db, project)
     return found
 
 
-def _of_name_here(db: Connection, name: str) -> Known | None:
-    """The project of the current folder, where it is one of several of a name that is nobody's key or root."""
+def of_name(db: Connection, name: str, folder: str = "") -> Known | None:
+    """The project of a folder, else of the current one, where that is one of several of a name.
+
+    None where the name is a project's key or root.
+    """
     sql = "SELECT count(*), total(? IN (key, root)) FROM projects WHERE ? IN (key, root, name)"
     count, exact = db.execute(sql, (name, name)).fetchone()
     if count < _SEVERAL or exact:
         return None
-    found = here(db, os.getcwd())  # noqa: PTH109 - a string is what is compared
-    if found is None or found.name != name:
-        return None
-    shown = fit(printable(name), _LONGEST)
-    sys.stderr.write(f"nmem: several projects are called {shown}: the current folder's is taken\n")
-    return found
+    found = here(db, folder or os.getcwd())  # noqa: PTH109 - a string is what is compared
+    return found if found is not None and found.name == name else None
 
 
 def key_of(db: Connection, project: str) -> str:

@@ -59,7 +59,7 @@ class Action:
 _NAMES = {
     "question_mark": "?", "dollar_sign": "$", "exclamation_mark": "!",
     "slash": "/", "colon": ":", "escape": "esc", "minus": "-", "plus": "+", "equals_sign": "=", "down": "↓", "up": "↑",
-    "asterisk": "*", "less_than_sign": "<", "greater_than_sign": ">",
+    "asterisk": "*", "comma": ",", "less_than_sign": "<", "greater_than_sign": ">",
     "right_square_bracket": "]", "left_square_bracket": "[", "right_curly_bracket": "}", "left_curly_bracket": "{",
     "ctrl+f": "^f", "ctrl+p": "^p", "ctrl+q": "^q", "ctrl+d": "^d", "ctrl+u": "^u", "ctrl+e": "^e", "ctrl+r": "^r",
 }  # fmt: skip
@@ -269,6 +269,8 @@ ACTIONS: list[Action] = [
     Action("next_screen", ("tab",), "", "the next screen", "Screens"),
     Action("previous_screen", ("shift+tab",), "", "the previous screen", "Screens"),
     Action("theme", ("t",), "theme", "dark or light", "General"),
+    Action("settings", ("comma",), "", "how nmem config changes a setting: attention (bell, notices), keys, theme ...",
+           "General"),
     Action("demo", ("D",), "", "watch a recorded session played into a temporary database", "General"),
     Action("quit", ("q", "ctrl+q"), "quit", "leave the cockpit", "General"),
 ]  # fmt: skip

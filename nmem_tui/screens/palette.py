@@ -23,11 +23,6 @@ _NAMED = 100.0
 """More than any likeness of a description is worth."""
 
 
-_SETTINGS = "Settings: nmem config"
-_SETTINGS_HELP = "attention (bell, notices, quiet hours), keys, theme and every other setting: how each is changed"
-_HOW = "in a shell: `nmem config` lists every setting, `nmem config set attention.how bell` changes one"
-
-
 class Actions(Provider):
     """The actions of the screen that the palette was opened over."""
 
@@ -42,9 +37,6 @@ class Actions(Provider):
     def _run(self, action: Action) -> partial[None]:
         return partial(self.app.action_act, action.id)  # type: ignore[attr-defined]
 
-    def _tell_settings(self) -> None:
-        self.app.say(_HOW)  # type: ignore[attr-defined]
-
     @staticmethod
     def _title(action: Action) -> str:
         return f"{action.label or action.id.replace('_', ' ')}  ·  {action.shown_key}"
@@ -53,7 +45,6 @@ class Actions(Provider):
         """All of them while nothing is typed."""
         for action, why in self._actions():
             yield DiscoveryHit(_shown(self._title(action), why), self._run(action), self._title(action), action.help)
-        yield DiscoveryHit(_SETTINGS, self._tell_settings, _SETTINGS, _SETTINGS_HELP)
 
     async def search(self, query: str) -> Hits:
         """Those that match; by their names before those that do by what is told of them."""
@@ -64,10 +55,6 @@ class Actions(Provider):
             named = _NAMED if query.strip().lower() in title.lower() else 0.0
             if (score := matcher.match(words) + named) > 0:
                 yield Hit(score, _shown(title, why), self._run(action), words, action.help)
-        words = f"{_SETTINGS}  {_SETTINGS_HELP}"
-        named = _NAMED if query.strip().lower() in words.lower() else 0.0
-        if (score := matcher.match(words) + named) > 0:
-            yield Hit(score, Content(_SETTINGS), self._tell_settings, words, _SETTINGS_HELP)
 
 
 def _shown(title: str, why: str) -> Content:

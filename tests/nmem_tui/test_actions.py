@@ -23,6 +23,7 @@ IDS = [action.id for action in ACTIONS]
 PLACES = sorted({place for action in ACTIONS for place in action.context.split()} - {EVERYWHERE})
 
 DRIVEN = {
+    ("test_screens.py", "test_the_palette_tells_how_settings_are_changed"): "settings",
     ("test_asking.py", "test_a_key_asks_and_enter_opens_the_episode_of_a_quote"): "question",
     ("test_cost.py", "test_rows_and_time_are_turned_and_the_key_works_from_now_and_health"): "cost",
     ("test_context.py", "test_a_file_is_always_told"): "include bottom",

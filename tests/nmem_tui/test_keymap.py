@@ -32,7 +32,7 @@ def said(**given: object) -> list[str]:
 @pytest.mark.parametrize(
     ("given", "keys"),
     [("Q", ("Q",)), (["B", "ctrl+y"], ("B", "ctrl+y")), ("", ()), ([], ()), ("Shift+z", ("Z",)), ("F7", ("f7",)),
-     (",", ("comma",)), (";", ("semicolon",)), ("Ctrl+T", ("ctrl+t",)), ("alt+x", ("alt+x",)), ("pgdn", ())],
+     (".", ("full_stop",)), (";", ("semicolon",)), ("Ctrl+T", ("ctrl+t",)), ("alt+x", ("alt+x",)), ("pgdn", ())],
 )  # fmt: skip
 def test_keys_are_written_as_a_person_writes_them(given: object, keys: tuple[str, ...]) -> None:
     read, faults = keymap.read({"copy_id": given})

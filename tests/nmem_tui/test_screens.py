@@ -220,6 +220,6 @@ async def test_what_sqlite_says_reaches_nobody(make_db: Any, cockpit: Any, text:
 async def test_the_palette_tells_how_settings_are_changed(word: str, make_db: Any, cockpit: Any, until: Any) -> None:
     async with cockpit(make_db("story"), (80, 24)) as pilot:
         await pilot.press("colon", *word)
-        await until(pilot, "Settings: nmem config")
+        await until(pilot, "settings  ·  ,")
         await pilot.press("enter")
-        await until(pilot, "nmem config set attention.how", "changes one", gone="Settings: nmem config")
+        await until(pilot, "nmem config set attention.how", "changes one", gone="settings  ·  ,")

@@ -118,7 +118,7 @@ def test_a_preview_tells_which_rows_are_made_anew(planted: str, own_home: Path) 
     would = CliRunner().invoke(command, ["--history", "--dry-run"]).output
     told = json.loads(CliRunner().invoke(command, ["--history", "--dry-run", "--json"]).output)
     done = json.loads(CliRunner().invoke(command, ["--history", "--yes", "--json"]).output)
-    assert f"up to {told['made_of_others']} rows of them" in would
+    assert f"up to {told['made_of_others']} of these are made from other rows" in would
     assert told["rows"] - told["made_of_others"] <= done["rows"] < told["rows"]
     assert "made_of_others" not in done
 

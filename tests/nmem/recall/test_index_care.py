@@ -449,7 +449,7 @@ def test_a_plain_list_is_an_older_index(name: str, tmp_path: Path, monkeypatch: 
     assert name not in run("recall", "list").output, "a list of decisions is none"
     told = run("recall", "migrate", "--rules", "--yes").output
     assert told.startswith("2 lines become entries")
-    assert "1 line is in no form that is known: kept\n  * strange line\n" in told
+    assert "1 line has no known form, and will be kept:\n  * strange line\n" in told
     written = (folder_ / name).read_text()
     assert "- gone — no file has it\n* strange line\n" in written
     assert "/when rounding | [Money](money.md) — how we round" in written
