@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from capture import redaction
 from capture.clients.said import BEGIN, END
-from capture.redaction import settings
 from nmem.context.items import (
     DROPPED,
     EPISODE,
@@ -75,6 +73,9 @@ def outward(text: str, names: tuple[str, ...], most: int) -> str:
 
     Empty where the client takes no more than `most` bytes (0: nobody knows), and it needs more now.
     """
+    from capture import redaction  # on use: start-up stays short
+    from capture.redaction import settings
+
     if not text or not settings.own():
         return text
     marked = whole(text)

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from time import perf_counter_ns
 
-from capture import clients
-from capture.redaction import settings
+from capture import clients, config_table
 from nmem.context import record
 from nmem.context.items import RECALL
 from nmem.context.record import Injection, store
@@ -133,9 +132,9 @@ def kept(db: Connection, one: Injection, config: Config) -> str:
 
 def _outward(db: Connection, one: Injection) -> None:
     """The text, once it is finished, by the person's own rules: what it tells may be older than they."""
-    if not one.text or not settings.own():
-        return
-    from nmem.context.compose import outward  # on use: only with rules of one's own
+    if not one.text or config_table.stamp() is None:
+        return  # without a config file nobody has rules, and a call's hook need not load what redacts
+    from nmem.context.compose import outward  # on use: start-up stays short
     from nmem.store.project import called
 
     one.text = outward(one.text, called(db, one.session_id), clients.most(one.client))
