@@ -19,6 +19,20 @@ _LATE = 60_000
 """Milliseconds by which what happens now may lie before what is stored, until it is the clock that was put back."""
 
 
+def called(db: Connection, session_id: str) -> tuple[str, ...]:
+    """What the project of a session is called in settings: by name, root and key; none where there is no session."""
+    row = db.execute(
+        "SELECT p.name, p.root, p.key FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?",
+        (session_id,),
+    ).fetchone()
+    return tuple(row or ())
+
+
+def called_by(db: Connection, project_id: int) -> tuple[str, ...]:
+    """The same of a project; none where there is no such."""
+    return tuple(db.execute("SELECT name, root, key FROM projects WHERE id = ?", (project_id,)).fetchone() or ())
+
+
 class Session:
     """What the row of a session says, and what it will say."""
 

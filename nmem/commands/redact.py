@@ -14,12 +14,13 @@ import click
 
 from capture import paths
 from capture.redaction import WITHHELD, find, settings
+from capture.storage.sessions import called_by
 from capture.text import clean
 from nmem.audit import review
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.purge import said as words
-from nmem.store.project import called_by, named
+from nmem.store.project import named
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:

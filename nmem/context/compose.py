@@ -74,12 +74,11 @@ def outward(text: str, names: tuple[str, ...], most: int) -> str:
     Empty where the client takes no more than `most` bytes (0: nobody knows), and it needs more now.
     """
     from capture import redaction  # on use: start-up stays short
-    from capture.redaction import settings
 
-    if not text or not settings.own():
+    if not text or not redaction.settings.own():
         return text
     marked = whole(text)
-    with settings.Within(names):
+    with redaction.settings.Within(names):
         text = redaction.outward(text.removeprefix(BEGIN).removesuffix(END).strip("\n") if marked else text)
     text = f"{BEGIN}\n{text}\n{END}" if marked else text
     return "" if most and len(text.encode("utf-8", "replace")) > most else text

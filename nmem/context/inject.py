@@ -134,8 +134,8 @@ def _outward(db: Connection, one: Injection) -> None:
     """The text, once it is finished, by the person's own rules: what it tells may be older than they."""
     if not one.text or config_table.stamp() is None:
         return  # without a config file nobody has rules, and a call's hook need not load what redacts
+    from capture.storage.sessions import called
     from nmem.context.compose import outward  # on use: start-up stays short
-    from nmem.store.project import called
 
     one.text = outward(one.text, called(db, one.session_id), clients.most(one.client))
     one.items = one.items if one.text else ()

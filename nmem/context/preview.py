@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from capture import clients
+from capture.storage.sessions import called_by
 from nmem import database
 from nmem.context import ask, asof, decide, history, keep, pinned, present, record, work
 from nmem.context.beginning import goes_on
@@ -22,7 +23,7 @@ from nmem.context.present import Present
 from nmem.context.quiet import quiet
 from nmem.context.rank import rank
 from nmem.errors import NmemError
-from nmem.store.project import called_by, named
+from nmem.store.project import named
 from nmem.text import printable
 from nmem.threads import continuity
 

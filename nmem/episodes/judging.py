@@ -11,6 +11,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from capture.redaction.settings import Within
+from capture.storage.sessions import called
 from capture.storage.store import transaction
 from nmem.episodes import detect, features, material, narrations, units
 from nmem.episodes.boundary import Decision, Detector, four_way
@@ -18,7 +19,6 @@ from nmem.episodes.storytelling import ABOUT_THE_PLACE, Teller
 from nmem.llm import Cancel, Failure
 from nmem.llm.ask import Asked, Desk
 from nmem.llm.session_prompt import CUT, Judged, Start, Turn, judge
-from nmem.store.project import called
 
 Decided = Callable[[Connection, str, list[tuple[Sequence[int], str]]], object]
 """Keeps decisions that the model found: the database, the session, and (prompts, the person's words) of each."""

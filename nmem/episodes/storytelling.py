@@ -16,6 +16,7 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from capture.redaction import redact, settings
+from capture.storage.sessions import called
 from capture.storage.store import transaction
 from capture.text import clean
 from nmem.database import garbled
@@ -29,7 +30,6 @@ from nmem.llm import Cancel, Failure
 from nmem.llm.ask import Desk
 from nmem.llm.session_prompt import Story as Told
 from nmem.llm.session_prompt import tell
-from nmem.store.project import called
 
 ABOUT_THE_PLACE = frozenset(("unreachable", "timeout", "cap", "cancelled", "redirect", "status", "command"))
 """Failures that say nothing about the episode: it is asked again another time."""

@@ -212,9 +212,9 @@ class Ask:
 
     def called(self) -> tuple[str, ...]:
         """What the project asked about is called in settings; () for all of them. Raises NmemError."""
-        from nmem.store import project  # on use: start-up stays short
+        from capture.storage.sessions import called_by  # on use: start-up stays short
 
-        return project.called_by(self.db, self.place.id or 0)
+        return called_by(self.db, self.place.id or 0)
 
     def _others(self) -> str:
         """Which projects there are, those worked on last first."""

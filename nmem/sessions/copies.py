@@ -17,6 +17,7 @@ from sqlite3 import Connection
 
 from capture.files import read, regular
 from capture.redaction.settings import Within
+from capture.storage.sessions import called
 from capture.storage.store import transaction
 from nmem.episodes.passages import IDLE
 from nmem.errors import NmemError
@@ -26,7 +27,6 @@ from nmem.retention.plan import DAY, ahead_by
 from nmem.sessions import packing
 from nmem.settings import file
 from nmem.settings.kinds import PROMPT
-from nmem.store.project import called
 
 KEPT, LARGE, UNREAD, DROPPED, PURGED = "kept", "large", "unread", "dropped", "purged"
 _MB = 1 << 20

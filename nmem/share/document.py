@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from capture import clients
+from capture.storage.sessions import called
 from nmem.episodes.narrations import told_by
 from nmem.episodes.open_ends import plain
 from nmem.errors import NmemError
@@ -19,7 +20,6 @@ from nmem.read.file_history import checkouts
 from nmem.read.stories import Story, story
 from nmem.read.views import SessionRow, StreamRow, outcome_words
 from nmem.share import Outward
-from nmem.store.project import called
 from nmem.text import counted, whole_minutes
 
 _PROMPT, _ANSWER, _CALL, _LINE, _REASON = 6_000, 8_000, 400, 600, 200

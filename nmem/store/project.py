@@ -47,20 +47,6 @@ def recorded(db: Connection, limit: int = 30) -> list[Recorded]:
     ]  # fmt: skip
 
 
-def called(db: Connection, session_id: str) -> tuple[str, ...]:
-    """What the project of a session is called in settings: by name, root and key; none where there is no session."""
-    row = db.execute(
-        "SELECT p.name, p.root, p.key FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?",
-        (session_id,),
-    ).fetchone()
-    return tuple(row or ())
-
-
-def called_by(db: Connection, project_id: int) -> tuple[str, ...]:
-    """The same of a project; none where there is no such."""
-    return tuple(db.execute("SELECT name, root, key FROM projects WHERE id = ?", (project_id,)).fetchone() or ())
-
-
 def meant(db: Connection, named: str) -> Known | None:
     """The project of a key, a root or a name, in this order; None when there is none.
 

@@ -71,7 +71,7 @@ def test_nothing_is_printed_when_something_is_wrong_and_it_is_counted(played: Pl
 
 def test_telling_loads_nothing_costly(played: Played) -> None:
     played.fix()
-    run(played, "SessionStart", source="startup")  # the first hook after a change of config.toml reads that file
+    run(played, "UserPromptSubmit", session_id="before", prompt="hello")  # this one reads the new config.toml
     payload: dict[str, object] = {"session_id": "b", "cwd": played.folder, "prompt": SAME}
     entry = paths.entry()
     argv = [entry, "claude", "UserPromptSubmit", "--db", played.path]
