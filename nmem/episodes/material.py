@@ -7,6 +7,7 @@ something; a page, a file's content or what a network program answered is not sh
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -77,6 +78,7 @@ def _turn(turn: history.Turn, done: dict[int, list[Action]], said: Sequence[tupl
 def deeds(actions: Sequence[Action]) -> list[str]:
     """What was done, a line each, the telling ones first: answers of the person, commits, checks, edits, commands."""
     lines: list[tuple[int, str]] = []
+    failed = Counter(_failing(one) for one in actions if one.outcome == FAILED and not one.refused)
     for one in actions:
         if one.refused and one.obs_type == "plan" and not REASON.search(one.response):
             lines.append((0, "a plan was put to the user and not carried out here"))  # elsewhere, for all one knows
@@ -88,13 +90,27 @@ def deeds(actions: Sequence[Action]) -> list[str]:
             lines.append((1, _commit(one)))
         elif one.obs_type == "git_push" and one.outcome == OK:
             lines.append((1, f"pushed {one.told('push').get('branch') or ''}".strip()))
+        elif (times := failed.pop(_failing(one), 0)) > 1:
+            lines.append((2, f"{_failing(one)}{session_prompt.FAILED} {times} times{_why(one)}"))
         elif one.obs_type not in _LOOKS and one.obs_type not in _EDITS and (line := _ran(one)):
-            lines.append((2 if one.obs_type in _CHECKS else 4, line))
-    lines += [(3, line) for line in _touched(actions)]
+            lines.append((3 if one.obs_type in _CHECKS else 5, line))
+    lines += [(4, line) for line in _touched(actions)]
     lines.sort(key=lambda each: each[0])
     seen = dict.fromkeys(line for _, line in lines)
     looked = _looked(actions)
     return [*seen, looked] if looked else list(seen)
+
+
+def _failing(one: Action) -> str:
+    """What a call that failed is named by, the same each time."""
+    if one.obs_type in _EDITS:
+        return f"an edit of {one.file_path or ''}".strip()
+    return f"{one.obs_type if one.obs_type in _CHECKS else 'command'} `{_line(one.content, _COMMAND)}`"
+
+
+def _why(one: Action) -> str:
+    result = "" if one.obs_type in _EDITS or one.outcome != FAILED else _result(one)
+    return f" -> {result}" if result else ""
 
 
 def _commit(one: Action) -> str:
@@ -109,8 +125,7 @@ def _ran(one: Action) -> str:
     if _QUIET.match(one.content) and not failed:
         return ""
     result = "" if _OUTSIDE.search(one.content) and not failed else _result(one)
-    kind = one.obs_type if one.obs_type in _CHECKS else "command"
-    told = f"{kind} `{_line(one.content, _COMMAND)}`{session_prompt.FAILED if failed else ''}"
+    told = f"{_failing(one)}{session_prompt.FAILED if failed else ''}"
     return f"{told} -> {result}" if result else told
 
 

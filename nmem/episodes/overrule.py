@@ -62,6 +62,8 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
     outcome, obstacle = (" ".join(kept.all([one])) for one in (told.outcome, told.obstacle))
     learned = kept.all(told.learned)
     notes = kept.all(told.notes)
+    if not (obstacle or facts.obstacle) and notes:
+        obstacle = notes.pop(0)  # they too tell what went wrong
     next_steps = kept.all(told.next_steps)
     return (
         replace(
@@ -103,12 +105,22 @@ def _came(facts: str, told: str) -> str:
 
 
 def _stood(facts: str, told: str) -> str:
-    """The model's obstacle; the records' where both name one failed command: these count failures and name the cure."""
+    """The model's obstacle, then the records' where it is another; alone where both name one failed command.
+
+    The records count failures and name the cure. A single failure that went away is left out beside the model's.
+    """
+    if not facts or not told:
+        return told or facts
     name, failed, _ = facts.partition(" failed")
     same = failed and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", told.replace("`", ""))
-    return facts if not told or (same and _FAILS.search(told)) else told
+    if same and _FAILS.search(told):
+        return facts
+    minor = _ONCE.fullmatch(facts) or within(words(told), words(facts)) >= _ALIKE
+    return told if minor else f"{told.rstrip('.')}. {facts}"
 
 
+_ALIKE = 0.5
+_ONCE = re.compile(r"[^.]*? failed once(?: \([^)]*\))?, then passed\b.*")
 _FAILS = re.compile(r"\b(?:fail|err)", re.IGNORECASE)
 
 

@@ -408,11 +408,33 @@ def rows_of(turns: Sequence[Turn], first: int, end: int) -> dict[str, Row]:
 
 def _story(row: Mapping[str, object], ground: Ground) -> Story:
     intent = ground.text(str(row["goal"]), goal=True)
-    outcome, obstacle = (ground.text(str(row[name])) for name in ("outcome", "obstacle"))
+    outcome, obstacle = _outcome(str(row["outcome"]), ground), _obstacle(str(row["obstacle"]), ground)
     learned = tuple(told for line in _lines(row["learned"]) if (told := ground.text(line)) and _found(line, ground))
     notes, left = (ground.texts(_lines(row[name])) for name in ("notes", "next"))
     title = ground.title(str(row["title"]))
     return Story(intent, title, outcome, obstacle, learned, notes, left, dropped=ground.dropped)
+
+
+def _outcome(said: str, ground: Ground) -> str:
+    """What came of it; of an earlier request it says so, where work for the last one followed that nobody spoke of."""
+    told, turns = ground.text(said), sorted({int(id_[1:]) for id_ in ground.rows})
+    cites = [int(id_[1:]) for _, ids in cited(said) for id_ in ids]
+    did = ground.rows.get(f"{DONE}{turns[-1]}") if turns else None
+    unsaid = did is not None and f"{SAID}{turns[-1]}" not in ground.rows and _WORK.search(did.text)
+    return f"before the last request: {told}" if told and unsaid and cites and max(cites) < turns[-1] else told
+
+
+_WORK = re.compile(r"(?m)^(?:edited|committed|created) ")
+"""How rows of what was done begin that tell of changes."""
+
+
+def _obstacle(said: str, ground: Ground) -> str:
+    """What stood in the way; where only the request that opened the unit tells of it, that is what the unit is for."""
+    told = ground.text(said)
+    first = f"{PERSON}{min(int(id_[1:]) for id_ in ground.rows)}" if ground.rows else ""
+    cites = {id_ for _, ids in cited(said) for id_ in ids}
+    opened = cites == {first} and not claims.PERSON.search(told)
+    return f"The problem itself: {told}" if told and opened else told
 
 
 def _found(line: str, ground: Ground) -> bool:

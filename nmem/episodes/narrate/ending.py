@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
@@ -511,22 +512,54 @@ def made_again(episode: Episode, ledger: Ledger) -> str:
     return ""
 
 
-_RESISTED = 3
-"""The least number of failed edits that is an obstacle."""
+_RESISTED, _TWICE, _EFFORT = 3, 2, 6
+"""The least number of failed edits that is an obstacle: in all, of one file; and of calls that one of them led to."""
 
 
-def resisted(episode: Episode) -> str:
-    """How many edits failed, and the file with most failures; "" for fewer than _RESISTED."""
+def resisted(episode: Episode) -> tuple[float, str]:
+    """How many edits failed, and the file with most failures, with what that weighs: 0.0 where few calls were lost."""
     failed = [
         one for one in episode.actions
-        if one.obs_type in ("file_edit", "file_write") and one.outcome == FAILED and not one.halted and one.file_path
+        if one.obs_type in _EDITS and one.outcome == FAILED and not one.halted and one.file_path
     ]  # fmt: skip
-    if len(failed) < _RESISTED:
-        return ""
-    most, times = Counter(short(one.file_path) for one in failed).most_common(1)[0]
+    if not failed:
+        return 0.0, ""
+    path, times = Counter(one.file_path or "" for one in failed).most_common(1)[0]
+    lost_calls = _lost_on(episode, path)
+    if len(failed) < _RESISTED and times < _TWICE and lost_calls < _EFFORT:
+        return 0.0, ""
+    of = short(path)
     if times == len(failed):
-        return f"{times} edits of {most} failed"
-    return f"{len(failed)} edits failed" + (f", {times} of them of {most}" if times > 1 else "")
+        text = f"{times} edits of {of} failed" if times > 1 else f"An edit of {of} failed"
+    else:
+        text = f"{len(failed)} edits failed" + (f", {times} of them of {of}" if times > 1 else "")
+    if lost_calls < _EFFORT:
+        return 0.0, text
+    return min(2.4, 1.0 + 0.1 * lost_calls), f"{text}; {lost_calls} calls until that file was edited"
+
+
+_EDITS = ("file_edit", "file_write")
+
+
+def _lost_on(episode: Episode, path: str) -> int:
+    """Calls about a file from an edit of it that failed to the next that did not."""
+    name, calls, seeking = path.rsplit("/", 1)[-1], 0, False
+    for one in episode.actions:
+        own = one.file_path == path
+        if own and one.obs_type in _EDITS:
+            seeking = one.outcome == FAILED
+        calls += seeking and (own or name in one.content)
+    return calls
+
+
+def broken_off(episode: Episode) -> str:
+    """The last call that the user broke off, or that a turn was broken off; "" for none."""
+    by_user = [one for one in episode.actions if one.halted and not one.waited]
+    by_user = [one for one in by_user if one.metadata.get("refused") in (None, "user") and not looks(one)]
+    by_user = [one for one in by_user if not (one.obs_type == "task_spawn" and _STUDIES.match(_named(one)))]
+    if by_user:
+        return f"The user broke off {call(by_user[-1])}"
+    return "The user interrupted the work" if episode.stops else ""
 
 
 def obstacle(
@@ -538,13 +571,13 @@ def obstacle(
     by_turns: tuple[str, dict[int, str]],
     *,
     interrupted: bool = False,
-    lost: str = "",
+    aside: Sequence[tuple[float, str]] = (),
 ) -> str:
     """The longest struggle: failures of one thing, the user's objections, work that was taken back; "" for none.
 
     `found`: what the agent named as the cause of the problem that the episode was opened for, what it could not do,
     and the refused call that the user spoke upon; each may be "". `by_turns`: what the user reported again and again,
-    each turn's answer. `lost`: what became of subagents that brought nothing.
+    each turn's answer. `aside`: what else stood in the way, with what each weighs.
     """
     cause, blocked, objected = found
     ranked: list[tuple[float, str]] = [(1.45, f"The problem itself: {cause}")] if cause else []
@@ -553,8 +586,7 @@ def obstacle(
     recurring, said = by_turns
     ranked += [(9.0, recurring)] * bool(recurring)
     ranked += _struggled(ran)
-    if lost:
-        ranked.append((1.1, lost))
+    ranked += [one for one in aside if one[1]]
     if corrected:
         ranked.append((1.8 * len(corrected), _objections(corrected, said)))
     refused = [one for one in refused if objected or not looks(one)]

@@ -10,6 +10,7 @@ from nmem.episodes.narrate import cues, facts
 from nmem.episodes.narrate.checks import Struggle, once, struggles, told
 from nmem.episodes.narrate.completed import Grounds, completed
 from nmem.episodes.narrate.ending import (
+    broken_off,
     call,
     lost,
     made_again,
@@ -79,9 +80,10 @@ def narrate(episode: Episode) -> Narrative:
     done = completed(episode, ledger, ran, grounds, did, gone, found_turns, answered)
     found = causes(episode, found_turns, gone)
     cause = labelled(found_turns) or _cause(read_prompts, found)
+    edits = resisted(episode)
     way = obstacle(
         ran, corrected, refused, ledger, (cause, _blocked(episode), objected), told_by_turns(found_turns),
-        interrupted="interrupted" in ended, lost=lost(episode) or made_again(episode, ledger),
+        interrupted="interrupted" in ended, aside=[(1.1, lost(episode) or made_again(episode, ledger)), edits],
     )  # fmt: skip
     known = [words(text) for text in done if not text.startswith(REPORTED)]
     solved, settled, proven = mended(episode, ran), decided(episode), found_out(episode, found, found_turns)
@@ -102,7 +104,7 @@ def narrate(episode: Episode) -> Narrative:
         files_edited=[change.path for change in ledger.standing()],
         notes=_untold(_notes(ran, corrected, ledger, objected), [*solved, *settled]),
         outcome="" if empty else _end(episode, read_prompts, found_turns, ledger, ran, ended, by_word=by_word),
-        obstacle=way or _opened_for(read_prompts, ran) or resisted(episode),
+        obstacle=way or _opened_for(read_prompts, ran) or edits[1] or broken_off(episode),
         marks=ended,
     )
 

@@ -296,7 +296,6 @@ def test_the_clients_own_tools_stay_what_they_are_where_an_editor_carries_them_o
     assert _tool("mcp__acp__Else", {"thing": 1}, []).tool == "mcp"
 
 
-
 @pytest.mark.parametrize(
     ("response", "said"),
     [

@@ -47,7 +47,7 @@ def test_a_session_is_shown_turn_by_turn_with_the_closing_words_of_each(record: 
     assert [turn.prompt[:11] for turn in shown.turns] == ["The invoice", "no, the cou"]
     assert shown.turns[0].said.startswith("The coupon was applied twice")
     assert shown.turns[1].said.startswith("The invoice test still fails"), "not what was only thought"
-    assert shown.turns[0].did[0].endswith("FAILED -> E AssertionError: expected 12, got 24")
+    assert shown.turns[0].did[0].endswith("FAILED 2 times -> E AssertionError: expected 12, got 24")
     assert material.read(record.db, "coupon", shown.ids[1]).turns == [shown.turns[1]]
 
 

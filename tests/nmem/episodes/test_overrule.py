@@ -131,3 +131,14 @@ def test_no_model_replaces_what_a_person_decided_or_what_the_agent_asked_last() 
 def test_a_command_that_failed_is_told_with_its_cure(said: str, told: str) -> None:
     facts = Narrative(obstacle="bun run lint failed once, then passed later")
     assert overrule(facts, Worded("Mend it.", obstacle=said), "m")[0].obstacle == told
+
+
+def test_what_failed_again_and_again_is_told_beside_the_models_obstacle() -> None:
+    facts = Narrative(obstacle="bun run test failed 4 times, then passed after edits to pot.ts")
+    told = overrule(facts, Worded("Mend it.", obstacle="An output file was gone."), "m")[0].obstacle
+    assert told == "An output file was gone. bun run test failed 4 times, then passed after edits to pot.ts"
+
+
+def test_a_note_stands_in_for_an_obstacle_that_nobody_names() -> None:
+    told = overrule(Narrative(), Worded("Mend it.", notes=("The run was broken off.", "A hook warned.")), "m")[0]
+    assert (told.obstacle, told.notes) == ("The run was broken off.", ["A hook warned."])

@@ -141,7 +141,7 @@ def test_what_came_of_it_and_the_obstacle_are_a_models_where_the_rows_bear_them_
     assert end.startswith(ends.partition("; the agent")[0]), "the checks and commits are the records'"
     if kept:
         assert end.endswith("; The coupon was applied twice in src/invoice.py")
-        assert way == "Rounding happens before the coupon."
+        assert way == f"Rounding happens before the coupon. {stood}", "failures are the records' too"
 
 
 @pytest.mark.parametrize(

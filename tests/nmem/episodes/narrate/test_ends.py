@@ -305,11 +305,27 @@ def test_a_complaint_that_comes_back_counts_again(begin: type[Story]) -> None:
 
 
 def test_edits_that_failed_again_and_again_stood_in_the_way(begin: type[Story]) -> None:
-    story = begin().user("Add the button").edit("page/Lid.tsx", outcome="failed").edit("page/Lid.tsx", outcome="failed")
+    story = begin().user("Add the button").edit("page/Lid.tsx", outcome="failed")
     assert not narrate(story.edit("page/Lid.tsx").agent("Added.").episode()).obstacle
+    story.edit("page/Lid.tsx", outcome="failed")
+    assert narrate(story.agent("Added.").episode()).obstacle == "2 edits of page/Lid.tsx failed"
     story.edit("page/Pot.tsx", outcome="failed").shell("python3 -c 'patch()'")
-    told = narrate(story.agent("Added.").episode())
-    assert told.obstacle == "3 edits failed, 2 of them of page/Lid.tsx"
+    assert narrate(story.agent("Added.").episode()).obstacle == "3 edits failed, 2 of them of page/Lid.tsx"
+
+
+def test_an_edit_that_cost_many_calls_stood_in_the_way_beside_an_objection(begin: type[Story]) -> None:
+    story = begin().user("Add the glyph").edit("page/Lid.tsx").edit("page/Lid.tsx", outcome="failed")
+    for number in range(6):
+        story.shell(f"sed -n {number}p page/Lid.tsx | xxd")
+    story.edit("page/Lid.tsx").agent("Added.").user("No, don't open a pull request, only commit").agent("Committed.")
+    told = narrate(story.episode()).obstacle
+    assert "An edit of page/Lid.tsx failed; 7 calls until that file was edited" in told
+
+
+def test_work_that_the_user_broke_off_stood_in_the_way_where_nothing_else_did(begin: type[Story]) -> None:
+    story = begin().user("Fix the findings").edit("lid.go").agent("Done.").user("Go on with the rest")
+    story.act("task_spawn", "Mend the lid", outcome="unknown", interrupted=True, refused="user")
+    assert narrate(story.agent("It was interrupted.").episode()).obstacle == "The user broke off Mend the lid"
 
 
 def test_a_check_of_some_tests_is_told_as_such_until_all_of_them_pass(begin: type[Story]) -> None:
