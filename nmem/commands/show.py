@@ -13,6 +13,7 @@ from capture.project import resolve
 from capture.text import whole as in_utf8
 from nmem.commands import terminal
 from nmem.commands.terminal import Section, clock, count, day, span
+from nmem.episodes.boundary import REASONS
 from nmem.episodes.narrations import told_by
 from nmem.errors import NmemError
 from nmem.read import file_history, listing, views
@@ -252,7 +253,7 @@ def _obstacle(found: Story) -> str:
 def _why(by: str, reason: str, sure: float) -> str:
     """Why something begins at a prompt."""
     if by in _BY:
-        return _BY[by] + (f": {reason}" if by == "llm" and reason else "")
+        return _BY[by] + (f": {reason}" if by == "llm" and reason and reason != REASONS["model"] else "")
     return f"{reason or 'decided by what was said and done'} ({sure:.0%} sure)"
 
 

@@ -83,7 +83,7 @@ def deeds(actions: Sequence[Action]) -> list[str]:
         if one.refused and one.obs_type == "plan" and not REASON.search(one.response):
             lines.append((0, "a plan was put to the user and not carried out here"))  # elsewhere, for all one knows
         elif one.refused:
-            lines.append((0, f"refused by the user: {one.tool_name} {_line(one.content or one.file_path, _COMMAND)}"))
+            lines.append((0, f"refused by the user: {_refused(one)}"))
         elif one.obs_type in ("question", "plan"):
             lines.append((0, f"answered by the user: {_line(one.content, 200)} -> {_line(one.response, 200)}"))
         elif one.obs_type == "git_commit" and one.outcome != FAILED:
@@ -99,6 +99,12 @@ def deeds(actions: Sequence[Action]) -> list[str]:
     seen = dict.fromkeys(line for _, line in lines)
     looked = _looked(actions)
     return [*seen, looked] if looked else list(seen)
+
+
+def _refused(one: Action) -> str:
+    if one.obs_type in ("plan", "question"):
+        return f"the agent's {one.obs_type}"
+    return f"{one.tool_name} {_line(one.content or one.file_path, _COMMAND)}"
 
 
 def _failing(one: Action) -> str:

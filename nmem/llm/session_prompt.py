@@ -416,16 +416,16 @@ def _story(row: Mapping[str, object], ground: Ground) -> Story:
 
 
 def _outcome(said: str, ground: Ground) -> str:
-    """What came of it; of an earlier request it says so, where work for the last one followed that nobody spoke of."""
+    """What came of it; where files were changed for the last request, and nothing of that is told, it says so."""
     told, turns = ground.text(said), sorted({int(id_[1:]) for id_ in ground.rows})
     cites = [int(id_[1:]) for _, ids in cited(said) for id_ in ids]
     did = ground.rows.get(f"{DONE}{turns[-1]}") if turns else None
-    unsaid = did is not None and f"{SAID}{turns[-1]}" not in ground.rows and _WORK.search(did.text)
-    return f"before the last request: {told}" if told and unsaid and cites and max(cites) < turns[-1] else told
+    earlier = bool(told and cites) and max(cites) < turns[-1] and did is not None and _CHANGED.search(did.text)
+    return f"before the last request: {told}" if earlier else told
 
 
-_WORK = re.compile(r"(?m)^(?:edited|committed|created) ")
-"""How rows of what was done begin that tell of changes."""
+_CHANGED = re.compile(r"(?m)^(?:edited|wrote) ")
+"""How rows of what was done begin that tell of changed files."""
 
 
 def _obstacle(said: str, ground: Ground) -> str:

@@ -468,6 +468,8 @@ def call(action: Action) -> str:
     verb = {"file_edit": "an edit of", "file_write": "writing"}.get(action.obs_type, "")
     whole = action.content.strip()
     first = whole.split("\n", 1)[0].strip("# ")
+    if action.obs_type == "question":
+        return "a question of the agent"
     if action.obs_type == "plan":
         return clip(f"the plan {first.removeprefix('ExitPlanMode')}".strip(), 80)
     line = action.obs_type in FOLLOWED and len(whole) > _LINE and any(mark in whole for mark in ";|&")
@@ -554,12 +556,15 @@ def _lost_on(episode: Episode, path: str) -> int:
 
 def broken_off(episode: Episode) -> str:
     """The last call that the user broke off, or that a turn was broken off; "" for none."""
-    by_user = [one for one in episode.actions if one.halted and not one.waited]
+    by_user = [one for one in episode.actions if one.halted and not one.waited and one.obs_type not in _ASKING]
     by_user = [one for one in by_user if one.metadata.get("refused") in (None, "user") and not looks(one)]
     by_user = [one for one in by_user if not (one.obs_type == "task_spawn" and _STUDIES.match(_named(one)))]
     if by_user:
         return f"The user broke off {call(by_user[-1])}"
     return "The user interrupted the work" if episode.stops else ""
+
+
+_ASKING = ("plan", "question")
 
 
 def obstacle(

@@ -98,7 +98,8 @@ def picked(reply: str, before: str) -> str:
 
 
 _BARE_CHOICE = re.compile(
-    r"(?:option |go with |let'?s do )?([1-9]|[a-e])(?: is (?:better|good|fine)\b.*|[\s.,!)]*(?:please)?)$",
+    r"(?:option |go with |let'?s do )?([1-9]|[a-e])(?: is (?:better|good|fine)\b.*|[\s.,!)]*(?:please)?"
+    r"|번 ?(?:방식|방법|안|옵션)?(?:으로|로)?\s*(?:해|진행|하|가|부탁)\S*[\s.!]*)$",
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"^[ \t]*(?:[-*] +)?\(?\**([1-9]|[A-E])[.):]\**[ \t]+(\S[^\n]{4,400})", re.MULTILINE)
@@ -158,7 +159,8 @@ _ALWAYS = Cue(
 """What makes a rule of a request."""
 _PASTED = re.compile(r"\s*:?\s+(?:create mode|fatal:|error:|go: |===).*$", re.IGNORECASE)
 _UNTOLD = re.compile(
-    r"\W*(?:option |variant |go with )?(?:[1-9]|[a-e])(?:\s+(?:is|and|but|with|please)\b|[,.;:)]\s)", re.IGNORECASE
+    r"\W*(?:option |variant |go with )?(?:[1-9]|[a-e])(?:\s+(?:is|and|but|with|please)\b|[,.;:)]\s)|\W*[1-9]번",
+    re.IGNORECASE,
 )
 _REPLIES = (rules.ANSWER, rules.CONFIRMATION)
 

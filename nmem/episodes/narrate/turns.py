@@ -271,9 +271,12 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
             and not cues.APPROVAL.match(quoted := _quoted(own))
         ):
             out.append(Correction(number, quoted))
-        elif _reports(ask) or cues.ADMITS.match(answer):
+        elif _reports(ask) or (cues.ADMITS.match(answer) and not _REQUESTS.match(head)):
             out.append(Correction(number, clip(head, _ROOM), error=True))
     return out
+
+
+_REQUESTS = re.compile(r"\W*(?:you can|can you|could you|please|let'?s|go ahead)\b", re.IGNORECASE)
 
 
 def _unquoted(said: Sequence[str], before: str) -> Sequence[str]:

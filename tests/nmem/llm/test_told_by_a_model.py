@@ -140,7 +140,7 @@ def test_what_came_of_it_and_the_obstacle_are_a_models_where_the_rows_bear_them_
     assert (end != ends, way != stood) == (kept, kept)
     assert end.startswith(ends.partition("; the agent")[0]), "the checks and commits are the records'"
     if kept:
-        assert end.endswith("; The coupon was applied twice in src/invoice.py")
+        assert end.endswith("; before the last request: The coupon was applied twice in src/invoice.py")
         assert way == f"Rounding happens before the coupon. {stood}", "failures are the records' too"
 
 

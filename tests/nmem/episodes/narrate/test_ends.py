@@ -387,3 +387,9 @@ def test_praise_of_a_find_is_no_approval_and_a_number_after_no_no_objection(begi
     told = narrate(story.user("Good find. Let each station use its own zone").edit("t.py").agent("Done.").episode())
     assert told.intent.endswith("Good find. Let each station use its own zone.")
     assert corrections([read("Abra a porta"), read("no 2 ja temos a vps e a porta 8000 esta aberta")]) == []
+
+
+def test_a_request_is_no_report_of_an_error_whatever_the_answer_owns_to(begin: type[Story]) -> None:
+    story = begin().user("Assess the issues").agent("Two bugs were found on the way.")
+    story.user("You can fix the two bugs as well here.").edit("lid.go").agent("The bug: the mock never stubbed it.")
+    assert not narrate(story.episode()).obstacle

@@ -77,3 +77,12 @@ def test_a_branch_called_next_is_no_heading_of_what_is_left(begin: type[Story]) 
     assert not narrate(story.episode()).next_steps
     story = begin().user("Fix both bugs").edit("a.py").agent("Fixed both.\n\n## Next steps\n\n- Try it on Windows\n")
     assert narrate(story.episode()).next_steps == ["Try it on Windows"]
+
+
+def test_an_option_taken_by_its_number_is_told_with_what_it_is_in_korean_too(begin: type[Story]) -> None:
+    story = begin().user("어떤 방식이 좋을까?")
+    story.agent("1. 모델을 직접 바꾼다\n2. 현재 모델에서 subagent를 활용한다\n어떤 방식으로 진행하시겠습니까?")
+    told = narrate(story.user("2번 방식으로 해줘.").edit("a.md").agent("완료했습니다.").episode()).learned
+    assert told == ["The user decided: “2번 방식으로 해줘.” (현재 모델에서 subagent를 활용한다)"]
+    bare = begin().user("어떤 방식이 좋을까?").agent("어떤 방식으로 진행하시겠습니까?").user("2번 방식으로 해줘.")
+    assert not narrate(bare.edit("a.md").agent("완료했습니다.").episode()).learned
