@@ -271,7 +271,7 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
             and not cues.APPROVAL.match(quoted := _quoted(own))
         ):
             out.append(Correction(number, quoted))
-        elif _reports(ask) or (cues.ADMITS.match(answer) and not _REQUESTS.match(head)):
+        elif (_reports(ask) or cues.ADMITS.match(answer)) and not _REQUESTS.match(head):
             out.append(Correction(number, clip(head, _ROOM), error=True))
     return out
 
