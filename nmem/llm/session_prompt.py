@@ -429,12 +429,22 @@ _CHANGED = re.compile(r"(?m)^(?:edited|wrote) ")
 
 
 def _obstacle(said: str, ground: Ground) -> str:
-    """What stood in the way; where only the request that opened the unit tells of it, that is what the unit is for."""
-    told = ground.text(said)
-    first = f"{PERSON}{min(int(id_[1:]) for id_ in ground.rows)}" if ground.rows else ""
+    """What stood in the way: something failed or was refused there, or the user came back with it.
+
+    What only the first request and answers to it tell is what the unit is for; an answer alone tells of no obstacle.
+    """
+    told, turns = ground.text(said), sorted({int(id_[1:]) for id_ in ground.rows})
     cites = {id_ for _, ids in cited(said) for id_ in ids}
-    opened = cites == {first} and not claims.PERSON.search(told)
-    return f"The problem itself: {told}" if told and opened else told
+    first = f"{PERSON}{turns[0]}" if turns else ""
+    if not told or any(id_[0] == PERSON and id_ != first for id_ in cites):
+        return told
+    stood = (ground.rows.get(f"{DONE}{id_[1:]}") for id_ in cites if id_ != first)
+    if any(row is not None and _STOOD.search(row.text) for row in stood):
+        return told
+    return f"The problem itself: {told}" if first in cites else ""
+
+
+_STOOD = re.compile(rf"{FAILED}\b|^(?:refused|broken off) by the user|\berror\b", re.MULTILINE)
 
 
 def _found(line: str, ground: Ground) -> bool:

@@ -78,7 +78,7 @@ def read(text: str) -> Ask:
     if document := _document(text):
         return Ask("document", title=document, places=places)
     found_sentences = tuple(_sentences(text))
-    error = "" if _models(found_sentences) else pasted_error(text) or _led_to(text, found_sentences)
+    error = "" if _models(found_sentences) else pasted_error(text) or _led_to(text, found_sentences) or _got(text)
     if not found_sentences:
         return Ask("empty", places=places, error=error)
     if issue := _issue(text):
@@ -236,6 +236,26 @@ def _led_to(text: str, said: tuple[str, ...]) -> str:
 
 _TELLS = 8
 """Characters of a line that says something."""
+
+
+def _got(text: str) -> str:
+    """What a program said, where a person writes no more than to have got that."""
+    found = _GETS.match(text)
+    return clip(plain(found[1]), 140) if found and _SYSTEM.search(found[1]) else ""
+
+
+_GETS = re.compile(
+    r"\W*(?:(?:now|but|and|still|hm+|ok) )*"
+    r"(?:i (?:now |still |just )?(?:get|got|see)|i'?m getting|getting|it (?:says|prints))\b"
+    r"(?: (?:this|an|the|error|now))*[: ]+([^\n]{12,400})$",
+    re.IGNORECASE,
+)
+_SYSTEM = re.compile(
+    r"no such file or directory|cannot (?:open|find|stat|access)\b.*[:'`\"]|command not found|permission denied"
+    r"|connection refused|segmentation fault|\w(?:Error|Exception): |\bpanic: |\bexit (?:code|status) [1-9]",
+    re.IGNORECASE,
+)
+"""How programs word it, not people."""
 
 
 def _continued(line: str, after: list[str]) -> str:

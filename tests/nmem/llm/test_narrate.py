@@ -157,6 +157,24 @@ def test_a_change_of_the_work_is_not_learned() -> None:
     assert reader({"stories": [GOLD]}).stories[0].learned, "found out now, not changed"
 
 
+@pytest.mark.parametrize(
+    ("said", "stood"),
+    [
+        ("The token test failed first: 60 != 3600. [D1]", "The token test failed first: 60 != 3600."),
+        ("Sessions expire after 60 seconds. [P1]", "The problem itself: Sessions expire after 60 seconds."),
+        ("TTL is set to 3600 and has a test. [S2]", ""),
+    ],
+)
+def test_an_obstacle_failed_or_came_back_or_is_what_the_work_is_for(said: str, stood: str) -> None:
+    assert read({**GOLD, "obstacle": said}).obstacle == stood
+
+
+def test_what_came_of_an_earlier_request_is_told_as_such() -> None:
+    earlier = "The refresh path in token.py read the TTL as minutes. [S1]"
+    assert read({**GOLD, "outcome": earlier}).outcome.startswith("before the last request: The refresh path")
+    assert read({**GOLD, "outcome": "14 tests pass now. [S2]"}).outcome == "14 tests pass now."
+
+
 def test_a_mostly_invented_story_names_the_words_for_a_repair() -> None:
     lies = {"learned": [f"Token number {n}{n} is in file_{n}.py. [S1]" for n in range(3, 7)], "notes": []}
     with pytest.raises(BadShape, match="not borne out") as found:

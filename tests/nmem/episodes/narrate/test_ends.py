@@ -393,3 +393,11 @@ def test_a_request_is_no_report_of_an_error_whatever_the_answer_owns_to(begin: t
     story = begin().user("Assess the issues").agent("Two bugs were found on the way.")
     story.user("You can fix the two bugs as well here.").edit("lid.go").agent("The bug: the mock never stubbed it.")
     assert not narrate(story.episode()).obstacle
+
+
+def test_what_a_program_said_is_an_error_however_briefly_the_user_reports_it(begin: type[Story]) -> None:
+    story = begin().user("Support the pot in a new shell").edit("lid.go").agent("Supported.")
+    story.user("I get .: cannot open file `$/home/a/.cache/pot': No such file or directory").edit("lid.go")
+    assert "reported an error: .: cannot open file" in narrate(story.agent("Mended.").episode()).obstacle
+    seen = begin().user("Support the pot").edit("lid.go").agent("Supported.").user("I see the lid, good, go on with it")
+    assert not narrate(seen.edit("lid.go").agent("Went on.").episode()).obstacle
