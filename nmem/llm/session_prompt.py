@@ -437,13 +437,16 @@ def _obstacle(said: str, ground: Ground) -> str:
     cites = {id_ for _, ids in cited(said) for id_ in ids}
     first = f"{PERSON}{turns[0]}" if turns else ""
     if not told or any(id_[0] == PERSON and id_ != first for id_ in cites):
-        return told
+        return "" if _FURTHER.match(told) else told
     stood = (ground.rows.get(f"{DONE}{id_[1:]}") for id_ in cites if id_ != first)
     if any(row is not None and _STOOD.search(row.text) for row in stood):
         return told
     return f"The problem itself: {told}" if first in cites else ""
 
 
+_FURTHER = re.compile(
+    r"The user (?:also )?(?:needed|wanted|asked for|wished for|requested) (?:another|a further|an additional)\b"
+)
 _STOOD = re.compile(rf"{FAILED}\b|^(?:refused|broken off) by the user|\berror\b", re.MULTILINE)
 
 

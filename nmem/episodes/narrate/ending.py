@@ -561,10 +561,24 @@ def broken_off(episode: Episode) -> str:
     by_user = [one for one in by_user if not (one.obs_type == "task_spawn" and _STUDIES.match(_named(one)))]
     if by_user:
         return f"The user broke off {call(by_user[-1])}"
-    return "The user interrupted the work" if episode.stops else ""
+    return "The user interrupted the work" if any(_at_work(episode, stop) for stop in episode.stops) else ""
+
+
+def _at_work(episode: Episode, moment: int) -> bool:
+    """Whether the turn that a moment lies in had changed something by then, or done more than look."""
+    since = max((one.at for one in episode.prompts if one.at <= moment), default=0)
+    return any(since <= one.at <= moment and (acts(one) or one.obs_type in _EDITS) for one in episode.actions)
 
 
 _ASKING = ("plan", "question")
+
+
+_ANNOUNCED = re.compile(
+    r"\W*(?:the )?(?:root |real |actual )?(?:cause|problem|issue|bug) (?:is |was )?"
+    r"(?:now )?(?:pinned|found|confirmed|identified|verified|located|known|understood)\b",
+    re.IGNORECASE,
+)
+"""Says that there is a cause, not which."""
 
 
 def obstacle(
@@ -585,7 +599,7 @@ def obstacle(
     each turn's answer. `aside`: what else stood in the way, with what each weighs.
     """
     cause, blocked, objected = found
-    ranked: list[tuple[float, str]] = [(1.45, f"The problem itself: {cause}")] if cause else []
+    ranked = [(1.45, f"The problem itself: {cause}")] if cause and not _ANNOUNCED.match(cause) else []
     if blocked:
         ranked.append((1.3, f"In the agent's words: {blocked}"))
     recurring, said = by_turns

@@ -124,7 +124,8 @@ def headline(ask: Ask, room: int = _LONG) -> str:
         goal = f" ({ask.goal.rstrip('.')})" if ask.goal and alike(words(ask.goal), words(ask.title)) < 0.9 else ""
         return clip(f"Implement the plan: {ask.title}{goal}", 340)
     if ask.kind == "document":
-        return f"A document given: {ask.title}"
+        given = f"A document given: {ask.title}"
+        return f"{ask.goal.rstrip('.')} ({given[0].lower()}{given[1:]})" if ask.goal else given
     if not ask.sentences:
         return ask.title or (f"Error reported: {ask.error}" if ask.error else "")
     if (

@@ -76,7 +76,7 @@ def read(text: str) -> Ask:
     if plan := _plan(text):
         return Ask("plan", title=plan, goal=_goal(text), places=places)
     if document := _document(text):
-        return Ask("document", title=document, places=places)
+        return Ask("document", title=document, goal=_below(text), places=places)
     found_sentences = tuple(_sentences(text))
     error = "" if _models(found_sentences) else pasted_error(text) or _led_to(text, found_sentences) or _got(text)
     if not found_sentences:
@@ -92,6 +92,17 @@ def read(text: str) -> Ask:
         else "text"
     )
     return Ask(kind, found_sentences, places=places, error=error)
+
+
+def _below(text: str) -> str:
+    """What a person wrote in a line of its own below a document; "" for none."""
+    *above, last = text.rstrip().split("\n")
+    alone = bool(above) and not above[-1].strip() and last[:1].isalnum() and size(last) <= _ASIDE
+    return clip(plain(last), 160) if alone and not last.endswith((":", "：", ",")) else ""
+
+
+_ASIDE = 30
+"""Words of a request below a document, at most."""
 
 
 def _models(said: tuple[str, ...]) -> bool:

@@ -97,3 +97,11 @@ def test_a_request_that_ends_in_a_colon_takes_what_follows(goal: Goal) -> None:
     assert goal("Please fix this:\n\nThe total is doubled when a coupon is used.") == (
         "Please fix this: The total is doubled when a coupon is used."
     )
+
+
+def test_what_is_asked_below_a_document_is_the_goal(begin: type[Story]) -> None:
+    text = "# Guidelines\n\n## Tone\nFriendly.\n\n## Length\nShort.\n\n## Examples\n" + "- Many of them.\n" * 40
+    asked = f"{text}\n\nMove that file, too"
+    assert narrate(begin().user(text).edit("a.md").episode()).intent == "A document given: Guidelines"
+    told = narrate(begin().user(asked).edit("a.md").episode()).intent
+    assert told == "Move that file, too (a document given: Guidelines)"
