@@ -1,7 +1,8 @@
 """What reading costs beside a control: a page of the timeline and of episodes, the current episode, a context.
 
 The control is a query over a table in memory, made in the same rounds: it is paced by the machine as the others are, and
-knows no database on disk. Every round asks every database once, in an order that chance decides.
+knows no database on disk. Every round asks every database once, in an order that chance decides. Milliseconds are of
+the clock; ratios to the control of processor time, which does not tell of who else works on the machine.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from sqlite3 import Connection, connect
 
@@ -24,6 +26,8 @@ from nmem.read.episode_filter import Filter
 SCREENFUL = 64
 """Rows that a list shows at once, and reads in whole."""
 CONTROL_ROWS = 4000
+EPISODES = 200
+"""Of a page: so many has the smallest size, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ def page(one: Subject, _number: int) -> int:
 
 def episode_page(one: Subject, _number: int) -> int:
     """The newest episodes, as their screen opens with them."""
-    return len(episodes.page(one.db, None, Filter(""), counted=False).slots)
+    return len(episodes.page(one.db, None, Filter(""), EPISODES, counted=False).slots)
 
 
 def current(one: Subject, _number: int) -> int:
@@ -86,17 +90,17 @@ def control() -> Callable[[], object]:
     return lambda: sorted(db.execute("SELECT b, a FROM t WHERE b LIKE '%cache%' OR b > 'm'").fetchall())
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Milliseconds."""
-    begun = time.perf_counter()
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Milliseconds of the clock, and of this thread on a processor."""
+    begun, spent = time.perf_counter(), time.thread_time()
     work()
-    return 1000 * (time.perf_counter() - begun)
+    return 1000 * (time.perf_counter() - begun), 1000 * (time.thread_time() - spent)
 
 
 def compared(paths: Mapping[int, Path], rounds: int) -> dict[str, dict[int, tuple[float, float]]]:
-    """Kind -> size -> median milliseconds, and the median of the ratios to the control of the same round."""
+    """Kind -> size -> median milliseconds, and the quotient of its processor time and the control's, by medians."""
     floor, dice = control(), random.Random(5)
-    times: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    times: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
     with ExitStack() as stack:
         subjects = {
             size: subject(stack.enter_context(closing(database.reader(str(path))))) for size, path in paths.items()
@@ -104,17 +108,13 @@ def compared(paths: Mapping[int, Path], rounds: int) -> dict[str, dict[int, tupl
         turns = [(kind, size) for kind in KINDS for size in paths]
         for number in range(-2, rounds):
             for kind, size in dice.sample(turns, len(turns)):
-                pace = timed(floor)
-                took = timed(lambda kind=kind, size=size: KINDS[kind](subjects[size], number))  # type: ignore[misc]
+                _, pace = timed(floor)
+                took, spent = timed(partial(KINDS[kind], subjects[size], number))
                 if number >= 0:  # the first two rounds warm the system's cache
-                    times.setdefault((kind, size), []).append((took, took / pace))
-    return {
-        kind: {
-            size: (
-                statistics.median(took for took, _ in times[kind, size]),
-                statistics.median(ratio for _, ratio in times[kind, size]),
-            )
-            for size in paths
-        }
-        for kind in KINDS
-    }
+                    times.setdefault((kind, size), []).append((took, spent, pace))
+    return {kind: {size: _medians(times[kind, size]) for size in paths} for kind in KINDS}
+
+
+def _medians(times: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
+    took, spent, pace = (statistics.median(column) for column in zip(*times, strict=True))
+    return took, spent / pace
