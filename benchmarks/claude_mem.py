@@ -57,6 +57,7 @@ class Worker:
             self._do("stop")
             file.write_text(json.dumps({**settings, "CLAUDE_MEM_PYTHON_VERSION": python}))
             self._do("start")
+        self.save("none", "none", "the first text makes the collection that its vector database is asked about")
         end = time.monotonic() + WAIT
         while self._get("/api/chroma/status", deep="1").get("status") != "healthy":
             if time.monotonic() > end:
