@@ -1,8 +1,8 @@
 """`python -m benchmarks [gate | memory | peers]`: every figure, beside a control in the same run.
 
 Without a word: hooks, reads, keys, searches, first frame, bytes and memory on databases of several sizes, and how they
-grow. `--write` puts the table into docs/figures.md (and the curves into docs/figures/); `--json FILE` keeps the figures;
-`--from FILE` writes figures that were kept.
+grow. `--write` puts the table into docs/figures.md and the curves into docs/figures/; `--json FILE` keeps the figures;
+`--from FILE` tells figures that were kept.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import sys
 import time
 import urllib.parse
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -67,10 +68,8 @@ class Worker:
 
     def __exit__(self, *_: object) -> None:
         every = self.processes()
-        try:
+        with suppress(OSError, subprocess.SubprocessError):  # what is left of it is ended below
             self._do("stop")
-        except (OSError, subprocess.SubprocessError):
-            pass  # what is left of it is ended below
         for pid in every:
             try:
                 os.kill(pid, signal.SIGKILL)

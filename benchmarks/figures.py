@@ -187,7 +187,12 @@ def table(run: Run) -> str:
         ]
         mark = "**!** " if one.grows and grown is not None and grown > GROWTH else ""
         rows.append(
-            [f"{one.what}, {one.unit}", *values, f"{mark}{grown:.2f}" if grown else "", number(one.most) if one.most else ""]
+            [
+                f"{one.what}, {one.unit}",
+                *values,
+                f"{mark}{grown:.2f}" if grown else "",
+                number(one.most) if one.most else "",
+            ]
         )
     heads = ["what, unit", *map(short, run.sizes), "growth", "budget"]
     return markdown(heads, rows, len(run.sizes) + 2)
@@ -223,7 +228,9 @@ def machine() -> str:
 
 def put(page: str, name: str, text: str) -> str:
     """The page with a block of this name set anew. Raises ValueError where the page has no such block."""
-    pattern = re.compile(rf"(<!-- benchmarks {re.escape(name)}: [^>]*-->\n).*?(<!-- /benchmarks {re.escape(name)} -->)", re.S)
+    pattern = re.compile(
+        rf"(<!-- benchmarks {re.escape(name)}: [^>]*-->\n).*?(<!-- /benchmarks {re.escape(name)} -->)", re.DOTALL
+    )
     if not pattern.search(page):
         raise ValueError(f"the page has no block `benchmarks {name}`")
     return pattern.sub(lambda found: f"{found[1]}{text}\n{found[2]}", page)

@@ -88,7 +88,11 @@ def says(run: Run) -> str:
     """A table of figures and limits."""
     what = {one.key: one.what for one in run.measured()}
     rows = [
-        [f"{what[key]}{', growth' if len(run.figures[key]) > 1 else ''}", f"{'**!** ' * (value > limit)}{number(value)}", number(limit)]
+        [
+            f"{what[key]}{', growth' if len(run.figures[key]) > 1 else ''}",
+            f"{'**!** ' * (value > limit)}{number(value)}",
+            number(limit),
+        ]
         for key, (value, limit) in held(run).items()
     ]
     return markdown(["gate", "measured", "limit"], rows, 2)

@@ -251,9 +251,7 @@ def beginning(python: list[str], path: Path, event: str, runs: int) -> dict[str,
     os.environ["NMEM_SKIP_SETTLE"] = "1"
     run(words, made(-1), tells=True)
     TOLD.clear()
-    found = compare(
-        BARE, words, [made(n) for n in range(runs + PEAKS)], tells=True
-    )
+    found = compare(BARE, words, [made(n) for n in range(runs + PEAKS)], tells=True)
     told = TOLD[1::2]
     forget(path, f"new-{mark}-*")
     return {**found, "told": sum(1 for size in told if size), "told_bytes": int(statistics.median(told))}
@@ -321,9 +319,7 @@ def acting(python: list[str], path: Path, event: str, runs: int, *, silent: bool
     words = [*python, "claude", event, "--db", str(path)]
     run(words, made(-1), tells=True)
     TOLD.clear()
-    found = compare(
-        BARE, words, [made(n) for n in range(runs + PEAKS)], tells=True
-    )
+    found = compare(BARE, words, [made(n) for n in range(runs + PEAKS)], tells=True)
     told = sum(1 for size in TOLD[1::2] if size)
     forget(path, f"new-{mark}-*")
     return {**found, "told": told}

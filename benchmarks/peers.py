@@ -108,8 +108,8 @@ def nmem(sessions: Material, entry: Path, folder: Path) -> Peer:
     one.hook = hooked([*words, "PostToolUse", "--db", str(path)], lambda number: hook_cost.payload(number, 4))
     one.prompt = hooked([*words, "UserPromptSubmit", "--db", str(path)], prompt)
     one.write_ms = one.prompt * bare()
-    told = f"whole sessions with every call, from their transcripts; tells the related one at a first prompt in {found['told_rate']:.2f}"
-    one.notes = [told, "no process stays"]
+    told = f"tells the related session at a first prompt in {found['told_rate']:.2f}"
+    one.notes = ["has whole sessions with every call, from their transcripts", told, "no process stays"]
     return one
 
 
@@ -152,7 +152,9 @@ def share(found: Sequence[Sequence[str]], sessions: Material, first: int) -> flo
     of = {name: project for project, name, _ in material.texts(sessions)}
     hits = 0
     for asked, names in zip(sessions.asked, found, strict=True):
-        mine = [name for name in dict.fromkeys(each.partition("#")[0] for each in names) if of.get(name) == asked.project]
+        mine = [
+            name for name in dict.fromkeys(each.partition("#")[0] for each in names) if of.get(name) == asked.project
+        ]
         hits += bool(asked.sessions.intersection(mine[:first]))
     return round(hits / len(found), 4)
 
@@ -165,7 +167,8 @@ def rated(one: Peer, sessions: Material, titles: Sequence[Sequence[str]], whole:
 
 def interpreter(version: str, *, extensions: bool = False) -> str:
     """A Python of at least this version, that loads extensions of SQLite where they are needed. Raises Absent."""
-    found = [sys.executable, "/usr/bin/python3", *map(str, sorted(Path(getpwuid(os.getuid()).pw_dir).glob(".pyenv/versions/*/bin/python3"))),
+    home = Path(getpwuid(os.getuid()).pw_dir)  # that of the environment is one of its own
+    found = [sys.executable, "/usr/bin/python3", *map(str, sorted(home.glob(".pyenv/versions/*/bin/python3"))),
              *filter(None, map(shutil.which, ("python3.12", "python3.13", "python3.14")))]  # fmt: skip
     check = _LOADS.format(version.replace(".", ", "), "enable_load_extension" if extensions else "execute")
     for each in found:
@@ -217,7 +220,9 @@ def driven(name: str, sessions: Material, folder: Path, python: Path, env: dict[
     (folder / "given.json").write_text(json.dumps(given), "utf-8")
     driver = str(Path(__file__).with_name("peer_driver.py"))
     words = [str(python), driver, name, str(folder / "given.json"), str(folder / "found.json")]
-    done = subprocess.run(words, env={**os.environ, **env, "PYTHONPATH": ""}, capture_output=True, text=True, timeout=400, check=False)
+    done = subprocess.run(
+        words, env={**os.environ, **env, "PYTHONPATH": ""}, capture_output=True, text=True, timeout=400, check=False
+    )
     if done.returncode:
         raise Absent(f"it ended with {done.stderr.strip().splitlines()[-1][:200]}")
     found = json.loads((folder / "found.json").read_text("utf-8"))
@@ -256,7 +261,9 @@ def basic_memory(sessions: Material, folder: Path) -> Peer:
     home.mkdir()
     env = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "BASIC_MEMORY_LOG_LEVEL": "ERROR"}
     one = driven(name, sessions, folder, python, env)
-    one.notes = ["full-text search: its vectors need a model that it downloads; its hooks run at starts and compactions only"]
+    one.notes = [
+        "full-text search: its vectors need a model that it downloads; its hooks run at starts and compactions only"
+    ]
     return one
 
 
@@ -344,4 +351,8 @@ def verdict(peers: Sequence[dict[str, Any]]) -> str:
             label = f"whole issue {name}" if key == "whole_at_5" else f"title {name}" if key == "hit_at_5" else name
             winners = " and ".join(each for each, value in values.items() if value == top)
             best.setdefault(winners, []).append("search p95" if key == "search_p95" else label)
-    return "best at " + "; ".join(f"{', '.join(what)}: {who}" for who, what in best.items()) if best else "nothing to compare"
+    return (
+        "best at " + "; ".join(f"{', '.join(what)}: {who}" for who, what in best.items())
+        if best
+        else "nothing to compare"
+    )

@@ -1,8 +1,8 @@
 """What reading costs beside a control: a page of the timeline and of episodes, the current episode, a context.
 
-The control is a query over a table in memory, made in the same rounds: it is paced by the machine as the others are, and
-knows no database on disk. Every round asks every database once, in an order that chance decides. Milliseconds are of
-the clock; ratios to the control of processor time, which does not tell of who else works on the machine.
+The control is a query over a table in memory, made in the same rounds: it is paced by the machine as the others are,
+and knows no database on disk. Every round asks every database once, in an order that chance decides. Milliseconds are
+of the clock, ratios to the control of processor time, which does not tell of who else works on the machine.
 """
 
 from __future__ import annotations

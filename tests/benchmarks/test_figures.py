@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,10 +119,10 @@ def test_a_source_is_told_once_and_material_that_is_absent_is_said(tmp_path: Pat
 
 
 def test_peers_are_ranked_as_it_is_and_one_that_cannot_run_says_why() -> None:
-    empty = dict.fromkeys((key for _, key, _ in peers.COLUMNS))
-    ours = {**empty, "name": "nmem", "hit_at_1": 0.6, "disk_mb": 40.0, "memory_mb": 0.0, "notes": []}
-    other = {**empty, "name": "other 1.0", "hit_at_1": 0.7, "disk_mb": 20.0, "memory_mb": 300.0, "notes": []}
-    absent = {**empty, "name": "third 2.0", "notes": ["not measured: needs a | model"]}
+    empty: dict[str, Any] = {**dict.fromkeys(key for _, key, _ in peers.COLUMNS), "notes": []}
+    ours: dict[str, Any] = {**empty, "name": "nmem", "hit_at_1": 0.6, "disk_mb": 40.0, "memory_mb": 0.0}
+    other: dict[str, Any] = {**empty, "name": "other 1.0", "hit_at_1": 0.7, "disk_mb": 20.0, "memory_mb": 300.0}
+    absent: dict[str, Any] = {**empty, "name": "third 2.0", "notes": ["not measured: needs a | model"]}
     said = peers.says({"commit": "c", "machine": "m", "peers": [ours, other, absent]})
     assert "title hit@1, disk, MB: other 1.0" in said
     assert "memory, MB: nmem" in said
