@@ -221,7 +221,7 @@ def driven(name: str, sessions: Material, folder: Path, python: Path, env: dict[
     driver = str(Path(__file__).with_name("peer_driver.py"))
     words = [str(python), driver, name, str(folder / "given.json"), str(folder / "found.json")]
     done = subprocess.run(
-        words, env={**os.environ, **env, "PYTHONPATH": ""}, capture_output=True, text=True, timeout=400, check=False
+        words, env={**os.environ, **env, "PYTHONPATH": ""}, capture_output=True, text=True, timeout=900, check=False
     )
     if done.returncode:
         raise Absent(f"it ended with {done.stderr.strip().splitlines()[-1][:200]}")
