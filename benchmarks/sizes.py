@@ -22,6 +22,7 @@ from benchmarks.figures import Run, commit, machine
 from benchmarks.lived import live
 from capture.storage import store
 from nmem import tables
+from nmem.retrieval import index
 
 SIZES = (10_000, 100_000, 1_000_000, 3_000_000)
 SCREENS = ("now", "episodes", "learnings", "search", "sessions")
@@ -84,6 +85,7 @@ def copied(path: Path, folder: Path) -> Path:
     shutil.copy(path, target)
     with closing(store.connect(str(target), timeout=10)) as db:
         tables.ensure(db)
+        index.keep(db)  # nothing to do but for a database that an earlier version made
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return target
 
