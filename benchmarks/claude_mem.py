@@ -50,6 +50,15 @@ class Worker:
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
 
     def __enter__(self) -> Self:
+        try:
+            self._begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _begin(self) -> None:
+        """Start it with its settings, and wait for its vector database."""
         self._do("start")
         python = self.env["CLAUDE_MEM_PYTHON_VERSION"]
         file = self.data / "settings.json"  # written by the first start
@@ -64,7 +73,6 @@ class Worker:
             if time.monotonic() > end:
                 raise TimeoutError(f"its vector database is not there after {WAIT:.0f} s")
             time.sleep(1)
-        return self
 
     def __exit__(self, *_: object) -> None:
         every = self.processes()

@@ -1,6 +1,6 @@
 """The cheap figures, as ratios that hold on a busy machine too: what a change must not break unnoticed.
 
-Two small memories, ten times apart. A hook costs so many bare interpreters, turn about; reads and searches grow no more
+Two small memories, six times apart. A hook costs so many bare interpreters, turn about; reads and searches grow no more
 than the limits say, in processor time beside a control. The limits are wide: `python -m benchmarks` has the budgets.
 """
 
@@ -19,8 +19,8 @@ from benchmarks.figures import ROOT, Run, commit, machine, markdown, number
 from benchmarks.lived import live
 from benchmarks.sizes import Say, weighed
 
-SMALL, LARGE = 2_000, 20_000
-ROUNDS, HOOKS = 20, 12
+SMALL, LARGE = 2_000, 12_000
+ROUNDS, HOOKS = 20, 9
 HOOK, GREW, BYTES = 4.5, 3.0, 900.0
 """Bare interpreters of a tool call's hook; times from small to large; bytes an observation with its indexes."""
 LIMITS = {"hook PostToolUse": HOOK, "read stream": GREW, "read current": GREW, "read context": GREW,

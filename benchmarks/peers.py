@@ -12,6 +12,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -69,6 +70,7 @@ class Peer:
 def measured(data: Path, say: Say, only: str = "") -> dict[str, Any]:
     """nmem and every peer. A peer that cannot run is a row that says why."""
     out: list[Peer] = []
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended then, too
     with tempfile.TemporaryDirectory(prefix="nmem-peers-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         with apart(folder) as entry, material.retrieved(data) as sessions:
