@@ -157,6 +157,8 @@ def _keys(run: Run, paths: Mapping[int, Path], runs: int) -> None:
 def _hooks(run: Run, entry: Path, size: int, path: Path, runs: int) -> None:
     for event, found in hook_cost.every(entry, path, runs).items():
         run.add(f"hook {event}", size, found["ratio"])
+        if found.get("told", runs) < runs:
+            run.remarks.append(f"At {size:,} {found['told']} of {runs} hooks of {event} told something in time.")
 
 
 def say(text: str) -> None:
