@@ -24,8 +24,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from feed_latency import commit, cpu_seconds, read_until  # type: ignore[import-not-found]  # beside this file
-from key_latency import Cockpit  # type: ignore[import-not-found]
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+from benchmarks.feed_latency import commit, cpu_seconds, read_until  # noqa: E402
+from benchmarks.key_latency import Cockpit  # noqa: E402
 
 FRAME_MS, IDLE_PERCENT, RSS_MB = 50.0, 1.0, 120.0
 _TIMED = """

@@ -24,9 +24,11 @@ import termios
 import time
 from pathlib import Path
 
-from capture.event import OK, Batch, Observation, Project
-from capture.seal import seal
-from capture.storage import store
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+from capture.event import OK, Batch, Observation, Project  # noqa: E402
+from capture.seal import seal  # noqa: E402
+from capture.storage import store  # noqa: E402
 
 
 def commit(path: str, word: str, number: int) -> float:

@@ -22,6 +22,7 @@ import sys
 import tempfile
 import termios
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 BARE = """
@@ -57,6 +58,32 @@ def first_frame(argv: list[str], marker: bytes, limit: float = 20.0) -> tuple[fl
         os.close(fd)
 
 
+Times = list[tuple[float, float]]
+"""Of each run the milliseconds of the clock and of processor time."""
+
+
+def compared(programs: Mapping[str, tuple[list[str], bytes]], runs: int) -> dict[str, Times]:
+    """Start the bare app and each program (arguments, marker) turn about; the first run of each is not counted."""
+    every = {"bare": ([sys.executable, "-c", BARE], b"BARE-READY"), **programs}
+    times: dict[str, Times] = {name: [] for name in every}
+    for number in range(runs + 1):
+        for name, (argv, marker) in every.items():
+            took = first_frame(argv, marker)
+            if number:
+                times[name].append(took)
+    return times
+
+
+def with_data(path: str) -> tuple[list[str], bytes]:
+    """The cockpit over a database, until it shows what is in it."""
+    return [sys.executable, "-m", "nmem", "tui", "--db", path], b"Stream"
+
+
+def ratio(times: Times, bare: Times, at: int = 0) -> float:
+    """The quotient of the medians: of the clock (0) or of processor time (1)."""
+    return statistics.median(each[at] for each in times) / statistics.median(each[at] for each in bare)
+
+
 def main() -> None:
     """Print the medians and their ratio."""
     parser = argparse.ArgumentParser()
@@ -65,20 +92,13 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     db = options.db or str(Path(tempfile.mkdtemp()) / "none.db")
-    bare_argv = [sys.executable, "-c", BARE]
     ours_argv = [sys.executable, "-m", "nmem", "tui", *(["--db", options.db] if options.db else [])]
     os.environ["NMEM_DB"] = db  # without --db an absent database is no mistake
     marker = b"Stream" if options.db else b"nmem init"
-    first_frame(bare_argv, b"BARE-READY")
-    first_frame(ours_argv, b"palette")
-    bare, ours, full = [], [], []
-    for _ in range(options.runs):
-        bare.append(first_frame(bare_argv, b"BARE-READY"))
-        ours.append(first_frame(ours_argv, b"palette"))
-        full.append(first_frame(ours_argv, marker))
+    times = compared({"first": (ours_argv, b"palette"), "full": (ours_argv, marker)}, options.runs)
     figures: dict[str, float] = {"runs": options.runs}
     for at, unit in enumerate(("ms", "cpu_ms")):
-        mine, first, whole = (statistics.median(each[at] for each in times) for times in (bare, ours, full))
+        mine, first, whole = (statistics.median(each[at] for each in times[of]) for of in ("bare", "first", "full"))
         figures |= {
             f"bare_{unit}": round(mine),
             f"first_frame_{unit}": round(first),

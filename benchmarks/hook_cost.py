@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,6 +42,8 @@ TOLD: list[int] = []
 """Bytes that each run printed."""
 BY_CPU: list[bool] = []
 """Not empty: processor time is counted."""
+BARE = [sys.executable, "-I", "-S", "-c", "pass"]
+"""What ratios are to."""
 PEAKS = 5
 """Runs in which it is measured."""
 _LINE = "tests/parser/test_window.py::test_budget_{0} PASSED  [{0:3d}%] in src/layout/render.py, took 0.{0:03d} s\n"
@@ -48,7 +51,9 @@ _LINE = "tests/parser/test_window.py::test_budget_{0} PASSED  [{0:3d}%] in src/l
 
 def installed(folder: Path) -> Path:
     """Install the checkout into a folder, compiled and with its packs as `nmem init` does; return the entry file."""
-    words = ["-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--compile", "--target", str(folder)]
+    words = ["-m", "pip", "install", "-q", "--no-deps", "--compile", "--target", str(folder)]
+    if find_spec("hatchling"):  # else pip fetches it, apart
+        words.append("--no-build-isolation")
     subprocess.run([sys.executable, *words, str(ROOT)], check=True, stdout=subprocess.DEVNULL)
     packed = [sys.executable, "-c", "import nmem.packs as p; p.make() or exit('no packs')"]
     subprocess.run(packed, check=True, cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)})
@@ -194,7 +199,7 @@ def long_session(python: list[str], path: Path, event: str, runs: int) -> dict[s
 
     made, before = (prompt, None) if event == "UserPromptSubmit" else (turn_end, turn)
     run([*python, "claude", event, *tail], made(0))
-    return compare([sys.executable, "-I", "-S", "-c", "pass"], [*python, "claude", event, *tail],
+    return compare(BARE, [*python, "claude", event, *tail],
                    [made(number) for number in range(runs + PEAKS)], before)  # fmt: skip
 
 
@@ -246,9 +251,7 @@ def beginning(python: list[str], path: Path, event: str, runs: int) -> dict[str,
     os.environ["NMEM_SKIP_SETTLE"] = "1"
     run(words, made(-1), tells=True)
     TOLD.clear()
-    found = compare(
-        [sys.executable, "-I", "-S", "-c", "pass"], words, [made(n) for n in range(runs + PEAKS)], tells=True
-    )
+    found = compare(BARE, words, [made(n) for n in range(runs + PEAKS)], tells=True)
     told = TOLD[1::2]
     forget(path, f"new-{mark}-*")
     return {**found, "told": sum(1 for size in told if size), "told_bytes": int(statistics.median(told))}
@@ -316,12 +319,30 @@ def acting(python: list[str], path: Path, event: str, runs: int, *, silent: bool
     words = [*python, "claude", event, "--db", str(path)]
     run(words, made(-1), tells=True)
     TOLD.clear()
-    found = compare(
-        [sys.executable, "-I", "-S", "-c", "pass"], words, [made(n) for n in range(runs + PEAKS)], tells=True
-    )
+    found = compare(BARE, words, [made(n) for n in range(runs + PEAKS)], tells=True)
     told = sum(1 for size in TOLD[1::2] if size)
     forget(path, f"new-{mark}-*")
     return {**found, "told": told}
+
+
+def every(entry: Path, path: Path, runs: int) -> dict[str, dict[str, float]]:
+    """Every event on one database, which is written to: event -> what `compare` says.
+
+    A database that has context (benchmarks/lived.py) keeps its own; another is given that of a large project.
+    """
+    python = [sys.executable, "-I", "-S", str(entry)]
+    found: dict[str, dict[str, float]] = {}
+    words = [*python, "claude", "PostToolUse", "--db", str(path)]
+    for kilobytes, name in ((4, "PostToolUse"), (64, "PostToolUse 64 KB")):
+        run(words, payload(-1, kilobytes))
+        found[name] = compare(BARE, words, [payload(number, kilobytes) for number in range(runs + PEAKS)])
+    for event in ("PreToolUse", "PostToolUseFailure"):
+        found[event] = acting(python, path, event, runs, silent=False)
+    for event in ("SessionStart", "FirstPrompt"):
+        found[event] = beginning(python, path, event, runs)
+    for event in ("UserPromptSubmit", "Stop"):
+        found[event] = long_session(python, path, event, runs)
+    return found
 
 
 def forget(path: Path, sessions: str) -> None:
@@ -361,7 +382,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         entry = given.entry or installed(Path(folder))
         path = database(given.db, given.rows)
-        floor = [sys.executable, "-I", "-S", "-c", "pass"]
         words = [sys.executable, "-I", "-S", str(entry), "claude", "PostToolUse", "--db", str(path)]
         failed = False
         if given.event in ("PostToolUseFailure", "PreToolUse"):
@@ -383,7 +403,7 @@ def main() -> None:
         for kilobytes, limit in LIMITS.items():
             for tool in ("Bash", "Read"):
                 run(words, payload(-1, kilobytes, tool))
-                found = compare(floor, words, [payload(n, kilobytes, tool) for n in range(given.runs + PEAKS)])
+                found = compare(BARE, words, [payload(n, kilobytes, tool) for n in range(given.runs + PEAKS)])
                 failed |= found["ratio"] > limit or found["peak_kb"] > MEMORY
                 print(json.dumps({"payload_kb": kilobytes, "tool": tool, "limit": limit, **found}), flush=True)
     print(f"limits held: {not failed}")

@@ -25,11 +25,13 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from feed_latency import spawn  # type: ignore[import-not-found]  # beside this file
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+from benchmarks.feed_latency import spawn  # noqa: E402
 
 SCREENS = ("now", "episodes", "stance", "learnings", "context", "search", "tasks", "health", "sessions")
 MOVES = {"j": b"j", "k": b"k", "ctrl+d": b"\x04", "ctrl+u": b"\x15", "G": b"G", "g": b"g", "tab": b"\t"}
@@ -226,6 +228,38 @@ def kinds(rows: dict[str, Row]) -> dict[str, Row]:
     return found
 
 
+def compared(
+    paths: Mapping[str, str], runs: int, size: tuple[int, int] = SIZES[-1], screens: Sequence[str] = SCREENS
+) -> dict[str, tuple[dict[str, Row], float]]:
+    """Every key on every screen of a cockpit for each path, screen by screen in turn; its rows and megabytes."""
+    cockpits: dict[str, Cockpit] = {}
+    try:
+        for name, path in paths.items():
+            cockpits[name] = Cockpit(path, size)
+        for each in screens:
+            for cockpit in cockpits.values():
+                screen(cockpit, each, runs)
+        return {name: (cockpit.rows, cockpit.memory()) for name, cockpit in cockpits.items()}
+    finally:
+        for cockpit in cockpits.values():
+            cockpit.close()
+
+
+def visited(path: str, runs: int, size: tuple[int, int]) -> tuple[dict[str, Row], float]:
+    """Every screen for the first time, in a new cockpit each run; its rows and megabytes."""
+    rows: dict[str, Row] = {}
+    memory = 0.0
+    for turn in range(2 * runs):
+        cockpit = Cockpit(path, size)
+        cockpit.rows = rows
+        try:
+            first(cockpit, turn)
+            memory = cockpit.memory()
+        finally:
+            cockpit.close()
+    return rows, memory
+
+
 def main() -> None:
     """Print a line for each screen and key; exit code 1 with --check where one is over the budget."""
     parser = argparse.ArgumentParser()
@@ -240,19 +274,11 @@ def main() -> None:
     sizes = [each for each in SIZES if options.size in ("", f"{each[0]}x{each[1]}")]
     found: dict[str, dict[str, float]] = {}
     for size in sizes:
-        rows: dict[str, Row] = {}
-        for turn in range(2 * options.runs if options.first else 1):
-            cockpit = Cockpit(options.path, size)
-            cockpit.rows = rows
-            try:
-                if options.first:
-                    first(cockpit, turn)
-                else:
-                    for name in [options.screen] if options.screen else SCREENS:
-                        screen(cockpit, name, options.runs)
-                memory = cockpit.memory()
-            finally:
-                cockpit.close()
+        if options.first:
+            rows, memory = visited(options.path, options.runs, size)
+        else:
+            screens = [options.screen] if options.screen else SCREENS
+            rows, memory = compared({"": options.path}, options.runs, size, screens)[""]
         for name, row in [*rows.items(), *kinds(rows).items()]:
             found[f"{size[0]}x{size[1]} {name}"] = row.told()
         found[f"{size[0]}x{size[1]} memory"] = {"rss_mb": round(memory, 1)}

@@ -2,7 +2,8 @@
 
 As benchmarks/grown.py makes it, over the year before today: 2,000 sessions and 20,000 episodes for a million
 observations, labelled, told and in threads; learnings with evidence, tasks, what sessions were told, runs of hooks. The
-context is folded and the search takes everything in as settling does it (`--quick` leaves these two out).
+context is folded, episodes are indexed, and the search takes everything in as settling does it (`--quick` leaves these
+three out).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from benchmarks.grown import Shape, shaped, words  # noqa: E402
 from capture.storage import store  # noqa: E402
 from nmem import tables  # noqa: E402
 from nmem.context import keep  # noqa: E402
+from nmem.retrieval import index  # noqa: E402
 from nmem.search import refresh  # noqa: E402
 
 YEAR, DAY = 365 * 86_400_000, 86_400_000
@@ -48,6 +50,7 @@ def live(path: str, total: int = 1_000_000, *, quick: bool = False) -> None:
                 part(db, dice, now)
         if not quick:
             keep.keep_all(db, now)
+            index.keep(db)
             refresh.refresh(db)
         db.execute("ANALYZE")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

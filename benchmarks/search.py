@@ -11,11 +11,13 @@ import os
 import random
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks import grown
 from benchmarks.searched import NEWEST, Maker, grow
 from capture.storage import store
 from nmem import database
@@ -49,6 +51,33 @@ def queries() -> dict[str, list[str]]:
     }  # fmt: skip
 
 
+def lived() -> list[str]:
+    """What is asked of a memory that benchmarks/lived.py made: each of its 48 words stands in many rows."""
+    dice = random.Random(13)
+    asked = [grown.words(dice, count) for count in (1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 5, 5, 9)]
+    names = [f"src/{grown.words(dice, 1)}", f"{grown.words(dice, 1)}.py", f"test_{dice.randrange(97)}.py"]
+    return [
+        *asked, *names, "pars", "re", '"parser cache"', "type:test", "is:failed", "is:pinned", "since:7d type:command",
+        f"{grown.words(dice, 1)} is:failed", f"{grown.words(dice, 1)} type:file_edit", "qqqzzz", "qqqzzz widget",
+        "what was the decision about the parser cache and why did the ledger test fail",
+    ]  # fmt: skip
+
+
+def compared(
+    paths: Mapping[str, Path], texts: Sequence[str], rounds: int, now: int
+) -> dict[str, tuple[list[float], int]]:
+    """Each text in each database, turn about, warm: milliseconds, and how many were stopped at the deadline."""
+    found: dict[str, tuple[list[float], int]] = {name: ([], 0) for name in paths}
+    for number in range(rounds + 1):
+        for text in texts:
+            for name, path in paths.items():
+                took, cut = timed(path, text, "relevance", warm=True, now=now)
+                if number:  # the first round warms the system's cache
+                    times, stopped = found[name]
+                    found[name] = ([*times, took], stopped + cut)
+    return found
+
+
 def ready(path: Path) -> None:
     """Make the database and take it in."""
     if not path.exists():
@@ -69,13 +98,13 @@ def cold(path: Path) -> None:
     os.close(file)
 
 
-def timed(path: Path, query: str, order: str, *, warm: bool) -> tuple[float, bool]:
+def timed(path: Path, query: str, order: str, *, warm: bool, now: int = NEWEST) -> tuple[float, bool]:
     """Milliseconds of one search, and whether its time was over."""
     if not warm:
         cold(path)
     with closing(database.reader(str(path))) as db:
         begun = time.perf_counter()
-        found = search(db, query, NEWEST, order=order)
+        found = search(db, query, now, order=order)
         return (time.perf_counter() - begun) * 1000, any("the time limit" in each for each in found.remarks)
 
 

@@ -1,0 +1,1 @@
+"""What is measured, and with what: `python -m benchmarks` measures all of it, each module one subject."""
