@@ -271,7 +271,7 @@ class Run:
 
     def all(self) -> None:
         """Half a year ago, then the days, then what is left to be done."""
-        for hour in range(3):
+        for hour in range(min(3, self.hours // 2)):
             self._session(-BEFORE + hour)
         self.world.nmem("settle", "--quiet")
         ledger = self.world.ledger
@@ -317,6 +317,7 @@ class Run:
             doomed = 0.0 if full and third <= step < 2 * third else kills
             self.hooks.round([(client, client.event(step, self.steps)) for client in self.clients], doomed)
         self.hooks.round([(client, client.end()) for client in self.clients])
+        self.hooks.temp = self.world.temp  # what a full disk took into its own was brought in by those who know it
 
     def _fill(self, hour: int) -> None:
         self.world.ledger.did["disks filled"] += 1
@@ -334,7 +335,6 @@ class Run:
     def _free(self) -> None:
         (self.world.disk / "filler").unlink(missing_ok=True)
         self.hooks.limited = False
-        self.hooks.temp = self.world.temp
 
     def _beside(self, hour: int) -> None:
         """What else happens in an hour, and is killed."""
