@@ -1,4 +1,4 @@
-"""The long run in short: two simulated hours of three clients with kills and full disks, by the script that runs days."""
+"""The long run in short: two simulated hours of three clients with kills and full disks, by the script of the days."""
 
 from __future__ import annotations
 
