@@ -54,6 +54,8 @@ HOUR_NS = 3_600_000_000_000
 BEFORE = 200 * 24
 """Hours before the first at which sessions were recorded that sweeps find old."""
 DISK_MB, FLAT = 64, 0.10
+LOOKS = 6
+"""Walks through all screens in each of the first two hours."""
 MARK = re.compile(r"ev\d{6}z")
 """What names an event, in the words that are stored of it."""
 LEFT = re.compile(r"nmem\.(db|log|log\.1)|(settle(-nmem)?|sweep)\.(lock|wanted)|cache/.*|spool/(slot\.(lost|errors))?"
@@ -285,7 +287,8 @@ class Run:
         try:
             for hour in range(self.hours):
                 self._hour(hour)
-                self.cockpit.walk()
+                for _ in range(LOOKS if hour < 2 else 1):  # who opens it looks at everything first
+                    self.cockpit.walk()
                 self.cockpit.look()
         finally:
             self.cockpit.close()

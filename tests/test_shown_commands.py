@@ -30,6 +30,7 @@ NOT_RUN = {
     "npx ": "fetches another program; tests/clients/test_real_mcp.py asks the server",
     "claude plugin": "a client's own; tests/clients/test_real_plugin.py runs it where the client is",
     "python -m nmem.training": "fits on material that the project does not ship",
+    "python benchmarks/": "measures for minutes; tests/test_agent_protocol.py and tests/test_soak.py run them in short",
     "nmem tui": "the cockpit has a terminal in tests/test_readme.py and tests/nmem_tui",
     "nmem task run": "starts clients: tests/nmem/dispatch",
     "nmem task attach": "wants a terminal: tests/nmem/dispatch/test_tmux.py",
