@@ -38,7 +38,7 @@ class Client:
             return self._told("BeforeAgent" if self.name == "gemini" else "UserPromptSubmit", {"prompt": text}, mark)
         if step % 6 == 5 or step == steps - 1:
             text = f"Half cents round up now; {mark} passes."
-            said = {"prompt_response": text} if self.name == "gemini" else {"last_assistant_message": text}
+            said: Payload = {"prompt_response": text} if self.name == "gemini" else {"last_assistant_message": text}
             return self._told("AfterAgent" if self.name == "gemini" else "Stop", said, mark)
         return self._call(("read", "edit", "test", "shell")[step % 6 - 1], mark)
 

@@ -85,7 +85,7 @@ def _collect() -> None:
     # The library keeps two styles of every ground by the widget that asked for them: all that a widget has drawn, with
     # what that was cut into, stays in memory after the widget.
     StylesCache.get_inner_outer.cache_clear()
-    # What a terminal is told of a look is kept by the look and the cell where it stands: 16,384 of them, a person's days.
+    # What a terminal is told of a look is kept by the look and the cell where it stands, up to 16,384 of them.
     if Strip.render_ansi.cache_info().currsize > _LOOKS:
         Strip.render_ansi.cache_clear()
     gc.collect()
