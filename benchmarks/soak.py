@@ -5,7 +5,7 @@
 The hooks of Claude Code, Codex and Gemini CLI run as processes of their own, three at a time, by a clock that this
 process moves (clocked.py): each hour a client has a session of so many events. Beside them a cockpit is open on a
 terminal and keys are pressed in it; sessions settle, backups are made, sweeps take what was recorded half a year
-before. Hooks, settlings, sweeps and backups are killed with SIGKILL at random moments; in two of eight hours the disk
+before. A run of a day or more begins with a year's past. Hooks, settlings, sweeps and backups are killed with SIGKILL at random moments; in two of eight hours the disk
 has not a byte left for a while, in one of them with the temporary folder on it. A small file system is mounted for
 that, where that is allowed; elsewhere the hooks may write no file beyond 8 KB.
 
@@ -53,9 +53,10 @@ CLOCKED = str(Path(__file__).with_name("clocked.py"))
 HOUR_NS = 3_600_000_000_000
 BEFORE = 200 * 24
 """Hours before the first at which sessions were recorded that sweeps find old."""
-DISK_MB, FLAT = 64, 0.10
-LOOKS = 6
-"""Walks through all screens in each of the first two hours."""
+DISK_MB, FLAT, PAST = 256, 0.10, 20_000
+"""The size of the disk; by how much the cockpit may grow; calls of the year before, in a run of a day or more."""
+LOOKS, ANSWERS_S = 6, 20.0
+"""Walks through all screens in each of the first two hours; seconds within which a key is answered."""
 MARK = re.compile(r"ev\d{6}z")
 """What names an event, in the words that are stored of it."""
 LEFT = re.compile(r"nmem\.(db|log|log\.1)|(settle(-nmem)?|sweep)\.(lock|wanted)|cache/.*|spool/(slot\.(lost|errors))?"
@@ -214,7 +215,7 @@ class Cockpit:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 160, 0, 0))
         self.memory: list[float] = []
         read_until(self.fd, b"Episodes", 20)
-        self._over = False
+        self._over, self._drawn = False, 0
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
 
@@ -222,7 +223,7 @@ class Cockpit:
         while not self._over:
             if select.select([self.fd], [], [], 0.1)[0]:
                 try:
-                    os.read(self.fd, 65_536)
+                    self._drawn += len(os.read(self.fd, 65_536))
                 except OSError:
                     return
 
@@ -233,6 +234,17 @@ class Cockpit:
                 os.write(self.fd, key)
                 time.sleep(0.01)
         os.write(self.fd, b"\x1b")
+
+    def answers(self) -> bool:
+        """Whether it draws something when keys are pressed; a cockpit that does not is a fault, and looked at no more."""
+        time.sleep(0.2)
+        before, until = self._drawn, time.monotonic() + ANSWERS_S
+        for key in b"12":
+            os.write(self.fd, bytes([key]))
+            time.sleep(0.2)
+        while self._drawn == before and time.monotonic() < until:
+            time.sleep(0.05)
+        return self._drawn != before
 
     def look(self) -> None:
         """Note its memory, in MB; a cockpit that has ended is a fault."""
@@ -272,7 +284,10 @@ class Run:
         self.chance = world.chance
 
     def all(self) -> None:
-        """Half a year ago, then the days, then what is left to be done."""
+        """A past, half a year ago, then the days, then what is left to be done."""
+        if self.hours >= 24:
+            argv = [sys.executable, str(Path(__file__).with_name("lived.py")), self.world.db, str(PAST), "--quick"]
+            subprocess.run(argv, env=self.world.env, check=True, stdout=subprocess.DEVNULL)
         for hour in range(min(3, self.hours // 2)):
             self._session(-BEFORE + hour)
         self.world.nmem("settle", "--quiet")
@@ -290,6 +305,9 @@ class Run:
                 for _ in range(LOOKS if hour < 2 else 1):  # who opens it looks at everything first
                     self.cockpit.walk()
                 self.cockpit.look()
+                if not self.cockpit.answers():
+                    self.world.ledger.faults.append(f"the cockpit answers no key after hour {hour}")
+                    break
         finally:
             self.cockpit.close()
         self.world.move(0)
