@@ -5,11 +5,12 @@
 The hooks of Claude Code, Codex and Gemini CLI run as processes of their own, three at a time, by a clock that this
 process moves (clocked.py): each hour a client has a session of so many events. Beside them a cockpit is open on a
 terminal and keys are pressed in it; sessions settle, backups are made, sweeps take what was recorded half a year
-before. A run of a day or more begins with a year's past. Hooks, settlings, sweeps and backups are killed with SIGKILL at random moments; in two of eight hours the disk
-has not a byte left for a while, in one of them with the temporary folder on it. A small file system is mounted for
-that, where that is allowed; elsewhere the hooks may write no file beyond 8 KB.
+before. A run of a day or more begins with a year's past. Hooks, settlings, sweeps and backups are killed with SIGKILL
+at random moments; in two of eight hours the disk has not a byte left for a while, in one of them with the temporary
+folder on it. A small file system is mounted for that, where that is allowed; elsewhere hooks may write no file beyond
+8 KB.
 
-At the end every event whose hook ended by itself is a row, a swept row or counted as lost, and the count agrees; the
+At the end every event whose hook ended by itself is a row or counted as lost, and the count agrees; the
 database is whole; no process and no file is left that should not be; the cockpit has the memory that it had at hour 2,
 within a tenth. Exit code 1 where one of these is not so.
 """
@@ -236,7 +237,7 @@ class Cockpit:
         os.write(self.fd, b"\x1b")
 
     def answers(self) -> bool:
-        """Whether it draws something when keys are pressed; a cockpit that does not is a fault, and looked at no more."""
+        """Whether it draws something when keys are pressed."""
         time.sleep(0.2)
         before, until = self._drawn, time.monotonic() + ANSWERS_S
         for key in b"12":
