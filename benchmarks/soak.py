@@ -98,7 +98,8 @@ class World:
         self.numbers = iter(range(1_000_000))
         self.ledger = Ledger()
         self.env = {**os.environ, "HOME": str(self.home), "NMEM_DB": self.db, FILE: str(self.clock), "NO_COLOR": "1",
-                    "TMPDIR": str(self.temp), "PYTHONWARNINGS": "ignore"}  # fmt: skip
+                    "TMPDIR": str(self.temp), "PYTHONWARNINGS": "ignore",
+                    "EDITOR": "true", "VISUAL": "true"}  # fmt: skip
         for name in ("NMEM_SKIP_SETTLE", "NMEM_SKIP_HOOKS", "NMEM_CONFIG", "XDG_CONFIG_HOME", "CLAUDECODE"):
             self.env.pop(name, None)
         self.move(0)
