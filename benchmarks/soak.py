@@ -410,8 +410,8 @@ def examined(world: World, memory: list[float]) -> dict[str, object]:
         faults.append(
             f"{len(missing)} events are missing, {counters.get('lost', 0)} are counted: {sorted(missing)[:9]}"
         )
-    if not gone or swept < len(gone):
-        faults.append(f"{len(gone)} of the old events are gone, {swept} are known by their trace")
+    if not swept or swept < len(gone):
+        faults.append(f"{len(gone)} of the old events are gone, {swept} calls are known by their trace")
     if strange:
         faults.append(f"rows that nobody told: {sorted(strange)[:9]}")
     left = [str(each.relative_to(root)) for root in (world.disk / "data", world.disk / "temp", world.temp)
@@ -423,7 +423,8 @@ def examined(world: World, memory: list[float]) -> dict[str, object]:
             faults.append(f"from hour {since} on the cockpit grew from {steady[0]:.1f} to {steady[-1]:.1f} MB")
     return {
         "acknowledged": len(ledger.acknowledged), "rows": len(ledger.acknowledged & found),
-        "lost": len(missing), "counted_lost": counters.get("lost", 0), "old": len(ledger.old), "swept": len(gone),
+        "lost": len(missing), "counted_lost": counters.get("lost", 0), "old": len(ledger.old),
+        "old_gone": len(gone), "swept": swept,
         "from_the_spool": counters.get("drained", 0), "killed_and_stored": len(ledger.killed & found),
         "did": dict(sorted(ledger.did.items())), "tables": rows,
         "cockpit_mb": [round(each, 1) for each in memory], "disk": "mounted" if world.mounted else "limited files",
