@@ -21,6 +21,7 @@ from contextlib import suppress
 from importlib import import_module
 
 from textual._styles_cache import StylesCache
+from textual.strip import Strip
 
 _ARENA_MAX = -8
 """The parameter of `mallopt` that says how many heaps there may be."""
@@ -52,6 +53,8 @@ _WORTH, _LONG = 0.3, 5.0
 _WHOLE = 20.0
 """Seconds of work after which what was put aside is looked through, too."""
 _YOUNG, _MIDDLE, _NEVER = 5_000, 20, 1_000_000
+_LOOKS = 1_024
+"""More of them are no screen's or two: they are made again where they are needed."""
 
 
 async def collect() -> None:
@@ -82,6 +85,9 @@ def _collect() -> None:
     # The library keeps two styles of every ground by the widget that asked for them: all that a widget has drawn, with
     # what that was cut into, stays in memory after the widget.
     StylesCache.get_inner_outer.cache_clear()
+    # What a terminal is told of a look is kept by the look and the cell where it stands, up to 16,384 of them.
+    if Strip.render_ansi.cache_info().currsize > _LOOKS:
+        Strip.render_ansi.cache_clear()
     gc.collect()
     gc.freeze()
     give_back()

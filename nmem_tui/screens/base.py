@@ -272,6 +272,11 @@ class View(Screen[Any], inherit_bindings=False):
         if self.cockpit.wears(self):
             event.refresh_styles = False
 
+    @on(ScreenResume)
+    def sweep_toasts(self) -> None:
+        """A toast that was over while another screen was shown goes; its place stays in the library, for ever."""
+        self.query("ToastHolder:empty").remove()
+
     def on_screen_resume(self) -> None:
         """Catch up with what was committed while another screen was shown."""
         if self.seen not in (-1, self.cockpit.generation):

@@ -27,6 +27,7 @@ from nmem.context import config
 from nmem.demo import remove, temporary
 from nmem.demo.player import Player, record, tasks
 from nmem_tui.app import Cockpit
+from tests.nmem_tui import moving
 
 AT = 1_773_313_440_000
 """The moment at which all pictures are taken."""
@@ -67,7 +68,8 @@ SHOTS = (
     Shot("health", ("8",), NARROW),
     Shot("story", ("2", "j", "j", "enter"), NARROW),
 )
-"""The pictures that README and docs show."""
+"""The pictures that README and docs show, beside the one that moves."""
+MOVING, MOVING_SIZE = "tour", (100, 30)
 
 
 def _record(path: str) -> None:
@@ -118,6 +120,11 @@ async def take(shot: Shot, path: str) -> str:
                 await pilot.press(key)
                 await still(pilot)
             return tidy(app.export_screenshot(title="nmem tui"))
+
+
+async def tour(path: str) -> str:
+    """The picture that moves, as SVG."""
+    return moving.composed([await take(Shot("", step.keys, MOVING_SIZE), path) for step in moving.STEPS])
 
 
 async def still(pilot: Pilot[None]) -> None:
@@ -179,8 +186,10 @@ def main(folder: Path) -> None:
     for shot in SHOTS:
         with recorded() as path:
             (folder / f"{shot.name}.svg").write_text(asyncio.run(take(shot, path)), "utf-8")
+    with recorded() as path:
+        (folder / f"{MOVING}.svg").write_text(asyncio.run(tour(path)), "utf-8")
     for old in folder.iterdir():
-        if old.suffix != ".svg" or old.stem not in {shot.name for shot in SHOTS}:
+        if old.suffix != ".svg" or old.stem not in {MOVING, *(shot.name for shot in SHOTS)}:
             old.unlink()
 
 

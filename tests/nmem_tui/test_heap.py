@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.color import ColorSystem
+from rich.style import Style
+from textual.strip import Strip
 
 from nmem_tui import idle
 
@@ -30,6 +33,17 @@ def test_what_is_free_goes_back() -> None:
     idle.give_back()
     library.free(blocks[-1])
     assert before - resident() > 40_000_000
+
+
+def test_looks_that_were_drawn_once_are_not_kept_for_ever() -> None:
+    looks = Strip.render_ansi.cache_info
+    for x in range(2_000):
+        Strip.render_ansi(Style(meta={"offset": (x, 0)}), ColorSystem.TRUECOLOR)
+        if x == 500:
+            idle._collect()
+            assert looks().currsize > 400, "those of a screen or two stay"
+    idle._collect()
+    assert looks().currsize == 0
 
 
 def test_another_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

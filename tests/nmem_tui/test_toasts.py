@@ -39,6 +39,19 @@ async def test_one_at_a_time_and_nothing_under_it_but_tabs(
         assert "u undoes" in "".join(screen_text(pilot)[:2])
 
 
+async def test_screens_keep_no_place_of_a_toast_that_is_over(make_db: Any, cockpit: Any, settled: Any) -> None:
+    async with cockpit(make_db("story"), (120, 36)) as pilot:
+        await settled(pilot)
+        for number in range(6):
+            pilot.app.say(f"thing {number} is done")
+            for key in "21":
+                await pilot.press(key)
+                await settled(pilot)
+        await pilot.press("2")
+        await settled(pilot)
+        assert len(pilot.app.screen.query("ToastHolder")) <= 2
+
+
 @given(st.text(max_size=300), st.integers(1, 200))
 def test_at_most_two_lines_that_fit(text: str, cells: int) -> None:
     lines = host.toast_lines(f"{text} · u undoes", cells).split("\n")
