@@ -1,0 +1,241 @@
+"""Makes versions of facts that are fit to leave, where what is stored has changed or the rules of redaction have.
+
+Every text is redacted whole by the newest rules of its project, and cut only then. Reading and redacting take no lock;
+what was purged meanwhile is found by the number of the newest purge, and nothing of that project is written then.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+
+from capture.storage.sessions import called_by
+from capture.storage.store import transaction
+from capture.text import clean
+from nmem.purge.rules import rules
+from nmem.share import Outward
+from nmem.team import local, material
+from nmem.team.config import Membership
+from nmem.team.local import Shared, digest
+from nmem.team.material import Material
+from nmem.text import json_list, json_object
+
+TITLE, BODY, VALUE = 200, 8_000, 1_500
+"""Characters of a title, a text, and each text of the data."""
+_FILES, _LISTED = 100, 20
+"""Paths, and texts of a list."""
+_BATCH = 500
+_RULES = "rules"
+"""Under which the rules are kept by which all versions were looked at."""
+
+Texts = tuple[str, str, str, str]
+"""Title, body, files and data as they leave; the last two are JSON."""
+
+
+@dataclass(slots=True)
+class Made:
+    """What a look at the stored facts came to."""
+
+    new: int = 0
+    withdrawn: int = 0
+    strangers: list[str] = field(default_factory=list)
+    """Shared projects that are another one by now: nothing of them leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The newest version by this machine ("" for none), and by any machine of this person."""
+
+    own_id: str
+    own: str
+    """Digests of the stored material, and of the text as it left."""
+    live_id: str
+    live: str
+    source: str
+    """What this machine made it of; "" where it made none."""
+
+    @property
+    def raws(self) -> tuple[str, str]:
+        """Digests of the material."""
+        return self.own.partition(".")[0], self.live.partition(".")[0]
+
+    def saying(self, mark: str) -> str:
+        """The id of the version that says the same; "" where none does."""
+        said = mark.partition(".")[2]
+        return self.live_id if self.live.partition(".")[2] == said else (
+            self.own_id if self.own.partition(".")[2] == said else "")  # fmt: skip
+
+
+class _PurgedMeanwhile(Exception):
+    pass
+
+
+def make(db: Connection, us: Membership, step: Callable[[], None], now: int) -> Made:
+    """Write the versions that are missing, of every shared project; `step` is called now and then."""
+    made = Made()
+    fresh = local.state(db, _RULES) != rules()
+    for shared in local.projects(db, us.team):
+        if not shared.same:
+            made.strangers.append(shared.name)
+            continue
+        with suppress(_PurgedMeanwhile):  # the next pass reads what is left
+            _Project(db, us, shared, made, step, now).make(fresh=fresh)
+    if fresh and not made.strangers:
+        with transaction(db):
+            local.keep(db, _RULES, rules())
+    return made
+
+
+class _Project:
+    """One project in one pass."""
+
+    def __init__(
+        self, db: Connection, us: Membership, shared: Shared, made: Made, step: Callable[[], None], now: int
+    ) -> None:
+        self.db, self.us, self.shared, self.made, self.step, self.now = db, us, shared, made, step, now
+        self.names = called_by(db, shared.project_id)
+        roots = db.execute("SELECT root FROM project_folders WHERE project_id = ?", (shared.project_id,)).fetchall()
+        self.out = Outward([shared.root, *(str(row[0]) for row in roots)], self.names)
+        self.purges = self._purges()
+
+    def make(self, *, fresh: bool) -> None:
+        if fresh:
+            self._again()
+        known, there = self._known(), set()
+        waiting: list[tuple[Material, str, str, Texts]] = []
+        for one in material.of(self.db, self.shared):
+            about = local.subject(self.us.member, *one.key)
+            there.add(about)
+            raw = digest(one.title, one.body, json.dumps([one.files, sorted(one.data.items())]))
+            had = known.get(about)
+            if had and raw in had.raws:
+                continue
+            self.step()
+            waiting.append((one, about, raw, texts(self.out, one)))
+            if len(waiting) == _BATCH:
+                self._write(waiting, known)
+                waiting = []
+        self._write(waiting, known)
+        self._vanished({about: had for about, had in known.items() if about not in there})
+
+    def _purges(self) -> int:
+        return int(self.db.execute("SELECT coalesce(max(id), 0) FROM purges").fetchone()[0])
+
+    def _undisturbed(self) -> None:
+        """Inside the transaction that writes. Raises _PurgedMeanwhile."""
+        if self._purges() != self.purges:
+            raise _PurgedMeanwhile
+
+    def _known(self) -> dict[str, _Known]:
+        """The newest versions by this person, by subject."""
+        rows = self.db.execute(
+            "SELECT subject, id, device = ?, digest, source FROM team_facts WHERE project_id = ? AND own = 1"
+            " AND author = ? AND team = ? AND gone != 2 ORDER BY coalesce(seq, ?), rowid",
+            (self.us.device, self.shared.project_id, self.us.member, self.us.team, 1 << 62),
+        )
+        out: dict[str, _Known] = {}
+        for about, id_, ours, mark, source in rows:
+            before = out.get(about, _Known("", "", "", "", ""))
+            own = (id_, mark) if ours else (before.own_id, before.own)
+            out[about] = _Known(*own, id_, mark, source if ours else before.source)
+        return out
+
+    def _write(self, waiting: Sequence[tuple[Material, str, str, Texts]], known: dict[str, _Known]) -> None:
+        if not waiting:
+            return
+        with transaction(self.db):
+            self._undisturbed()
+            gone = {row[0] for row in self.db.execute(
+                "SELECT id FROM team_gone WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps([about for _, about, _, _ in waiting]),))}  # fmt: skip
+            for one, about, raw, said in waiting:
+                mark, had = f"{raw}.{digest(*said)}", known.get(about)
+                if about in gone:
+                    continue  # taken away for ever, whatever became of it here
+                same = had.saying(mark) if had else ""
+                if not same:
+                    self.insert(about, one.kind, one.at, said, (one.session_id, one.source, mark))
+                # versions of another machine, or of a backup, are known by what they were made of from now on
+                self.db.execute(
+                    "UPDATE team_facts SET source = ?, session_id = ?, digest = iif(id = ?, ?, digest)"
+                    " WHERE subject = ? AND own = 1",
+                    (one.source, one.session_id, same, mark, about),
+                )
+            local.hold(self.db, [about for _, about, _, _ in waiting])
+
+    def insert(self, about: str, kind: str, at: int, said: Texts, origin: tuple[str | None, str, str]) -> None:
+        """A version of one's own that waits to be sent; `origin`: session, source, digest."""
+        self.made.new += 1
+        self.db.execute(
+            "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, title, body, files, data,"
+            " own, session_id, source, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)",
+            (local.new_id(), self.us.team, kind, about, self.shared.project_id, self.us.member, self.us.device, at,
+             *said, *origin),
+        )  # fmt: skip
+
+    def _vanished(self, known: dict[str, _Known]) -> None:
+        """What is no episode, decision, learning or entry any more is withdrawn; its subject may come back."""
+        about = [each for each, had in known.items() if had.source]
+        if not about:
+            return
+        with transaction(self.db):
+            self._undisturbed()
+            rows = self.db.execute(
+                "SELECT id FROM team_facts WHERE subject IN (SELECT value FROM json_each(?)) AND own = 1 AND device = ?"
+                " AND source != ''", (json.dumps(about), self.us.device),
+            ).fetchall()  # fmt: skip
+            local.withdraw(self.db, [str(row[0]) for row in rows], self.now)
+            self.made.withdrawn += len(rows)
+
+    def _again(self) -> None:
+        """Versions that the rules in force would have redacted otherwise go, and come back as the rules want them."""
+        rows = self.db.execute(
+            "SELECT id, kind, subject, at, title, body, files, data, gone, session_id, source, digest FROM team_facts"
+            " WHERE project_id = ? AND own = 1 AND author = ? AND team = ? AND gone != 2 ORDER BY rowid",
+            (self.shared.project_id, self.us.member, self.us.team),
+        ).fetchall()
+        changed = []
+        for row in rows:
+            self.step()
+            said = redacted(self.out, (row[4], row[5], row[6], row[7]))
+            if digest(*said) != str(row[11]).partition(".")[2]:
+                changed.append((row, said))
+        for at in range(0, len(changed), _BATCH):
+            with transaction(self.db):
+                self._undisturbed()
+                for row, said in changed[at : at + _BATCH]:
+                    local.withdraw(self.db, [row[0]], self.now)
+                    self.made.withdrawn += 1
+                    if not row[8]:
+                        self.insert(row[2], row[1], row[3], said, (row[9], row[10], f"?.{digest(*said)}"))
+
+
+def texts(out: Outward, one: Material) -> Texts:
+    """What leaves of a thing: redacted whole, then cut."""
+    data = {key: _value(out, value) for key, value in one.data.items()}
+    return _formed(out.line(one.title, TITLE), out.text(one.body, BODY), _relative(out, one.files), data)
+
+
+def _value(out: Outward, value: str | tuple[str, ...]) -> str | list[str]:
+    return out.text(value, VALUE) if isinstance(value, str) else [out.text(each, VALUE) for each in value[:_LISTED]]
+
+
+def redacted(out: Outward, said: Texts) -> Texts:
+    """What left once, by the rules in force."""
+    data = {key: out.text(value) if isinstance(value, str) else [out.text(str(each)) for each in value]
+            if isinstance(value, list) else value for key, value in json_object(said[3]).items()}  # fmt: skip
+    return _formed(out.line(said[0]), out.text(said[1]), _relative(out, json_list(said[2])), data)
+
+
+def _formed(title: str, body: str, files: list[str], data: dict[str, object] | dict[str, str | list[str]]) -> Texts:
+    """As it is stored on every side, so that two of one text have one digest."""
+    plain = local.plain(data)
+    return clean(title), clean(body), json.dumps(files, ensure_ascii=False), json.dumps(plain, ensure_ascii=False)
+
+
+def _relative(out: Outward, files: Iterable[object]) -> list[str]:
+    """Paths in the project; what lies elsewhere is nobody's business."""
+    return local.paths([out.path(each) for each in files if isinstance(each, str)])[:_FILES]
