@@ -209,7 +209,7 @@ def announce_again(db: Connection, member: str) -> None:
 
 def take_gone(db: Connection, member: str, gone: Sequence[Gone], key: str, read: Read) -> int:
     """Take away here what was taken away; how many versions went. The mark of how far was read goes with it."""
-    before = db.total_changes
+    went = 0
     with transaction(db):
         db.executemany(
             "INSERT INTO team_gone (id, subject, origin, at, announced_seq) VALUES (?, ?, ?, ?, ?)"
@@ -217,18 +217,18 @@ def take_gone(db: Connection, member: str, gone: Sequence[Gone], key: str, read:
             # what this person took away on another machine is told again from here as well
             [(each.id, each.subject, MINE if each.author == member else THEIRS, now(), each.seq) for each in gone],
         )
-        counted = db.total_changes - before
         subjects = json.dumps([each.subject for each in gone if each.subject])
-        db.execute(f"DELETE FROM team_facts WHERE subject {_IN}", (subjects,))  # noqa: S608
+        went += db.execute(f"DELETE FROM team_facts WHERE subject {_IN}", (subjects,)).rowcount  # noqa: S608
         for each in gone:
             if not each.subject:
                 row = db.execute(
                     "DELETE FROM team_facts WHERE id = ? AND author = ? RETURNING subject", (each.id, each.author)
                 ).fetchone()
                 if row:
+                    went += 1
                     _hold(db, str(row[0]), each.author)
         keep_far(db, key, read)
-    return db.total_changes - before - counted
+    return went
 
 
 def clear_gone(db: Connection) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple, TypeVar
 
 from nmem.errors import NmemError
@@ -105,7 +104,7 @@ def connected(server: Mapping[str, str]) -> Iterator[Connection[Any]]:
         made.close()
 
 
-def driver() -> ModuleType:
+def driver() -> Any:
     """The module psycopg. Raises NmemError where it is not installed."""
     try:
         import psycopg  # on use: only who shares with a team has it

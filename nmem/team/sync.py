@@ -112,7 +112,7 @@ def run(db_path: str, *, background: bool = False, still: float = STILL) -> Pass
     with _alone(db_path) as mine:
         if not mine:
             return None
-        with closing(store.connect(db_path, timeout=_BUSY)) as db:
+        with closing(database.leniently(store.connect(db_path, timeout=_BUSY))) as db:
             tables.ensure(db)
             db.execute("PRAGMA secure_delete=ON")
             if background and local.state(db, PAUSED):

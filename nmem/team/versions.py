@@ -16,7 +16,7 @@ from capture.storage.sessions import called_by
 from capture.storage.store import transaction
 from capture.text import clean
 from nmem.purge.rules import rules
-from nmem.share import Outward
+from nmem.share import PLACEHOLDER, Outward
 from nmem.team import local, material
 from nmem.team.config import Membership
 from nmem.team.local import Shared, digest
@@ -139,8 +139,11 @@ class _Project:
         out: dict[str, _Known] = {}
         for about, id_, ours, mark, source in rows:
             before = out.get(about, _Known("", "", "", "", ""))
-            own = (id_, mark) if ours else (before.own_id, before.own)
-            out[about] = _Known(*own, id_, mark, source if ours else before.source)
+            out[about] = (
+                _Known(id_, mark, id_, mark, source)
+                if ours
+                else _Known(before.own_id, before.own, id_, mark, before.source)
+            )
         return out
 
     def _write(self, waiting: Sequence[tuple[Material, str, str, Texts]], known: dict[str, _Known]) -> None:
@@ -214,9 +217,23 @@ class _Project:
 
 
 def texts(out: Outward, one: Material) -> Texts:
-    """What leaves of a thing: redacted whole, then cut."""
+    """What leaves of a thing: redacted whole, then cut; a secret that one of its texts gives away goes from all."""
+    said = _texts(out, one)
+    if any(PLACEHOLDER in each for each in said):
+        for each in (one.title, one.body, *one.files, *(text for value in one.data.values() for text in _list(value))):
+            out.learn(each)
+        said = _texts(out, one)
+        out.forget()
+    return said
+
+
+def _texts(out: Outward, one: Material) -> Texts:
     data = {key: _value(out, value) for key, value in one.data.items()}
     return _formed(out.line(one.title, TITLE), out.text(one.body, BODY), _relative(out, one.files), data)
+
+
+def _list(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value
 
 
 def _value(out: Outward, value: str | tuple[str, ...]) -> str | list[str]:

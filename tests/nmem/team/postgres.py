@@ -103,7 +103,7 @@ class Postgres:
         import psycopg
 
         with psycopg.connect(self.url(login, database), autocommit=True) as db:
-            done = db.execute(statement, given or None)  # type: ignore[arg-type]
+            done = db.execute(statement, given or None)
             return list(done.fetchall()) if done.description else []
 
     def remove(self) -> None:
