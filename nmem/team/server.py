@@ -104,7 +104,7 @@ def connected(server: Mapping[str, str]) -> Iterator[Connection[Any]]:
         made.close()
 
 
-def driver() -> Any:
+def driver() -> Any:  # noqa: ANN401 - a module that may be absent
     """The module psycopg. Raises NmemError where it is not installed."""
     try:
         import psycopg  # on use: only who shares with a team has it

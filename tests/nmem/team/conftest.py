@@ -130,12 +130,15 @@ class Member:
         with self.db() as db:
             db.execute("INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at) VALUES"
                        " (?, 'claude', 1, '/src/shop', ?, ?)", (session, NOW, NOW))  # fmt: skip
-            prompt = db.execute("INSERT INTO prompts (session_id, at, source, kind, content, dedup_key) VALUES"
-                                " (?, ?, 'user', 'prompt', ?, ?)", (session, NOW, title, session)).lastrowid  # fmt: skip
+            prompt = db.execute(
+                "INSERT INTO prompts (session_id, at, source, kind, content, dedup_key)"
+                " VALUES (?, ?, 'user', 'prompt', ?, ?)",
+                (session, NOW, title, session),
+            ).lastrowid
             unit = db.execute(
-                "INSERT INTO work_units (session_id, first_prompt_id, last_prompt_id, started_at, last_at, state, intent,"
-                " title, summary, files_edited, narrated_at, narrator) VALUES (?, ?, ?, ?, ?, 'closed', ?, ?, ?, ?, ?,"
-                " 'extractive')",
+                "INSERT INTO work_units (session_id, first_prompt_id, last_prompt_id, started_at, last_at, state,"
+                " intent, title, summary, files_edited, narrated_at, narrator)"
+                " VALUES (?, ?, ?, ?, ?, 'closed', ?, ?, ?, ?, ?, 'extractive')",
                 (session, prompt, prompt, NOW, NOW, title, title, summary, json.dumps(files), NOW),
             ).lastrowid
             db.execute("INSERT INTO unit_prompts (prompt_id, unit_id, label, decided_by) VALUES (?, ?, 'new', 'first')",

@@ -52,13 +52,14 @@ class Postgres:
         self.process: subprocess.Popen[bytes] | None = None
         bin_, who = binaries(), account()
         assert bin_ is not None and who is not None
-        self.bin, self.as_ = bin_, ["setpriv", f"--reuid={who}", "--regid=nogroup" if who == "nobody" else f"--regid={who}",
-                                    "--clear-groups"] if who else []  # fmt: skip
+        group = "nogroup" if who == "nobody" else who
+        self.bin = bin_
+        self.as_ = ["setpriv", f"--reuid={who}", f"--regid={group}", "--clear-groups"] if who else []
         if who:
             shutil.chown(self.folder, who)
         self.folder.chmod(0o755)
-        words = [*self.as_, str(self.bin / "initdb"), "-D", str(self.data), "-A", "trust", "-U", "postgres", "-E", "UTF8",
-                 "--locale=C", "--no-sync", "--no-instructions"]  # fmt: skip
+        words = [*self.as_, str(self.bin / "initdb"), "-D", str(self.data), "-A", "trust", "-U", "postgres",
+                 "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"]  # fmt: skip
         subprocess.run(words, check=True, capture_output=True, cwd="/", timeout=WAITS)
 
     @property

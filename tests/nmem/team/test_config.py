@@ -21,8 +21,9 @@ URL = "postgresql://alice:s3cret%2Fword@db.example.org:6432/nmem"
     ("url", "mode"),
     [
         ("postgresql://a@db.example.org/x", "verify-full"), ("postgresql://a@10.0.0.7/x", "verify-full"),
-        ("postgresql://a@localhost,db.example.org/x", "verify-full"), ("postgresql://a@/x?hostaddr=10.0.0.7", "verify-full"),
-        ("postgresql://a@localhost/x?hostaddr=10.0.0.7", "verify-full"), ("postgresql://a@/x?service=far", "verify-full"),
+        ("postgresql://a@localhost,db.example.org/x", "verify-full"),
+        ("postgresql://a@/x?hostaddr=10.0.0.7", "verify-full"), ("postgresql://a@/x?service=far", "verify-full"),
+        ("postgresql://a@localhost/x?hostaddr=10.0.0.7", "verify-full"),
         ("postgresql://a@db.example.org/x?sslmode=require", "require"), ("postgresql://a@localhost/x", None),
         ("postgresql:///x?host=/run/postgresql", None), ("postgresql://a@[::1]/x", None), ("postgresql://a@/x", None),
     ],

@@ -80,7 +80,7 @@ def test_a_namesake_of_a_shared_project_never_leaves(three: Three) -> None:
 
 
 def test_of_two_versions_the_one_that_the_server_took_last_holds_whatever_the_clocks_say(three: Three) -> None:
-    alice, bob, carol = three
+    alice, bob, _ = three
     alice.write("first")
     alice.now()
     (about,) = {row[0] for row in alice.rows("subject")}

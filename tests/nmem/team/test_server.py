@@ -129,7 +129,8 @@ def test_a_member_speaks_for_no_other_and_changes_nothing(three: Three) -> None:
                 "DELETE FROM nmem.gone", "INSERT INTO nmem.gone VALUES ('acme', 1, 'x', '', 'bob')",
                 "INSERT INTO nmem.members VALUES ('acme', 'bob', 'alice')", "UPDATE nmem.members SET member = 'alice'",
                 "INSERT INTO nmem.marks (team, seq) VALUES ('acme', 9)", "SELECT nextval('nmem.seq')",
-                "CREATE TABLE nmem.mine (a int)", "SET ROLE nmem_owner", "UPDATE nmem.server SET epoch = epoch"):  # fmt: skip
+                "CREATE TABLE nmem.mine (a int)", "SET ROLE nmem_owner",
+                "UPDATE nmem.server SET epoch = epoch"):  # fmt: skip
         with pytest.raises(errors.InsufficientPrivilege):
             asked(team, "bob", sql)
     with pytest.raises(errors.InsufficientPrivilege):
