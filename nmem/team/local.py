@@ -10,7 +10,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import blake2b, sha256
 from sqlite3 import Connection
 
@@ -24,6 +24,8 @@ MINE, THEIRS, HERE = "mine", "theirs", "here"
 """Where something gone was taken away: by this person, by another, or from this machine alone."""
 _IN = "IN (SELECT value FROM json_each(?))"
 _LAST = 1 << 62
+CHUNK = 500
+"""Rows that are written in one transaction where each takes several statements."""
 _MOST_FILES = 200
 
 
@@ -48,6 +50,8 @@ class Read:
     mark: Mark | None = None
     facts: int = 0
     gone: int = 0
+    of: str = ""
+    """A digest of the projects whose facts were read: with others all is read again."""
 
 
 def subject(member: str, *what: str) -> str:
@@ -98,26 +102,26 @@ def how_far(db: Connection, key: str) -> Read:
     """How far a role has read."""
     found = json_object(state(db, key))
     mark = found.get("mark")
-    return Read(Mark(*mark) if mark else None, int(found.get("facts", 0)), int(found.get("gone", 0)))
+    numbers = int(found.get("facts", 0)), int(found.get("gone", 0))
+    return Read(Mark(*mark) if mark else None, *numbers, str(found.get("of", "")))
 
 
 def keep_far(db: Connection, key: str, read: Read) -> None:
     """Keep it; inside the transaction that keeps the rows."""
-    keep(db, key, json.dumps({"mark": read.mark, "facts": read.facts, "gone": read.gone}))
+    keep(db, key, json.dumps(asdict(read)))
 
 
 # projects
 
 
 def share(db: Connection, team: str, project_id: int, shared_as: str, now: int) -> None:
-    """Share a project, as it is now, under a name; all is read again, since its facts were passed over so far."""
+    """Share a project, as it is now, under a name; the next pass reads all again: its facts were passed over so far."""
     with transaction(db):
         db.execute(
             "INSERT OR REPLACE INTO team_projects (project_id, team, shared_as, key, remote, root, at)"
             " SELECT id, ?, ?, key, coalesce(remote, ''), root, ? FROM projects WHERE id = ?",
             (team, shared_as, now, project_id),
         )
-        read_again(db)
 
 
 def unshare(db: Connection, project_id: int) -> bool:
@@ -125,12 +129,6 @@ def unshare(db: Connection, project_id: int) -> bool:
     with transaction(db):
         _forget(db, "project_id = ?", project_id)
         return db.execute("DELETE FROM team_projects WHERE project_id = ?", (project_id,)).rowcount > 0
-
-
-def read_again(db: Connection) -> None:
-    """Every role reads from the beginning; inside a transaction. That a server was set back is noticed all the same."""
-    for key, _ in db.execute("SELECT key, value FROM team_state WHERE key LIKE 'read/%'").fetchall():
-        keep_far(db, str(key), Read(how_far(db, str(key)).mark))
 
 
 def projects(db: Connection, team: str) -> list[Shared]:
@@ -143,20 +141,40 @@ def projects(db: Connection, team: str) -> list[Shared]:
     return [Shared(int(row[0]), row[1], row[2], row[3], row[4], bool(row[5])) for row in rows]
 
 
+def spoken_of(db: Connection, team: str, shared: Sequence[Shared]) -> list[Shared]:
+    """Projects of which this person has told a team something; also such as are shared no longer."""
+    known = {each.project_id: each for each in shared}
+    rows = db.execute(
+        "SELECT id, key, name, root FROM projects WHERE id IN"
+        " (SELECT project_id FROM team_facts WHERE own = 1 AND team = ?)",
+        (team,),
+    ).fetchall()
+    return [known.get(int(row[0])) or Shared(int(row[0]), "", row[1], row[2], row[3], same=False) for row in rows]
+
+
 # what goes out
 
 
-def pending(db: Connection, team: str, member: str, after: int, limit: int) -> list[tuple[int, Fact]]:
-    """Versions that the server does not have, in the order in which they were made, each with its row number."""
+def pending(db: Connection, team: str, member: str) -> list[int]:
+    """Row numbers of versions that the server does not have, in the order in which they were made."""
     rows = db.execute(
-        "SELECT f.rowid, f.id, f.kind, f.subject, t.shared_as, f.author, f.device, f.at, f.title, f.body, f.files,"
-        " f.data FROM team_facts f JOIN team_projects t ON t.project_id = f.project_id AND t.team = f.team"
+        "SELECT rowid FROM team_facts INDEXED BY team_facts_to_send WHERE seq IS NULL AND refused IS NULL AND own = 1"
+        " AND gone != 2 AND team = ? AND author = ? AND project_id IN (SELECT t.project_id FROM team_projects t"
         " JOIN projects p ON p.id = t.project_id AND p.key = t.key AND coalesce(p.remote, '') = t.remote"
-        " WHERE f.seq IS NULL AND f.refused IS NULL AND f.own = 1 AND f.gone != 2 AND f.team = ? AND f.author = ?"
-        " AND f.rowid > ? ORDER BY f.rowid LIMIT ?",
-        (team, member, after, limit),
+        " WHERE t.team = ?)",
+        (team, member, team),
     )
-    return [(int(row[0]), Fact(*row[1:])) for row in rows]
+    return sorted(int(row[0]) for row in rows)
+
+
+def facts(db: Connection, numbers: Sequence[int]) -> list[Fact]:
+    """The versions of some rows as they travel; what was purged meanwhile is left out."""
+    rows = db.execute(
+        "SELECT f.id, f.kind, f.subject, t.shared_as, f.author, f.device, f.at, f.title, f.body, f.files, f.data"  # noqa: S608
+        f" FROM team_facts f JOIN team_projects t ON t.project_id = f.project_id WHERE f.rowid {_IN} ORDER BY f.rowid",
+        (json.dumps(numbers),),
+    )
+    return [Fact(*row) for row in rows]
 
 
 def untold(db: Connection, member: str) -> tuple[list[str], list[str]]:
@@ -213,10 +231,12 @@ def take_gone(db: Connection, member: str, gone: Sequence[Gone], key: str, read:
     with transaction(db):
         db.executemany(
             "INSERT INTO team_gone (id, subject, origin, at, announced_seq) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (id) DO UPDATE SET announced_seq = excluded.announced_seq",
+            " ON CONFLICT (id) DO UPDATE SET announced_seq = excluded.announced_seq,"
+            " origin = iif(origin = 'here', excluded.origin, origin)",
             # what this person took away on another machine is told again from here as well
-            [(each.id, each.subject, MINE if each.author == member else THEIRS, now(), each.seq) for each in gone],
-        )
+            [(each.id, each.subject, MINE if each.author == member else THEIRS, now(), each.seq)
+             for each in gone if each.subject or not _anothers(db, each)],
+        )  # fmt: skip
         subjects = json.dumps([each.subject for each in gone if each.subject])
         went += db.execute(f"DELETE FROM team_facts WHERE subject {_IN}", (subjects,)).rowcount  # noqa: S608
         for each in gone:
@@ -229,6 +249,12 @@ def take_gone(db: Connection, member: str, gone: Sequence[Gone], key: str, read:
                     _hold(db, str(row[0]), each.author)
         keep_far(db, key, read)
     return went
+
+
+def _anothers(db: Connection, gone: Gone) -> bool:
+    """Whether a version is not of the one who says that it is gone."""
+    row = db.execute("SELECT author FROM team_facts WHERE id = ?", (gone.id,)).fetchone()
+    return row is not None and row[0] != gone.author
 
 
 def clear_gone(db: Connection) -> None:
@@ -314,10 +340,11 @@ def take_members(db: Connection, team: str, members: Sequence[tuple[str, str]]) 
 
 def withdraw_all(db: Connection, member: str, project_id: int = 0) -> int:
     """Take back every version of a member, of one project or of all; how many."""
-    with transaction(db):
-        rows = db.execute("SELECT id FROM team_facts WHERE own = 1 AND author = ? AND ? IN (0, project_id)",
-                          (member, project_id)).fetchall()  # fmt: skip
-        withdraw(db, [str(row[0]) for row in rows], now())
+    rows = db.execute("SELECT id FROM team_facts WHERE own = 1 AND author = ? AND ? IN (0, project_id)",
+                      (member, project_id)).fetchall()  # fmt: skip
+    for at in range(0, len(rows), CHUNK):
+        with transaction(db):
+            withdraw(db, [str(row[0]) for row in rows[at : at + CHUNK]], now())
     return len(rows)
 
 
@@ -325,7 +352,7 @@ def leave(db: Connection) -> int:
     """Forget the team but for one's own versions and all that is gone; how many rows of others went."""
     with transaction(db):
         db.execute("DELETE FROM team_projects")
-        db.execute("DELETE FROM team_state WHERE key != 'rules'")
+        db.execute("DELETE FROM team_state WHERE key != 'device'")
         db.execute("DELETE FROM team_members WHERE muted = 0")
     return forget_others(db)
 

@@ -67,6 +67,27 @@ def of(db: Connection, shared: Shared) -> Iterator[Material]:
     yield from _entries(shared)
 
 
+def unsettled(db: Connection, shared: Shared) -> Iterator[tuple[str, ...]]:
+    """Keys of episodes that go on again or are told anew, and of their decisions: what was said of them stands."""
+    numbers = []
+    for row in db.execute(
+        "SELECT u.id, u.session_id, p.at FROM work_units u JOIN sessions s ON s.id = u.session_id"
+        " JOIN prompts p ON p.id = u.first_prompt_id LEFT JOIN narrations n ON n.unit_id = u.id"
+        " WHERE s.project_id = ? AND (u.state != 'closed' OR u.narrated_at IS NULL OR n.unit_id IS NULL)",
+        (shared.project_id,),
+    ):
+        numbers.append(int(row[0]))
+        yield "episode", str(row[1]), str(row[2])
+    for at in range(0, len(numbers), _PAGE):
+        for one in said.of_units(db, numbers[at : at + _PAGE]):
+            yield "decision", one.session_id, str(one.at)
+
+
+def readable(shared: Shared) -> bool:
+    """Whether the project's folder is there and still is what it was when the project was chosen."""
+    return os.path.isdir(shared.root) and project.resolve(shared.root).key == shared.key  # noqa: PTH112
+
+
 def _episode(row: tuple[object, ...]) -> Material:
     number, session, began, last, given, heading, intent, *told, files, outcome, obstacle, outcomes = row
     summary, learned, completed, next_steps, notes = (str(each or "") for each in told)
@@ -92,8 +113,7 @@ def _decision(one: said.Decision) -> Material:
 
 
 def _entries(shared: Shared) -> Iterator[Material]:
-    """The project's decision files, if its folder still is what it was when the project was chosen."""
-    if not os.path.isdir(shared.root) or project.resolve(shared.root).key != shared.key:  # noqa: PTH112
+    if not readable(shared):
         return
     try:
         found = corpus.read(folder.find(shared.root, *config.load()))

@@ -147,6 +147,9 @@ BEGIN
     RAISE insufficient_privilege USING MESSAGE = 'only a member takes versions away';
   END IF;
   PERFORM nmem.lock_team(of_team);
+  IF EXISTS (SELECT 1 FROM nmem.facts WHERE team = of_team AND id = ANY (ids) AND author <> whoever) THEN
+    RAISE insufficient_privilege USING MESSAGE = 'only its author takes a version away';
+  END IF;
   INSERT INTO nmem.gone (team, seq, id, subject, author)
     SELECT of_team, nextval('nmem.seq'), i, '', whoever FROM (SELECT DISTINCT unnest(ids) AS i) each
     WHERE i !~ '[.]' ON CONFLICT DO NOTHING;

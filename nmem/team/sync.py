@@ -25,13 +25,15 @@ from nmem.team import config, local, server, versions
 from nmem.team.config import Membership
 from nmem.team.server import BATCH, Mark, Removed, Server, Unreachable, connected
 from nmem.team.start import lock_file
-from nmem.text import json_object
+from nmem.text import json_object, printable
 
 STILL, HARD = 25.0, 50.0
 """Seconds without a step after which the connection is cut, and after which the process ends whatever hangs."""
 LONGEST = 600.0
 """Seconds of a pass in the background; the next one goes on."""
 _BUSY = 10.0
+_CHECKPOINT = 4000
+"""Pages of the write-ahead log that are folded back as they come: a first pass writes hundreds of megabytes."""
 FAILING, PAUSED, LAST = "failing", "paused", "last"
 """Kept words: since when and why passes fail; since when it rests; what the newest whole pass did."""
 
@@ -112,9 +114,13 @@ def run(db_path: str, *, background: bool = False, still: float = STILL) -> Pass
     with _alone(db_path) as mine:
         if not mine:
             return None
-        with closing(database.leniently(store.connect(db_path, timeout=_BUSY))) as db:
+        with closing(database.leniently(store.connect(db_path, timeout=_BUSY, autocheckpoint=_CHECKPOINT))) as db:
             tables.ensure(db)
             db.execute("PRAGMA secure_delete=ON")
+            if local.state(db, "device") != us.device:
+                if background:
+                    return None
+                raise NmemError("this database has not joined the team (it may be a restored one): `nmem sync init`")
             if background and local.state(db, PAUSED):
                 return None
             begun, watch = time.monotonic(), Watch(still, LONGEST if background else 0.0, hard=background)
@@ -192,7 +198,7 @@ class _Pass:
         who = there.me()
         if who != self.us.member:
             raise Removed(
-                f"the server knows this login as {who}, not {self.us.member}: `nmem sync init ... --as {who}`"
+                f"the server knows this login as {printable(who)}, not {self.us.member}: join again with --as"
             )
         self.key = local.role(self.us.team, who, there.login())
         self._noticed(there)
@@ -201,7 +207,9 @@ class _Pass:
         made = versions.make(self.db, self.us, self.watch.step, local.now())
         self.done.made, self.done.strangers = made.new, tuple(made.strangers)
         self._announce(there)  # versions that newer rules replace, before those that replace them
-        self._send(there)
+        if made.whole:
+            self._send(there)
+        self.done.left = not made.whole
         self._fetch_gone(there)
         self._fetch(there)
         self._announce(there)  # what was purged here meanwhile may just have been sent
@@ -241,11 +249,11 @@ class _Pass:
             self.watch.step()
 
     def _send(self, there: Server) -> None:
-        after = 0
-        while batch := local.pending(self.db, self.us.team, self.us.member, after, BATCH):
-            refused = there.send([fact for _, fact in batch])
+        numbers = local.pending(self.db, self.us.team, self.us.member)
+        for at in range(0, len(numbers), BATCH):
+            batch = local.facts(self.db, numbers[at : at + BATCH])
+            refused = there.send(batch)
             local.refuse(self.db, "team_facts", refused)
-            after = batch[-1][0]
             self.done.sent += len(batch) - len(refused)
             self.done.refused += len(refused)
             self.watch.step()
@@ -259,9 +267,11 @@ class _Pass:
         One's own rows come back as well: that is how it is known that the server has them.
         """
         known = {each.shared_as: each.project_id for each in local.projects(self.db, self.us.team) if each.same}
-        head = there.mark()
-        read = replace(local.how_far(self.db, self.key), mark=head)
-        self._keep(read)
+        head, of = there.mark(), local.digest(*(f"{name} {number}" for name, number in sorted(known.items())))
+        before = local.how_far(self.db, self.key)
+        read = replace(before, mark=head, of=of, facts=before.facts if before.of == of else 0)
+        if read != before:
+            self._keep(read)
         while batch := there.facts(read.facts, head.seq, list(known)):
             read = replace(read, facts=batch[-1].seq)
             self.done.came += local.take_facts(self.db, self.us.team, self.us.member, batch, known, self.key, read)
@@ -269,7 +279,8 @@ class _Pass:
             if self.watch.late:
                 self.done.left = True
                 return
-        self._keep(replace(read, facts=max(read.facts, head.seq)))
+        if read.facts < head.seq:
+            self._keep(replace(read, facts=head.seq))
 
 
 def waiting(db_path: str, seconds: float, stopped: Callable[[], bool] = lambda: False) -> Pass | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
@@ -23,11 +22,11 @@ from nmem.team.local import Shared, digest
 from nmem.team.material import Material
 from nmem.text import json_list, json_object
 
-TITLE, BODY, VALUE = 200, 8_000, 1_500
-"""Characters of a title, a text, and each text of the data."""
-_FILES, _LISTED = 100, 20
+TITLE, BODY, VALUE, LINE = 200, 8_000, 1_500, 300
+"""Characters of a title, a text, a text of the data, and of a list in it; the server takes some more of each."""
+_FILES, _LISTED = 60, 12
 """Paths, and texts of a list."""
-_BATCH = 500
+_BATCH = local.CHUNK
 _RULES = "rules"
 """Under which the rules are kept by which all versions were looked at."""
 
@@ -43,6 +42,8 @@ class Made:
     withdrawn: int = 0
     strangers: list[str] = field(default_factory=list)
     """Shared projects that are another one by now: nothing of them leaves."""
+    whole: bool = True
+    """False: something was purged meanwhile, so not all was looked at; nothing may be sent by this pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +76,19 @@ class _PurgedMeanwhile(Exception):
 
 def make(db: Connection, us: Membership, step: Callable[[], None], now: int) -> Made:
     """Write the versions that are missing, of every shared project; `step` is called now and then."""
-    made = Made()
-    fresh = local.state(db, _RULES) != rules()
-    for shared in local.projects(db, us.team):
-        if not shared.same:
-            made.strangers.append(shared.name)
-            continue
-        with suppress(_PurgedMeanwhile):  # the next pass reads what is left
-            _Project(db, us, shared, made, step, now).make(fresh=fresh)
-    if fresh and not made.strangers:
-        with transaction(db):
-            local.keep(db, _RULES, rules())
+    made, shared = Made(), local.projects(db, us.team)
+    made.strangers = [each.name for each in shared if not each.same]
+    by = rules()
+    try:
+        if local.state(db, _RULES) != by:
+            for each in local.spoken_of(db, us.team, shared):
+                _Project(db, us, each, made, step, now).again()
+            local.keep(db, _RULES, by)
+        for each in shared:
+            if each.same:
+                _Project(db, us, each, made, step, now).make()
+    except _PurgedMeanwhile:
+        made.whole = False
     return made
 
 
@@ -101,9 +104,8 @@ class _Project:
         self.out = Outward([shared.root, *(str(row[0]) for row in roots)], self.names)
         self.purges = self._purges()
 
-    def make(self, *, fresh: bool) -> None:
-        if fresh:
-            self._again()
+    def make(self) -> None:
+        """What is settled and not said yet, or said otherwise."""
         known, there = self._known(), set()
         waiting: list[tuple[Material, str, str, Texts]] = []
         for one in material.of(self.db, self.shared):
@@ -181,19 +183,23 @@ class _Project:
 
     def _vanished(self, known: dict[str, _Known]) -> None:
         """What is no episode, decision, learning or entry any more is withdrawn; its subject may come back."""
-        about = [each for each, had in known.items() if had.source]
-        if not about:
+        if not any(had.source for had in known.values()):
             return
-        with transaction(self.db):
-            self._undisturbed()
-            rows = self.db.execute(
-                "SELECT id FROM team_facts WHERE subject IN (SELECT value FROM json_each(?)) AND own = 1 AND device = ?"
-                " AND source != ''", (json.dumps(about), self.us.device),
-            ).fetchall()  # fmt: skip
-            local.withdraw(self.db, [str(row[0]) for row in rows], self.now)
-            self.made.withdrawn += len(rows)
+        kept = {local.subject(self.us.member, *key) for key in material.unsettled(self.db, self.shared)}
+        read = material.readable(self.shared)
+        about = [each for each, had in known.items()
+                 if had.source and each not in kept and (read or not had.source.startswith("recall"))]  # fmt: skip
+        rows = self.db.execute(
+            "SELECT id FROM team_facts WHERE subject IN (SELECT value FROM json_each(?)) AND own = 1 AND device = ?"
+            " AND source != ''", (json.dumps(about), self.us.device),
+        ).fetchall()  # fmt: skip
+        for at in range(0, len(rows), _BATCH):
+            with transaction(self.db):
+                self._undisturbed()
+                local.withdraw(self.db, [str(row[0]) for row in rows[at : at + _BATCH]], self.now)
+                self.made.withdrawn += len(rows[at : at + _BATCH])
 
-    def _again(self) -> None:
+    def again(self) -> None:
         """Versions that the rules in force would have redacted otherwise go, and come back as the rules want them."""
         rows = self.db.execute(
             "SELECT id, kind, subject, at, title, body, files, data, gone, session_id, source, digest FROM team_facts"
@@ -212,7 +218,7 @@ class _Project:
                 for row, said in changed[at : at + _BATCH]:
                     local.withdraw(self.db, [row[0]], self.now)
                     self.made.withdrawn += 1
-                    if not row[8]:
+                    if not row[8] and self.shared.same:
                         self.insert(row[2], row[1], row[3], said, (row[9], row[10], f"?.{digest(*said)}"))
 
 
@@ -237,7 +243,7 @@ def _list(value: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _value(out: Outward, value: str | tuple[str, ...]) -> str | list[str]:
-    return out.text(value, VALUE) if isinstance(value, str) else [out.text(each, VALUE) for each in value[:_LISTED]]
+    return out.text(value, VALUE) if isinstance(value, str) else [out.text(each, LINE) for each in value[:_LISTED]]
 
 
 def redacted(out: Outward, said: Texts) -> Texts:

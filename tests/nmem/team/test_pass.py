@@ -54,9 +54,13 @@ def test_decisions_and_entries_of_decision_files_go_along(three: Three) -> None:
     assert kinds["decision"][0] == "Round half up"
     assert kinds["recall"][:2] == ("/when rounding a total", "Round half up, never to even.")
     assert kinds["recall"][2] == '["docs/decisions/money.md"]'
+    (folder / "money.md").write_text("# Keys\n\n## When signing a release\n\nAsk Ana.\n")
     (git / "config").write_text('[remote "origin"]\n  url = https://github.com/acme/other.git\n')
     settled(alice, bob)
-    assert "recall" not in {row[0] for row in bob.rows("kind")}, "the folder is another project's now"
+    assert bob.titles("kind = 'recall'") == {"/when rounding a total"}, "the folder is another project's now"
+    (git / "config").write_text(f'[remote "origin"]\n  url = https://{PROJECT}.git\n')
+    settled(alice, bob)
+    assert bob.titles("kind = 'recall'") == {"/when signing a release"}
 
 
 def test_a_namesake_of_a_shared_project_never_leaves(three: Three) -> None:
