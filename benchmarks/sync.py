@@ -62,8 +62,8 @@ class Member:
             db.execute("INSERT INTO projects (id, key, name, root, remote, created_at)"
                        " VALUES (1, ?, 'shop', '/src/shop', ?, 0)", (PROJECT, PROJECT))  # fmt: skip
             with store.transaction(db):
-                self._learnings(db, rows // 2, skew, dice)
-                self._episodes(db, rows - rows // 2, skew, dice)
+                self._learnings(db, rows // 20, skew, dice)
+                self._episodes(db, rows - rows // 20, skew, dice)
 
     def _learnings(self, db: sqlite3.Connection, rows: int, skew: int, dice: random.Random) -> None:
         db.executemany(

@@ -21,6 +21,7 @@ from capture.files import opened
 from capture.storage import store
 from nmem import database, tables
 from nmem.errors import NmemError
+from nmem.purge import scrub
 from nmem.team import config, local, server, versions
 from nmem.team.config import Membership
 from nmem.team.server import BATCH, Mark, Removed, Server, Unreachable, connected
@@ -31,7 +32,7 @@ STILL, HARD = 25.0, 50.0
 """Seconds without a step after which the connection is cut, and after which the process ends whatever hangs."""
 LONGEST = 600.0
 """Seconds of a pass in the background; the next one goes on."""
-_BUSY = 10.0
+_BUSY, _FOLDS = 10.0, 2.0
 _CHECKPOINT = 4000
 """Pages of the write-ahead log that are folded back as they come: a first pass writes hundreds of megabytes."""
 FAILING, PAUSED, LAST = "failing", "paused", "last"
@@ -129,6 +130,8 @@ def run(db_path: str, *, background: bool = False, still: float = STILL) -> Pass
                     done = _Pass(db, us, watch).all()
             except (NmemError, Error, OSError) as error:
                 raise _failed(db, db_path, error, watch) from None
+            if done.taken_away:
+                scrub.fold(db, _FOLDS)  # what others took away is in no old page of the log either
             done.seconds = round(time.monotonic() - begun, 3)
             _succeeded(db, done)
             return done

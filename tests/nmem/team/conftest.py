@@ -37,12 +37,18 @@ def running() -> Iterator[Postgres]:
     made = Postgres()
     try:
         made.start()
-        made.sql("CREATE DATABASE empty")
         for name in ("alice", "bob", "carol", "mallory"):
             made.sql(f"CREATE ROLE {name} LOGIN")
+        made.sql("CREATE DATABASE ready")
+        set_up(made.url(database="ready"))
         yield made
     finally:
         made.remove()
+
+
+def set_up(url: str) -> list[str]:
+    """Make a database one of the team `acme`."""
+    return admin.prepare(config.address(url), "acme", {"alice": "alice", "bob": "bob", "carol": "carol"})
 
 
 class Team:
@@ -50,11 +56,9 @@ class Team:
 
     def __init__(self, server: Postgres, database: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.server, self.database, self.folder, self.patch = server, database, folder, monkeypatch
-        self.set_up()
 
     def set_up(self) -> None:
-        admin.prepare(config.address(self.url("postgres")), "acme",
-                      {"alice": "alice", "bob": "bob", "carol": "carol"})  # fmt: skip
+        set_up(self.url("postgres"))
 
     def url(self, login: str) -> str:
         return self.server.url(login, self.database)
@@ -173,7 +177,7 @@ class Member:
 def team(running: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]:
     """A team on a database of the test's own."""
     name = f"t{os.getpid()}_{abs(hash(tmp_path))}"
-    running.sql(f"CREATE DATABASE {name}")
+    running.sql(f"CREATE DATABASE {name} TEMPLATE ready")
     try:
         yield Team(running, name, tmp_path, monkeypatch)
     finally:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from nmem.team import local
+import pytest
+
+from nmem.errors import NmemError
+from nmem.team import local, sync
 from nmem.team.server import Server
 from tests.nmem.team.conftest import NOW, PROJECT, Member, Team, on_server, settled
 
@@ -164,6 +168,64 @@ def test_what_was_shared_later_comes_with_all_that_was_said_before(team: Team) -
         local.share(db, "acme", 1, PROJECT, NOW)
     bob.now()
     assert bob.titles() == {"said before"}
+
+
+def test_a_project_that_is_shared_while_a_pass_runs_is_read_from_its_beginning(team: Team) -> None:
+    alice, bob = team.member("alice"), team.member("bob")
+    alice.learn("said before")
+    alice.now()
+    with bob.db() as db:
+        local.unshare(db, 1)
+        took = local.take_members
+
+        def meanwhile(*given: Any) -> None:
+            with bob.db() as other:
+                local.share(other, "acme", 1, PROJECT, NOW)
+            took(*given)
+
+        team.patch.setattr(local, "take_members", meanwhile)
+        bob.now()
+        team.patch.setattr(local, "take_members", took)
+    bob.now()
+    assert bob.titles() == {"said before"}
+
+
+def test_an_episode_that_goes_on_keeps_what_was_said_of_it_until_it_is_over(three: Three) -> None:
+    alice, bob, _ = three
+    unit = alice.episode("s1", "Fix it", "Half of it.")
+    settled(alice, bob)
+    with alice.db() as db:
+        db.execute("UPDATE work_units SET state = 'open', summary = 'not ready' WHERE id = ?", (unit,))
+    settled(alice, bob)
+    assert [row[0] for row in bob.rows("body")] == ["Half of it."]
+    with alice.db() as db:
+        db.execute("UPDATE work_units SET state = 'closed', summary = 'All of it.' WHERE id = ?", (unit,))
+    settled(alice, bob)
+    assert [row[0] for row in bob.rows("body", "gone = 0")] == ["All of it."]
+
+
+def test_the_longest_of_everything_is_no_more_than_the_server_takes(three: Three) -> None:
+    alice = three[0]
+    words = 'say "so" \\ ' * 2_000
+    alice.episode("s1", words, words, tuple(f"src/{number}/" + "x" * 400 + ".py" for number in range(300)))
+    with alice.db() as db:
+        many = json.dumps([words] * 50)
+        db.execute("UPDATE work_units SET learned = ?, completed = ?, next_steps = ?, notes = ?", (many,) * 4)
+        db.execute("UPDATE narrations SET outcome = ?, obstacle = ?", (words, words))
+    done = alice.now()
+    assert (done.sent, done.refused) == (1, 0)
+
+
+def test_a_database_that_did_not_join_is_not_taken_for_the_one_that_did(team: Team) -> None:
+    alice = team.member("alice")
+    alice.learn("x y z")
+    with alice.db() as db:
+        db.execute("DELETE FROM team_state WHERE key = 'device'")
+    with alice.here():
+        assert sync.run(alice.db_path, background=True) is None
+        with pytest.raises(NmemError, match="has not joined the team"):
+            sync.run(alice.db_path)
+    assert team.facts() == {}
 
 
 def test_what_comes_is_data_paths_stay_in_the_project_and_nobody_overwrites_anothers_row(three: Three) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from capture.redaction import settings
-from nmem.team import versions
+from nmem.team import config, local, versions
 from tests.nmem.team.conftest import Member, settled
 
 Three = tuple[Member, Member, Member]
@@ -62,9 +62,7 @@ def test_homes_and_folders_of_the_machine_stay_at_home(three: Three) -> None:
     assert alice.rows("title, files") == [("Look at src/a.py", '["src/a.py", "b.py"]')]
 
 
-def test_newer_rules_replace_what_left_and_delete_it_on_the_server(
-    three: Three, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_newer_rules_replace_what_left_and_delete_it_on_the_server(three: Three) -> None:
     alice, bob, carol = three
     alice.episode("s1", "Call Waldemar", "Waldemar was asked.", ("src/waldemar.py",))
     alice.learn("nothing of him")
@@ -94,3 +92,30 @@ def test_a_text_that_a_project_alone_redacts_is_redacted_by_its_rules(three: Thr
     alice.learn("ask Waldemar first")
     alice.now()
     assert "Waldemar" not in everything(alice) and len(alice.team.facts()) == 1
+
+
+def test_newer_rules_reach_what_was_said_of_a_project_that_is_shared_no_longer(three: Three) -> None:
+    alice, bob, _ = three
+    alice.learn("ask Waldemar first", "plain words")
+    settled(alice, bob)
+    with alice.db() as db:
+        local.unshare(db, 1)
+    (alice.folder / "config.toml").write_text('[redaction]\nwords = ["waldemar"]\n')
+    settings._recent.clear()
+    settled(alice, bob)
+    assert "aldemar" not in everything(alice) and bob.titles() == {"plain words"}
+
+
+def test_what_was_said_under_older_rules_in_a_team_that_was_left_is_looked_at_on_coming_back(three: Three) -> None:
+    alice = three[0]
+    alice.learn("ask Waldemar first")
+    alice.now()
+    with alice.here(), alice.db() as db:
+        local.leave(db)
+        config.forget()
+    alice.team.sql("DELETE FROM nmem.facts")
+    (alice.folder / "config.toml").write_text('[redaction]\nwords = ["waldemar"]\n')
+    settings._recent.clear()
+    alice.join()
+    alice.now()
+    assert "aldemar" not in everything(alice) and len(alice.team.facts()) == 1

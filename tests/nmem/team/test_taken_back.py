@@ -181,6 +181,24 @@ def test_nobody_takes_away_what_another_said(three: Three) -> None:
     assert all("Move to the new vendor" in each.titles() for each in three)
 
 
+def test_a_version_that_another_calls_gone_before_it_was_seen_is_gone_for_nobody_who_has_it(three: Three) -> None:
+    alice, bob, _ = three
+    alice.now()
+    (mine,) = alice.write("not sent yet")
+    on_server(bob, lambda server: server.withdraw([mine]))
+    settled(*three)
+    assert alice.titles() == {"not sent yet"} and mine in alice.team.facts()
+
+
+def test_what_a_member_took_back_is_nowhere_in_the_files_of_another(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    alice.purge(texts=("Zanzibar",))
+    alice.now()
+    bob.now()
+    assert [file.name for file in bob.folder.glob("nmem.db*") if b"Zanzibar" in file.read_bytes()] == []
+
+
 def test_leaving_forgets_what_others_said_without_taking_it_from_them(three: Three) -> None:
     alice, bob, _ = three
     shared_by(*three)
