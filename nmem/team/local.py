@@ -273,24 +273,27 @@ def take_facts(
     named = json.dumps([word for each in came for word in (each.fact.id, each.fact.subject)])
     with transaction(db):
         gone = {row[0] for row in db.execute(f"SELECT id FROM team_gone WHERE id {_IN}", (named,))}  # noqa: S608
-        rows = [_row(team, member, each, known[each.fact.project]) for each in came
-                if each.fact.id not in gone and each.fact.subject not in gone and each.fact.project in known
-                and each.fact.kind in KINDS]  # fmt: skip
-        before = _count(db, team)
+        there = {row[0] for row in db.execute(f"SELECT id FROM team_facts WHERE id {_IN}", (named,))}  # noqa: S608
+        fits = [each for each in came if each.fact.id not in gone and each.fact.subject not in gone
+                and each.fact.project in known and each.fact.kind in KINDS]  # fmt: skip
+        db.executemany(
+            "UPDATE team_facts SET seq = ?, refused = NULL WHERE id = ? AND author = ? AND subject = ?",
+            [(each.seq, each.fact.id, each.fact.author, each.fact.subject) for each in fits if each.fact.id in there],
+        )
+        rows = [_row(team, member, each, known[each.fact.project]) for each in fits if each.fact.id not in there]
         db.executemany(
             "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, seq, title, body, files,"
-            " data, own, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE"
-            " SET seq = excluded.seq, refused = NULL WHERE author = excluded.author AND subject = excluded.subject",
+            " data, own, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
-        hold(db, [str(row[3]) for row in rows])
+        hold(db, [each.fact.subject for each in fits])
         db.executemany(
             "INSERT INTO team_members (team, author, last_at) VALUES (?, ?, ?) ON CONFLICT (team, author)"
             " DO UPDATE SET last_at = max(coalesce(last_at, 0), excluded.last_at)",
             [(team, author, at) for author, at in _newest(came).items()],
         )
         keep_far(db, key, read)
-        return _count(db, team) - before
+        return len(rows)
 
 
 def hold(db: Connection, subjects: Sequence[str]) -> None:
@@ -369,10 +372,6 @@ def _forget(db: Connection, where: str, value: int) -> int:
     return db.execute("DELETE FROM team_facts WHERE gone = 2").rowcount
 
 
-def _count(db: Connection, team: str) -> int:
-    return int(db.execute("SELECT count(*) FROM team_facts WHERE team = ?", (team,)).fetchone()[0])
-
-
 def _newest(came: Sequence[Came]) -> dict[str, int]:
     out: dict[str, int] = {}
     for each in came:
@@ -382,12 +381,12 @@ def _newest(came: Sequence[Came]) -> dict[str, int]:
 
 def _row(team: str, member: str, came: Came, project_id: int) -> tuple[object, ...]:
     """A row of what came: texts without control characters, paths that stay in the project."""
-    fact = came.fact
+    fact, own = came.fact, came.fact.author == member
     title, body = clean(fact.title), clean(fact.body)
     files = json.dumps(paths(json_list(fact.files)), ensure_ascii=False)
     data = json.dumps(plain(json_object(fact.data)), ensure_ascii=False)
     return (fact.id, team, fact.kind, fact.subject, project_id, fact.author, fact.device, fact.at, came.seq, title,
-            body, files, data, fact.author == member, f"?.{digest(title, body, files, data)}")  # fmt: skip
+            body, files, data, own, f"?.{digest(title, body, files, data)}" if own else "")  # fmt: skip
 
 
 def paths(stored: Iterable[object]) -> list[str]:

@@ -99,9 +99,9 @@ class _Project:
         self, db: Connection, us: Membership, shared: Shared, made: Made, step: Callable[[], None], now: int
     ) -> None:
         self.db, self.us, self.shared, self.made, self.step, self.now = db, us, shared, made, step, now
-        self.names = called_by(db, shared.project_id)
+        names = called_by(db, shared.project_id)
         roots = db.execute("SELECT root FROM project_folders WHERE project_id = ?", (shared.project_id,)).fetchall()
-        self.out = Outward([shared.root, *(str(row[0]) for row in roots)], self.names)
+        self.fit = Fit(Outward([shared.root, *(str(row[0]) for row in roots)], names))
         self.purges = self._purges()
 
     def make(self) -> None:
@@ -116,7 +116,7 @@ class _Project:
             if had and raw in had.raws:
                 continue
             self.step()
-            waiting.append((one, about, raw, texts(self.out, one)))
+            waiting.append((one, about, raw, self.fit.texts(one)))
             if len(waiting) == _BATCH:
                 self._write(waiting, known)
                 waiting = []
@@ -209,7 +209,7 @@ class _Project:
         changed = []
         for row in rows:
             self.step()
-            said = redacted(self.out, (row[4], row[5], row[6], row[7]))
+            said = self.fit.again((row[4], row[5], row[6], row[7]))
             if digest(*said) != str(row[11]).partition(".")[2]:
                 changed.append((row, said))
         for at in range(0, len(changed), _BATCH):
@@ -222,43 +222,62 @@ class _Project:
                         self.insert(row[2], row[1], row[3], said, (row[9], row[10], f"?.{digest(*said)}"))
 
 
-def texts(out: Outward, one: Material) -> Texts:
-    """What leaves of a thing: redacted whole, then cut; a secret that one of its texts gives away goes from all."""
-    said = _texts(out, one)
-    if any(PLACEHOLDER in each for each in said):
-        for each in (one.title, one.body, *one.files, *(text for value in one.data.values() for text in _list(value))):
-            out.learn(each)
-        said = _texts(out, one)
-        out.forget()
-    return said
+class Fit:
+    """Makes texts of one project fit to leave; the same paths come again and again."""
 
+    def __init__(self, out: Outward) -> None:
+        self._out = out
+        self._paths: dict[str, str] = {}
 
-def _texts(out: Outward, one: Material) -> Texts:
-    data = {key: _value(out, value) for key, value in one.data.items()}
-    return _formed(out.line(one.title, TITLE), out.text(one.body, BODY), _relative(out, one.files), data)
+    def texts(self, one: Material) -> Texts:
+        """What leaves of a thing: redacted whole, then cut; a secret that one of its texts gives away goes from all."""
+        said = self._texts(one)
+        if any(PLACEHOLDER in each for each in said):
+            told = (text for value in one.data.values() for text in _list(value))
+            for each in (one.title, one.body, *one.files, *told):
+                self._out.learn(each)
+            self._paths.clear()
+            said = self._texts(one)
+            self._out.forget()
+            self._paths.clear()
+        return said
+
+    def again(self, said: Texts) -> Texts:
+        """What left once, by the rules in force."""
+        data: dict[str, object] = {}
+        for key, value in json_object(said[3]).items():
+            many = isinstance(value, list)
+            data[key] = [self._text(str(each)) for each in value] if many else (
+                self._text(value) if isinstance(value, str) else value)  # fmt: skip
+        return _formed(self._out.line(said[0]), self._text(said[1]), self._relative(json_list(said[2])), data)
+
+    def _texts(self, one: Material) -> Texts:
+        data: dict[str, object] = {key: self._value(value) for key, value in one.data.items()}
+        return _formed(self._out.line(one.title, TITLE), self._text(one.body, BODY), self._relative(one.files), data)
+
+    def _value(self, value: str | tuple[str, ...]) -> str | list[str]:
+        return (
+            self._text(value, VALUE) if isinstance(value, str) else [self._text(each, LINE) for each in value[:_LISTED]]
+        )
+
+    def _text(self, text: str, limit: int = 0) -> str:
+        return self._out.text(text, limit) if text else ""
+
+    def _relative(self, files: Iterable[object]) -> list[str]:
+        """Paths in the project; what lies elsewhere is nobody's business."""
+        return local.paths([self._path(each) for each in files if isinstance(each, str)])[:_FILES]
+
+    def _path(self, path: str) -> str:
+        if path not in self._paths:
+            self._paths[path] = self._out.path(path)
+        return self._paths[path]
 
 
 def _list(value: str | tuple[str, ...]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else value
 
 
-def _value(out: Outward, value: str | tuple[str, ...]) -> str | list[str]:
-    return out.text(value, VALUE) if isinstance(value, str) else [out.text(each, LINE) for each in value[:_LISTED]]
-
-
-def redacted(out: Outward, said: Texts) -> Texts:
-    """What left once, by the rules in force."""
-    data = {key: out.text(value) if isinstance(value, str) else [out.text(str(each)) for each in value]
-            if isinstance(value, list) else value for key, value in json_object(said[3]).items()}  # fmt: skip
-    return _formed(out.line(said[0]), out.text(said[1]), _relative(out, json_list(said[2])), data)
-
-
-def _formed(title: str, body: str, files: list[str], data: dict[str, object] | dict[str, str | list[str]]) -> Texts:
+def _formed(title: str, body: str, files: list[str], data: dict[str, object]) -> Texts:
     """As it is stored on every side, so that two of one text have one digest."""
     plain = local.plain(data)
     return clean(title), clean(body), json.dumps(files, ensure_ascii=False), json.dumps(plain, ensure_ascii=False)
-
-
-def _relative(out: Outward, files: Iterable[object]) -> list[str]:
-    """Paths in the project; what lies elsewhere is nobody's business."""
-    return local.paths([out.path(each) for each in files if isinstance(each, str)])[:_FILES]

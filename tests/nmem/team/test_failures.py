@@ -17,7 +17,8 @@ import pytest
 
 from nmem.errors import NmemError
 from nmem.own_process import words
-from nmem.team import config, local, start, sync
+from nmem.team import config, local, start, sync, versions
+from nmem.team.material import Material
 from nmem.team.server import Unreachable
 from tests.nmem.command_line import run as nmem
 from tests.nmem.team.conftest import Member, Team, settled
@@ -125,7 +126,7 @@ def test_kills_cuts_and_a_crash_of_the_server_end_in_equal_sets(team: Team) -> N
     for each in three:
         each.now()
         each.write(*(f"{each.name} {number}" for number in range(1_500)))
-    for number in range(7):
+    for number in range(6):
         running = [begin(each) for each in three]
         time.sleep(0.2 + dice.random() * 0.3)
         if number == 4:
@@ -148,7 +149,7 @@ def test_kills_cuts_and_a_crash_of_the_server_end_in_equal_sets(team: Team) -> N
     assert sets[0] == sets[1] == sets[2]
     assert {row[0] for row in sets[0]} == set(team.facts())
     assert gone and gone[0][0] not in team.facts()
-    assert len(sets[0]) == 3 * (1_500 + 7) - sum(f"alice {number}".startswith("alice 7") for number in range(1_500))
+    assert len(sets[0]) == 3 * (1_500 + 6) - sum(f"alice {number}".startswith("alice 7") for number in range(1_500))
 
 
 def test_one_process_at_a_time_and_none_that_nobody_asked_for(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,15 +191,13 @@ def test_without_the_extra_one_line_says_what_to_install(three: Three, monkeypat
 def test_what_is_purged_while_a_pass_reads_is_not_sent(three: Three, monkeypatch: pytest.MonkeyPatch) -> None:
     alice, bob, _ = three
     alice.episode("s1", "Secret affair", "Nobody should know.")
-    from nmem.team import versions
+    made = versions.Fit.texts
 
-    made = versions.texts
-
-    def meanwhile(*given: object) -> object:
+    def meanwhile(fit: versions.Fit, one: Material) -> versions.Texts:
         alice.purge(sessions=("s1",))
-        return made(*given)  # type: ignore[arg-type]
+        return made(fit, one)
 
-    monkeypatch.setattr(versions, "texts", meanwhile)
+    monkeypatch.setattr(versions.Fit, "texts", meanwhile)
     alice.now()
     monkeypatch.undo()
     settled(alice, bob)

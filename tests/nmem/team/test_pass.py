@@ -154,7 +154,7 @@ def test_a_row_that_the_server_refuses_is_set_aside_and_the_others_go(three: Thr
     assert len(bob.titles()) == 40 and "f\ufffdne" in bob.titles()
     assert alice.now().refused == 0, "it is not tried again"
     assert {row[0].partition(" (")[0] for row in alice.rows("refused", "refused IS NOT NULL")} == {
-        "its text cannot be sent", "it breaks a rule of the server's tables"}  # fmt: skip
+        "its text cannot be stored", "it breaks a rule of the server's tables"}  # fmt: skip
 
 
 def test_what_was_shared_later_comes_with_all_that_was_said_before(team: Team) -> None:
