@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from capture import paths
+from capture.redaction import outward
 from nmem.commands import terminal
 from nmem.errors import NmemError
+from nmem.store import project as known
+from nmem.team import config, local, schema, server, sync
+from nmem.team.config import Membership
 from nmem.text import json_object, printable, to_json
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from nmem.team.config import Membership
     from nmem.team.sync import Pass
 
 _WAITS = 120.0
@@ -45,21 +49,20 @@ def init(url: str, team: str, member: str, named: tuple[str, ...], admin: bool, 
 
     With --admin the login must be allowed to create roles and schemas; then the server is set up and no more.
     """
-    from nmem.team import config, schema  # on use: start-up stays short
-
     schema.team(team)
-    server = config.address(sys.stdin.readline().strip() if url == "-" else url)
+    address = config.address(sys.stdin.readline().strip() if url == "-" else url)
     if admin:
-        _set_up(config.Membership(team, "admin", server, ""), admit)
+        _set_up(Membership(team, "admin", address, ""), admit)
         return
     if admit:
         raise click.UsageError("--admit goes with --admin")
     if not member:
         raise click.UsageError("--as MEMBER is needed: your name in the team")
-    _join(config.Membership(team, schema.member(member), server, ""), named)
+    _join(Membership(team, schema.member(member), address, ""), named)
 
 
 def _set_up(there: Membership, admit: tuple[str, ...]) -> None:
+    server.driver()
     from nmem.team import admin  # on use: only who sets a server up
 
     admitted = dict(each.partition("=")[::2] for each in admit)
@@ -72,10 +75,6 @@ def _set_up(there: Membership, admit: tuple[str, ...]) -> None:
 
 
 def _join(us: Membership, named: tuple[str, ...]) -> None:
-    from dataclasses import replace  # on use: start-up stays short
-
-    from nmem.team import config, local, server  # on use: start-up stays short
-
     _warn(us)
     with terminal.writing() as db:
         chosen = [_chosen(db, each, "") for each in named]
@@ -84,7 +83,9 @@ def _join(us: Membership, named: tuple[str, ...]) -> None:
         if who != us.member:
             raise NmemError(f"the server knows this login as {printable(who)}: say --as {printable(who)}")
         device = local.state(db, "device") or config.machine()
-        before = config.load() if config.there() else None
+        before = None
+        with suppress(NmemError):  # a damaged file is written anew
+            before = config.load()
         if before and before.team != us.team:
             local.leave(db)
         local.announce_again(db, us.member)
@@ -106,9 +107,7 @@ def _warn(us: Membership) -> None:
 
 def _chosen(db: Connection, named: str, called: str) -> tuple[int, str]:
     """A project's number, resolved now and never again, and what the team calls it. Raises NmemError."""
-    from nmem.store import project  # on use: start-up stays short
-
-    found = project.named(db, named)
+    found = _meant(db, named)
     remote = str(db.execute("SELECT coalesce(remote, '') FROM projects WHERE id = ?", (found.id,)).fetchone()[0])
     name = called or remote
     if not called and (not remote or remote.startswith(("/", ".", "~")) or ":" in remote or "\\" in remote):
@@ -116,11 +115,17 @@ def _chosen(db: Connection, named: str, called: str) -> tuple[int, str]:
         raise NmemError(f"{said}: `nmem sync share {printable(named)} --called NAME`, the same NAME for everybody")
     if len(name) > 300:
         raise NmemError("the name is too long: 300 characters at most")
-    from capture.redaction import outward  # on use: sharing alone
-
     if outward(name) != name:
         raise NmemError("the name holds something that is redacted: give another with --called")
     return found.id, name
+
+
+def _meant(db: Connection, named: str) -> known.Known:
+    """The project of a key, a root, or a name that no other has: what is shared is never guessed. Raises NmemError."""
+    found = known.meant(db, named)
+    if found is None:
+        raise known.unknown(db, named)
+    return found
 
 
 @command.command("now")
@@ -129,8 +134,6 @@ def _chosen(db: Connection, named: str, called: str) -> tuple[int, str]:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def now_(quiet: bool, db_path: str, as_json: bool) -> None:
     """Send and fetch what is new, and say how much it was."""
-    from nmem.team import sync  # on use: start-up stays short
-
     path = db_path or paths.database()
     if quiet:
         if hasattr(os, "nice"):
@@ -162,8 +165,6 @@ def _told(done: Pass) -> str:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def status(as_json: bool) -> None:
     """Show what is shared with whom, what waits, what was refused, and since when a server is down."""
-    from nmem.team import config, local, sync  # on use: start-up stays short
-
     us = config.needed()
     with terminal.reading("facts of a team") as db:
         found = local.counted(db, us.team)
@@ -213,8 +214,6 @@ def resume() -> None:
 
 
 def _rest(*, on: bool) -> None:
-    from nmem.team import config, local, sync  # on use: start-up stays short
-
     config.needed()
     with terminal.writing() as db:
         local.keep(db, sync.PAUSED, str(terminal.now()) if on else "")
@@ -228,8 +227,6 @@ def leave(withdraw: bool) -> None:
 
     What was ever taken away stays noted: it is told to the server again should you come back.
     """
-    from nmem.team import config, local, sync  # on use: start-up stays short
-
     us = config.needed()
     with terminal.writing() as db:
         if withdraw:
@@ -248,8 +245,6 @@ def leave(withdraw: bool) -> None:
 @click.option("--called", default="", metavar="NAME", help="What the team calls it; default: its git remote.")
 def share_(project: str, called: str) -> None:
     """Share a project from now on: its settled facts leave, and those of others come."""
-    from nmem.team import config, local  # on use: start-up stays short
-
     us = config.needed()
     with terminal.writing() as db:
         number, name = _chosen(db, project, called.strip())
@@ -264,12 +259,9 @@ def share_(project: str, called: str) -> None:
 @click.option("--withdraw", is_flag=True, help="Take back what you have shared of it.")
 def unshare(project: str, withdraw: bool) -> None:
     """Share a project no longer; what is shared stays with the team unless it is withdrawn."""
-    from nmem.store import project as known  # on use: start-up stays short
-    from nmem.team import config, local  # on use: start-up stays short
-
     us = config.needed()
     with terminal.writing() as db:
-        found = known.named(db, project)
+        found = _meant(db, project)
         number = local.withdraw_all(db, us.member, found.id) if withdraw else 0
         if not local.unshare(db, found.id):
             raise NmemError(f"{printable(found.name)} is not shared: `nmem sync status` lists what is")

@@ -1,19 +1,21 @@
 """Sets a team's server up (SQL of PostgreSQL): schema, roles, grants, members; for an administrator's login.
 
+The one module that needs psycopg to be imported: who imports it has asked `server.driver` first.
+
 Migrations run one at a time under a lock, each in one transaction with its number, as the role that owns the schema.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import psycopg
+from psycopg import Connection, sql
 
 from nmem.errors import NmemError
 from nmem.team import schema
-from nmem.team.server import connected, driver, worded
-
-if TYPE_CHECKING:
-    from psycopg import Connection
+from nmem.team.server import connected, worded
 
 _LOCK = 1_852_663_150
 """Two administrators at once: one waits for the other."""
@@ -27,7 +29,6 @@ def prepare(server: Mapping[str, str], team: str, admitted: Mapping[str, str]) -
     role = schema.group(team)
     for member in admitted.values():
         schema.member(member)
-    psycopg = driver()
     with connected(server) as db:
         try:
             with db.transaction():
@@ -42,8 +43,6 @@ def prepare(server: Mapping[str, str], team: str, admitted: Mapping[str, str]) -
 
 def _owner(db: Connection[Any]) -> list[str]:
     """The role that owns everything, and the schema."""
-    from psycopg import sql  # on use: as `driver`
-
     owner, done = sql.Identifier(schema.OWNER), []
     if not _has(db, "pg_roles", "rolname", schema.OWNER):
         db.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(owner))
@@ -57,8 +56,6 @@ def _owner(db: Connection[Any]) -> list[str]:
 
 def _migrated(db: Connection[Any]) -> list[str]:
     """Migrations that are missing. Raises NmemError where a newer nmem set the server up."""
-    from psycopg import sql  # on use: as `driver`
-
     db.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(schema.OWNER)))
     db.execute("SET LOCAL search_path = pg_catalog, pg_temp")
     db.execute("CREATE TABLE IF NOT EXISTS nmem.versions (version int PRIMARY KEY, at timestamptz DEFAULT now())")
@@ -75,8 +72,6 @@ def _migrated(db: Connection[Any]) -> list[str]:
 
 def _role(db: Connection[Any], role: str) -> list[str]:
     """The team's role, and what its holders may do."""
-    from psycopg import sql  # on use: as `driver`
-
     done = []
     if not _has(db, "pg_roles", "rolname", role):
         db.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role)))
@@ -89,8 +84,6 @@ def _role(db: Connection[Any], role: str) -> list[str]:
 
 def _admitted(db: Connection[Any], team: str, login: str, member: str) -> list[str]:
     """One login as a member. Raises NmemError for a login that is not there."""
-    from psycopg import sql  # on use: as `driver`
-
     if not _has(db, "pg_roles", "rolname", login):
         raise NmemError(f"the server has no login {login}: CREATE ROLE ... LOGIN PASSWORD ... first")
     db.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(schema.group(team)), sql.Identifier(login)))
@@ -106,8 +99,6 @@ def _admitted(db: Connection[Any], team: str, login: str, member: str) -> list[s
 
 def _has(db: Connection[Any], table: str, column: str, name: str) -> bool:
     """Whether a catalogue has an entry of a name."""
-    from psycopg import sql  # on use: as `driver`
-
     query = sql.SQL("SELECT 1 FROM {} WHERE {} = %s").format(
         sql.Identifier("pg_catalog", table), sql.Identifier(column)
     )
