@@ -207,7 +207,9 @@ class _Pass:
         self._noticed(there)
         self._announce(there)
         self._fetch_gone(there)
+        self.watch.step()
         made = versions.make(self.db, self.us, self.watch.step, local.now())
+        self.watch.step()
         self.done.made, self.done.strangers = made.new, tuple(made.strangers)
         self._announce(there)  # versions that newer rules replace, before those that replace them
         if made.whole:

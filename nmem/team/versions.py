@@ -109,13 +109,13 @@ class _Project:
         known, there = self._known(), set()
         waiting: list[tuple[Material, str, str, Texts]] = []
         for one in material.of(self.db, self.shared):
+            self.step()  # also where nothing is new: it is not the server that takes the time
             about = local.subject(self.us.member, *one.key)
             there.add(about)
             raw = digest(one.title, one.body, json.dumps([one.files, sorted(one.data.items())]))
             had = known.get(about)
             if had and raw in had.raws:
                 continue
-            self.step()
             waiting.append((one, about, raw, self.fit.texts(one)))
             if len(waiting) == _BATCH:
                 self._write(waiting, known)

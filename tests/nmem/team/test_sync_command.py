@@ -50,7 +50,7 @@ def test_status_counts_both_ways_and_unshare_takes_back(team: Team) -> None:
     alice.learn("one", "two")
     with alice.here():
         assert "no pass yet" in nmem("sync", "status").stdout
-    settled(alice, bob)
+    settled(alice, bob, passes=1)
     with bob.here():
         said = json.loads(nmem("sync", "status", "--json").stdout)
     assert (said["shared"], said["waiting"], said["of_others"], said["others"]) == (0, 0, 2, 1)
