@@ -88,9 +88,7 @@ def _join(us: Membership, named: tuple[str, ...]) -> None:
             before = config.load()
         if before and before.team != us.team:
             local.leave(db)
-        local.announce_again(db, us.member)
-        local.keep(db, "device", device)
-        local.keep(db, "rules", "")  # what was said to another team, under older rules maybe, is looked at first
+        local.join(db, us.member, device)
         config.save(replace(us, device=device))
         for number, name in chosen:
             local.share(db, us.team, number, name, terminal.now())

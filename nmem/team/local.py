@@ -182,7 +182,7 @@ def untold(db: Connection, member: str) -> tuple[list[str], list[str]]:
     rows = db.execute(
         "SELECT id, subject FROM team_gone WHERE origin = ? AND announced_seq IS NULL AND refused IS NULL", (MINE,)
     ).fetchall()
-    own = subject(member)[:13]  # what was said under another name waits until that one is used again
+    own = subject(member)[:13]  # a subject that was opened under another name waits until that one is used again
     return [row[0] for row in rows if row[1].startswith(own)], [row[0] for row in rows if not row[1]]
 
 
@@ -308,8 +308,8 @@ def hold(db: Connection, subjects: Sequence[str]) -> None:
 
 def _hold(db: Connection, about: str, author: str) -> None:
     db.execute(
-        "UPDATE team_facts SET gone = rowid != (SELECT rowid FROM team_facts WHERE subject = ?1 AND author = ?2"
-        " AND gone != 2 ORDER BY coalesce(seq, ?3) DESC, rowid DESC LIMIT 1)"
+        "UPDATE team_facts SET gone = rowid != (SELECT n.rowid FROM team_facts n WHERE n.subject = ?1 AND n.author = ?2"
+        " AND n.team = team_facts.team AND n.gone != 2 ORDER BY coalesce(n.seq, ?3) DESC, n.rowid DESC LIMIT 1)"
         " WHERE subject = ?1 AND author = ?2 AND gone != 2",
         (about, author, _LAST),
     )
@@ -341,6 +341,15 @@ def take_members(db: Connection, team: str, members: Sequence[tuple[str, str]]) 
         )
 
 
+def join(db: Connection, member: str, device: str) -> None:
+    """This memory speaks as a member from now on: all is announced again, and looked at by the rules of today."""
+    announce_again(db, member)
+    with transaction(db):
+        keep(db, "device", device)
+        keep(db, "rules", "")  # what was said to another team may be older than they
+        keep(db, f"prefix/{digest(member)}", subject(member)[:13])
+
+
 def withdraw_all(db: Connection, member: str, project_id: int = 0) -> int:
     """Take back every version of a member, of one project or of all; how many."""
     rows = db.execute("SELECT id FROM team_facts WHERE own = 1 AND author = ? AND ? IN (0, project_id)",
@@ -355,7 +364,7 @@ def leave(db: Connection) -> int:
     """Forget the team but for one's own versions and all that is gone; how many rows of others went."""
     with transaction(db):
         db.execute("DELETE FROM team_projects")
-        db.execute("DELETE FROM team_state WHERE key != 'device'")
+        db.execute("DELETE FROM team_state WHERE key != 'device' AND key NOT LIKE 'prefix/%'")
         db.execute("DELETE FROM team_members WHERE muted = 0")
     return forget_others(db)
 

@@ -40,9 +40,11 @@ CREATE TABLE team_gone (                     -- what was taken away: kept for ev
 CREATE INDEX team_gone_to_tell ON team_gone(at) WHERE origin = 'mine' AND announced_seq IS NULL;
 CREATE TRIGGER team_facts_withdrawn AFTER DELETE ON team_facts WHEN old.gone != 2
   AND NOT EXISTS (SELECT 1 FROM team_gone WHERE id IN (old.id, old.subject)) BEGIN
-  INSERT INTO team_gone (id, subject, origin, at) VALUES (
-    iif(old.own, old.subject, old.id), iif(old.own, old.subject, ''), iif(old.own, 'mine', 'here'),
+  INSERT INTO team_gone (id, origin, at) VALUES (old.id, iif(old.own, 'mine', 'here'),
     CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER));
+  INSERT OR IGNORE INTO team_gone (id, subject, origin, at) SELECT old.subject, old.subject, 'mine',
+    CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE old.own
+    AND substr(old.subject, 1, 13) IN (SELECT value FROM team_state WHERE key LIKE 'prefix/%');
 END;
 CREATE TRIGGER team_facts_back AFTER INSERT ON team_facts WHEN new.own = 0 BEGIN
   DELETE FROM team_gone WHERE id = new.id AND origin = 'here';
@@ -70,7 +72,9 @@ CREATE TABLE team_state (                    -- how far each role has read, sinc
   value TEXT NOT NULL
 ) WITHOUT ROWID;
 """
-"""Whatever deletes a row of one's own takes it from the team: the trigger notes its subject, the next pass tells it.
+"""Whatever deletes a row of one's own takes it from the team: the trigger notes the version, and its subject where that
+is one's own and not another's that was corrected; the next pass tells it. `prefix/NAME` is how subjects begin that this
+person has opened under a name.
 
 A version that is replaced, or comes back with an undo, is noted in `team_gone` first by its own id, and the trigger
 leaves its subject alone."""
