@@ -10,7 +10,9 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from sqlite3 import Connection
+from typing import Any
 
 from capture import project
 from nmem.decisions import read as said
@@ -27,11 +29,11 @@ SELECT u.id, u.session_id, p.at, u.last_at, coalesce(u.title, u.agent_title), u.
   u.learned, u.completed, u.next_steps, u.notes, u.files_edited, n.outcome, n.obstacle, u.outcomes
 FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN narrations n ON n.unit_id = u.id
 JOIN prompts p ON p.id = u.first_prompt_id
-WHERE s.project_id = ? AND u.state = 'closed' AND u.narrated_at IS NOT NULL ORDER BY u.id
+WHERE s.project_id = ? AND u.id > ? AND u.state = 'closed' AND u.narrated_at IS NOT NULL ORDER BY u.id LIMIT ?
 """
 _LEARNINGS = """
 SELECT id, kind, key, title, rule, files, coalesce(state_at, last_at) FROM learnings
-WHERE project_id = ? AND state = 'accepted' ORDER BY id
+WHERE project_id = ? AND id > ? AND state = 'accepted' ORDER BY id LIMIT ?
 """
 
 
@@ -53,18 +55,22 @@ class Material:
 
 
 def of(db: Connection, shared: Shared) -> Iterator[Material]:
-    """All of a project."""
-    numbers: list[int] = []
-    for row in db.execute(_EPISODES, (shared.project_id,)):
-        numbers.append(int(row[0]))
-        yield _episode(tuple(row))
-    for at in range(0, len(numbers), _PAGE):
-        yield from map(_decision, said.of_units(db, numbers[at : at + _PAGE]))
-    for row in db.execute(_LEARNINGS, (shared.project_id,)):
-        number, kind, key, title, rule, files, when = tuple(row)
+    """All of a project; no read is open while one of it is looked at, so whoever asks may write in between."""
+    for page in _pages(db, _EPISODES, shared.project_id):
+        yield from map(_episode, page)
+        yield from map(_decision, said.of_units(db, [int(str(row[0])) for row in page]))
+    for number, kind, key, title, rule, files, when in chain.from_iterable(_pages(db, _LEARNINGS, shared.project_id)):
         yield Material("learning", ("learning", shared.shared_as, kind, key), f"learning/{number}", None, int(when),
                        title, rule or "", texts(files), {"kind": kind})  # fmt: skip
     yield from _entries(shared)
+
+
+def _pages(db: Connection, sql: str, project_id: int) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows by their first column, some at a time."""
+    last = 0
+    while page := [tuple(row) for row in db.execute(sql, (project_id, last, _PAGE)).fetchall()]:
+        yield page
+        last = int(page[-1][0])
 
 
 def unsettled(db: Connection, shared: Shared) -> Iterator[tuple[str, ...]]:
@@ -75,7 +81,7 @@ def unsettled(db: Connection, shared: Shared) -> Iterator[tuple[str, ...]]:
         " JOIN prompts p ON p.id = u.first_prompt_id LEFT JOIN narrations n ON n.unit_id = u.id"
         " WHERE s.project_id = ? AND (u.state != 'closed' OR u.narrated_at IS NULL OR n.unit_id IS NULL)",
         (shared.project_id,),
-    ):
+    ).fetchall():
         numbers.append(int(row[0]))
         yield "episode", str(row[1]), str(row[2])
     for at in range(0, len(numbers), _PAGE):

@@ -111,6 +111,8 @@ class _Project:
         for one in material.of(self.db, self.shared):
             self.step()  # also where nothing is new: it is not the server that takes the time
             about = local.subject(self.us.member, *one.key)
+            if about in there:
+                continue  # two entries of one name: the first is the one that is found
             there.add(about)
             raw = digest(one.title, one.body, json.dumps([one.files, sorted(one.data.items())]))
             had = known.get(about)

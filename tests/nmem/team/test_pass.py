@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from nmem.errors import NmemError
-from nmem.team import local, sync
+from nmem.team import local, sync, versions
+from nmem.team.material import Material
 from nmem.team.server import Server
 from tests.nmem.team.conftest import NOW, PROJECT, Member, Team, on_server, settled
 
@@ -226,6 +227,35 @@ def test_a_database_that_did_not_join_is_not_taken_for_the_one_that_did(team: Te
         with pytest.raises(NmemError, match="has not joined the team"):
             sync.run(alice.db_path)
     assert team.facts() == {}
+
+
+def test_hooks_may_write_while_a_pass_looks_at_many_facts(team: Team) -> None:
+    alice = team.member("alice")
+    alice.learn(*(f"rule {number}" for number in range(1_100)))
+    made = versions.Fit.texts
+
+    def meanwhile(fit: versions.Fit, one: Material) -> versions.Texts:
+        if one.title.endswith("7"):
+            with alice.db() as db:
+                db.execute("INSERT INTO counters VALUES ('hook', 1) ON CONFLICT DO UPDATE SET value = value + 1")
+        return made(fit, one)
+
+    team.patch.setattr(versions.Fit, "texts", meanwhile)
+    assert alice.now().sent == 1_100
+
+
+def test_two_entries_of_one_name_do_not_take_turns(team: Team) -> None:
+    alice = team.member("alice")
+    folder = alice.folder / "shop" / "docs" / "decisions"
+    folder.mkdir(parents=True)
+    git = alice.folder / "shop" / ".git"
+    git.mkdir()
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "config").write_text(f'[remote "origin"]\n  url = https://{PROJECT}.git\n')
+    for name in ("a", "b"):
+        (folder / f"{name}.md").write_text(f"# {name}\n\n## When rounding\n\nAs {name} says.\n")
+    assert alice.now().sent == 1
+    assert alice.now().sent == 0
 
 
 def test_what_comes_is_data_paths_stay_in_the_project_and_nobody_overwrites_anothers_row(three: Three) -> None:
