@@ -23,6 +23,7 @@ from nmem.database import exists, worded
 from nmem.errors import NmemError
 from nmem.llm import Cancel
 from nmem.settle import BATCH, SECONDS, Report, Step, running, settle
+from nmem.team.start import start
 from nmem.text import to_json
 
 _LOOK = 0.1
@@ -65,6 +66,7 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
             log.note(path, f"settle: {log.reason(error)}")
         raise NmemError(f"{path}: {worded(error)}") from None
     if quiet:
+        start(path)
         return
     if report is None:
         raise NmemError("another settle process is still running: it continues in the background")

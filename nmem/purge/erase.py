@@ -61,6 +61,7 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
     _meaning(db, reach)
     copies.purge(db, reach.touched | reach.copies | reach.uncopied)
     _threads(db)
+    _team(db)
     _projects(db, reach)
     if chosen.everywhere:
         with journal.every():
@@ -299,6 +300,13 @@ def _threads(db: Connection) -> None:
         title = of_prompt(opening[0]) if opening else ""
         db.execute("UPDATE threads SET title = ? WHERE id = ? AND title != ?", (title, thread_id, title))
         storage.refresh(db, thread_id)
+
+
+def _team(db: Connection) -> None:
+    """What a team was told of these sessions and learnings is withdrawn: a trigger notes it, the next pass says so."""
+    of = "SELECT id FROM purge_t UNION SELECT id FROM purge_s"
+    learned = "SELECT 'learning/' || id FROM purge_l UNION SELECT item FROM purge_i WHERE item LIKE 'learning/%'"
+    db.execute(f"DELETE FROM team_facts WHERE own = 1 AND (session_id IN ({of}) OR source IN ({learned}))")  # noqa: S608
 
 
 def _projects(db: Connection, reach: Reach) -> None:

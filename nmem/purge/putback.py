@@ -22,6 +22,8 @@ from nmem.store import registry, trace
 Rows = list[tuple[object, ...]]
 NUMBERED = tuple(table.name for table in registry.TABLES if table.numbered)
 """Facts whose numbers may be used again once they are gone."""
+_KEPT = {"corrections", *registry.names("ever")}
+"""Rows that came with the purge and stay: that it was, and what it took from a team for ever."""
 _LAST = ("search_docs",)
 """Kept by triggers on others: put right after these."""
 
@@ -144,7 +146,7 @@ def _unmake(db: Connection, taken: Taken, known: dict[str, Table]) -> None:
             if tuple(row) not in held:
                 db.execute(f"DELETE FROM {name} WHERE {match}", tuple(row))  # noqa: S608
     for name, rows in taken.new.items():
-        if name in known and name != "corrections":
+        if name in known and name not in _KEPT:
             match = " AND ".join(f"{key} IS ?" for key in known[name].key)
             db.executemany(f"DELETE FROM {name} WHERE {match}", rows)  # noqa: S608
 

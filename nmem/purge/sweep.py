@@ -35,7 +35,7 @@ def sweep(db: Connection, chosen: Selection) -> None:
     """Take the words out of all that is left. Raises NmemError for a task at work that has them."""
     watch(db, chosen)
     traces.sweep(db, chosen.matcher)
-    for table in tables(db, FACTS):
+    for table in tables(db, {*FACTS, *registry.names("ever")}):
         columns = says(db, table.name)
         if columns:
             _table(db, table, columns, partial(test, chosen, table.name))

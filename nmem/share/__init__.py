@@ -84,6 +84,10 @@ class Outward:
             if len(value) >= _LEAST and not value.isalpha() and not value.startswith(PLACEHOLDER):
                 self._values[value] = kind
 
+    def forget(self) -> None:
+        """Know none of these secrets any more: the next text has nothing to do with them."""
+        self._values.clear()
+
     def text(self, text: str, limit: int = 0) -> str:
         """At most `limit` characters of a text with its lines, fit to leave; 0: all of it."""
         counts: dict[str, int] = {}

@@ -72,6 +72,8 @@ class Table:
     """The row stays, without its words, when a purge takes the session."""
     candidate: bool = False
     """Candidates for context: emptied by a purge until settling has folded the project again."""
+    ever: bool = False
+    """What must never be forgotten, as hashes: no purge takes words out of it, no undo takes rows back."""
     asof: str = ""
     """Which rows a view as of {now} shows; "" where nothing reads the table as of a moment."""
     export: Export | None = None
@@ -256,6 +258,14 @@ TABLES = (
     Table("purges", RECORD, words="how counts state", at="at", noted=False, redacted=False),
     Table("purged_keys", RECORD, ids="session_id dedup_key", of="session", at="at", noted=False),
     Table("history_redactions", RECORD, words="rules upto counts", at="at", noted=False, redacted=False),
+    # What a team shares.
+    Table("team_facts", RECORD, texts="title body files data", words="kind",
+          ids="id team subject author device session_id source digest refused", of="project", at="at", whole=True),
+    Table("team_gone", RECORD, words="origin", ids="id subject refused", at="at", noted=False, redacted=False,
+          ever=True),
+    Table("team_members", PERSON, ids="team author role"),
+    Table("team_projects", PERSON, texts="shared_as key remote root", ids="team", of="project", at="at"),
+    Table("team_state", RECORD, words="key value", noted=False, redacted=False, ever=True),
     Table("upkeep", RECORD, words="name told", at="at"),
 )
 # fmt: on

@@ -27,7 +27,8 @@ from tests.nmem.conftest import Recorded
 
 FACTS = f"PRAGMA user_version = {len(MIGRATIONS) + 1}"
 MEANING = f"UPDATE nmem_schema SET version = {tables.VERSION + 1}"
-ELSEWHERE = {"completion", "tui", "redact", "mcp", "eval", "config", "uninstall", "doctor", "when", "how", "recall"}
+ELSEWHERE = {"completion", "tui", "redact", "mcp", "eval", "config", "uninstall", "doctor", "when", "how", "recall",
+             "sync"}  # fmt: skip
 """Commands that do not open the database, open it later, or say it in a form of their own."""
 WORDS: dict[str, tuple[str, ...]] = {
     "init": ("--client", "claude", "--yes"), "show": ("episode/1",), "search": ("coupon",), "pin": ("obs/1",),

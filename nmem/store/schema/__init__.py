@@ -9,6 +9,7 @@ from __future__ import annotations
 from nmem.store.schema.context import CONTEXT, EVERYWHERE, RECALL, SAID
 from nmem.store.schema.removal import AUDIT, FORGETTING, PURGED_KEYS, PURGES, SWEPT_KEYS, TAKEN_BACK
 from nmem.store.schema.search import KEYED, RETRIEVAL, SEARCH, TASKS_FOUND, THEMES
+from nmem.store.schema.team import TEAM
 from nmem.store.schema.work import COST, FAILED, LEARNED, SESSIONS, SKILLS_ARE_LEARNED, STRUCTURE, TASKS
 
 _MEANING = """
@@ -379,4 +380,5 @@ MIGRATIONS: tuple[str, ...] = (
     COST,
     SESSIONS,
     STRUCTURE,
+    TEAM,
 )

@@ -1,0 +1,154 @@
+"""Whose team this is and where its server stands: a file for the owner alone, beside config.toml.
+
+The password of the address is in this file and nowhere else; without one, libpq looks into ~/.pgpass. A server on
+another machine must prove who it is (`verify-full`) unless the address itself says otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from capture import files, paths
+from nmem.errors import NmemError
+from nmem.team import schema
+from nmem.text import printable
+
+NAME = "team.json"
+_LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]")
+_WEAK = ("disable", "allow", "prefer", "require", "verify-ca")
+_KEPT = ("host", "hostaddr", "port", "dbname", "user", "password", "passfile", "sslmode", "sslrootcert", "sslcert",
+         "sslkey", "channel_binding", "gssencmode", "service")  # fmt: skip
+"""Parts of an address that a person may give; what bounds waiting is ours."""
+BOUNDS = {
+    "connect_timeout": "10", "keepalives": "1", "keepalives_idle": "15", "keepalives_interval": "5",
+    "keepalives_count": "3", "tcp_user_timeout": "20000", "application_name": "nmem",
+}  # fmt: skip
+"""A server that went away without a word is noticed within half a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """The team that this memory shares with."""
+
+    team: str
+    member: str
+    server: dict[str, str]
+    """Parts of the address as libpq names them, the password among them."""
+    device: str
+    """This machine, as a random word."""
+
+    @property
+    def place(self) -> str:
+        """Where the server is and who logs in, without any secret."""
+        at = self.server.get("hostaddr") or self.server.get("host") or self.server.get("service") or "this machine"
+        port = f":{self.server['port']}" if "port" in self.server else ""
+        who = f"{self.server['user']}@" if "user" in self.server else ""
+        return printable(f"{who}{at}{port}/{self.server.get('dbname', '')}".rstrip("/"))
+
+    @property
+    def warning(self) -> str:
+        """What is weak about the way to the server; mostly nothing."""
+        mode = self.server.get("sslmode", "")
+        if mode in _WEAK and not _local(self.server):
+            return f"sslmode={mode}: nobody checks that the server is who it says (verify-full does)"
+        return ""
+
+
+def path() -> str:
+    """The file."""
+    return os.path.join(os.path.dirname(paths.config()), NAME)  # noqa: PTH118, PTH120 - strings as in capture.paths
+
+
+def there() -> bool:
+    """Whether this memory belongs to a team: one stat."""
+    return os.path.exists(path())  # noqa: PTH110 - asked in the background, where each import counts
+
+
+def load() -> Membership | None:
+    """The team; None where there is none. Raises NmemError for a file that another wrote, or that cannot be read."""
+    try:
+        stored = json.loads(files.own(path()))
+        server = {str(key): str(value) for key, value in stored["server"].items() if key in _KEPT}
+        return Membership(
+            schema.team(stored["team"]), schema.member(stored["member"]), server, str(stored["device"])[:32]
+        )
+    except FileNotFoundError:
+        return None
+    except (OSError, files.NotOurs, ValueError, KeyError, TypeError, AttributeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is damaged"
+        raise NmemError(f"{path()} cannot be read ({why}): `nmem sync init` writes it anew") from None
+
+
+def needed() -> Membership:
+    """The team. Raises NmemError where there is none, or as `load`."""
+    found = load()
+    if found is None:
+        raise NmemError("this memory belongs to no team: `nmem sync init URL --team NAME --as MEMBER`")
+    return found
+
+
+def save(one: Membership) -> None:
+    """Write the file, for the owner alone. Raises NmemError."""
+    try:
+        paths.make(os.path.dirname(path()))  # noqa: PTH120
+        files.replace(path(), json.dumps(asdict(one), indent=1).encode(), sync=True)
+        os.chmod(path(), 0o600)  # noqa: PTH101
+    except (OSError, files.NotOurs) as error:
+        raise NmemError(f"{path()} cannot be written: {error}") from None
+
+
+def forget() -> None:
+    """Remove the file."""
+    files.remove(path())
+
+
+def machine() -> str:
+    """A new word for this machine."""
+    return secrets.token_hex(6)
+
+
+def address(url: str) -> dict[str, str]:
+    """The parts of an address as libpq names them, and how its server has to prove itself. Raises NmemError."""
+    try:
+        found = _parts(url)
+    except ValueError as error:
+        raise NmemError(f"the address cannot be read ({error}): postgresql://LOGIN@HOST/DATABASE") from None
+    unknown = sorted(found.keys() - set(_KEPT))
+    if unknown:
+        raise NmemError(f"the address has an option that is not taken: {printable(', '.join(unknown))}")
+    if not _local(found) and "sslmode" not in found:
+        found["sslmode"] = "verify-full"
+    if found.get("sslmode") == "verify-full" and "sslrootcert" not in found:
+        home = os.path.expanduser("~/.postgresql/root.crt")  # noqa: PTH111
+        found |= {} if os.path.exists(home) else {"sslrootcert": "system"}  # noqa: PTH110
+    return found
+
+
+def _parts(url: str) -> dict[str, str]:
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise ValueError("it begins with postgresql://")
+    login, at, place = parts.netloc.rpartition("@")
+    user, _, password = login.partition(":") if at else ("", "", "")
+    hosts = [one.rpartition(":") if one.rpartition(":")[2].isdigit() else (one, "", "") for one in place.split(",")]
+    given = {
+        "user": user, "password": password, "host": ",".join(one[0] for one in hosts),
+        "port": ",".join(one[2] for one in hosts), "dbname": parts.path.lstrip("/"),
+    }  # fmt: skip
+    found = {key: unquote(value).strip("[]") if key == "host" else unquote(value)
+             for key, value in given.items() if value.strip(",")}  # fmt: skip
+    return found | dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+
+
+def _local(server: dict[str, Any]) -> bool:
+    """Whether the server is on this machine, whatever the environment says; one named by a service may not be."""
+    if "service" in server or os.environ.get("PGSERVICE"):
+        return False
+    named = server.get("hostaddr") or server.get("host") or os.environ.get("PGHOSTADDR") or os.environ.get("PGHOST", "")
+    both = [*named.split(","), *server.get("host", "").split(",")]
+    return all(not one or one.startswith(("/", "@")) or one in _LOCAL for one in both)

@@ -1,0 +1,418 @@
+"""Keeps what a team shares in the local database (SQL): versions of facts, what is gone, how far was read.
+
+Every function that writes does it in one short transaction: hooks write the same file. What came is data: a row of a
+member who means ill changes no row of another's, and nothing that it says is more than a text or a relative path.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b, sha256
+from sqlite3 import Connection
+
+from capture.storage.store import transaction
+from capture.text import clean
+from nmem.team.server import Came, Fact, Gone, Mark
+from nmem.text import json_list, json_object
+
+KINDS = ("episode", "decision", "learning", "recall")
+MINE, THEIRS, HERE = "mine", "theirs", "here"
+"""Where something gone was taken away: by this person, by another, or from this machine alone."""
+_IN = "IN (SELECT value FROM json_each(?))"
+_LAST = 1 << 62
+CHUNK = 500
+"""Rows that are written in one transaction where each takes several statements."""
+_MOST_FILES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A project as it was when it was chosen."""
+
+    project_id: int
+    shared_as: str
+    """What the team calls it."""
+    key: str
+    name: str
+    root: str
+    same: bool
+    """Whether the project of this number still is the one that was chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """How far one role has read from one server."""
+
+    mark: Mark | None = None
+    facts: int = 0
+    gone: int = 0
+    of: str = ""
+    """A digest of the projects whose facts were read: with others all is read again."""
+
+
+def subject(member: str, *what: str) -> str:
+    """What stands for a thing of a member in all its versions: two hashes, of which the server checks the first."""
+    return (
+        f"{sha256(member.encode()).hexdigest()[:12]}.{blake2b(json.dumps(what).encode(), digest_size=16).hexdigest()}"
+    )
+
+
+def now() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def new_id() -> str:
+    """Of a version."""
+    return secrets.token_hex(12)
+
+
+def digest(*texts: str) -> str:
+    """Sixteen hexadecimal digits of some texts."""
+    return blake2b(json.dumps(texts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+# what is known beside the facts
+
+
+def state(db: Connection, key: str) -> str:
+    """A word that was kept; "" where none is."""
+    row = db.execute("SELECT value FROM team_state WHERE key = ?", (key,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def keep(db: Connection, key: str, value: str) -> None:
+    """Keep a word, or with "" keep it no longer."""
+    if value:
+        db.execute("INSERT OR REPLACE INTO team_state (key, value) VALUES (?, ?)", (key, value))
+    else:
+        db.execute("DELETE FROM team_state WHERE key = ?", (key,))
+
+
+def role(team: str, member: str, login: str) -> str:
+    """The key of how far a role has read: another role begins anew."""
+    return f"read/{digest(team, member, login)}"
+
+
+def how_far(db: Connection, key: str) -> Read:
+    """How far a role has read."""
+    found = json_object(state(db, key))
+    mark = found.get("mark")
+    numbers = int(found.get("facts", 0)), int(found.get("gone", 0))
+    return Read(Mark(*mark) if mark else None, *numbers, str(found.get("of", "")))
+
+
+def keep_far(db: Connection, key: str, read: Read) -> None:
+    """Keep it; inside the transaction that keeps the rows."""
+    keep(db, key, json.dumps(asdict(read)))
+
+
+# projects
+
+
+def share(db: Connection, team: str, project_id: int, shared_as: str, now: int) -> None:
+    """Share a project, as it is now, under a name; the next pass reads all again: its facts were passed over so far."""
+    with transaction(db):
+        db.execute(
+            "INSERT OR REPLACE INTO team_projects (project_id, team, shared_as, key, remote, root, at)"
+            " SELECT id, ?, ?, key, coalesce(remote, ''), root, ? FROM projects WHERE id = ?",
+            (team, shared_as, now, project_id),
+        )
+
+
+def unshare(db: Connection, project_id: int) -> bool:
+    """Share it no longer; what others said of it is forgotten here. Whether it was shared."""
+    with transaction(db):
+        _forget(db, "project_id = ?", project_id)
+        return db.execute("DELETE FROM team_projects WHERE project_id = ?", (project_id,)).rowcount > 0
+
+
+def projects(db: Connection, team: str) -> list[Shared]:
+    """The projects that are shared, by their numbers and never by a name."""
+    rows = db.execute(
+        "SELECT t.project_id, t.shared_as, t.key, p.name, t.root, p.key = t.key AND coalesce(p.remote, '') = t.remote"
+        " FROM team_projects t JOIN projects p ON p.id = t.project_id WHERE t.team = ? ORDER BY t.shared_as",
+        (team,),
+    )
+    return [Shared(int(row[0]), row[1], row[2], row[3], row[4], bool(row[5])) for row in rows]
+
+
+def spoken_of(db: Connection, team: str, shared: Sequence[Shared]) -> list[Shared]:
+    """Projects of which this person has told a team something; also such as are shared no longer."""
+    known = {each.project_id: each for each in shared}
+    rows = db.execute(
+        "SELECT id, key, name, root FROM projects WHERE id IN"
+        " (SELECT project_id FROM team_facts WHERE own = 1 AND team = ?)",
+        (team,),
+    ).fetchall()
+    return [known.get(int(row[0])) or Shared(int(row[0]), "", row[1], row[2], row[3], same=False) for row in rows]
+
+
+# what goes out
+
+
+def pending(db: Connection, team: str, member: str) -> list[int]:
+    """Row numbers of versions that the server does not have, in the order in which they were made."""
+    rows = db.execute(
+        "SELECT rowid FROM team_facts INDEXED BY team_facts_to_send WHERE seq IS NULL AND refused IS NULL AND own = 1"
+        " AND gone != 2 AND team = ? AND author = ? AND project_id IN (SELECT t.project_id FROM team_projects t"
+        " JOIN projects p ON p.id = t.project_id AND p.key = t.key AND coalesce(p.remote, '') = t.remote"
+        " WHERE t.team = ?)",
+        (team, member, team),
+    )
+    return sorted(int(row[0]) for row in rows)
+
+
+def facts(db: Connection, numbers: Sequence[int]) -> list[Fact]:
+    """The versions of some rows as they travel; what was purged meanwhile is left out."""
+    rows = db.execute(
+        "SELECT f.id, f.kind, f.subject, t.shared_as, f.author, f.device, f.at, f.title, f.body, f.files, f.data"  # noqa: S608
+        f" FROM team_facts f JOIN team_projects t ON t.project_id = f.project_id WHERE f.rowid {_IN} ORDER BY f.rowid",
+        (json.dumps(numbers),),
+    )
+    return [Fact(*row) for row in rows]
+
+
+def untold(db: Connection, member: str) -> tuple[list[str], list[str]]:
+    """Subjects of a member, and versions, that were taken away and that the server was not told of."""
+    rows = db.execute(
+        "SELECT id, subject FROM team_gone WHERE origin = ? AND announced_seq IS NULL AND refused IS NULL", (MINE,)
+    ).fetchall()
+    own = subject(member)[:13]  # a subject that was opened under another name waits until that one is used again
+    return [row[0] for row in rows if row[1].startswith(own)], [row[0] for row in rows if not row[1]]
+
+
+def told(db: Connection, ids: Sequence[str]) -> None:
+    """The server knows that these are gone; its own number for it comes when they are read back."""
+    with transaction(db):
+        db.execute(
+            f"UPDATE team_gone SET announced_seq = 0 WHERE announced_seq IS NULL AND refused IS NULL AND id {_IN}",  # noqa: S608
+            (json.dumps(ids),),
+        )
+
+
+def refuse(db: Connection, table: str, refused: Mapping[str, str]) -> None:
+    """Set rows aside that the server does not take."""
+    assert table in ("team_facts", "team_gone")
+    if refused:
+        with transaction(db):
+            db.executemany(f"UPDATE {table} SET refused = ? WHERE id = ?",  # noqa: S608 - one of two names
+                           [(why, each) for each, why in refused.items()])  # fmt: skip
+
+
+def withdraw(db: Connection, ids: Iterable[str], now: int) -> None:
+    """Take versions away, here and with the next pass there; their subjects stay. Inside a transaction."""
+    for each in ids:
+        row = db.execute("SELECT subject, author FROM team_facts WHERE id = ?", (each,)).fetchone()
+        db.execute("INSERT OR IGNORE INTO team_gone (id, origin, at) VALUES (?, ?, ?)", (each, MINE, now))
+        db.execute("DELETE FROM team_facts WHERE id = ?", (each,))
+        if row:
+            _hold(db, *row)
+
+
+def announce_again(db: Connection, member: str) -> None:
+    """The server is another one, or what it was some time ago: it is told all once more, what is gone first."""
+    with transaction(db):
+        db.execute("UPDATE team_gone SET announced_seq = NULL, refused = NULL WHERE origin = ?", (MINE,))
+        db.execute("UPDATE team_facts SET seq = NULL, refused = NULL WHERE own = 1 AND author = ?", (member,))
+        db.execute("DELETE FROM team_state WHERE key LIKE 'read/%'")
+
+
+# what comes in
+
+
+def take_gone(db: Connection, member: str, gone: Sequence[Gone], key: str, read: Read) -> int:
+    """Take away here what was taken away; how many versions went. The mark of how far was read goes with it."""
+    went = 0
+    with transaction(db):
+        db.executemany(
+            "INSERT INTO team_gone (id, subject, origin, at, announced_seq) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET announced_seq = excluded.announced_seq,"
+            " origin = iif(origin = 'here', excluded.origin, origin)",
+            # what this person took away on another machine is told again from here as well
+            [(each.id, each.subject, MINE if each.author == member else THEIRS, now(), each.seq)
+             for each in gone if each.subject or not _anothers(db, each)],
+        )  # fmt: skip
+        subjects = json.dumps([each.subject for each in gone if each.subject])
+        went += db.execute(f"DELETE FROM team_facts WHERE subject {_IN}", (subjects,)).rowcount  # noqa: S608
+        for each in gone:
+            if not each.subject:
+                row = db.execute(
+                    "DELETE FROM team_facts WHERE id = ? AND author = ? RETURNING subject", (each.id, each.author)
+                ).fetchone()
+                if row:
+                    went += 1
+                    _hold(db, str(row[0]), each.author)
+        keep_far(db, key, read)
+    return went
+
+
+def _anothers(db: Connection, gone: Gone) -> bool:
+    """Whether a version is not of the one who says that it is gone."""
+    row = db.execute("SELECT author FROM team_facts WHERE id = ?", (gone.id,)).fetchone()
+    return row is not None and row[0] != gone.author
+
+
+def clear_gone(db: Connection) -> None:
+    """What is gone does not come back with the undo of a purge, nor with a restored backup."""
+    with transaction(db):
+        db.execute(
+            "DELETE FROM team_facts WHERE id IN (SELECT id FROM team_gone)"
+            " OR subject IN (SELECT subject FROM team_gone WHERE subject != '')"
+        )
+
+
+def take_facts(
+    db: Connection, team: str, member: str, came: Sequence[Came], known: Mapping[str, int], key: str, read: Read
+) -> int:
+    """Store what came of projects that are shared here; how many rows are new. `known`: the team's name -> number."""
+    named = json.dumps([word for each in came for word in (each.fact.id, each.fact.subject)])
+    with transaction(db):
+        gone = {row[0] for row in db.execute(f"SELECT id FROM team_gone WHERE id {_IN}", (named,))}  # noqa: S608
+        there = {row[0] for row in db.execute(f"SELECT id FROM team_facts WHERE id {_IN}", (named,))}  # noqa: S608
+        fits = [each for each in came if each.fact.id not in gone and each.fact.subject not in gone
+                and each.fact.project in known and each.fact.kind in KINDS]  # fmt: skip
+        db.executemany(
+            "UPDATE team_facts SET seq = ?, refused = NULL WHERE id = ? AND author = ? AND subject = ?",
+            [(each.seq, each.fact.id, each.fact.author, each.fact.subject) for each in fits if each.fact.id in there],
+        )
+        rows = [_row(team, member, each, known[each.fact.project]) for each in fits if each.fact.id not in there]
+        db.executemany(
+            "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, seq, title, body, files,"
+            " data, own, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+        hold(db, [each.fact.subject for each in fits])
+        db.executemany(
+            "INSERT INTO team_members (team, author, last_at) VALUES (?, ?, ?) ON CONFLICT (team, author)"
+            " DO UPDATE SET last_at = max(coalesce(last_at, 0), excluded.last_at)",
+            [(team, author, at) for author, at in _newest(came).items()],
+        )
+        keep_far(db, key, read)
+        return len(rows)
+
+
+def hold(db: Connection, subjects: Sequence[str]) -> None:
+    """Of several versions by one author the one that the server took last holds. Inside a transaction."""
+    several = db.execute(
+        f"SELECT subject, author FROM team_facts WHERE subject {_IN} GROUP BY 1, 2 HAVING count(*) > 1",  # noqa: S608
+        (json.dumps(subjects),),
+    ).fetchall()
+    for each in several:
+        _hold(db, str(each[0]), str(each[1]))
+
+
+def _hold(db: Connection, about: str, author: str) -> None:
+    db.execute(
+        "UPDATE team_facts SET gone = rowid != (SELECT n.rowid FROM team_facts n WHERE n.subject = ?1 AND n.author = ?2"
+        " AND n.team = team_facts.team AND n.gone != 2 ORDER BY coalesce(n.seq, ?3) DESC, n.rowid DESC LIMIT 1)"
+        " WHERE subject = ?1 AND author = ?2 AND gone != 2",
+        (about, author, _LAST),
+    )
+
+
+def counted(db: Connection, team: str) -> dict[str, int]:
+    """How many versions there are on each side of the way, for a person."""
+    row = db.execute(
+        "SELECT total(own AND seq IS NOT NULL), total(own AND seq IS NULL AND refused IS NULL), total(own AND refused"
+        " IS NOT NULL), total(NOT own), count(DISTINCT iif(own, NULL, author)) FROM team_facts WHERE team = ?",
+        (team,),
+    ).fetchone()
+    names = ("shared", "waiting", "refused", "of_others", "others")
+    told = db.execute(
+        "SELECT total(announced_seq IS NULL AND refused IS NULL), total(refused IS NOT NULL) FROM team_gone"
+        " WHERE origin = ?", (MINE,)
+    ).fetchone()  # fmt: skip
+    out = dict(zip(names, map(int, tuple(row)), strict=True))
+    return out | {"deletions_waiting": int(told[0]), "deletions_refused": int(told[1])}
+
+
+def take_members(db: Connection, team: str, members: Sequence[tuple[str, str]]) -> None:
+    """Who is in the team, and how each logs in; whom this person muted stays so."""
+    with transaction(db):
+        db.executemany(
+            "INSERT INTO team_members (team, author, role) VALUES (?, ?, ?)"
+            " ON CONFLICT (team, author) DO UPDATE SET role = excluded.role",
+            [(team, *each) for each in members],
+        )
+
+
+def join(db: Connection, member: str, device: str) -> None:
+    """This memory speaks as a member from now on: all is announced again, and looked at by the rules of today."""
+    announce_again(db, member)
+    with transaction(db):
+        keep(db, "device", device)
+        keep(db, "rules", "")  # what was said to another team may be older than they
+        keep(db, f"prefix/{digest(member)}", subject(member)[:13])
+
+
+def withdraw_all(db: Connection, member: str, project_id: int = 0) -> int:
+    """Take back every version of a member, of one project or of all; how many."""
+    rows = db.execute("SELECT id FROM team_facts WHERE own = 1 AND author = ? AND ? IN (0, project_id)",
+                      (member, project_id)).fetchall()  # fmt: skip
+    for at in range(0, len(rows), CHUNK):
+        with transaction(db):
+            withdraw(db, [str(row[0]) for row in rows[at : at + CHUNK]], now())
+    return len(rows)
+
+
+def leave(db: Connection) -> int:
+    """Forget the team but for one's own versions and all that is gone; how many rows of others went."""
+    with transaction(db):
+        db.execute("DELETE FROM team_projects")
+        db.execute("DELETE FROM team_state WHERE key != 'device' AND key NOT LIKE 'prefix/%'")
+        db.execute("DELETE FROM team_members WHERE muted = 0")
+    return forget_others(db)
+
+
+def forget_others(db: Connection) -> int:
+    """Forget what others said, which is not the same as taking it away; how many rows."""
+    with transaction(db):
+        return _forget(db, "1 = ?", 1)
+
+
+def _forget(db: Connection, where: str, value: int) -> int:
+    """Rows that go without a note: the mark 2 keeps the trigger still."""
+    db.execute(f"UPDATE team_facts SET gone = 2 WHERE own = 0 AND {where}", (value,))  # noqa: S608 - our conditions
+    return db.execute("DELETE FROM team_facts WHERE gone = 2").rowcount
+
+
+def _newest(came: Sequence[Came]) -> dict[str, int]:
+    out: dict[str, int] = {}
+    for each in came:
+        out[each.fact.author] = max(out.get(each.fact.author, 0), each.fact.at)
+    return out
+
+
+def _row(team: str, member: str, came: Came, project_id: int) -> tuple[object, ...]:
+    """A row of what came: texts without control characters, paths that stay in the project."""
+    fact, own = came.fact, came.fact.author == member
+    title, body = clean(fact.title), clean(fact.body)
+    files = json.dumps(paths(json_list(fact.files)), ensure_ascii=False)
+    data = json.dumps(plain(json_object(fact.data)), ensure_ascii=False)
+    return (fact.id, team, fact.kind, fact.subject, project_id, fact.author, fact.device, fact.at, came.seq, title,
+            body, files, data, own, f"?.{digest(title, body, files, data)}" if own else "")  # fmt: skip
+
+
+def paths(stored: Iterable[object]) -> list[str]:
+    """Those of some texts that are paths within a project."""
+    found = [clean(each) for each in stored if isinstance(each, str)]
+    return [each for each in found if each and not each.startswith(("/", "\\", "~")) and ".." not in each.split("/")
+            and each[1:2] != ":"][:_MOST_FILES]  # fmt: skip
+
+
+def plain(found: Mapping[str, object]) -> dict[str, object]:
+    """Texts, numbers and lists of texts; nothing deeper."""
+    out: dict[str, object] = {}
+    for key, value in found.items():
+        if isinstance(value, str):
+            out[clean(key)] = clean(value)
+        elif isinstance(value, bool | int | float):
+            out[clean(key)] = value
+        elif isinstance(value, list):
+            out[clean(key)] = [clean(each) for each in value if isinstance(each, str)]
+    return out

@@ -1,0 +1,285 @@
+"""Makes versions of facts that are fit to leave, where what is stored has changed or the rules of redaction have.
+
+Every text is redacted whole by the newest rules of its project, and cut only then. Reading and redacting take no lock;
+what was purged meanwhile is found by the number of the newest purge, and nothing of that project is written then.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+
+from capture.storage.sessions import called_by
+from capture.storage.store import transaction
+from capture.text import clean
+from nmem.purge.rules import rules
+from nmem.share import PLACEHOLDER, Outward
+from nmem.team import local, material
+from nmem.team.config import Membership
+from nmem.team.local import Shared, digest
+from nmem.team.material import Material
+from nmem.text import json_list, json_object
+
+TITLE, BODY, VALUE, LINE = 200, 8_000, 1_500, 300
+"""Characters of a title, a text, a text of the data, and of a list in it; the server takes some more of each."""
+_FILES, _LISTED = 60, 12
+"""Paths, and texts of a list."""
+_BATCH = local.CHUNK
+_RULES = "rules"
+"""Under which the rules are kept by which all versions were looked at."""
+
+Texts = tuple[str, str, str, str]
+"""Title, body, files and data as they leave; the last two are JSON."""
+
+
+@dataclass(slots=True)
+class Made:
+    """What a look at the stored facts came to."""
+
+    new: int = 0
+    withdrawn: int = 0
+    strangers: list[str] = field(default_factory=list)
+    """Shared projects that are another one by now: nothing of them leaves."""
+    whole: bool = True
+    """False: something was purged meanwhile, so not all was looked at; nothing may be sent by this pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The newest version by this machine ("" for none), and by any machine of this person."""
+
+    own_id: str
+    own: str
+    """Digests of the stored material, and of the text as it left."""
+    live_id: str
+    live: str
+    source: str
+    """What this machine made it of; "" where it made none."""
+
+    @property
+    def raws(self) -> tuple[str, str]:
+        """Digests of the material."""
+        return self.own.partition(".")[0], self.live.partition(".")[0]
+
+    def saying(self, mark: str) -> str:
+        """The id of the version that says the same; "" where none does."""
+        said = mark.partition(".")[2]
+        return self.live_id if self.live.partition(".")[2] == said else (
+            self.own_id if self.own.partition(".")[2] == said else "")  # fmt: skip
+
+
+class _PurgedMeanwhile(Exception):
+    pass
+
+
+def make(db: Connection, us: Membership, step: Callable[[], None], now: int) -> Made:
+    """Write the versions that are missing, of every shared project; `step` is called now and then."""
+    made, shared = Made(), local.projects(db, us.team)
+    made.strangers = [each.name for each in shared if not each.same]
+    by = rules()
+    try:
+        if local.state(db, _RULES) != by:
+            for each in local.spoken_of(db, us.team, shared):
+                _Project(db, us, each, made, step, now).again()
+            local.keep(db, _RULES, by)
+        for each in shared:
+            if each.same:
+                _Project(db, us, each, made, step, now).make()
+    except _PurgedMeanwhile:
+        made.whole = False
+    return made
+
+
+class _Project:
+    """One project in one pass."""
+
+    def __init__(
+        self, db: Connection, us: Membership, shared: Shared, made: Made, step: Callable[[], None], now: int
+    ) -> None:
+        self.db, self.us, self.shared, self.made, self.step, self.now = db, us, shared, made, step, now
+        names = called_by(db, shared.project_id)
+        roots = db.execute("SELECT root FROM project_folders WHERE project_id = ?", (shared.project_id,)).fetchall()
+        self.fit = Fit(Outward([shared.root, *(str(row[0]) for row in roots)], names))
+        self.purges = self._purges()
+
+    def make(self) -> None:
+        """What is settled and not said yet, or said otherwise."""
+        known, there = self._known(), set()
+        waiting: list[tuple[Material, str, str, Texts]] = []
+        for one in material.of(self.db, self.shared):
+            self.step()  # also where nothing is new: it is not the server that takes the time
+            about = local.subject(self.us.member, *one.key)
+            if about in there:
+                continue  # two entries of one name: the first is the one that is found
+            there.add(about)
+            raw = digest(one.title, one.body, json.dumps([one.files, sorted(one.data.items())]))
+            had = known.get(about)
+            if had and raw in had.raws:
+                continue
+            waiting.append((one, about, raw, self.fit.texts(one)))
+            if len(waiting) == _BATCH:
+                self._write(waiting, known)
+                waiting = []
+        self._write(waiting, known)
+        self._vanished({about: had for about, had in known.items() if about not in there})
+
+    def _purges(self) -> int:
+        return int(self.db.execute("SELECT coalesce(max(id), 0) FROM purges").fetchone()[0])
+
+    def _undisturbed(self) -> None:
+        """Inside the transaction that writes. Raises _PurgedMeanwhile."""
+        if self._purges() != self.purges:
+            raise _PurgedMeanwhile
+
+    def _known(self) -> dict[str, _Known]:
+        """The newest versions by this person, by subject."""
+        rows = self.db.execute(
+            "SELECT subject, id, device = ?, digest, source FROM team_facts WHERE project_id = ? AND own = 1"
+            " AND author = ? AND team = ? AND gone != 2 ORDER BY coalesce(seq, ?), rowid",
+            (self.us.device, self.shared.project_id, self.us.member, self.us.team, 1 << 62),
+        )
+        out: dict[str, _Known] = {}
+        for about, id_, ours, mark, source in rows:
+            before = out.get(about, _Known("", "", "", "", ""))
+            out[about] = (
+                _Known(id_, mark, id_, mark, source)
+                if ours
+                else _Known(before.own_id, before.own, id_, mark, before.source)
+            )
+        return out
+
+    def _write(self, waiting: Sequence[tuple[Material, str, str, Texts]], known: dict[str, _Known]) -> None:
+        if not waiting:
+            return
+        with transaction(self.db):
+            self._undisturbed()
+            gone = {row[0] for row in self.db.execute(
+                "SELECT id FROM team_gone WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps([about for _, about, _, _ in waiting]),))}  # fmt: skip
+            for one, about, raw, said in waiting:
+                mark, had = f"{raw}.{digest(*said)}", known.get(about)
+                if about in gone:
+                    continue  # taken away for ever, whatever became of it here
+                same = had.saying(mark) if had else ""
+                if not same:
+                    self.insert(about, one.kind, one.at, said, (one.session_id, one.source, mark))
+                # versions of another machine, or of a backup, are known by what they were made of from now on
+                self.db.execute(
+                    "UPDATE team_facts SET source = ?, session_id = ?, digest = iif(id = ?, ?, digest)"
+                    " WHERE subject = ? AND own = 1",
+                    (one.source, one.session_id, same, mark, about),
+                )
+            local.hold(self.db, [about for _, about, _, _ in waiting])
+
+    def insert(self, about: str, kind: str, at: int, said: Texts, origin: tuple[str | None, str, str]) -> None:
+        """A version of one's own that waits to be sent; `origin`: session, source, digest."""
+        self.made.new += 1
+        self.db.execute(
+            "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, title, body, files, data,"
+            " own, session_id, source, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)",
+            (local.new_id(), self.us.team, kind, about, self.shared.project_id, self.us.member, self.us.device, at,
+             *said, *origin),
+        )  # fmt: skip
+
+    def _vanished(self, known: dict[str, _Known]) -> None:
+        """What is no episode, decision, learning or entry any more is withdrawn; its subject may come back."""
+        if not any(had.source for had in known.values()):
+            return
+        kept = {local.subject(self.us.member, *key) for key in material.unsettled(self.db, self.shared)}
+        read = material.readable(self.shared)
+        about = [each for each, had in known.items()
+                 if had.source and each not in kept and (read or not had.source.startswith("recall"))]  # fmt: skip
+        rows = self.db.execute(
+            "SELECT id FROM team_facts WHERE subject IN (SELECT value FROM json_each(?)) AND own = 1 AND device = ?"
+            " AND source != ''", (json.dumps(about), self.us.device),
+        ).fetchall()  # fmt: skip
+        for at in range(0, len(rows), _BATCH):
+            with transaction(self.db):
+                self._undisturbed()
+                local.withdraw(self.db, [str(row[0]) for row in rows[at : at + _BATCH]], self.now)
+                self.made.withdrawn += len(rows[at : at + _BATCH])
+
+    def again(self) -> None:
+        """Versions that the rules in force would have redacted otherwise go, and come back as the rules want them."""
+        rows = self.db.execute(
+            "SELECT id, kind, subject, at, title, body, files, data, gone, session_id, source, digest FROM team_facts"
+            " WHERE project_id = ? AND own = 1 AND author = ? AND team = ? AND gone != 2 ORDER BY rowid",
+            (self.shared.project_id, self.us.member, self.us.team),
+        ).fetchall()
+        changed = []
+        for row in rows:
+            self.step()
+            said = self.fit.again((row[4], row[5], row[6], row[7]))
+            if digest(*said) != str(row[11]).partition(".")[2]:
+                changed.append((row, said))
+        for at in range(0, len(changed), _BATCH):
+            with transaction(self.db):
+                self._undisturbed()
+                for row, said in changed[at : at + _BATCH]:
+                    local.withdraw(self.db, [row[0]], self.now)
+                    self.made.withdrawn += 1
+                    if not row[8] and self.shared.same:
+                        self.insert(row[2], row[1], row[3], said, (row[9], row[10], f"?.{digest(*said)}"))
+
+
+class Fit:
+    """Makes texts of one project fit to leave; the same paths come again and again."""
+
+    def __init__(self, out: Outward) -> None:
+        self._out = out
+        self._paths: dict[str, str] = {}
+
+    def texts(self, one: Material) -> Texts:
+        """What leaves of a thing: redacted whole, then cut; a secret that one of its texts gives away goes from all."""
+        said = self._texts(one)
+        if any(PLACEHOLDER in each for each in said):
+            told = (text for value in one.data.values() for text in _list(value))
+            for each in (one.title, one.body, *one.files, *told):
+                self._out.learn(each)
+            self._paths.clear()
+            said = self._texts(one)
+            self._out.forget()
+            self._paths.clear()
+        return said
+
+    def again(self, said: Texts) -> Texts:
+        """What left once, by the rules in force."""
+        data: dict[str, object] = {}
+        for key, value in json_object(said[3]).items():
+            many = isinstance(value, list)
+            data[key] = [self._text(str(each)) for each in value] if many else (
+                self._text(value) if isinstance(value, str) else value)  # fmt: skip
+        return _formed(self._out.line(said[0]), self._text(said[1]), self._relative(json_list(said[2])), data)
+
+    def _texts(self, one: Material) -> Texts:
+        data: dict[str, object] = {key: self._value(value) for key, value in one.data.items()}
+        return _formed(self._out.line(one.title, TITLE), self._text(one.body, BODY), self._relative(one.files), data)
+
+    def _value(self, value: str | tuple[str, ...]) -> str | list[str]:
+        return (
+            self._text(value, VALUE) if isinstance(value, str) else [self._text(each, LINE) for each in value[:_LISTED]]
+        )
+
+    def _text(self, text: str, limit: int = 0) -> str:
+        return self._out.text(text, limit) if text else ""
+
+    def _relative(self, files: Iterable[object]) -> list[str]:
+        """Paths in the project; what lies elsewhere is nobody's business."""
+        return local.paths([self._path(each) for each in files if isinstance(each, str)])[:_FILES]
+
+    def _path(self, path: str) -> str:
+        if path not in self._paths:
+            self._paths[path] = self._out.path(path)
+        return self._paths[path]
+
+
+def _list(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value
+
+
+def _formed(title: str, body: str, files: list[str], data: dict[str, object]) -> Texts:
+    """As it is stored on every side, so that two of one text have one digest."""
+    plain = local.plain(data)
+    return clean(title), clean(body), json.dumps(files, ensure_ascii=False), json.dumps(plain, ensure_ascii=False)

@@ -1,0 +1,234 @@
+"""What a person purges is gone from every member and the server, and stays gone: past leaving, and past a set-back."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from capture.storage import store
+from nmem.team import config, local
+from nmem.undo import undo
+from tests.nmem.team.conftest import NOW, Member, Team, on_server, settled
+
+Three = tuple[Member, Member, Member]
+
+
+def shared_by(alice: Member, *others: Member) -> str:
+    """An episode that everybody has; its subject."""
+    alice.episode("secret-session", "Move to the new vendor", "The offer of Zanzibar Ltd was taken.")
+    alice.learn("stays here")
+    settled(alice, *others)
+    return str(alice.rows("subject", "kind = 'episode'")[0][0])
+
+
+def nowhere(word: str, *members: Member) -> None:
+    for each in members:
+        assert [row for row in each.rows() if word in str(row)] == []
+    assert word not in str(members[0].team.facts())
+
+
+def test_a_purge_on_one_machine_is_gone_from_all_and_the_server(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    assert "Move to the new vendor" in bob.titles()
+    alice.purge(sessions=("secret-session",))
+    settled(*three)
+    nowhere("vendor", *three)
+    assert bob.titles() == {"stays here"}
+
+
+def test_a_purge_by_words_takes_the_facts_that_say_them_everywhere(three: Three) -> None:
+    alice = three[0]
+    shared_by(*three)
+    alice.purge(texts=("Zanzibar",))
+    settled(*three)
+    nowhere("Zanzibar", *three)
+
+
+def test_a_purge_of_others_words_hides_them_here_alone_and_its_undo_shows_them_again(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    bob.purge(texts=("Zanzibar",))
+    with bob.db() as db:
+        db.execute("DELETE FROM team_state WHERE key LIKE 'read/%'")
+    settled(*three)
+    assert "Move to the new vendor" in alice.titles() and bob.titles() == {"stays here"}
+    with closing(store.connect(bob.db_path, timeout=5)) as db:
+        undo(db, NOW)
+    bob.now()
+    assert "Move to the new vendor" in bob.titles()
+
+
+def test_corrections_by_others_go_with_what_they_correct_and_later_ones_are_rejected(three: Three) -> None:
+    alice, bob, carol = three
+    about = shared_by(*three)
+    bob.write("Zanzibar was the vendor", subject=about)
+    settled(*three)
+    assert "Zanzibar was the vendor" in carol.titles()
+    carol.write("no, Zanzibar Inc", subject=about)  # not sent yet
+    alice.purge(sessions=("secret-session",))
+    alice.now()
+    settled(carol, bob, alice)
+    nowhere("Zanzibar", *three)
+    bob.write("Zanzibar once more", subject=about)
+    settled(bob, *three)
+    nowhere("Zanzibar", *three)
+
+
+def test_the_undo_of_a_purge_gives_the_memory_back_and_shares_nothing_again(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    alice.purge(sessions=("secret-session",))
+    settled(*three)
+    with closing(store.connect(alice.db_path, timeout=5)) as db:
+        undo(db, NOW)
+        assert db.execute("SELECT title FROM work_units").fetchall() == [("Move to the new vendor",)]
+    settled(*three)
+    nowhere("vendor", *three)
+    assert bob.titles() == {"stays here"}
+
+
+def test_a_backup_of_ones_own_brings_nothing_back(three: Three) -> None:
+    alice = three[0]
+    shared_by(*three)
+    with alice.db() as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = (alice.folder / "nmem.db").read_bytes()
+    alice.purge(sessions=("secret-session",))
+    settled(*three)
+    for each in ("nmem.db", "nmem.db-wal", "nmem.db-shm"):
+        (alice.folder / each).unlink(missing_ok=True)
+    (alice.folder / "nmem.db").write_bytes(before)
+    settled(*three)
+    nowhere("vendor", *three)
+
+
+def test_what_was_purged_after_leaving_is_announced_on_coming_back(three: Three) -> None:
+    alice, bob, carol = three
+    shared_by(*three)
+    with alice.here(), alice.db() as db:
+        local.leave(db)
+        config.forget()
+    alice.purge(sessions=("secret-session",))
+    assert "Move to the new vendor" in bob.titles()
+    alice.join()
+    settled(*three)
+    nowhere("vendor", *three)
+    assert bob.titles() == carol.titles() == alice.titles() == {"stays here"}
+
+
+def test_a_server_that_was_set_back_is_told_deletions_first_and_then_everything(three: Three) -> None:
+    alice, bob, carol = three
+    shared_by(*three)
+    team = alice.team
+    team.sql("CREATE SCHEMA old")
+    for table in ("facts", "gone", "marks"):
+        team.sql(f"CREATE TABLE old.{table} AS SELECT * FROM nmem.{table}")
+    at = team.sql("SELECT last_value FROM nmem.seq")[0][0]
+    alice.purge(sessions=("secret-session",))
+    bob.learn("said after the backup")
+    settled(*three)
+    nowhere("vendor", *three)
+    for table in ("facts", "gone", "marks"):
+        team.sql(f"DELETE FROM nmem.{table}")
+    team.sql("ALTER TABLE nmem.facts DISABLE TRIGGER ALL")
+    for table in ("facts", "gone", "marks"):
+        team.sql(f"INSERT INTO nmem.{table} SELECT * FROM old.{table}")
+    team.sql("ALTER TABLE nmem.facts ENABLE TRIGGER ALL")
+    team.sql(f"SELECT setval('nmem.seq', {at})")
+    assert "vendor" in str(team.facts())
+    carol.learn(*(f"so the server is past where bob had read {number}" for number in range(5)))
+    assert carol.now().set_back
+    assert alice.now().set_back and bob.now().set_back
+    settled(*three)
+    nowhere("vendor", *three)
+    assert "said after the backup" in carol.titles() and len(alice.titles()) == 7
+    assert alice.rows() == bob.rows() == carol.rows()
+
+
+def test_another_server_in_its_place_is_told_everything(team: Team) -> None:
+    alice, bob = team.member("alice"), team.member("bob")
+    shared_by(alice, bob)
+    alice.purge(sessions=("secret-session",))
+    settled(alice, bob)
+    team.sql("DROP SCHEMA nmem CASCADE")
+    team.set_up()
+    assert alice.now().set_back and bob.now().set_back
+    settled(alice, bob)
+    assert {row[1] for row in team.facts().values()} == {"stays here"} == bob.titles()
+    assert len(team.sql("SELECT id FROM nmem.gone WHERE subject != ''")) == 1, (
+        "also what was gone before this server was"
+    )
+
+
+def test_deletions_are_taken_in_before_anything_is_sent(three: Three) -> None:
+    alice, bob, _ = three
+    about = shared_by(*three)
+    alice.purge(sessions=("secret-session",))
+    alice.now()
+    bob.write("a late word on the vendor", subject=about)
+    done = bob.now()
+    assert done.sent == 0 and done.taken_away == 2
+    nowhere("vendor", bob, alice)
+
+
+def test_nobody_takes_away_what_another_said(three: Three) -> None:
+    alice, bob, _ = three
+    about = shared_by(*three)
+    (version,) = (row[0] for row in alice.rows("id", "kind = 'episode'"))
+    refused = on_server(bob, lambda server: server.purge([about]))
+    assert list(refused.values()) == ["it is not yours (42501)"]
+    assert list(on_server(bob, lambda server: server.withdraw([version])).values()) == ["it is not yours (42501)"]
+    on_server(bob, lambda server: server.withdraw([about]))
+    settled(*three)
+    assert all("Move to the new vendor" in each.titles() for each in three)
+
+
+def test_a_version_that_another_calls_gone_before_it_was_seen_is_gone_for_nobody_who_has_it(three: Three) -> None:
+    alice, bob, _ = three
+    alice.now()
+    (mine,) = alice.write("not sent yet")
+    on_server(bob, lambda server: server.withdraw([mine]))
+    settled(*three)
+    assert alice.titles() == {"not sent yet"} and mine in alice.team.facts()
+
+
+def test_what_a_member_took_back_is_nowhere_in_the_files_of_another(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    alice.purge(texts=("Zanzibar",))
+    alice.now()
+    bob.now()
+    assert [file.name for file in bob.folder.glob("nmem.db*") if b"Zanzibar" in file.read_bytes()] == []
+
+
+def test_a_correction_of_ones_own_is_taken_back_and_what_it_corrected_stays(three: Three) -> None:
+    bob = three[1]
+    about = shared_by(*three)
+    bob.write("it was Quagga Ltd", subject=about)
+    settled(*three)
+    bob.purge(texts=("Quagga",))
+    settled(bob, *three)
+    nowhere("Quagga", *three)
+    for each in three:
+        assert each.titles() == {"Move to the new vendor", "stays here"}
+
+
+def test_leaving_forgets_what_others_said_without_taking_it_from_them(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    with bob.here(), bob.db() as db:
+        assert local.leave(db) == 2
+        assert db.execute("SELECT count(*) FROM team_gone").fetchone()[0] == 0
+    bob.join()
+    settled(*three)
+    assert alice.rows() == bob.rows()
+
+
+def test_a_whole_project_that_is_purged_is_taken_back(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    with alice.db() as db:
+        name = db.execute("SELECT key FROM projects").fetchone()[0]
+    alice.purge(projects=(name,))
+    settled(*three)
+    assert bob.titles() == set() and alice.team.facts() == {}
