@@ -55,7 +55,10 @@ _EACH = 1500
 _NEWEST, _PROMPTS, _CLOSINGS, _FILES = 6, 12, 2, 40
 """What is read of a line of work: sessions, prompts, closing words of the agent, files; the newest of each."""
 _SESSIONS, _SAID, _SPAN = 20, 8, 90 * 86_400_000
-"""Sessions of the project that say what is usual there, and prompts of each; how far back the oldest may have ended."""
+"""Sessions of the project that say what is usual there, prompts of each, and how far back the oldest may have ended.
+
+None that began twice as long ago is looked at: else a project's whole past is gone through where little is recent.
+"""
 _LONG = 100
 """Sessions from which on a line of work is long: all of them are not gone through to find its newest."""
 _RECENT, _OFTEN, _USUAL = 60, 12, 0.4
@@ -213,8 +216,8 @@ def shared(db: Connection, project_id: int, branch: str, at: int) -> bool:
         return True
     all_of, on_it = db.execute(
         "SELECT count(*), total(branch = ?) FROM (SELECT branch FROM sessions WHERE project_id = ? AND started_at < ?"
-        " AND +last_at BETWEEN ? AND ? ORDER BY started_at DESC LIMIT ?)",
-        (branch, project_id, at, at - _SPAN, at + _SPAN, _RECENT),
+        " AND started_at > ? AND +last_at BETWEEN ? AND ? ORDER BY started_at DESC LIMIT ?)",
+        (branch, project_id, at, at - 2 * _SPAN, at - _SPAN, at + _SPAN, _RECENT),
     ).fetchone()
     return bool(on_it >= _OFTEN and on_it >= _USUAL * all_of)
 
@@ -264,9 +267,9 @@ def _newest(db: Connection, thread_id: int, at: int) -> list[str]:
 def _usual(db: Connection, project_id: int, session_id: str, at: int) -> list[tuple[str, str]]:
     """The newest sessions of a project before a time, each as one lower-case text: what is usual there."""
     rows = db.execute(
-        "SELECT id FROM sessions WHERE project_id = ? AND started_at < ? AND +last_at BETWEEN ? AND ? AND id != ?"
-        " ORDER BY started_at DESC, id LIMIT ?",
-        (project_id, at, at - _SPAN, at + _SPAN, session_id, _SESSIONS),
+        "SELECT id FROM sessions WHERE project_id = ? AND started_at < ? AND started_at > ? AND id != ?"
+        " AND +last_at BETWEEN ? AND ? ORDER BY started_at DESC, id LIMIT ?",
+        (project_id, at, at - 2 * _SPAN, session_id, at - _SPAN, at + _SPAN, _SESSIONS),
     ).fetchall()
     out = []
     for (other,) in rows:
