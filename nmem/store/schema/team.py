@@ -25,6 +25,8 @@ CREATE TABLE team_facts (                    -- versions of facts: this person's
   refused TEXT                               -- why the server does not take it; it is not tried again
 );
 CREATE INDEX team_facts_of_others ON team_facts(project_id, kind, at) WHERE own = 0 AND gone = 0;
+CREATE INDEX team_facts_of_mine_elsewhere ON team_facts(project_id, kind, at)
+  WHERE own = 1 AND gone = 0 AND source = '';
 CREATE INDEX team_facts_by_subject ON team_facts(subject, author, seq);
 CREATE INDEX team_facts_to_send ON team_facts(at) WHERE seq IS NULL;
 CREATE INDEX team_facts_by_session ON team_facts(session_id) WHERE session_id IS NOT NULL;
