@@ -34,6 +34,7 @@ COMMANDS: dict[str, str] = {
     "show": "the story of an episode, a session, a prompt or a thread; one call; who touched a file",
     "share": "write an episode or a session as Markdown and HTML for somebody else, redacted",
     "handoff": "hand an episode on: start another client with a brief of it",
+    "sync": "share facts of chosen projects with a team, or your other machine, through a PostgreSQL server",
     "compactions": "what each compaction of a session dropped, and what was done again after it",
     "blame": "which prompt, episode and decision made a line of a file, and how its tests ended",
     "hot": "which files and folders see most edits, failures, taken-back work and people; what git moved",

@@ -37,7 +37,9 @@ class Member:
     @property
     def told(self) -> str:
         """How many facts of which kind, in words."""
-        counts = [f"{self.facts[kind]:,} {kind}{'s' * (self.facts[kind] != 1)}" for kind in KINDS if self.facts.get(kind)]
+        counts = [
+            f"{self.facts[kind]:,} {kind}{'s' * (self.facts[kind] != 1)}" for kind in KINDS if self.facts.get(kind)
+        ]
         return ", ".join(counts) or "nothing yet"
 
 

@@ -55,6 +55,18 @@ class Fact:
         """The author; of one's own other machine, which."""
         return f"you on {self.device}" if self.device else self.author
 
+    def form(self) -> dict[str, object]:
+        """As plain values, for JSON."""
+        return {
+            "id": self.id, "kind": self.kind, "author": self.author, "device": self.device, "at": self.at,
+            "project": self.project, "title": self.title, "body": self.body, "files": list(self.files),
+            "data": self.data,
+        }  # fmt: skip
+
+
+Fits = Callable[[str, str, str, str], bool]
+"""Whether a fact is wanted, by its title, its body, and as JSON its files and its data."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -65,8 +77,7 @@ class Wanted:
     """None: all that the team shares."""
     since: int = 0
     until: int = _EVER
-    fits: Callable[[Fact], bool] | None = None
-    """Whether a fact is one of these, where its text or its files decide."""
+    fits: Fits | None = None
 
 
 def said(db: Connection, wanted: Wanted, most: int) -> list[Fact]:
@@ -78,13 +89,21 @@ def said(db: Connection, wanted: Wanted, most: int) -> list[Fact]:
         found = [fact for place in places for kind in wanted.kinds for fact in _of(db, place, kind, wanted, most)]
     finally:
         db.row_factory = named
-    return sorted(found, key=lambda one: (-one.at, one.id))[:most]
+    return [_redacted(one) for one in sorted(found, key=lambda one: (-one.at, one.id))[:most]]
 
 
-def of_file(path: str) -> Callable[[Fact], bool]:
-    """Whether a fact is about a file, by its end."""
-    path = path.lower()
-    return lambda fact: any(one.lower().endswith(path) for one in fact.files)
+def listed(db: Connection, kind: str, project: str, since: int, limit: int) -> list[Fact]:
+    """The facts of one kind for a list; `project`: its key, "" for all. Raises sqlite3.Error."""
+    rows = db.execute("SELECT id FROM projects WHERE key = ?", (project,)).fetchall() if project else []
+    return said(db, Wanted((kind,), [int(row[0]) for row in rows] if project else None, since), limit)
+
+
+def of_file(path: str) -> Fits:
+    """Whether a fact is about a file, by the end of its name."""
+    end = path.lower()
+    return lambda _title, _body, files, _data: (
+        end in files.lower() and any(one.lower().endswith(end) for one in texts(files))
+    )
 
 
 def author(db: Connection, item: str) -> str:
@@ -111,10 +130,9 @@ def _of(db: Connection, project: int, kind: str, wanted: Wanted, most: int) -> l
     for which, heard in ((OTHERS, HEARD), (_ELSEWHERE, _NEVER_MUTED)):
         taken = 0
         for row in db.execute(_SELECT.format(which=which, heard=heard), given):
-            fact = _fact(row)
-            if taken < most and (wanted.fits is None or wanted.fits(fact)):
+            if wanted.fits is None or wanted.fits(str(row[5]), str(row[6]), str(row[7]), str(row[8])):
                 taken += 1
-                out.append(_redacted(fact))
+                out.append(_fact(row))
             if taken >= most:
                 break
     return out

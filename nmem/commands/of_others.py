@@ -1,0 +1,56 @@
+"""Prints what others of the team said, under the same heading wherever it is shown: author, date, words; as JSON too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from nmem.commands import terminal
+from nmem.text import fit, printable
+
+if TYPE_CHECKING:
+    from nmem.teammates.read import Fact
+
+HEADING = "From your team"
+_NAME, _TITLE, _BODY = 28, 400, 400
+_COLUMNS = "id at kind author project title body"
+
+
+def forms(found: Sequence[Fact]) -> dict[str, object]:
+    """The part of a JSON answer that others said; none where they said nothing."""
+    return {"team": [one.form() for one in found]} if found else {}
+
+
+def show(found: Sequence[Fact], heading: str = HEADING) -> None:
+    """Print facts below what is one's own; nothing where there are none."""
+    if not found:
+        return
+    if not terminal.is_terminal():
+        terminal.piped(heading, _COLUMNS, map(_tabs, found))
+        return
+    click.echo()
+    many = len({one.project_id for one in found}) > 1
+    terminal.say(heading, [("", [(_who(one), _told(one, project=many)) for one in found])])
+
+
+def _who(one: Fact) -> str:
+    return fit(printable(one.who), _NAME)
+
+
+def _told(one: Fact, *, project: bool) -> str:
+    """Its words, what it says beyond its title, and where and when it was said."""
+    at = f"{terminal.day(one.at, terminal.now())} {terminal.clock(one.at)}"
+    later = "superseded" if one.data.get("superseded") else str(one.data.get("outcome", "") or "")
+    parts = (at, one.kind, one.project if project else "", later, ", ".join(one.files[:2]))
+    body = " ".join(one.body.split())[:_BODY]
+    return "\n".join(filter(None, (one.title[:_TITLE], body, " · ".join(part for part in parts if part))))
+
+
+def _tabs(one: Fact) -> str:
+    cells = (
+        one.id, f"{terminal.local(one.at):%Y-%m-%d %H:%M}", one.kind, one.who, one.project, one.title,
+        " ".join(one.body.split())[:_BODY],
+    )  # fmt: skip
+    return "\t".join(printable(cell) for cell in cells)
