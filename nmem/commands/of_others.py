@@ -1,4 +1,4 @@
-"""Prints what others of the team said, under the same heading wherever it is shown: author, date, words; as JSON too."""
+"""Prints what others of the team said, wherever it is shown, under one heading: author, date, words; as JSON too."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def mute(member: str) -> None:
 @click.command()
 @_MEMBER
 def unmute(member: str) -> None:
-    """Hear MEMBER again."""
+    """Hear MEMBER again: what they share is shown and told as before."""
     with terminal.writing() as db:
         name = people.mute(db, member, muted=False)
     click.echo(f"{printable(name)} is heard again")

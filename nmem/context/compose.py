@@ -120,5 +120,5 @@ def packed(items: list[Item], budget: int) -> list[Item]:
 
 
 def _order(item: Item) -> tuple[int, float]:
-    """A person's choices first, then what is known, the best first; then names, which are cheap, and what others said."""
+    """A person's choices first, then what is known, the best first; then names, which are cheap, then others' words."""
     return {PIN: 0, FILE: 2, TEAM: 3}.get(item.kind, 1), -item.score
