@@ -46,6 +46,10 @@ CREATE TRIGGER team_facts_withdrawn AFTER DELETE ON team_facts WHEN old.gone != 
     iif(old.own, old.subject, old.id), iif(old.own, old.subject, ''), iif(old.own, 'mine', 'here'),
     CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER));
 END;
+CREATE TRIGGER team_facts_untold AFTER DELETE ON team_facts WHEN old.own = 0 BEGIN
+  UPDATE injections SET text = '' WHERE id IN (SELECT injection_id FROM injection_items WHERE item = 'team/' || old.id);
+  UPDATE injection_items SET text = '', reason = '', files = '[]', used_how = NULL WHERE item = 'team/' || old.id;
+END;
 CREATE TRIGGER team_facts_back AFTER INSERT ON team_facts WHEN new.own = 0 BEGIN
   DELETE FROM team_gone WHERE id = new.id AND origin = 'here';
 END;
@@ -74,5 +78,5 @@ CREATE TABLE team_state (                    -- how far each role has read, sinc
 """
 """Whatever deletes a row of one's own takes it from the team: the trigger notes its subject, the next pass tells it.
 
-A version that is replaced, or comes back with an undo, is noted in `team_gone` first by its own id, and the trigger
+What a session was told of another's fact goes with it. A version that is replaced, or comes back with an undo, is noted in `team_gone` first by its own id, and the trigger
 leaves its subject alone."""

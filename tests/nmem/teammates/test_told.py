@@ -124,6 +124,17 @@ def test_a_person_can_choose_that_it_is_never_told(played: Played) -> None:
     assert "half up" not in played.begin("b")
 
 
+def test_what_was_told_of_a_fact_goes_with_it(played: Played) -> None:
+    item = put(played, "Vouchers are rounded half up")
+    put(played, "The API answers in cents", "bob")
+    played.begin("b")
+    db = played.database()
+    db.execute("DELETE FROM team_facts WHERE id = ?", (item.removeprefix("team/"),))
+    told = db.execute("SELECT text FROM injections UNION ALL SELECT text || reason FROM injection_items").fetchall()
+    db.close()
+    assert "half up" not in str(told) and "answers in cents" in str(told)
+
+
 def test_nothing_is_loaded_where_others_said_nothing(played: Played) -> None:
     code = (
         "import sys; from nmem.context import decide, present; from nmem.context.config import load\n"
