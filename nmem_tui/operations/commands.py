@@ -104,16 +104,6 @@ def mend_instructions(db: Connection, now: int, planned: Sequence[Plans]) -> str
 
 
 @_change
-def mute(db: Connection, _now: int, author: str, muted: bool, then: Callable[[], object]) -> str:
-    """A member is heard no longer, or again; `then` is called once it is so."""
-    from nmem.teammates import members  # on use: start-up stays short
-
-    name = members.mute(db, author, muted=muted)
-    then()
-    return f"{name} is muted: nothing of theirs is shown or told" if muted else f"{name} is heard again"
-
-
-@_change
 def rename(db: Connection, now: int, unit_id: int, title: str) -> str:
     """An episode gets a person's own name; none gives it back its opening prompt."""
     from nmem.episodes import corrections  # on use: start-up stays short

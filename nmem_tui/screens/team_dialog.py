@@ -18,7 +18,6 @@ from nmem.text import fit, pad, printable
 from nmem_tui.model.figures import ago, day
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.model.now_cards import flat
-from nmem_tui.operations import commands
 from nmem_tui.screens.modal import Choice
 from nmem_tui.screens.prompt_dialogs import Listed
 
@@ -99,7 +98,12 @@ class Team(Listed):
             if self.is_attached:
                 self.reads.ask("choices", self._read, lambda found: self.offer(self.choices_of(found)))
 
-        self.cockpit.change(commands.mute(one.author, not one.muted, lambda: self.call_later(read_again)))
+        def change(db: Connection, _now: int) -> str:
+            name = members.mute(db, one.author, muted=not one.muted)
+            self.call_later(read_again)
+            return f"{name} is heard again" if one.muted else f"{name} is muted: nothing of theirs is shown or told"
+
+        self.cockpit.change(change)
 
 
 def _title(standing: Standing, view: str, now: int) -> str:

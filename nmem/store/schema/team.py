@@ -78,5 +78,5 @@ CREATE TABLE team_state (                    -- how far each role has read, sinc
 """
 """Whatever deletes a row of one's own takes it from the team: the trigger notes its subject, the next pass tells it.
 
-What a session was told of another's fact goes with it. A version that is replaced, or comes back with an undo, is noted in `team_gone` first by its own id, and the trigger
-leaves its subject alone."""
+A version that is replaced, or comes back with an undo, is noted in `team_gone` first by its own id, and the trigger
+leaves its subject alone. What sessions were told of another's fact goes with it (`team_facts_untold`)."""
