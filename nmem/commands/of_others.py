@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
-from nmem.text import fit, printable
+from nmem.errors import NmemError
+from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:
     from nmem.teammates.read import Fact
 
-HEADING = "From your team"
+TEAM, HEADING = "team/", "From your team"
 _NAME, _TITLE, _BODY = 28, 400, 400
 _COLUMNS = "id at kind author project title body"
 
@@ -33,6 +34,29 @@ def show(found: Sequence[Fact], heading: str = HEADING) -> None:
     click.echo()
     many = len({one.project_id for one in found}) > 1
     terminal.say(heading, [("", [(_who(one), _told(one, project=many)) for one in found])])
+
+
+def tell(item: str, *, as_json: bool) -> None:
+    """Print one fact in full. Raises NmemError where there is none of this id."""
+    from nmem.teammates import read  # on use: start-up stays short
+
+    with terminal.reading("team") as db:
+        one = read.one(db, item)
+    if one is None:
+        raise NmemError(
+            f"there is no {printable(item)}: it may have been taken away; `nmem search` lists what there is"
+        )
+    if as_json:
+        click.echo(to_json(one.form()))
+        return
+    facts = [("by", one.who), ("at", f"{terminal.local(one.at):%Y-%m-%d %H:%M}, by the author's clock"),
+             ("project", one.project), ("files", ", ".join(one.files))]  # fmt: skip
+    more = [(name, "; ".join(map(str, value)) if isinstance(value, list) else str(value))
+            for name, value in sorted(one.data.items())]  # fmt: skip
+    rows = [(label, text) for label, text in (*facts, *more) if text]
+    terminal.say(
+        f"{one.kind.capitalize()} of your team: {one.title}", [("", rows), ("Text", [("", one.body)] * bool(one.body))]
+    )
 
 
 def _who(one: Fact) -> str:

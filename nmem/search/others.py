@@ -12,24 +12,24 @@ from nmem.teammates.read import Fact, Fits, Wanted
 from nmem.text import texts
 
 
-def found(db: Connection, query: Query, most: int) -> list[Fact]:
+def found(db: Connection, query: Query, most: int, within: Sequence[int] | None = None) -> list[Fact]:
     """What others said of it, the newest `most`; none where a filter asks for what only one's own rows have.
 
-    Raises sqlite3.Error.
+    `within` are the projects that are meant where no filter names one; None: all. Raises sqlite3.Error.
     """
     filters = query.filters
     kinds = [kind for kind in live.KINDS if not filters.type or kind in filters.type]
     if not kinds or not query or filters.client or filters.failed or filters.pinned:
         return []
     end = {} if filters.until is None else {"until": filters.until}
-    wanted = Wanted(kinds, _projects(db, filters.project), filters.since or 0, fits=_fits(query), **end)
+    wanted = Wanted(kinds, _projects(db, filters.project, within), filters.since or 0, fits=_fits(query), **end)
     return read.said(db, wanted, most)
 
 
-def _projects(db: Connection, named: Sequence[str]) -> list[int] | None:
+def _projects(db: Connection, named: Sequence[str], within: Sequence[int] | None) -> Sequence[int] | None:
     """The projects that have one of some names, of which a part is enough; None: all."""
     if not named:
-        return None
+        return within
     folded = [fold(one) for one in named]
     rows = db.execute("SELECT id, name FROM projects").fetchall()
     return [int(row[0]) for row in rows if any(one in fold(str(row[1])) for one in folded)]

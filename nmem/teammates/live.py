@@ -36,7 +36,8 @@ ANY = "SELECT 1 FROM team_facts f WHERE f.own = 0 AND f.gone = 0 AND f.project_i
 DECIDED = (
     f"SELECT {_COLUMNS} FROM (SELECT rowid AS number FROM team_facts f WHERE {OTHERS} AND f.project_id = ?"  # noqa: S608
     f" AND f.kind = 'decision' AND f.at > ? AND f.at <= ? ORDER BY f.at DESC LIMIT {_WALK}) w"
-    f" CROSS JOIN team_facts f ON f.rowid = w.number WHERE {HEARD} ORDER BY f.at DESC, f.id LIMIT ?"
+    f" CROSS JOIN team_facts f ON f.rowid = w.number WHERE instr(f.data, '\"superseded\"') = 0 AND {HEARD}"
+    " ORDER BY f.at DESC, f.id LIMIT ?"
 )
 
 
@@ -46,7 +47,10 @@ def any_of(db: Connection, project_id: int) -> bool:
 
 
 def decided(db: Connection, project_id: int, since: int, now: int, most: int) -> list[Row]:
-    """Others' decisions since a moment, the newest first; none of a clock that is more than a day ahead of ours."""
+    """Others' decisions since a moment that no later one replaced, the newest first.
+
+    None of a clock that is more than a day ahead of ours.
+    """
     return db.execute(DECIDED, (project_id, since, now + _DAY, most)).fetchall()
 
 

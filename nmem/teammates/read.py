@@ -106,10 +106,14 @@ def of_file(path: str) -> Fits:
     )
 
 
-def author(db: Connection, item: str) -> str:
-    """Who said a fact of an id; "" where there is none."""
-    row = db.execute("SELECT author FROM team_facts WHERE id = ?", (item.removeprefix("team/"),)).fetchone()
-    return str(row[0]) if row else ""
+def one(db: Connection, item: str) -> Fact | None:
+    """The fact of an id, whoever said it; None where there is none."""
+    select = _SELECT.partition(" FROM (")[0]
+    row = db.execute(
+        f"{select} FROM team_facts f JOIN projects p ON p.id = f.project_id WHERE f.id = ?",
+        (item.removeprefix("team/"),),
+    ).fetchone()
+    return _redacted(_fact(tuple(row))) if row else None
 
 
 def _projects(db: Connection) -> list[int]:

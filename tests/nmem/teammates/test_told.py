@@ -43,13 +43,14 @@ def test_a_start_tells_two_new_decisions_of_others_with_their_authors(played: Pl
     put(played, "The API answers in cents", "bob", at=played.at + 2 * HOUR)
     put(played, "The third newest", "bob", at=played.at + HOUR)
     put(played, "Decided long before", at=played.at - HOUR)
+    put(played, "Replaced since", "bob", at=played.at + 3 * HOUR, superseded="yes")
     put(played, "A clock that is a month ahead", at=played.at + 720 * HOUR)
     put(played, "An episode", kind="episode")
     played.at += 4 * HOUR
     told = played.begin("b")
     assert f"{HEAD}\n- `alice` decided, 3 hours ago: “Vouchers are rounded half up”." in told
     assert "- `bob` decided, 4 hours ago: “The API answers in cents”." in told
-    assert not any(words in told for words in ("third", "long before", "ahead", "episode"))
+    assert not any(words in told for words in ("third", "long before", "ahead", "episode", "Replaced"))
     assert played.hook("SessionStart", source="resume") == "", "each is told once"
 
 
