@@ -6,12 +6,14 @@ from sqlite3 import Connection
 
 from nmem.ask.answer import ENOUGH
 from nmem.ask.question import Question, asked
-from nmem.teammates import live, read
+from nmem.teammates import read
 from nmem.teammates.read import Fact, Wanted
 
 _LOOKED_AT = 60
 """Facts that have words of the question, whose texts are read in full: the newest."""
 _SHARED = 2
+_FIRST = 4
+"""Words that facts are looked through for: one that has none of them says too little of the question."""
 _STEM = 4
 """Letters of a word that its forms share, at least."""
 
@@ -29,13 +31,18 @@ def found(db: Connection, text: str, project: int | None, most: int) -> list[Fac
         return sum(head in low for head in informing) >= min(_SHARED, len(informing))
 
     places = None if project is None else [project]
-    some = read.said(db, Wanted((live.DECISION, live.RECALL, live.LEARNING, live.EPISODE), places, fits=fits),
-                     _LOOKED_AT)  # fmt: skip
+    wanted = Wanted(projects=places, heads=_longest(informing), fits=fits)
+    some = read.said(db, wanted, _LOOKED_AT)
     question.weigh(db, {one.project_id for one in some})
     ranked = sorted(
         ((_share(question, one), one) for one in some), key=lambda each: (-each[0], -each[1].at, each[1].id)
     )
     return [one for share, one in ranked if share >= ENOUGH][:most]
+
+
+def _longest(heads: set[str]) -> tuple[str, ...]:
+    """The few that are looked for first; none where one of them is no plain word, which SQLite would not find."""
+    return tuple(sorted(heads, key=lambda head: (-len(head), head))[:_FIRST]) if all(map(str.isascii, heads)) else ()
 
 
 def _share(question: Question, one: Fact) -> float:

@@ -22,7 +22,9 @@ def found(db: Connection, query: Query, most: int, within: Sequence[int] | None 
     if not kinds or not query or filters.client or filters.failed or filters.pinned:
         return []
     end = {} if filters.until is None else {"until": filters.until}
-    wanted = Wanted(kinds, _projects(db, filters.project, within), filters.since or 0, fits=_fits(query), **end)
+    wanted = Wanted(
+        kinds, _projects(db, filters.project, within), filters.since or 0, heads=_head(query), fits=_fits(query), **end
+    )
     return read.said(db, wanted, most)
 
 
@@ -33,6 +35,14 @@ def _projects(db: Connection, named: Sequence[str], within: Sequence[int] | None
     folded = [fold(one) for one in named]
     rows = db.execute("SELECT id, name FROM projects").fetchall()
     return [int(row[0]) for row in rows if any(one in fold(str(row[1])) for one in folded)]
+
+
+def _head(query: Query) -> tuple[str, ...]:
+    """The longest word that every fact must have, as far as SQLite can look for it; empty: none can be told."""
+    if not query.about.isascii():
+        return ()  # an accent that was typed stands in the texts, and not in what they are compared with
+    known = [root(token) for word in query.wanted for token in word.tokens]
+    return (max(known, key=len),) if known else ()
 
 
 def _fits(query: Query) -> Fits:

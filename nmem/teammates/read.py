@@ -14,7 +14,7 @@ from capture import redaction
 from nmem.teammates.live import HEARD, KINDS, OTHERS
 from nmem.text import json_object, texts
 
-WALK = 4_000
+WALK = 2_000
 """Facts of a kind in a project among which a text or a file is looked for: the newest."""
 _TITLE, _BODY, _FILES = 300, 4_000, 40
 _ELSEWHERE = "f.own = 1 AND f.gone = 0 AND f.source = ''"
@@ -24,9 +24,10 @@ _SELECT = (
     "SELECT f.id, f.kind, f.author, iif(f.own, f.device, ''), f.at, f.title, f.body, f.files, f.data, f.project_id,"
     " p.name FROM (SELECT rowid AS number FROM team_facts f WHERE {which} AND f.project_id = ? AND f.kind = ?"
     " AND f.at >= ? AND f.at < ? ORDER BY f.at DESC LIMIT ?) w CROSS JOIN team_facts f ON f.rowid = w.number"
-    " CROSS JOIN projects p ON p.id = f.project_id WHERE {heard}"
+    " CROSS JOIN projects p ON p.id = f.project_id WHERE {heads} AND {heard}"
 )
 """As the walk finds them, so that it ends with the last that is wanted."""
+_HAS = "instr(lower(f.title || ' ' || f.body || ' ' || f.files || ' ' || f.data), ?)"
 _EVER = 1 << 62
 
 
@@ -77,6 +78,8 @@ class Wanted:
     """None: all that the team shares."""
     since: int = 0
     until: int = _EVER
+    heads: Sequence[str] = ()
+    """Beginnings of words in lower case, of which a text has one at least: what has none is not looked at further."""
     fits: Fits | None = None
 
 
@@ -129,11 +132,12 @@ def _projects(db: Connection) -> list[int]:
 
 def _of(db: Connection, project: int, kind: str, wanted: Wanted, most: int) -> list[Fact]:
     """The newest of one kind in one project that fit."""
-    given = (project, kind, wanted.since, wanted.until, WALK)
+    given = (project, kind, wanted.since, wanted.until, WALK, *wanted.heads)
+    heads = f"({' OR '.join([_HAS] * len(wanted.heads))})" if wanted.heads else "1"
     out: list[Fact] = []
     for which, heard in ((OTHERS, HEARD), (_ELSEWHERE, _NEVER_MUTED)):
         taken = 0
-        for row in db.execute(_SELECT.format(which=which, heard=heard), given):
+        for row in db.execute(_SELECT.format(which=which, heads=heads, heard=heard), given):
             if wanted.fits is None or wanted.fits(str(row[5]), str(row[6]), str(row[7]), str(row[8])):
                 taken += 1
                 out.append(_fact(row))

@@ -56,7 +56,7 @@ def test_search_has_a_section_of_others_below_one_s_own(shared: Recorded) -> Non
      ("file:src/invoice.py coupon", ["alice"]),
      ("coupon type:episode", ["bob"]), ("coupon is:failed", []), ("coupon client:claude", []), ("zebra", []),
      ('"half up"', ["alice"]), ('"up half"', []), ("coupon project:sho", ["carol", "bob", "alice"]),
-     ("coupon project:nowhere", []), ("coupon until:2020-01-01", [])],
+     ("Cóupón", ["carol", "bob", "alice"]), ("coupon project:nowhere", []), ("coupon until:2020-01-01", [])],
 )  # fmt: skip
 def test_the_filters_of_a_search_hold_for_others_too(shared: Recorded, query: str, authors: list[str]) -> None:
     assert [one["author"] for one in data("search", query).get("team", [])] == authors
