@@ -32,7 +32,7 @@ SAYS, PART, LEAST, SHARED = 1.5, 0.25, 0.6, 2
 least so much; and how many they are at least."""
 SAME = 0.6
 """The part of a fact's words in something of one's own from which that says the same."""
-_HEADS, _LOOKED_AT, _HEAD = 8, 12, 4
+_HEADS, _LOOKED_AT, _HEAD = 8, 5, 4
 """Words of a prompt that titles are looked through for: those that say most; facts that are compared; and letters of a
 word that its other forms share."""
 _KINDS = (live.EPISODE, live.LEARNING)
@@ -66,7 +66,7 @@ def related(db: Connection, present: Present, own: Sequence[Item]) -> list[Item]
     every = sum(worth.values())
     needed = min(SAYS, max(LEAST, PART * every))
     told_before = [set(words(item.text)) for item in own]
-    best: list[tuple[float, str, Item]] = []
+    best: list[tuple[float, live.Row, list[str]]] = []
     for kind in _KINDS:
         for one in live.speaking(db, present.project_id, kind, heads, present.at, _LOOKED_AT):
             theirs = set(words(f"{one[4]} {one[5]}"))
@@ -75,11 +75,17 @@ def related(db: Connection, present: Present, own: Sequence[Item]) -> list[Item]
             if len(both) < SHARED or says < needed or f"{TEAM}/{one[0]}" in present.given:
                 continue
             if _said(set(words(one[4])), told_before):
-                continue
-            known = sorted(both, key=lambda word: (-worth[word], word))
-            reason = f"it speaks of the same: {', '.join(known[:3])}"
-            best.append((-says, one[0], _item(one, present.at, min(1.0, BEHIND + says / every / 2), reason)))
-    return [item for _, _, item in sorted(best, key=lambda one: one[:2])[:RELATED]]
+                continue  # one's own is told
+            best.append((says, one, both))
+    best.sort(key=lambda one: (-one[0], one[1][0]))
+    return [
+        _item(one, present.at, min(1.0, BEHIND + says / every / 2), f"it speaks of the same: {_rarest(both, worth)}")
+        for says, one, both in best[:RELATED]
+    ]
+
+
+def _rarest(some: Sequence[str], worth: dict[str, float]) -> str:
+    return ", ".join(sorted(some, key=lambda word: (-worth[word], word))[:3])
 
 
 def _said(title: set[str], own: Sequence[set[str]]) -> bool:

@@ -29,7 +29,7 @@ HEARD = (
 _DAY = 86_400_000
 _WALK = 200
 """Facts of a kind that a hook looks at: the newest."""
-_BODY = 1_200
+_BODY = 600
 """Characters of a body that are read."""
 _COLUMNS = f"f.id, f.kind, f.author, f.at, f.title, substr(f.body, 1, {_BODY})"
 ANY = "SELECT 1 FROM team_facts f WHERE f.own = 0 AND f.gone = 0 AND f.project_id = ? LIMIT 1"
@@ -55,17 +55,18 @@ def decided(db: Connection, project_id: int, since: int, now: int, most: int) ->
 
 
 def named(words: int) -> str:
-    """The statement that finds facts of a kind whose titles have one of so many beginnings of words."""
-    has = " OR ".join(["instr(t.low, ?)"] * words)
+    """The statement that finds facts of a kind whose titles have some of so many beginnings of words."""
+    has = " + ".join(["(instr(lower(f.title), ?) > 0)"] * words)
     return (
-        f"SELECT {_COLUMNS} FROM (SELECT rowid AS number, lower(f.title) AS low FROM team_facts f"  # noqa: S608
+        f"SELECT {_COLUMNS} FROM (SELECT rowid AS number, {has} AS has FROM team_facts f"  # noqa: S608
         f" WHERE {OTHERS} AND f.project_id = ? AND f.kind = ? AND f.at <= ? ORDER BY f.at DESC LIMIT {_WALK}) t"
-        f" CROSS JOIN team_facts f ON f.rowid = t.number WHERE ({has}) AND {HEARD} ORDER BY f.at DESC, f.id LIMIT ?"
+        f" CROSS JOIN team_facts f ON f.rowid = t.number WHERE t.has AND {HEARD}"
+        " ORDER BY t.has DESC, f.at DESC, f.id LIMIT ?"
     )
 
 
 def speaking(db: Connection, project_id: int, kind: str, heads: Sequence[str], now: int, most: int) -> list[Row]:
-    """Facts of a kind, of the newest, whose titles have one of some words in lower case; the newest first."""
+    """Of the newest facts of a kind those whose titles have most of some words in lower case, at least one."""
     if not heads:
         return []
-    return db.execute(named(len(heads)), (project_id, kind, now + _DAY, *heads, most)).fetchall()
+    return db.execute(named(len(heads)), (*heads, project_id, kind, now + _DAY, most)).fetchall()
