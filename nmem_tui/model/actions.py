@@ -211,7 +211,7 @@ ACTIONS: list[Action] = [
            "episodes"),
     Action("hot", ("h",), "hot files", "the files and folders with most edits and failures; what git moved",
            "List", "episodes"),
-    Action("team", ("T",), "", "what others of the team did, decided and learned; mute a member there, or hear one",
+    Action("team", ("C",), "", "what others of the team did, decided and learned; mute a member there, or hear one",
            "Team", "now episodes learnings context"),
     Action("next_state", ("right_curly_bracket",), "state", "list the next state: open, accepted ...", "List",
            "learnings"),

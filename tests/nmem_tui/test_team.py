@@ -46,7 +46,7 @@ async def test_the_key_lists_what_others_did_and_mutes_and_hears_them(
 ) -> None:
     async with cockpit(shared, size) as pilot:
         await at(pilot, "episodes")
-        await pilot.press("T")
+        await pilot.press("C")
         await settled(pilot)
         shown = text(pilot)
         assert "Team core ─ episodes" in shown and "alice        " in shown and "Avatars are cut to squares" in shown
@@ -73,7 +73,7 @@ async def test_learnings_open_it_at_learnings_and_nobody_mutes_themselves(
 ) -> None:
     async with cockpit(shared, (100, 30)) as pilot:
         await at(pilot, "learnings")
-        await pilot.press("T")
+        await pilot.press("C")
         await settled(pilot)
         assert "Team core ─ learnings" in text(pilot) and "Run make avatars first" in text(pilot)
         await pilot.press("shift+tab", "shift+tab", "shift+tab", *"me", "ctrl+x")
@@ -84,7 +84,7 @@ async def test_learnings_open_it_at_learnings_and_nobody_mutes_themselves(
 async def test_a_cockpit_that_only_reads_mutes_nobody(shared: str, cockpit: Any, at: Any, until: Any) -> None:
     async with cockpit(shared, (100, 30), read_only=True) as pilot:
         await at(pilot, "episodes")
-        await pilot.press("T")
+        await pilot.press("C")
         await until(pilot, "Avatars are cut")
         await pilot.press("ctrl+x")
         await until(pilot, "read-only: changes are refused")
@@ -117,7 +117,7 @@ async def test_without_a_team_it_says_how_one_is_joined(
         await at(pilot, "health")
         assert "shared with" not in text(pilot)
         await at(pilot, "context")
-        await pilot.press("T")
+        await pilot.press("C")
         await settled(pilot)
         assert "no decisions of others yet" in text(pilot)
         await pilot.press("shift+tab", "shift+tab")
