@@ -36,7 +36,8 @@ _HEADS, _LOOKED_AT, _HEAD = 8, 5, 4
 """Words of a prompt that titles are looked through for: those that say most; facts that are compared; and letters of a
 word that its other forms share."""
 _KINDS = (live.EPISODE, live.LEARNING)
-_WORDS = {live.DECISION: "decided", live.EPISODE: "worked on", live.LEARNING: "learned"}
+_WORDS = {live.DECISION: "decided", live.EPISODE: "worked on", live.LEARNING: "learned",
+          live.RECALL: "wrote down"}  # fmt: skip
 
 
 def decided(db: Connection, present: Present) -> list[Item]:
@@ -86,6 +87,11 @@ def related(db: Connection, present: Present, own: Sequence[Item]) -> list[Item]
 
 def _rarest(some: Sequence[str], worth: dict[str, float]) -> str:
     return ", ".join(sorted(some, key=lambda word: (-worth[word], word))[:3])
+
+
+def of_id(db: Connection, number: str, now: int, reason: str) -> list[Item]:
+    """The item of a fact, however old; none where it was taken away. Raises sqlite3.Error."""
+    return [_item(one, now, 1.0, reason) for one in live.of_id(db, number)]
 
 
 def _said(title: set[str], own: Sequence[set[str]]) -> bool:

@@ -54,6 +54,11 @@ def decided(db: Connection, project_id: int, since: int, now: int, most: int) ->
     return db.execute(DECIDED, (project_id, since, now + _DAY, most)).fetchall()
 
 
+def of_id(db: Connection, number: str) -> list[Row]:
+    """The fact of an id, whether it holds or not; none where there is none."""
+    return db.execute(f"SELECT {_COLUMNS} FROM team_facts f WHERE f.id = ?", (number,)).fetchall()  # noqa: S608
+
+
 def named(words: int) -> str:
     """The statement that finds facts of a kind whose titles have some of so many beginnings of words."""
     has = " + ".join(["(instr(lower(f.title), ?) > 0)"] * words)

@@ -10,7 +10,7 @@ import pytest
 
 from capture.storage import store
 from nmem import tables
-from nmem.context import config
+from nmem.context import config, preview
 from nmem.context.choosing import choose
 from nmem.teammates import live
 from tests.nmem.context.conftest import HOUR, Played
@@ -121,7 +121,10 @@ def test_a_person_can_choose_that_it_is_never_told(played: Played) -> None:
     item = put(played, "Vouchers are rounded half up")
     db = played.database()
     choose(db, 1, item, "exclude", played.at)
+    db.row_factory = None
+    found = preview.of(db, preview.Asked("shop", now=played.at), 1500)
     db.close()
+    assert [(one.id, one.kind) for one in found.excluded] == [(item, "team")] and "half up" not in found.text
     assert "half up" not in played.begin("b")
 
 
