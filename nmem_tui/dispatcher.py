@@ -170,6 +170,12 @@ class Dispatcher(Host):
 
         self.push_screen(Cost())
 
+    def do_team(self) -> None:
+        from nmem_tui.screens.team_dialog import Team, first  # on use: start-up stays short
+
+        context = getattr(self.screen, "CONTEXT", "")
+        self.push_screen(Team(self.project, first(context), self.clock()))
+
     def do_theme(self) -> None:
         self.theme = themes.other(self.theme)
 

@@ -10,8 +10,9 @@ import click
 
 from capture import paths
 from nmem.ask import answer as asking
+from nmem.ask import others as asking_others
 from nmem.ask.hits import NOTHING
-from nmem.commands import terminal
+from nmem.commands import of_others, terminal
 from nmem.context.choosing import project_of
 from nmem.llm import Cancel, Failure
 from nmem.llm.connect import Connected, connect
@@ -63,14 +64,17 @@ def command(question: tuple[str, ...], project: str, limit: int, no_model: bool,
         recorded = bool(near.quotes) and (told.recorded if told else near.coverage >= asking.ENOUGH)
         ours = not project and (place.number is not None or place.folder)
         other = asking.answer(db, text, terminal.now(), None, limit).quotes if ours and not recorded else ()
+        theirs = asking_others.found(db, text, place.number, limit)
     elsewhere = tuple(one for one in other if one not in near.quotes)
     shown = near.quotes[:limit] if near.coverage >= asking.ENOUGH or recorded else ()
     if as_json:
         form = _form(near, shown, told, problem, recorded=recorded)
-        click.echo(to_json({**form, "project": place.name, "elsewhere": [asdict(one) for one in elsewhere]}))
+        click.echo(to_json({**form, "project": place.name, "elsewhere": [asdict(one) for one in elsewhere],
+                            **of_others.forms(theirs)}))  # fmt: skip
     else:
         _say(near, shown, told, problem, place.name if ours else "", recorded=recorded, found=bool(elsewhere))
         _list(elsewhere, project=True)
+        of_others.show(theirs)
     return 0 if recorded else 1
 
 

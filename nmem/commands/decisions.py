@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nmem.commands import terminal
+from nmem.commands import of_others, terminal
 from nmem.commands.terminal import Default, number_of
 from nmem.decisions import read
 from nmem.errors import NmemError
 from nmem.store.project import key_of
+from nmem.teammates import read as teammates
+from nmem.teammates.live import DECISION
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -38,16 +40,20 @@ def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json:
     """List decisions made in passing, newest first; a superseded one names its successor."""
     after = terminal.when(since) if since else 0
     with terminal.reading("decisions") as db:
-        found = read.listed(db, key_of(db, project), after, limit, dismissed=dismissed)
+        key = key_of(db, project)
+        found = read.listed(db, key, after, limit, dismissed=dismissed)
+        theirs = teammates.listed(db, DECISION, key, after, limit)
     if as_json:
-        click.echo(to_json({"decisions": [asdict(one) for one in found]}))
-    elif not found:
+        click.echo(to_json({"decisions": [asdict(one) for one in found], **of_others.forms(theirs)}))
+        return
+    if not found and not theirs:
         click.echo("no decisions: nmem finds them in finished conversations")
     elif not terminal.is_terminal():
         terminal.piped("Decisions", "id at kind project episode superseded question text", map(_tabs, found))
     else:
         many = len({one.project for one in found}) > 1
         terminal.say("Decisions", [(_heading(one, project=many), rows(one)) for one in found])
+    of_others.show(theirs)
 
 
 @command.command()

@@ -34,10 +34,16 @@ def command() -> None:
 @click.option("--thread", type=THREAD, metavar="THREAD", help="Only this thread.")
 @click.option("--since", metavar="WHEN", help="Only episodes active since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=terminal.LIMIT, default=30, show_default=True, help="How many to list.")
+@click.option("--team", is_flag=True, help="Others' episodes of shared projects, and yours of other machines.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-def list_(project: str, thread: int | None, since: str | None, limit: int, as_json: bool) -> None:
+def list_(project: str, thread: int | None, since: str | None, limit: int, team: bool, as_json: bool) -> None:
     """List episodes, the most recently active first."""
     after = terminal.when(since) if since else 0
+    if team:
+        if thread is not None:
+            raise click.UsageError("--team and --thread exclude each other: a thread is your own")
+        _team(project, after, limit, as_json=as_json)
+        return
     with terminal.reading() as db:
         found = listing.listed(db, project=key_of(db, project), thread=thread, since=after, limit=limit + 1)
     more, found = len(found) > limit, found[:limit]
@@ -51,6 +57,21 @@ def list_(project: str, thread: int | None, since: str | None, limit: int, as_js
         _print(found)
         if more:
             click.echo(f"older episodes are not listed: add --limit {10 * limit}")
+
+
+def _team(project: str, after: int, limit: int, *, as_json: bool) -> None:
+    """What others of the team worked on."""
+    from nmem.commands import of_others  # on use: start-up stays short
+    from nmem.teammates import live, read
+
+    with terminal.reading() as db:
+        found = read.listed(db, live.EPISODE, key_of(db, project), after, limit)
+    if as_json:
+        click.echo(to_json({"team": [one.form() for one in found]}))
+    elif not found:
+        click.echo("no episodes of others: `nmem sync` shares projects with a team")
+    else:
+        of_others.show(found, "Episodes of your team")
 
 
 def _tabs(row: EpisodeRow) -> str:

@@ -17,7 +17,7 @@ import click
 
 from capture import paths
 from capture.storage.schema import NewerDatabase
-from nmem.commands import terminal
+from nmem.commands import of_others, terminal
 from nmem.commands.terminal import Default, number_of
 from nmem.database import exists
 from nmem.errors import NmemError
@@ -25,6 +25,8 @@ from nmem.learn import lifecycle, places, read, report, rules
 from nmem.learn.kinds import words
 from nmem.learn.learning import FIX, STATES, WEAK, Evidence, Learning
 from nmem.store.project import unknown
+from nmem.teammates import read as read_others
+from nmem.teammates.live import LEARNING as LEARNED
 from nmem.text import fit, fit_path, printable, to_json
 
 _NO_HELP = 'nothing is known that helps, so the rule would only say what fails: word it with --text "..."'
@@ -107,17 +109,21 @@ def list_(
         every = read.learnings(db, now, project_id, _STATES, across, _MANY)
         hits = read.learnings(db, now, project_id, states, across, _MANY)
         found = [one for one in hits if one.last_at >= after][:limit]
+        wanted = read_others.Wanted((LEARNED,), None if project_id is None else [project_id], after)
+        theirs = read_others.said(db, wanted, limit) if state in ("open", "accepted", _ALL) and not across else []
         if markdown or output:
             write(db, found, about, now, output)
             return
     if as_json:
-        _json({"learnings": [shape(one) for one in found]})
+        _json({"learnings": [shape(one) for one in found], **of_others.forms(theirs)})
     elif not terminal.is_terminal():
         terminal.piped("Learnings", "id heat felt kind sessions last state project title remedy", map(tabs, found))
         if not found:
             click.echo(f"# {none(state)}")
     else:
         _list(found, about, state, counts(every), project_id is None)
+    if not as_json:
+        of_others.show(theirs)
     if left:
         click.echo(left, err=True)
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nmem.commands import terminal
-from nmem.search import typed
+from nmem.commands import of_others, terminal
+from nmem.search import others, typed
 from nmem.search.page import NEWEST, RELEVANCE
 from nmem.search.query import MEANT
 from nmem.search.search import NEAREST, search
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
     from nmem.search.facets import Facet
     from nmem.search.search import Hit, Results
+    from nmem.teammates.read import Fact
 
 SECONDS = 1.0
 """Nobody is typing: a busy machine gets longer than a keystroke."""
 _MOST = 200
-_FACETS = 6
+_FACETS, _OTHERS = 6, 8
 _SESSION = len("session/") + 8
 
 
@@ -53,14 +54,16 @@ def command(
     text = _typed(query, given, now)
     if not text.strip():
         raise click.UsageError('no query: nmem search "coupon rounding", or nmem search type:test is:failed')
-    found = _found(text, now, NEWEST if newest else RELEVANCE, limit, cursor)
+    found, theirs = _found(text, now, NEWEST if newest else RELEVANCE, limit, cursor)
     if as_json:
-        click.echo(to_json(index(found)))
-    elif terminal.is_terminal():
+        click.echo(to_json(index(found) | of_others.forms(theirs)))
+        return
+    if terminal.is_terminal():
         _print(found)
     else:
         near, remarks = [f"# {NEAREST}"] * (NEAREST in found.remarks), _remarks(found)
         terminal.piped(text, "id at type project notes path text", [*near, *map(_tabs, found.hits), *remarks])
+    of_others.show(theirs)
 
 
 def _typed(query: tuple[str, ...], given: dict[str, tuple[str, ...]], now: int) -> str:
@@ -75,12 +78,14 @@ def _typed(query: tuple[str, ...], given: dict[str, tuple[str, ...]], now: int) 
     return " ".join([*out, typed.words(query)])
 
 
-def _found(text: str, now: int, order: str, limit: int, cursor: str) -> Results:
+def _found(text: str, now: int, order: str, limit: int, cursor: str) -> tuple[Results, list[Fact]]:
+    """A page of hits; with the first also what others of the team said."""
     with terminal.reading("indexes") as db:
         try:
-            return search(db, text, now, order=order, limit=limit, cursor=cursor, seconds=SECONDS)
+            out = search(db, text, now, order=order, limit=limit, cursor=cursor, seconds=SECONDS)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
+        return out, [] if cursor else others.found(db, out.query, min(limit, _OTHERS))
 
 
 def _remarks(found: Results) -> list[str]:

@@ -11,7 +11,7 @@ import click
 
 from capture.project import resolve
 from capture.text import whole as in_utf8
-from nmem.commands import terminal
+from nmem.commands import of_others, terminal
 from nmem.commands.terminal import Section, clock, count, day, span
 from nmem.episodes.boundary import REASONS
 from nmem.episodes.narrations import told_by
@@ -60,11 +60,14 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
     or an ID alone.
 
     A number alone is an episode, `last` the newest one of the current folder's project; anything else is a session, of
-    which the beginning is enough. `nmem show file PATH`
-    tells who touched a file: episodes, what came of them, what was decided; the newest first.
+    which the beginning is enough. `nmem show file PATH` tells who touched a file: episodes, what came of them, what was
+    decided; the newest first. team/ID is what another member of your team said.
     """
     if path and what != "file":
         raise click.UsageError(f"{printable(path)} is not expected: only `nmem show file PATH` takes a second word")
+    if what.startswith(of_others.TEAM):
+        of_others.tell(what, as_json=as_json)
+        return
     if what == listing.LAST:
         with terminal.reading() as db:
             what = f"episode/{listing.newest_episode(db)}"
@@ -103,10 +106,7 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
         return
     with terminal.reading() as db:
         heading, sections, found = _told(db, kind, number, whole=whole)
-    if as_json:
-        click.echo(to_json(found))
-    else:
-        terminal.say(heading, sections)
+    click.echo(to_json(found)) if as_json else terminal.say(heading, sections)
 
 
 def parsed(what: str, refused: str) -> tuple[str, str]:

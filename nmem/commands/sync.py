@@ -12,7 +12,7 @@ import click
 
 from capture import paths
 from capture.redaction import outward
-from nmem.commands import terminal
+from nmem.commands import sync_members, terminal
 from nmem.errors import NmemError
 from nmem.store import project as known
 from nmem.team import config, local, schema, server, sync
@@ -35,6 +35,9 @@ def command() -> None:
     Redacted rows of the projects that you choose leave, nothing else; what you purge is taken back everywhere. Passes
     run in the background after sessions; hooks and the cockpit never wait for the server.
     """
+
+
+sync_members.add_members(command)
 
 
 @command.command()

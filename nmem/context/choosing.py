@@ -19,7 +19,9 @@ CHOICE = "choice"
 """The kind of these corrections; the target is context/PROJECT_ID."""
 NEITHER = ""
 _TARGET = "context/"
-_KINDS = ("file", "episode", "thread", "learning", "obs", "prompt", "next", "recall")
+_KINDS = ("file", "episode", "thread", "learning", "obs", "prompt", "next", "recall", "team")
+_WORDED = ("file", "recall", "team")
+"""Kinds whose ids are no numbers."""
 _NUMBERED = len(str(2**63 - 1)) - 1
 _WORDS = {INCLUDE: "always told", EXCLUDE: "never told", PINNED: "pinned", NEITHER: "chosen by its score again"}
 
@@ -65,10 +67,12 @@ def pin(db: Connection, project_id: int, item: str, pinned: bool, now: int) -> s
 
 def _check(item: str, choice: str) -> None:
     kind, _, rest = item.partition("/")
-    if kind not in _KINDS or not rest or (kind not in ("file", "recall") and not _number(rest)):
+    if kind not in _KINDS or not rest or (kind not in _WORDED and not _number(rest)):
         raise NmemError(f"{item} is not an item of a context: `nmem context --explain` lists their ids")
     if choice in (INCLUDE, PINNED) and kind == "recall":
         raise NmemError(f"{item} is offered when a prompt mentions it: put permanent rules into AGENTS.md")
+    if choice in (INCLUDE, PINNED) and kind == "team":
+        raise NmemError(f"{item} is of another member: write what should always be told into AGENTS.md")
     if choice in (INCLUDE, PINNED) and kind == "next":
         raise NmemError(f"{item} is told while open: choose episode/{rest} to have it always told")
 

@@ -14,6 +14,7 @@ from nmem.context.items import (
     NEXT,
     PIN,
     RECALL,
+    TEAM,
     THREAD,
     Item,
     file_told,
@@ -39,6 +40,7 @@ HEADINGS = {
     LEARNING: "Known here",
     MARKER: "Noted",
     FILE: "Files that matter, the likeliest first",
+    TEAM: "From others of the team, in their words",
 }
 """Over the items of a kind; the kinds are told in this order."""
 
@@ -118,5 +120,5 @@ def packed(items: list[Item], budget: int) -> list[Item]:
 
 
 def _order(item: Item) -> tuple[int, float]:
-    """A person's choices first, then what is known, the best first; names last, for they are cheap."""
-    return (0 if item.kind == PIN else 2 if item.kind == FILE else 1), -item.score
+    """A person's choices first, then what is known, the best first; then names, which are cheap, then others' words."""
+    return {PIN: 0, FILE: 2, TEAM: 3}.get(item.kind, 1), -item.score

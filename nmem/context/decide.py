@@ -90,6 +90,10 @@ def start(
         items = [*(pinned.once(db, present, news) if news else ()), *pinned.chosen(db, present)]
         kinds = {item.kind for item in items}
         out = Decision("moved" if MOVED in kinds else "decided" if kinds == {MARKER} else "pinned")
+    if config is not None and _others(db, present):
+        from nmem.context.teammates import decided  # on use: few share a project with a team
+
+        items = _beside(out, items, pinned.once(db, present, decided(db, present)), "others of the team decided")
     return _packed(out, present, items, budget, most)
 
 
@@ -112,6 +116,10 @@ def prompt(
     else:
         out = Decision("it runs into what is known to go wrong")
         items = pinned.warned(db, present)
+    if config is not None and occasion and _others(db, present):
+        from nmem.context.teammates import related  # on use: few share a project with a team
+
+        items = _beside(out, items, pinned.once(db, present, related(db, present, items)), occasion)
     if config is not None and _decisions_kept():  # of a moment that is over nobody knows what was decided then
         from nmem.context.decided import offers  # on use: start-up stays short
 
@@ -128,6 +136,20 @@ def prompt(
             items = [*back, *(one for one in items if one.id not in ids)]
             out.found = [*back, *(one for one in out.found if one.id not in ids)] if out.found is not None else None
     return _packed(out, present, items, budget, most)
+
+
+def _others(db: Connection, present: Present) -> bool:
+    """Whether other members of a team said anything in the project: mostly not, and nothing is loaded for them."""
+    look = "SELECT 1 FROM team_facts WHERE own = 0 AND gone = 0 AND project_id = ? LIMIT 1"
+    return db.execute(look, (present.project_id,)).fetchone() is not None
+
+
+def _beside(out: Decision, items: list[Item], more: list[Item], reason: str) -> list[Item]:
+    """All of it, where more was weighed as well; `reason`: of what is told for that alone."""
+    if more:
+        out.reason = out.reason if items else reason
+        out.found = [*out.found, *more] if out.found is not None else None
+    return [*items, *more]
 
 
 def _decisions_kept() -> bool:

@@ -13,7 +13,9 @@ ASK = "ask"
 """The line that says that the memory can be asked: told at the start, and not judged by what is edited."""
 BESIDE = "beside"
 """The line that says who edits what at this moment: told when it is so, and not judged either."""
-KINDS = (PIN, MOVED, DROPPED, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE)
+TEAM = "team"
+"""What another member of the team said (nmem.teammates)."""
+KINDS = (PIN, MOVED, DROPPED, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE, TEAM)
 """In the order in which they are told."""
 TEXT = 240
 """Characters that are told of what is quoted."""
@@ -31,7 +33,7 @@ class Item:
     ) -> None:  # fmt: skip
         self.id = id
         """episode/12, thread/4, learning/3, file/src/a.py, pin/obs/8, marker/9, next/12, moved/src/a.py, recall/when
-        adding a table."""
+        adding a table, team/5f3a."""
         self.kind = kind
         self.text = text
         """Inert already, one paragraph."""

@@ -6,7 +6,7 @@ CROSS JOIN: from the few rows that are marked to their sessions. The other way r
 from __future__ import annotations
 
 from nmem.context import known
-from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, TEXT, Item, subject
+from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, TEAM, TEXT, Item, subject
 from nmem.names import told
 from nmem.retrieval.terms import ago, terms
 from nmem.sanitize import quoted
@@ -126,6 +126,10 @@ def resolved(db: Connection, item: str, present: Present, reason: str) -> list[I
         return [Item(item, FILE, text, files=(rest,), score=1.0, reason=reason)] if text else []
     if kind == RECALL:
         return [Item(item, RECALL, quoted(f"/{rest}"), score=1.0, reason=reason)]
+    if kind == TEAM:
+        from nmem.context.teammates import of_id  # on use: what a person excluded of others
+
+        return of_id(db, rest, present.at, reason)
     if not (rest.isascii() and rest.isdigit() and len(rest) < 19):
         return []
     number = int(rest)

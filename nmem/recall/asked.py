@@ -10,6 +10,7 @@ from nmem.errors import NmemError
 from nmem.names import cited
 from nmem.recall import folder, log, store
 from nmem.recall.answer import ANSWERED, SILENT, Answer
+from nmem.recall.beside import beside
 from nmem.recall.resolve import Resolver, is_null
 from nmem.text import printable, to_json
 
@@ -17,6 +18,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from nmem.recall.store import Recall
+    from nmem.teammates.read import Fact
 
 
 def queries(given: list[str]) -> list[str]:
@@ -55,11 +57,14 @@ def run(
         return 0  # nothing is asked, of nowhere
     found = answers(recall, asked, operator, limit)
     found.sort(key=lambda each: not each.good)
+    theirs = beside(paths.database(), recall.place, found)
     if as_json:
-        sys.stdout.write(to_json({"answers": [each.form() for each in found], "warnings": recall.warnings}) + "\n")
+        more = {"team": [one.form() for one, _ in theirs]} if theirs else {}
+        forms = {"answers": [each.form() for each in found], **more, "warnings": recall.warnings}
+        sys.stdout.write(to_json(forms) + "\n")
     else:
         texts = [text for each in found if (text := told(each))]
-        sys.stdout.write(BETWEEN.join(texts))
+        sys.stdout.write(BETWEEN.join([*texts, *(by_another(one, otherwise=other) for one, other in theirs)]))
     sys.stdout.flush()
     for warning in recall.warnings[:_WARNINGS] if not as_json else ():
         sys.stderr.write(f"note: {printable(warning)}\n")
@@ -89,6 +94,16 @@ def told(answer: Answer) -> str:
     where = cited(answer.file, _PATH) + ("" if whole else f":{answer.line}")
     sure = f" (confidence {answer.confidence:.2f})" if answer.confidence < 1 else ""
     return "\n".join([*out, f"Source: {where}{sure}"]) + "\n"
+
+
+def by_another(one: Fact, *, otherwise: bool) -> str:
+    """What another member wrote down, printable, under the name and the date."""
+    from nmem.hours import utc  # on use: few share a project with a team
+
+    head = "From your team, not as you have it" if otherwise else "From your team"
+    day = f"{utc(one.at).astimezone():%Y-%m-%d}"
+    where = f"Source: {cited(one.files[0], _PATH)}, " if one.files else ""
+    return f"{head}: {printable(one.title)}\n\n{safe(one.body)}\n\n{where}{printable(one.who)}, {day}\n"
 
 
 def _otherwise(answer: Answer) -> str:

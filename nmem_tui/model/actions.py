@@ -211,6 +211,8 @@ ACTIONS: list[Action] = [
            "episodes"),
     Action("hot", ("h",), "hot files", "the files and folders with most edits and failures; what git moved",
            "List", "episodes"),
+    Action("team", ("C",), "", "what others of the team did, decided and learned; mute a member there, or hear one",
+           "Team", "now episodes learnings context"),
     Action("next_state", ("right_curly_bracket",), "state", "list the next state: open, accepted ...", "List",
            "learnings"),
     Action("last_state", ("left_curly_bracket",), "", "list the state before", "List", "learnings"),

@@ -22,6 +22,7 @@ from nmem.context.items import (
     NEXT,
     PIN,
     RECALL,
+    TEAM,
     THREAD,
 )
 from nmem.context.preview import Preview
@@ -42,7 +43,7 @@ _LOOKS = {
     MARKER: ("M", "notes", "agent"), MOVED: ("V", "moved", "warn"), FILE: ("F", "files", "look"),
     ASK: ("A", "asking", "agent"), BESIDE: ("B", "beside", "warn"), GOAL: ("G", "goal", "user"),
     DECISION: ("S", "said", "agent"), OPEN: ("O", "open ends", "warn"), DROPPED: ("C", "dropped", "warn"),
-    PASSED: ("R", "passed", "run"),
+    PASSED: ("R", "passed", "run"), TEAM: ("W", "others", "user"),
 }  # fmt: skip
 """Kind -> letter, word, tone."""
 _ORDER = (*(kind for kind in RECOVERED if kind not in KINDS), *KINDS)

@@ -18,10 +18,11 @@ from nmem.purge import said as wording
 from nmem.purge.past import Past, past
 from nmem.retention import read as retention
 from nmem.retention.read import Forecast, Standing
+from nmem.teammates import members
 from nmem.text import fit, fit_path, pad, printable
 from nmem_tui.model import symbols
 from nmem_tui.model.actions import key_of
-from nmem_tui.model.figures import age, by_day, count, date, day, filled, several, size
+from nmem_tui.model.figures import age, ago, by_day, count, date, day, filled, several, size
 from nmem_tui.model.line import Line, cut, fitting, spread, wrap
 from nmem_tui.model.lists import Item
 from nmem_tui.model.symbols import Sign
@@ -60,7 +61,21 @@ class Keeping:
 
 def read_findings(db: Connection, path: str, now: int) -> tuple[Finding, ...]:
     """What can be seen quickly; nothing before anything was concluded."""
-    return tuple(read.findings(db, path, now)) if tables.version(db) else ()
+    return (*read.findings(db, path, now), *_team(db, now)) if tables.version(db) else ()
+
+
+def _team(db: Connection, now: int) -> tuple[Finding, ...]:
+    """How sharing with a team stands; nothing where nothing is shared."""
+    team = members.standing(db)
+    if not team.team:
+        return ()
+    said = f"{team.team}: {several(team.projects, 'project')} shared with {several(team.others, 'other')}"
+    if team.paused_at:
+        return (Finding("team", NOTE, f"{said}; paused {ago(now - team.paused_at)}", "nmem sync resume"),)
+    if team.failing_at:
+        why = f"no pass goes well, first {ago(now - team.failing_at)}: {team.reason or 'no answer'}"
+        return (Finding("team", NOTE, f"{said}; {why}", "nmem sync status"),)
+    return (Finding("team", OK, said),)
 
 
 def worst_first(found: tuple[Finding, ...]) -> tuple[Finding, ...]:

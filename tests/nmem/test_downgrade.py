@@ -36,6 +36,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "import": ("--from-export", "{other}"), "restore": ("{other}", "--yes"), "train": ("labels",),
     "purge": ("--id", "obs/1", "--yes"), "task": ("list",), "sweep": ("--dry-run",), "episodes": ("list",),
     "threads": ("list",), "fix": ("pytest: command not found",),
+    "sync": ("members",),
     "ask": ("why round half up?",), "blame": (__file__,), "handoff": ("1", "--print"), "share": ("episode/1",),
 }  # fmt: skip
 

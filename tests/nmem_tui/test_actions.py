@@ -55,6 +55,7 @@ DRIVEN = {
     ("test_episodes.py", "test_review_asks_one_question_a_card"): "no review",
     ("test_episodes.py", "test_themes_are_browsed_and_list_their_episodes"): "browse_themes",
     ("test_hot.py", "test_the_key_lists_files_folders_and_moves_and_enter_lists_episodes"): "hot",
+    ("test_team.py", "test_the_key_lists_what_others_did_and_mutes_and_hears_them"): "team",
     ("test_tuning.py", "test_the_key_turns_the_model_on_and_off_and_now_says_so"): "model",
     ("test_tuning.py", "test_retraining_shows_before_and_after_and_keeps_only_with_y"): "retrain",
     ("test_every_key.py", "test_failures_are_gone_to_with_their_labels_and_the_newest_row_is_followed"): (

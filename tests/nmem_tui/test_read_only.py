@@ -16,7 +16,7 @@ from nmem_tui.store.watch import Watch
 SCREENS = NUMBERED.split()
 
 READING = """
-blame changes cost instructions ledger question settings signs
+blame changes cost instructions ledger question settings signs team
 again ask attach audit back before bottom browse_themes chips configured copy copy_id demo details_down details_up
 down editor export filter follow go half_down half_up help hot last_check last_evidence last_failure last_prompt
 last_queue last_state last_view later left less manual map mark mark_all models more next_check next_evidence

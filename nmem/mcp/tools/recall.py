@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from capture import paths
 from nmem.errors import NmemError
-from nmem.mcp.reply import line, name, some
+from nmem.mcp.reply import line, lines, name, some
 from nmem.mcp.tool import TEXTS, Answer, Param, Tool
 
 if TYPE_CHECKING:
     from nmem.mcp.tool import Ask
     from nmem.recall.answer import Answer as Found
+    from nmem.teammates.read import Fact
 
 _MOST = 10
 _CHARS = 24_000
@@ -22,6 +23,7 @@ _CHARS = 24_000
 def run(ask: Ask) -> Answer:
     """Decisions with their texts; of what is not sure, names to ask for."""
     from nmem.recall import asked, log, store  # on use: start-up stays short
+    from nmem.recall.beside import beside
 
     recall = store.here(ask.cwd)
     found = asked.answers(recall, list(ask.texts("queries"))[:_MOST], "")
@@ -30,6 +32,8 @@ def run(ask: Ask) -> Answer:
     log.note(paths.database(), recall.place, found, log.AGENT, session)
     share = _CHARS // max(1, sum(bool(each.body) for each in found))
     told: Answer = {"answers": [_told(each, share) for each in found]}
+    if theirs := beside(paths.database(), recall.place, found):
+        told["team"] = [_by_another(one, share) for one, _ in theirs]
     return told | {"warnings": [line(one, 300) for one in recall.warnings[:3]]} if recall.warnings else told
 
 
@@ -50,6 +54,11 @@ def _told(one: Found, share: int) -> Answer:
         "broader": [line(each, 200) for each in one.broader], "related": [line(each, 200) for each in one.related[:8]],
         "says": line(one.said, 300), "or": [line(each.link, 200) for each in one.offers],
     })  # fmt: skip
+
+
+def _by_another(one: Fact, share: int) -> Answer:
+    """What another member of the team wrote down."""
+    return some({"decision": line(one.title, 200), "author": name(one.who, 80), "text": lines(one.body, share)})
 
 
 TOOL = Tool(

@@ -11,7 +11,7 @@ from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, Usage, limit
 
 if TYPE_CHECKING:
     from nmem.mcp.tool import Ask
-    from nmem.search.search import Hit
+    from nmem.search.search import Hit, Results
 
 _SECONDS = 1.0
 _BACK = 200_000_000
@@ -42,6 +42,7 @@ def run(ask: Ask) -> Answer:
                  for at, each in enumerate(found.hits)],
         "dropped": _dropped(ask, text) if not ask.text("cursor") else [],
         "fixes": _fixes(ask, text, place.id) if not ask.text("cursor") else [],
+        "team": _others(ask, found, place.id) if not ask.text("cursor") else [],
         "remarks": [line(each, 200) for each in found.remarks], "next": found.next,
     })  # fmt: skip
 
@@ -68,6 +69,18 @@ def _fixes(ask: Ask, text: str, project_id: int | None) -> list[Answer]:
         some({"id": line(each.id, 80), "error": line(each.title, 160), "fix": line(each.fix, 240),
               "helped": f"in {each.times} of {each.sessions} sessions"})
         for each in fixes(ask.db, text, ask.now, project_id, _FIXES).fixes
+    ]  # fmt: skip
+
+
+def _others(ask: Ask, found: Results, project_id: int | None) -> list[Answer]:
+    """What other members of a team said of it."""
+    from nmem.search import others  # on use: few share a project with a team
+
+    within = None if project_id is None else (project_id,)
+    return [
+        some({"id": each.id, "at": when(each.at), "what": each.kind, "author": name(each.who, 80),
+              "text": line(each.title, 240), "more": line(each.body, 240)})
+        for each in others.found(ask.db, found.query, _FIXES, within)
     ]  # fmt: skip
 
 

@@ -25,6 +25,8 @@ CREATE TABLE team_facts (                    -- versions of facts: this person's
   refused TEXT                               -- why the server does not take it; it is not tried again
 );
 CREATE INDEX team_facts_of_others ON team_facts(project_id, kind, at) WHERE own = 0 AND gone = 0;
+CREATE INDEX team_facts_of_mine_elsewhere ON team_facts(project_id, kind, at)
+  WHERE own = 1 AND gone = 0 AND source = '';
 CREATE INDEX team_facts_by_subject ON team_facts(subject, author, seq);
 CREATE INDEX team_facts_to_send ON team_facts(at) WHERE seq IS NULL;
 CREATE INDEX team_facts_by_session ON team_facts(session_id) WHERE session_id IS NOT NULL;
@@ -45,6 +47,10 @@ CREATE TRIGGER team_facts_withdrawn AFTER DELETE ON team_facts WHEN old.gone != 
   INSERT OR IGNORE INTO team_gone (id, subject, origin, at) SELECT old.subject, old.subject, 'mine',
     CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE old.own
     AND substr(old.subject, 1, 13) IN (SELECT value FROM team_state WHERE key LIKE 'prefix/%');
+END;
+CREATE TRIGGER team_facts_untold AFTER DELETE ON team_facts WHEN old.own = 0 BEGIN
+  UPDATE injections SET text = '' WHERE id IN (SELECT injection_id FROM injection_items WHERE item = 'team/' || old.id);
+  UPDATE injection_items SET text = '', reason = '', files = '[]', used_how = NULL WHERE item = 'team/' || old.id;
 END;
 CREATE TRIGGER team_facts_back AFTER INSERT ON team_facts WHEN new.own = 0 BEGIN
   DELETE FROM team_gone WHERE id = new.id AND origin = 'here';
@@ -77,4 +83,4 @@ is one's own and not another's that was corrected; the next pass tells it. `pref
 person has opened under a name.
 
 A version that is replaced, or comes back with an undo, is noted in `team_gone` first by its own id, and the trigger
-leaves its subject alone."""
+leaves its subject alone. What sessions were told of another's fact goes with it (`team_facts_untold`)."""
