@@ -18,7 +18,7 @@ from nmem.episodes.narrate.records import FAILED, OK, Action
 from nmem.episodes.narrate.turns import REASON
 from nmem.episodes.reading import action
 from nmem.episodes.unit import BROKEN_OFF
-from nmem.llm import session_prompt
+from nmem.llm import story
 from nmem.llm.session_prompt import Turn
 
 _DONE = """
@@ -91,7 +91,7 @@ def deeds(actions: Sequence[Action]) -> list[str]:
         elif one.obs_type == "git_push" and one.outcome == OK:
             lines.append((1, f"pushed {one.told('push').get('branch') or ''}".strip()))
         elif (times := failed.pop(_failing(one), 0)) > 1:
-            lines.append((2, f"{_failing(one)}{session_prompt.FAILED} {times} times{_why(one)}"))
+            lines.append((2, f"{_failing(one)}{story.FAILED} {times} times{_why(one)}"))
         elif one.obs_type not in _LOOKS and one.obs_type not in _EDITS and (line := _ran(one)):
             lines.append((3 if one.obs_type in _CHECKS else 5, line))
     lines += [(4, line) for line in _touched(actions)]
@@ -131,7 +131,7 @@ def _ran(one: Action) -> str:
     if _QUIET.match(one.content) and not failed:
         return ""
     result = "" if _OUTSIDE.search(one.content) and not failed else _result(one)
-    told = f"{_failing(one)}{session_prompt.FAILED if failed else ''}"
+    told = f"{_failing(one)}{story.FAILED if failed else ''}"
     return f"{told} -> {result}" if result else told
 
 

@@ -16,7 +16,7 @@ from nmem.episodes import open_ends, titles
 from nmem.episodes.narrate.prose import within, without_last_words, words
 from nmem.episodes.narrate.records import Narrative
 from nmem.llm.claims import sentences
-from nmem.llm.session_prompt import Story
+from nmem.llm.story import Story
 
 _NOTES, _SAME = 8, 0.7
 _SETTLED = ("The user decided", "The user corrected", "Plan accepted by the user")

@@ -28,8 +28,8 @@ from nmem.episodes.overrule import overrule
 from nmem.episodes.reading import OF
 from nmem.llm import Cancel, Failure
 from nmem.llm.ask import Desk
-from nmem.llm.session_prompt import Story as Told
 from nmem.llm.session_prompt import tell
+from nmem.llm.story import Story as Told
 
 ABOUT_THE_PLACE = frozenset(("unreachable", "timeout", "cap", "cancelled", "redirect", "status", "command"))
 """Failures that say nothing about the episode: it is asked again another time."""

@@ -10,11 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nmem.llm import Cancel, Redacted, Rejected, Request, claims
+from nmem.llm import Cancel, Redacted, Rejected, Request
 from nmem.llm.ask import Asked, Desk
-from nmem.llm.grounding import DONE, PERSON, SAID, Ground, Row, cited, tells_change
+from nmem.llm.grounding import DONE, PERSON, SAID, Ground, Row
 from nmem.llm.outgoing import Outgoing, fence, language
 from nmem.llm.shape import BadShape, Number, Record, Records, Text, Texts
+from nmem.llm.story import Story, lines
+from nmem.llm.story import read as told_of
 
 CUT = 0.55
 """How sure the model must be of a start that is taken as one; below it, a person is asked. The question says 0.5, and
@@ -33,8 +35,6 @@ _KNOWN = 4_000
 _STRANGE = 8
 """Words that a repair names."""
 _EARLIER = 8
-FAILED = " FAILED"
-"""What follows a command that failed, in what was done for a prompt."""
 _QUOTED = 3
 """Words that a quotation must have."""
 _QUOTATION = re.compile(r"(?P<words>.+?)[\s.]*\[P(?P<row>\d{1,4})\]\W*\Z", re.DOTALL)
@@ -112,23 +112,6 @@ class Start:
     at: int
     sure: float
     resumes: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Story:
-    """What is fit to be stored of one work unit."""
-
-    intent: str
-    title: str = ""
-    outcome: str = ""
-    obstacle: str = ""
-    learned: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    next_steps: tuple[str, ...] = ()
-    decided: tuple[tuple[int, str], ...] = ()
-    """What the person settled: the turn (its index), and words that its prompt has."""
-    dropped: int = 0
-    """Sentences that the rows they name do not bear out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,7 +352,7 @@ class _Reader:
             ground = Ground(rows_of(self.turns, at, ends[at]))
             try:
                 row = STORY.read(rows.get(at + 1) or next(iter(rows.values())))
-                story = replace(_story(row, ground), decided=self._decided(row, at, ends[at]))
+                story = replace(told_of(row, ground), decided=self._decided(row, at, ends[at]))
             except BadShape as wrong:
                 refused[at] = str(wrong)
                 dropped += 1
@@ -385,7 +368,7 @@ class _Reader:
     def _decided(self, row: Mapping[str, object], first: int, end: int) -> tuple[tuple[int, str], ...]:
         """The quotations of what a person settled, as far as the prompts that they name have them."""
         out: dict[tuple[int, str], None] = {}
-        for line in _lines(row["decided"]):
+        for line in lines(row["decided"]):
             found = _QUOTATION.match(line.strip())
             at = int(found["row"]) - 1 if found else -1
             words = " ".join(found["words"].strip(" \"“”'").split()) if found else ""
@@ -404,66 +387,6 @@ def rows_of(turns: Sequence[Turn], first: int, end: int) -> dict[str, Row]:
             if text.strip():
                 out[f"{letter}{number + 1}"] = Row(f"{letter}{number + 1}", text[:_KNOWN], lines=letter == DONE)
     return out
-
-
-def _story(row: Mapping[str, object], ground: Ground) -> Story:
-    intent = ground.text(str(row["goal"]), goal=True)
-    outcome, obstacle = _outcome(str(row["outcome"]), ground), _obstacle(str(row["obstacle"]), ground)
-    learned = tuple(told for line in _lines(row["learned"]) if (told := ground.text(line)) and _found(line, ground))
-    notes, left = (ground.texts(_lines(row[name])) for name in ("notes", "next"))
-    title = ground.title(str(row["title"]))
-    return Story(intent, title, outcome, obstacle, learned, notes, left, dropped=ground.dropped)
-
-
-def _outcome(said: str, ground: Ground) -> str:
-    """What came of it; where files were changed for the last request, and nothing of that is told, it says so."""
-    told, turns = ground.text(said), sorted({int(id_[1:]) for id_ in ground.rows})
-    cites = [int(id_[1:]) for _, ids in cited(said) for id_ in ids]
-    did = ground.rows.get(f"{DONE}{turns[-1]}") if turns else None
-    earlier = bool(told and cites) and max(cites) < turns[-1] and did is not None and _CHANGED.search(did.text)
-    return f"before the last request: {told}" if earlier else told
-
-
-_CHANGED = re.compile(r"(?m)^(?:edited|wrote) ")
-"""How rows of what was done begin that tell of changed files."""
-
-
-def _obstacle(said: str, ground: Ground) -> str:
-    """What stood in the way: something failed or was refused there, or the user came back with it.
-
-    What only the first request and answers to it tell is what the unit is for; an answer alone tells of no obstacle.
-    """
-    told, turns = ground.text(said), sorted({int(id_[1:]) for id_ in ground.rows})
-    cites = {id_ for _, ids in cited(said) for id_ in ids}
-    first = f"{PERSON}{turns[0]}" if turns else ""
-    if not told or any(id_[0] == PERSON and id_ != first for id_ in cites):
-        return "" if _FURTHER.match(told) else told
-    stood = (ground.rows.get(f"{DONE}{id_[1:]}") for id_ in cites if id_ != first)
-    if any(row is not None and _STOOD.search(row.text) for row in stood):
-        return told
-    return f"The problem itself: {told}" if first in cites else ""
-
-
-_FURTHER = re.compile(
-    r"The user (?:also )?(?:needed|wanted|asked for|wished for|requested) (?:another|a further|an additional)\b"
-)
-_STOOD = re.compile(rf"{FAILED}\b|^(?:refused|broken off) by the user|\berror\b", re.MULTILINE)
-
-
-def _found(line: str, ground: Ground) -> bool:
-    """Whether a sentence tells a finding: the user's own word, or what came out where something had failed, in its
-    turns or the one before. A change by the work is none: a diff shows it; nor is how things were when it was asked."""
-    ids = [id_ for _, found in cited(line) for id_ in found]
-    if claims.PERSON.search(line) or line.startswith("The user "):
-        return True
-    if all(id_[0] == PERSON for id_ in ids) or tells_change(line, ground.rows):
-        return False
-    rows = (ground.rows.get(f"{DONE}{int(id_[1:]) - back}") for id_ in ids for back in (0, 1))
-    return any(row is not None and FAILED in row.text for row in rows)
-
-
-def _lines(value: object) -> list[str]:
-    return [row for row in value if isinstance(row, str)] if isinstance(value, list) else []
 
 
 def _ends(opens: Sequence[int], end: int) -> dict[int, int]:

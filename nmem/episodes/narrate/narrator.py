@@ -10,22 +10,18 @@ from nmem.episodes.narrate import cues, facts
 from nmem.episodes.narrate.checks import Struggle, once, struggles, told
 from nmem.episodes.narrate.completed import Grounds, completed
 from nmem.episodes.narrate.ending import (
-    broken_off,
     call,
-    lost,
-    made_again,
     marks,
-    obstacle,
     outcome,
     ran_unseen,
     reached,
-    resisted,
     said_to_pass,
     unseen,
 )
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, labelled, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
+from nmem.episodes.narrate.obstacles import broken_off, lost, made_again, obstacle, resisted
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, within, words
 from nmem.episodes.narrate.records import OK, Episode, Narrative

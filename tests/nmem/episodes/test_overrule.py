@@ -6,7 +6,7 @@ import pytest
 
 from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.overrule import overrule, stands
-from nmem.llm.session_prompt import Story as Worded
+from nmem.llm.story import Story as Worded
 
 FAILED = frozenset(("tests_failed", "uncommitted"))
 GOOD = frozenset(("tests_passed", "committed", "pushed", "pull_request"))

@@ -18,8 +18,9 @@ from nmem.llm.ask import Desk, parse
 from nmem.llm.claims import sentences, stands
 from nmem.llm.facts import gather
 from nmem.llm.outgoing import Outgoing, fence, untagged
-from nmem.llm.session_prompt import Story, Turn, judge, request, tell
+from nmem.llm.session_prompt import Turn, judge, request, tell
 from nmem.llm.shape import BadShape
+from nmem.llm.story import Story
 
 if TYPE_CHECKING:
     from tests.nmem.llm.conftest import Scripted

@@ -1,0 +1,223 @@
+"""Determines an episode's main obstacle: what failed longest, the user's objections, work that was taken back."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from nmem.episodes import open_ends
+from nmem.episodes.narrate import cues
+from nmem.episodes.narrate.checks import Struggle, once, told
+from nmem.episodes.narrate.ending import QUIET, STUDIES, call, task_name
+from nmem.episodes.narrate.ledger import REPLACED, Ledger
+from nmem.episodes.narrate.prose import clip, short
+from nmem.episodes.narrate.records import FAILED, Action, Episode
+from nmem.episodes.narrate.turns import Correction, acts, looks
+
+_LEAST = 0.9
+"""From which weight on something stood in the way."""
+_KEPT = 0.4
+_FEW = 2
+_GIT = ("git_commit", "git_push")
+_LINE = 60
+"""Characters by which the subjects of two commits are compared."""
+
+
+def _failed(ran: list[Struggle]) -> list[Struggle]:
+    """What failed and mattered."""
+    return [
+        one for one in once(ran)
+        if one.failures and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
+        and not (one.misused and one.failures == 1) and not _passing(one)
+        and not (one.kind == "command" and one.failures == 1 and not one.passed and not any(one.reasons))
+    ]  # fmt: skip
+
+
+def _passing(one: Struggle) -> bool:
+    """A question to git or the forge that went away by itself, and nobody knows why it failed."""
+    silent = one.kind in ("github", "git_other") and not any(one.reasons)
+    return silent and one.passed and not one.fixed_by and one.failures <= _FEW
+
+
+def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
+    """What failed, by how often and how much it mattered."""
+    out: list[tuple[float, str]] = []
+    last_at = max((one.last_at for one in ran), default=0)
+    for one in _failed(ran):
+        check = one.kind in open_ends.CHECKS
+        weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
+        if one.kind == "lint" and one.passed:
+            weight *= 0.5  # how the code looks
+        if one.passed and one.fixed_by and not one.misused:
+            weight = max(weight, 1.0)  # something had to be edited
+        if one.kind == "command" and any(one.reasons) and not (one.misused or one.probe):
+            weight = max(weight, _LEAST)  # it did something, and says what was wrong
+        if one.settled and not (one.passed or one.red):
+            weight *= _KEPT  # the work was committed all the same
+        if not (one.passed or one.open or one.probe or one.settled):
+            weight += 1.0 * (one.last_at == last_at) + 0.5 * check
+        out.append((weight, told(one)))
+    return out
+
+
+def _first_and_last(ran: list[Struggle], chosen: list[str]) -> list[str]:
+    """Where the obstacle is something that failed: also what failed first and last, mended or still open, in order.
+
+    An episode that was opened for one failure and met another is not told by the later one alone.
+    """
+    failed = sorted((one for one in _failed(ran) if not one.probe and not one.misused), key=lambda one: one.first_at)
+    if not chosen or any(text not in {told(one) for one in failed} for text in chosen):
+        return chosen
+    ends = {told(failed[0]), told(failed[-1]), *chosen}
+    return [text for one in failed if (text := told(one)) in ends]
+
+
+def _objections(corrected: list[Correction], said: dict[int, str]) -> str:
+    """How often the user objected or came back with an error, and the most telling of these prompts."""
+    errors = sum(one.error for one in corrected)
+    longest = max(corrected, key=lambda one: (one.error, min(len(one.text), 90), one.turn))
+    what = (
+        "objected" if not errors else "reported an error" if errors == len(corrected) else "objected or reported errors"
+    )
+    count = "" if len(corrected) == 1 else f" {len(corrected)} times"
+    came = said.get(longest.turn, "")
+    then = f"; what came of it: {clip(came, 150)}" if cues.DONE.match(came) or cues.DONE_ANY.search(came) else ""
+    return f"The user {what}{count}: " + (longest.text if longest.error else f"“{longest.text}”") + then
+
+
+def lost(episode: Episode) -> str:
+    """How often a limit of the client broke the work off, else how many subagents ended by a limit or an error, and
+    what it said; "" for none.
+    """
+    broken = [one.text for one in episode.closings() if cues.LIMIT.match(one.text)]
+    if broken:
+        times = f" {len(broken)} times" if len(broken) > 1 else ""
+        return f"A limit or an error of the client broke the work off{times}: {clip(' '.join(broken[-1].split()), 100)}"
+    sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted]
+    gone = [one for one in sent if one.outcome == FAILED or cues.LIMIT.match(one.response)]
+    said = clip(" ".join(gone[-1].response.split()), 100) if gone else ""
+    if gone:
+        return f"{len(gone)} of {len(sent)} subagents brought no result{f': {said}' if said else ''}"
+    names = Counter(str(one.metadata.get("description") or one.content) for one in sent if not one.response)
+    again = sum(count > 1 for count in names.values())
+    return f"{again} of {len(names)} subagents had to be started again" if again else ""
+
+
+def made_again(episode: Episode, ledger: Ledger) -> str:
+    """That a commit was made a second time after something was mended, though the first was not seen to fail."""
+    kept = {one.subject.removesuffix("…")[:_LINE]: one.at for one in ledger.kept_commits() if one.subject}
+    for first in ledger.commits:
+        then = kept.get(first.subject.removesuffix("…")[:_LINE], 0) if first.undone == REPLACED else 0
+        between = [one for one in episode.actions if first.at < one.at < then and one.outcome != FAILED]
+        if mended := [one for one in between if acts(one) or (one.file_path and one.obs_type not in QUIET)]:
+            return f"A commit did not go through at first; it was made again after {call(mended[-1])}"
+    return ""
+
+
+_RESISTED, _TWICE, _EFFORT = 3, 2, 6
+"""The least number of failed edits that is an obstacle: in all, of one file; and of calls that one of them led to."""
+
+
+def resisted(episode: Episode) -> tuple[float, str]:
+    """How many edits failed, and the file with most failures, with what that weighs: 0.0 where few calls were lost."""
+    failed = [
+        one for one in episode.actions
+        if one.obs_type in _EDITS and one.outcome == FAILED and not one.halted and one.file_path
+    ]  # fmt: skip
+    if not failed:
+        return 0.0, ""
+    path, times = Counter(one.file_path or "" for one in failed).most_common(1)[0]
+    lost_calls = _lost_on(episode, path)
+    if len(failed) < _RESISTED and times < _TWICE and lost_calls < _EFFORT:
+        return 0.0, ""
+    of = short(path)
+    if times == len(failed):
+        text = f"{times} edits of {of} failed" if times > 1 else f"An edit of {of} failed"
+    else:
+        text = f"{len(failed)} edits failed" + (f", {times} of them of {of}" if times > 1 else "")
+    if lost_calls < _EFFORT:
+        return 0.0, text
+    return min(2.4, 1.0 + 0.1 * lost_calls), f"{text}; {lost_calls} calls until that file was edited"
+
+
+_EDITS = ("file_edit", "file_write")
+
+
+def _lost_on(episode: Episode, path: str) -> int:
+    """Calls about a file from an edit of it that failed to the next that did not."""
+    name, calls, seeking = path.rsplit("/", 1)[-1], 0, False
+    for one in episode.actions:
+        own = one.file_path == path
+        if own and one.obs_type in _EDITS:
+            seeking = one.outcome == FAILED
+        calls += seeking and (own or name in one.content)
+    return calls
+
+
+def broken_off(episode: Episode) -> str:
+    """The last call that the user broke off, or that a turn was broken off; "" for none."""
+    by_user = [one for one in episode.actions if one.halted and not one.waited and one.obs_type not in _ASKING]
+    by_user = [one for one in by_user if one.metadata.get("refused") in (None, "user") and not looks(one)]
+    by_user = [one for one in by_user if not (one.obs_type == "task_spawn" and STUDIES.match(task_name(one)))]
+    if by_user:
+        return f"The user broke off {call(by_user[-1])}"
+    return "The user interrupted the work" if any(_at_work(episode, stop) for stop in episode.stops) else ""
+
+
+def _at_work(episode: Episode, moment: int) -> bool:
+    """Whether the turn that a moment lies in had changed something by then, or done more than look."""
+    since = max((one.at for one in episode.prompts if one.at <= moment), default=0)
+    return any(since <= one.at <= moment and (acts(one) or one.obs_type in _EDITS) for one in episode.actions)
+
+
+_ASKING = ("plan", "question")
+
+
+_ANNOUNCED = re.compile(
+    r"\W*(?:the )?(?:root |real |actual )?(?:cause|problem|issue|bug) (?:is |was )?"
+    r"(?:now )?(?:pinned|found|confirmed|identified|verified|located|known|understood)\b",
+    re.IGNORECASE,
+)
+"""Says that there is a cause, not which."""
+
+
+def obstacle(
+    ran: list[Struggle],
+    corrected: list[Correction],
+    refused: list[Action],
+    ledger: Ledger,
+    found: tuple[str, str, str],
+    by_turns: tuple[str, dict[int, str]],
+    *,
+    interrupted: bool = False,
+    aside: Sequence[tuple[float, str]] = (),
+) -> str:
+    """The longest struggle: failures of one thing, the user's objections, work that was taken back; "" for none.
+
+    `found`: what the agent named as the cause of the problem that the episode was opened for, what it could not do,
+    and the refused call that the user spoke upon; each may be "". `by_turns`: what the user reported again and again,
+    each turn's answer. `aside`: what else stood in the way, with what each weighs.
+    """
+    cause, blocked, objected = found
+    ranked = [(1.45, f"The problem itself: {cause}")] if cause and not _ANNOUNCED.match(cause) else []
+    if blocked:
+        ranked.append((1.3, f"In the agent's words: {blocked}"))
+    recurring, said = by_turns
+    ranked += [(9.0, recurring)] * bool(recurring)
+    ranked += _struggled(ran)
+    ranked += [one for one in aside if one[1]]
+    if corrected:
+        ranked.append((1.8 * len(corrected), _objections(corrected, said)))
+    refused = [one for one in refused if objected or not looks(one)]
+    if refused:
+        count = f"{len(refused)} tool call{'s' * (len(refused) > 1)}"
+        weight = 0.6 * len(refused) + 0.4 * (interrupted or bool(objected))
+        ranked.append((weight, f"The user refused {count}: {objected or call(refused[-1])}"))
+    gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted", "git stash", REPLACED)]
+    if gone:
+        ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {short(gone[-1].path)}"))
+    ranked = sorted((item for item in ranked if item[0] >= _LEAST), key=lambda item: -item[0])
+    second = [item for item in ranked[1:2] if item[0] >= 1.5 and item[0] >= 0.65 * ranked[0][0]]
+    chosen = _first_and_last(ran, [text for _, text in ranked[:1] + second])
+    return ". ".join(text.rstrip(".") for text in chosen)
