@@ -166,7 +166,10 @@ def _told(done: Pass) -> str:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def status(as_json: bool) -> None:
     """Show what is shared with whom, what waits, what was refused, and since when a server is down."""
-    us = config.needed()
+    us = config.load()
+    if us is None:
+        click.echo(to_json({"team": None}) if as_json else f"{config.NO_TEAM} joins one")
+        return
     with terminal.reading("facts of a team") as db:
         found = local.counted(db, us.team)
         shared = local.projects(db, us.team)

@@ -59,6 +59,9 @@ class Membership:
         return ""
 
 
+NO_TEAM = "this memory belongs to no team: `nmem sync init URL --team NAME --as MEMBER`"
+
+
 def path() -> str:
     """The file."""
     return os.path.join(os.path.dirname(paths.config()), NAME)  # noqa: PTH118, PTH120 - strings as in capture.paths
@@ -88,7 +91,7 @@ def needed() -> Membership:
     """The team. Raises NmemError where there is none, or as `load`."""
     found = load()
     if found is None:
-        raise NmemError("this memory belongs to no team: `nmem sync init URL --team NAME --as MEMBER`")
+        raise NmemError(NO_TEAM)
     return found
 
 

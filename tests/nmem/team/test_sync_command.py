@@ -75,7 +75,8 @@ def test_leaving_with_what_one_said(team: Team) -> None:
         done = nmem("sync", "leave", "--withdraw")
         assert done.stdout == "1 version taken back\nleft team acme: 1 row of others forgotten\n", done.stderr
         assert not Path(config.path()).exists()
-        assert "belongs to no team" in nmem("sync", "status").stderr
+        assert "belongs to no team" in nmem("sync", "status").stdout
+        assert "belongs to no team" in nmem("sync", "now").stderr
     settled(bob)
     assert bob.titles() == {"another"}
 
