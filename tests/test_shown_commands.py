@@ -40,8 +40,6 @@ NOT_RUN = {
     "nmem handoff last --to": "starts a client: tests/nmem/share",
     "nmem sync init": "wants a server: tests/nmem/team",
     "nmem sync now": "wants a server: tests/nmem/team",
-    "nmem sync mute": "wants a team: tests/nmem/teammates",
-    "nmem sync unmute": "wants a team: tests/nmem/teammates",
     "nmem stream --to http": "wants a server: tests/nmem/share/test_streaming.py",
     "nmem stream --to loki": "wants a server: tests/nmem/share/test_streaming.py",
     "nmem stream --to events.jsonl --follow": "runs until it is stopped: tests/nmem/share/test_streaming.py",
