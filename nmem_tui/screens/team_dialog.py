@@ -47,7 +47,7 @@ class _Found:
 class Team(Listed):
     """Type to filter; tab turns to the next kind, ^x mutes the author of the row or hears them again."""
 
-    HINT: ClassVar[str] = "tab other kinds, members · ^x mutes or hears the author · esc leaves"
+    HINT: ClassVar[str] = "tab other kinds, members · ^x mutes, hears the author · esc leaves"
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("tab", "turn(1)", show=False, priority=True),
         Binding("shift+tab", "turn(-1)", show=False, priority=True),
@@ -71,12 +71,12 @@ class Team(Listed):
         facts = [one for one in found.facts if one.kind == self.view]
         self.query_one("#dialog").border_title = Content(_title(found.standing, self.view, self.now))
         if self.view == MEMBERS:
-            return [_member(one, self.now) for one in found.people] or [_nothing("no team: `nmem sync init` joins one")]
+            return [_member(one, self.now) for one in found.people] or [_nothing(_ALONE)]
         what = _NAMES[self.view]
         many = len({one.project_id for one in facts}) > 1
         zone = self.cockpit.zone
         return [_row(one, day(one.at, zone)[5:16], many=many) for one in facts] or [
-            _nothing(f"no {what} of others yet")
+            _nothing(f"no {what} of others yet" if found.standing.team else _ALONE)
         ]
 
     def action_turn(self, by: int) -> None:
@@ -111,6 +111,9 @@ def _title(standing: Standing, view: str, now: int) -> str:
     rests = f"paused {ago(now - standing.paused_at)}" if standing.paused_at else ""
     fails = f"failing {ago(now - standing.failing_at)}" if standing.failing_at else ""
     return " ─ ".join(filter(None, (f"Team {printable(standing.team)}".strip(), _NAMES[view], rests, fails)))
+
+
+_ALONE = "no team: `nmem sync init --help` says how to join one"
 
 
 def _nothing(said: str) -> Choice:
