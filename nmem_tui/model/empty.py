@@ -171,6 +171,11 @@ _SESSIONS: Text = (
 )
 
 
+_DEMO: Text = (
+    ("The demo begins in a moment", "", "title"),
+    ("", "", ""),
+    ("A recorded session plays here, in a temporary database of its own.", "", "text"),
+)
 _TEXTS: Mapping[str, Text] = {
     "now": _NOW, "episodes": _EPISODES, "stance": _STANCE, "learnings": _LEARNINGS, "context": _CONTEXT,
     "search": _SEARCH, "tasks": _TASKS, "health": _HEALTH, "sessions": _SESSIONS,
@@ -178,13 +183,15 @@ _TEXTS: Mapping[str, Text] = {
 
 
 def told(
-    screen: str, cells: int, rows: int, project: str = "", *, connected: bool = False, writes: bool = True
-) -> list[Line]:
+    screen: str, cells: int, rows: int, project: str = "", *,
+    connected: bool = False, writes: bool = True, demo: bool = False,
+) -> list[Line]:  # fmt: skip
     """A screen without anything to show, in the middle of the room there is.
 
-    `connected`: whether a coding client reports here; `writes`: whether keys that change something may be named.
+    `connected`: whether a coding client reports here; `writes`: whether keys that change something may be named;
+    `demo`: a recorded session is about to play.
     """
-    text = _TEXTS.get(screen, _NOW)
+    text = _DEMO if demo else _TEXTS.get(screen, _NOW)
     if not writes:
         text = tuple(row for row in text if not _changes(row[0]))
     return _middle(text, cells, rows, project, connected=connected)

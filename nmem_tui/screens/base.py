@@ -436,9 +436,10 @@ class View(Screen[Any], inherit_bindings=False):
     def tell_empty(self) -> None:
         """Say what is to be seen here once there is something."""
         app, screen = self.cockpit, self.CONTEXT
+        begins = app.demo and screen == "now"
         self.query_one("#empty", Panel).show(
             lambda cells, rows: told(
-                screen, cells, rows, app.project, connected=app.connected, writes=not app.read_only
+                screen, cells, rows, app.project, connected=app.connected, writes=not app.read_only, demo=begins
             )
         )
         app.look_connected()
@@ -496,7 +497,8 @@ class View(Screen[Any], inherit_bindings=False):
                 form, _, place = how.partition(" ")
                 gather, view = self.gather(), self.CONTEXT
                 self.reads.ask(
-                    "export", lambda db: gather(db).written(form),
+                    "export",
+                    lambda db: gather(db).written(form),
                     lambda content: self.cockpit.export_out(view, content, form, place),
                 )  # fmt: skip
 
