@@ -79,7 +79,7 @@ async def test_a_database_that_a_hook_has_just_begun_is_shown_on_every_screen(
 async def test_a_demo_that_has_not_begun_says_so(here: Path, seeds: Any, until: Any) -> None:
     app = Cockpit("aurora.db", theme="dark", clock=lambda: int(seeds.NOW), zone=UTC)
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, COMMAND)
+        await until(pilot, "Nothing is recorded yet")
         app.demo = True
         app.screen.tell_empty()  # type: ignore[attr-defined]
-        await until(pilot, "The demo begins in a moment", gone=COMMAND)
+        await until(pilot, "The demo begins in a moment", gone="Nothing is recorded yet")
