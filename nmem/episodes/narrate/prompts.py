@@ -261,10 +261,12 @@ def _got(text: str) -> str:
 
 _GETS = re.compile(
     r"\W*(?:(?:now|but|and|still|hm+|ok) )*"
-    r"(?:i (?:now |still |just )?(?:get|got|see)|i'?m getting|getting|it (?:says|prints))\b"
+    r"(?:i (?:now |still |just )?(?:get|got|see(?=\b[^\n]*(?:\berror\b|:|[ '\"`(]~?\.{0,2}/\w)))"
+    r"|i'?m getting|getting|it (?:says|prints))\b"
     r"(?: (?:this|an|the|error|now))*[: ]+([^\n]{12,400})$",
     re.IGNORECASE,
 )
+"""A person also sees pages and has wishes: what was seen names an error or a path, or has a colon."""
 _SYSTEM = re.compile(
     r"no such file or directory|cannot (?:open|find|stat|access)\b.*[:'`\"]|command not found|permission denied"
     r"|connection refused|segmentation fault|\w(?:Error|Exception): |\bpanic: |\bexit (?:code|status) [1-9]",

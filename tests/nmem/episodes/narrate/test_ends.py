@@ -420,3 +420,18 @@ def test_what_a_program_said_is_an_error_however_briefly_the_user_reports_it(beg
     assert "reported an error: .: cannot open file" in narrate(story.agent("Mended.").episode()).obstacle
     seen = begin().user("Support the pot").edit("lid.go").agent("Supported.").user("I see the lid, good, go on with it")
     assert not narrate(seen.edit("lid.go").agent("Went on.").episode()).obstacle
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("but I see the permission denied page when the user logs out, it should say forbidden", ""),
+        ("I see that the command not found page of the docs is fine", ""),
+        ("I see kettle: command not found", "kettle: command not found"),
+        ("now I see permission denied for /srv/pot", "permission denied for /srv/pot"),
+        ("still I see this error permission denied", "permission denied"),
+        ("I get permission denied when it boils", "permission denied when it boils"),
+    ],
+)
+def test_what_a_person_sees_is_an_error_where_a_program_said_it(text: str, error: str) -> None:
+    assert read(text).error == error
