@@ -19,8 +19,8 @@ EDITOR = "mcp__acp__"
 def canonical(name: str, given: object, names: dict[str, str]) -> tuple[str, dict[str, object]]:
     """The canonical tool and its canonical input; `names` is the client's own table of tools."""
     native = mapping(strip_tree(arguments(given)))
-    if first(native, "command", *_PATH):
-        name = name.removeprefix(EDITOR)
+    if (own := name.removeprefix(EDITOR)) in names and first(native, "command", *_PATH):
+        name = own
     server, tool = mcp_name(name)
     if server or tool:
         return "mcp", {"server": server, "tool": tool, "arguments": native}

@@ -78,7 +78,8 @@ def _turn(turn: history.Turn, done: dict[int, list[Action]], said: Sequence[tupl
 def deeds(actions: Sequence[Action]) -> list[str]:
     """What was done, a line each, the telling ones first: answers of the person, commits, checks, edits, commands."""
     lines: list[tuple[int, str]] = []
-    failed = Counter(_failing(one) for one in actions if one.outcome == FAILED and not one.refused)
+    failed = Counter(map(_failing, filter(_goes_wrong, actions)))
+    told: set[str] = set()
     for one in actions:
         if one.refused and one.obs_type == "plan" and not REASON.search(one.response):
             lines.append((0, "a plan was put to the user and not carried out here"))  # elsewhere, for all one knows
@@ -90,8 +91,10 @@ def deeds(actions: Sequence[Action]) -> list[str]:
             lines.append((1, _commit(one)))
         elif one.obs_type == "git_push" and one.outcome == OK:
             lines.append((1, f"pushed {one.told('push').get('branch') or ''}".strip()))
-        elif (times := failed.pop(_failing(one), 0)) > 1:
-            lines.append((2, f"{_failing(one)}{story.FAILED} {times} times{_why(one)}"))
+        elif _goes_wrong(one) and failed[name := _failing(one)] > 1:
+            if name not in told:
+                lines.append((2, f"{name}{story.FAILED} {failed[name]} times{_why(one)}"))
+            told.add(name)
         elif one.obs_type not in _LOOKS and one.obs_type not in _EDITS and (line := _ran(one)):
             lines.append((3 if one.obs_type in _CHECKS else 5, line))
     lines += [(4, line) for line in _touched(actions)]
@@ -99,6 +102,11 @@ def deeds(actions: Sequence[Action]) -> list[str]:
     seen = dict.fromkeys(line for _, line in lines)
     looked = _looked(actions)
     return [*seen, looked] if looked else list(seen)
+
+
+def _goes_wrong(one: Action) -> bool:
+    """Whether a call that does more than look was run and failed."""
+    return one.outcome == FAILED and not one.refused and one.obs_type not in _LOOKS
 
 
 def _refused(one: Action) -> str:
@@ -115,7 +123,7 @@ def _failing(one: Action) -> str:
 
 
 def _why(one: Action) -> str:
-    result = "" if one.obs_type in _EDITS or one.outcome != FAILED else _result(one)
+    result = "" if one.obs_type in _EDITS else _result(one)
     return f" -> {result}" if result else ""
 
 

@@ -115,13 +115,20 @@ def _stood(facts: str, told: str) -> str:
     same = failed and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", told.replace("`", ""))
     if same and _FAILS.search(told):
         return facts
-    minor = _ONCE.fullmatch(facts) or within(words(told), words(facts)) >= _ALIKE
+    minor = _went_away(facts) or within(words(told), words(facts)) >= _ALIKE
     return told if minor else f"{told.rstrip('.')}. {facts}"
 
 
 _ALIKE = 0.5
-_ONCE = re.compile(r"[^.]*? failed once(?: \([^)]*\))?, then passed\b.*")
+_STOP = re.compile(r"[^\s.]\. ")
+"""Ends a sentence: a dot in the name of a file has no space after it, one that stands for a folder has one before."""
 _FAILS = re.compile(r"\b(?:fail|err)", re.IGNORECASE)
+
+
+def _went_away(facts: str) -> bool:
+    """Whether the records' obstacle is one failure that passed when it was tried again; see checks.told."""
+    _, once, then = facts.partition(" failed once")
+    return bool(once) and ", then passed" in then and not _STOP.search(facts)
 
 
 def _with(told: list[str], known: Sequence[str], always: Callable[[str], bool]) -> list[str]:

@@ -99,7 +99,7 @@ def picked(reply: str, before: str) -> str:
 
 _BARE_CHOICE = re.compile(
     r"(?:option |go with |let'?s do )?([1-9]|[a-e])(?: is (?:better|good|fine)\b.*|[\s.,!)]*(?:please)?"
-    r"|번 ?(?:방식|방법|안|옵션)?(?:으로|로)?\s*(?:해|진행|하|가|부탁)\S*[\s.!]*)$",
+    r"|번 ?(?:방식|방법|안|옵션)?(?:으로|로)?\s*(?:해|진행|하|가|부탁)\S{0,20}[\s.!]{0,8})$",
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"^[ \t]*(?:[-*] +)?\(?\**([1-9]|[A-E])[.):]\**[ \t]+(\S[^\n]{4,400})", re.MULTILINE)

@@ -128,7 +128,7 @@ def resisted(episode: Episode) -> tuple[float, str]:
     if not failed:
         return 0.0, ""
     path, times = Counter(one.file_path or "" for one in failed).most_common(1)[0]
-    lost_calls = _lost_on(episode, path)
+    lost_calls, edited = _lost_on(episode, path)
     if len(failed) < _RESISTED and times < _TWICE and lost_calls < _EFFORT:
         return 0.0, ""
     of = short(path)
@@ -138,21 +138,41 @@ def resisted(episode: Episode) -> tuple[float, str]:
         text = f"{len(failed)} edits failed" + (f", {times} of them of {of}" if times > 1 else "")
     if lost_calls < _EFFORT:
         return 0.0, text
-    return min(2.4, 1.0 + 0.1 * lost_calls), f"{text}; {lost_calls} calls until that file was edited"
+    then = "until that file was edited" if edited else "after it, and it was not edited"
+    return min(2.4, 1.0 + 0.1 * lost_calls), f"{text}; {lost_calls} calls {then}"
 
 
 _EDITS = ("file_edit", "file_write")
 
 
-def _lost_on(episode: Episode, path: str) -> int:
-    """Calls about a file from an edit of it that failed to the next that did not."""
-    name, calls, seeking = path.rsplit("/", 1)[-1], 0, False
+def _lost_on(episode: Episode, path: str) -> tuple[int, bool]:
+    """Calls about a file from an edit of it that failed to the next that did not, and whether there was one.
+
+    Without one: the calls after the edit that failed first.
+    """
+    until, since, seeking = 0, 0, False
     for one in episode.actions:
         own = one.file_path == path
-        if own and one.obs_type in _EDITS:
-            seeking = one.outcome == FAILED
-        calls += seeking and (own or name in one.content)
-    return calls
+        if one.halted or not (own or _mentions(one.content, path, episode.root)):
+            continue
+        if own and one.obs_type in _EDITS and one.outcome != FAILED:
+            until, since, seeking = until + since, 0, False
+        elif seeking or (own and one.obs_type in _EDITS):
+            since, seeking = since + 1, True
+    return (until, True) if until else (max(0, since - 1), False)
+
+
+def _mentions(text: str, path: str, root: str) -> bool:
+    """Whether a text names a file: by its whole path, or from one of its folders on."""
+    if path.rsplit("/", 1)[-1] not in text:
+        return False
+    whole = path if path.startswith("/") else f"{root.rstrip('/')}/{path}"
+    words = (word.removeprefix("./") for word in _BETWEEN.split(text))
+    return any(word == whole or (word and word[0] != "/" and f"/{path}".endswith(f"/{word}")) for word in words)
+
+
+_BETWEEN = re.compile(r"[\s'\"`=:;,|&<>()\[\]{}]+")
+"""What stands between the words of a command."""
 
 
 def broken_off(episode: Episode) -> str:

@@ -95,10 +95,10 @@ def read(text: str) -> Ask:
 
 
 def _below(text: str) -> str:
-    """What a person wrote in a line of its own below a document; "" for none."""
+    """What a person asked in a line of its own below a document; "" for none."""
     *above, last = text.rstrip().split("\n")
     alone = bool(above) and not above[-1].strip() and last[:1].isalnum() and size(last) <= _ASIDE
-    return clip(plain(last), 160) if alone and not last.endswith((":", "：", ",")) else ""
+    return clip(plain(last), 160) if alone and _requests(last) and not last.endswith((":", "：", ",")) else ""
 
 
 _ASIDE = 30
@@ -110,7 +110,7 @@ def _models(said: tuple[str, ...]) -> bool:
     own = " ".join(said[:2])[:400]
     if not _SAMPLE.search(own) or cues.BROKEN.search(own):
         return False
-    return bool(cues.REQUEST.search(own) or cues.IMPERATIVE.match(own))
+    return _requests(own)
 
 
 _SAMPLE = re.compile(
@@ -123,7 +123,11 @@ _SAMPLE = re.compile(
 def _asks(text: str) -> bool:
     """Whether something is asked for after an approving word."""
     rest = cues.APPROVAL.sub("", text, count=1)
-    return size(rest) >= TERSE and bool(cues.REQUEST.search(rest) or cues.IMPERATIVE.match(rest.strip(" ,.!")))
+    return size(rest) >= TERSE and _requests(rest.strip(" ,.!"))
+
+
+def _requests(text: str) -> bool:
+    return bool(cues.REQUEST.search(text) or cues.IMPERATIVE.match(text))
 
 
 def _unwrap(text: str) -> str:
@@ -257,10 +261,12 @@ def _got(text: str) -> str:
 
 _GETS = re.compile(
     r"\W*(?:(?:now|but|and|still|hm+|ok) )*"
-    r"(?:i (?:now |still |just )?(?:get|got|see)|i'?m getting|getting|it (?:says|prints))\b"
+    r"(?:i (?:now |still |just )?(?:get|got|see(?=\b[^\n]*(?:\berror\b|:|[ '\"`(]~?\.{0,2}/\w)))"
+    r"|i'?m getting|getting|it (?:says|prints))\b"
     r"(?: (?:this|an|the|error|now))*[: ]+([^\n]{12,400})$",
     re.IGNORECASE,
 )
+"""A person also sees pages and has wishes: what was seen names an error or a path, or has a colon."""
 _SYSTEM = re.compile(
     r"no such file or directory|cannot (?:open|find|stat|access)\b.*[:'`\"]|command not found|permission denied"
     r"|connection refused|segmentation fault|\w(?:Error|Exception): |\bpanic: |\bexit (?:code|status) [1-9]",

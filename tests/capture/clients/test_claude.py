@@ -296,6 +296,11 @@ def test_the_clients_own_tools_stay_what_they_are_where_an_editor_carries_them_o
     assert _tool("mcp__acp__Else", {"thing": 1}, []).tool == "mcp"
 
 
+def test_a_tool_of_another_that_has_the_editors_prefix_keeps_its_server() -> None:
+    ran = _tool("mcp__acp__deploy", {"path": "/srv/pot"}, [])
+    assert (ran.tool, ran.tool_input["server"], ran.tool_input["tool"]) == ("mcp", "acp", "deploy")
+
+
 @pytest.mark.parametrize(
     ("response", "said"),
     [

@@ -40,6 +40,24 @@ def test_telling_deeds_come_first_and_results_are_kept() -> None:
     ]
 
 
+def _pytest(at: int, response: str, outcome: str = FAILED) -> Action:
+    return Action(at, "test", "pytest", outcome, "Bash", metadata={"response": response})
+
+
+def test_what_failed_again_is_told_once_and_what_passed_beside_it() -> None:
+    assert material.deeds([_pytest(1, "E one"), _pytest(2, "E two")]) == ["test `pytest` FAILED 2 times -> E one"]
+    passed = _pytest(1, "3 passed", OK)
+    assert material.deeds([passed, _pytest(2, "E one"), _pytest(3, "E two")]) == [
+        "test `pytest` FAILED 2 times -> E one",
+        "test `pytest` -> 3 passed",
+    ]
+
+
+def test_a_look_that_failed_again_is_no_command() -> None:
+    looks = [Action(at, "file_read", "", FAILED, "Read", path) for at, path in enumerate(("a.py", "b.py", "a.py"))]
+    assert material.deeds(looks) == ["read a.py, b.py"]
+
+
 def test_a_session_is_shown_turn_by_turn_with_the_closing_words_of_each(record: Recorded) -> None:
     record.coupon()
     record.agent("Nothing more to say.", "thinking")

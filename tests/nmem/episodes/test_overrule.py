@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from nmem.episodes.narrate.records import Narrative
@@ -137,6 +139,39 @@ def test_what_failed_again_and_again_is_told_beside_the_models_obstacle() -> Non
     facts = Narrative(obstacle="bun run test failed 4 times, then passed after edits to pot.ts")
     told = overrule(facts, Worded("Mend it.", obstacle="An output file was gone."), "m")[0].obstacle
     assert told == "An output file was gone. bun run test failed 4 times, then passed after edits to pot.ts"
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        "pytest tests/test_a.py failed once, then passed later",
+        "ruff check . failed once, then passed as `ruff check . --fix`",
+        "pytest failed once (assert f(g(1)) == 2), then passed after edits to a.py",
+        "pytest failed once (1 failed, 3 passed), then passed later",
+    ],
+)
+def test_one_failure_that_went_away_is_left_out_whatever_its_name_and_reason(facts: str) -> None:
+    told = Worded("Mend it.", obstacle="An output file was gone.")
+    assert overrule(Narrative(obstacle=facts), told, "m")[0].obstacle == "An output file was gone."
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        "The user objected: “no”. pytest failed once, then passed later",
+        "mypy failed 2 times and was not seen to pass. pytest failed once, then passed later",
+        "pytest failed once and was not seen to pass",
+    ],
+)
+def test_what_stood_in_the_way_beside_one_failure_is_told(facts: str) -> None:
+    told = overrule(Narrative(obstacle=facts), Worded("Mend it.", obstacle="An output file was gone."), "m")[0].obstacle
+    assert told == f"An output file was gone. {facts}"
+
+
+def test_an_obstacle_of_any_length_is_read_in_a_moment() -> None:
+    began = time.perf_counter()
+    overrule(Narrative(obstacle="x failed once (" * 20_000), Worded("Mend it.", obstacle="A file was gone."), "m")
+    assert time.perf_counter() - began < 2
 
 
 def test_a_note_stands_in_for_an_obstacle_that_nobody_names() -> None:

@@ -322,6 +322,25 @@ def test_an_edit_that_cost_many_calls_stood_in_the_way_beside_an_objection(begin
     assert "An edit of page/Lid.tsx failed; 7 calls until that file was edited" in told
 
 
+def test_an_edit_that_never_went_through_is_not_told_as_made(begin: type[Story]) -> None:
+    story = begin().user("Add the glyph").edit("/p/lid.py", outcome="failed")
+    for number in range(7):
+        story.shell(f"sed -n {number}p lid.py")
+    refused = narrate(story.edit("/p/lid.py", refused="user").agent("It stays as it was.").episode()).obstacle
+    assert "An edit of /p/lid.py failed; 7 calls after it, and it was not edited" in refused
+
+
+def test_calls_about_a_file_of_the_same_name_elsewhere_are_not_lost_on_an_edit(begin: type[Story]) -> None:
+    story = begin().user("Add the glyph").edit("/p/lid.py", outcome="failed")
+    for line in ("cat other/lid.py", "cat /q/lid.py", "pytest test_lid.py") * 3:
+        story.shell(line)
+    assert not narrate(story.edit("/p/lid.py").agent("Added.").episode()).obstacle
+    named = begin().user("Add the glyph").edit("/p/page/lid.py", outcome="failed")
+    for line in ("cat page/lid.py", "wc -l ./page/lid.py", "nl '/p/page/lid.py'") * 2:
+        named.shell(line)
+    assert "; 7 calls until" in narrate(named.edit("/p/page/lid.py").agent("Added.").episode()).obstacle
+
+
 def test_work_that_the_user_broke_off_stood_in_the_way_where_nothing_else_did(begin: type[Story]) -> None:
     story = begin().user("Fix the findings").edit("lid.go").agent("Done.").user("Go on with the rest")
     story.act("task_spawn", "Mend the lid", outcome="unknown", interrupted=True, refused="user")
@@ -401,3 +420,18 @@ def test_what_a_program_said_is_an_error_however_briefly_the_user_reports_it(beg
     assert "reported an error: .: cannot open file" in narrate(story.agent("Mended.").episode()).obstacle
     seen = begin().user("Support the pot").edit("lid.go").agent("Supported.").user("I see the lid, good, go on with it")
     assert not narrate(seen.edit("lid.go").agent("Went on.").episode()).obstacle
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("but I see the permission denied page when the user logs out, it should say forbidden", ""),
+        ("I see that the command not found page of the docs is fine", ""),
+        ("I see kettle: command not found", "kettle: command not found"),
+        ("now I see permission denied for /srv/pot", "permission denied for /srv/pot"),
+        ("still I see this error permission denied", "permission denied"),
+        ("I get permission denied when it boils", "permission denied when it boils"),
+    ],
+)
+def test_what_a_person_sees_is_an_error_where_a_program_said_it(text: str, error: str) -> None:
+    assert read(text).error == error

@@ -105,3 +105,19 @@ def test_what_is_asked_below_a_document_is_the_goal(begin: type[Story]) -> None:
     assert narrate(begin().user(text).edit("a.md").episode()).intent == "A document given: Guidelines"
     told = narrate(begin().user(asked).edit("a.md").episode()).intent
     assert told == "Move that file, too (a document given: Guidelines)"
+
+
+@pytest.mark.parametrize(
+    "last", ["MIT licence", "Last updated 2026-01-31", "Copyright 2024 The Kettle Authors", "Happy coding!"]
+)
+def test_the_last_line_of_a_document_is_no_request(begin: type[Story], last: str) -> None:
+    text = "# Guidelines\n\n## Tone\nFriendly.\n\n## Length\nShort.\n\n" + "- Many of them.\n" * 40
+    told = narrate(begin().user(f"{text}\n\n{last}").edit("a.md").episode()).intent
+    assert told == "A document given: Guidelines"
+
+
+@pytest.mark.parametrize("last", ["해당 파일도 이동해줘", "そのファイルも移動してください"])
+def test_a_request_below_a_document_is_one_in_any_language(begin: type[Story], last: str) -> None:
+    text = "# Guidelines\n\n## Tone\nFriendly.\n\n## Length\nShort.\n\n" + "- Many of them.\n" * 40
+    told = narrate(begin().user(f"{text}\n\n{last}").edit("a.md").episode()).intent
+    assert told.startswith(last)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from nmem.episodes.narrate.learned import picked
 from nmem.episodes.narrate.narrator import narrate
 from tests.nmem.episodes.narrate.conftest import Story
 
@@ -40,6 +43,14 @@ def test_a_bare_number_is_told_by_the_option_it_stands_for(begin: type[Story], r
     said = "Both do not fit.\n\n1. Keep the old version of both\n2. Drop the plugin and use plain vitest\n\nWhich one?"
     story = begin().user("Update vitest").agent(said).user(reply).edit("package.json").agent("Updated package.json.")
     assert narrate(story.episode()).learned == learned
+
+
+def test_a_choice_is_read_in_a_moment_whatever_follows_it() -> None:
+    said = "1. Keep the old version\n2. Drop the plugin\n\nWhich one?"
+    assert picked("2번으로 해주세요!!", said) == "Drop the plugin"
+    began = time.perf_counter()
+    assert not picked("1번 해" + "." * 20_000 + " a", said)
+    assert time.perf_counter() - began < 1
 
 
 @pytest.mark.parametrize(
