@@ -132,10 +132,13 @@ def _kept(pilot: Any) -> int:
     return sum(len(each._cache) for each in kept)
 
 
-async def test_what_was_open_at_a_sweep_is_collected_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(idle, "_LOOK_S", 0.001)
-    monkeypatch.setattr(idle, "_LONG", 0.0)
-    monkeypatch.setattr(idle, "_WHOLE", 0.0)
+@pytest.mark.parametrize(("set_to", "rest"), [({"_LONG": 0.0, "_WHOLE": 0.0}, 0.0),
+                                              ({"_WORTH": 0.0, "_WHOLE_AT_REST": 0.0}, 1e6)])  # fmt: skip
+async def test_what_was_open_at_a_sweep_is_collected_later(
+    set_to: dict[str, float], rest: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {**set_to, "_LOOK_S": 0.001, "_REST": rest}.items():
+        monkeypatch.setattr(idle, name, value)
     swept: list[str] = []
     monkeypatch.setattr(idle, "_collect", lambda: swept.append("sweep"))
     monkeypatch.setattr(gc, "unfreeze", lambda: swept.append("unfreeze"))
