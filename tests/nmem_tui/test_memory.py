@@ -18,6 +18,7 @@ import struct
 import sys
 import termios
 import time
+from array import array
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,10 @@ from typing import Any
 import pytest
 from textual.widget import Widget
 
+from nmem.read.stream import Slots
+from nmem.read.views import StreamRow
 from nmem_tui import idle
+from nmem_tui.model.stream import Window
 
 KEYS = (*"12345678jkgGvs", "\r", "\x1b", "\x1b[6~", "\x1b[5~", "?", "\x1b", "\t", "p")
 """Numbers, moves, what opens and closes; read-only, so that nothing changes but what is shown."""
@@ -108,6 +112,15 @@ def test_it_is_flat_once_its_screens_stand_and_below_100_mb(whole: Any, here: Pa
     assert max(after) < _BUDGET
     late = sorted(after[-len(after) // 4 :])
     assert late[len(late) // 2] < warm + _GROWS, f"{warm / 1e6:.1f} MB, then {late[len(late) // 2] / 1e6:.1f}"
+
+
+def test_of_a_long_session_about_a_thousand_rows_are_in_memory() -> None:
+    window, keys = Window(), range(4_000)
+    window.older(Slots(array("q", keys), array("q", keys)), complete=True)
+    for key in keys:
+        window.fill({key: StreamRow(key, key, "bash", "ls")}, ())
+    assert sum(window.row(place) is not None for place in keys) <= 1_024
+    assert window.wanted(0, 40), "what was put away is read again"
 
 
 async def test_widgets_that_are_gone_are_in_nobody_s_cache(whole: Any, cockpit: Any, settled: Any) -> None:
