@@ -56,8 +56,8 @@ BEFORE = 200 * 24
 """Hours before the first at which sessions were recorded that sweeps find old."""
 DISK_MB, PAST, DAY = 256, 20_000, 24
 """The size of the disk; calls of the year before, in a run of a day or more."""
-GROWN, FLAT = 0.30, 0.05
-"""By how much the cockpit may grow from hour 2 on (wanted: a tenth), and from the second day on."""
+GROWN, FLAT = 0.10, 0.05
+"""By how much the cockpit may grow from hour 2 on, and from the second day on."""
 LOOKS, ANSWERS_S = 6, 20.0
 """Walks through all screens in each of the first two hours; seconds within which a key is answered."""
 MARK = re.compile(r"ev\d{6}z")

@@ -84,7 +84,7 @@ def _open(place: str, path: str, *, project: str, theme: str, demo: bool, read_o
     from nmem_tui.model import locations
 
     idle.share_heap()
-
+    idle.spare_strips()
     if not demo:
         where, own = locations.parse(place, path), _configured()
         _run(Cockpit(

@@ -20,7 +20,8 @@ from nmem_tui.model.line import Line, cut, length
 from nmem_tui.model.symbols import Sign
 
 BLOCK = 128
-_KEPT = 8192
+_KEPT = 8 * BLOCK
+"""Rows in memory, about a megabyte; those that one walks back to further off are read again."""
 
 
 class Window:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any
 
@@ -175,6 +176,18 @@ class Host(App[None]):
         """Write to the person's terminal what draws nothing; a page has none."""
         if sequence and self._driver is not None and not self.is_web:
             self._driver.write(sequence)
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Lend the terminal; it is taken back where what has it fails, which the library leaves out."""
+        failed: Exception | None = None
+        with super().suspend():
+            try:
+                yield
+            except Exception as error:  # noqa: BLE001 -- raised again below
+                failed = error
+        if failed is not None:
+            raise failed
 
     def edit_out(self, text: str, take: Callable[[str], None] | None = None) -> None:
         """Open text in the person's editor; what is left there goes to `take`, else it was a copy to read."""

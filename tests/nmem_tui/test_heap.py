@@ -1,13 +1,16 @@
 """What is free goes back to the system, where the C library knows how."""
 
 import ctypes
+import gc
 import os
 import sys
 from pathlib import Path
 
 import pytest
 from rich.color import ColorSystem
+from rich.segment import Segment
 from rich.style import Style
+from textual.cache import FIFOCache
 from textual.strip import Strip
 
 from nmem_tui import idle
@@ -44,6 +47,27 @@ def test_looks_that_were_drawn_once_are_not_kept_for_ever() -> None:
             assert looks().currsize > 400, "those of a screen or two stay"
     idle._collect()
     assert looks().currsize == 0
+
+
+def test_a_strip_has_the_caches_that_were_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Strip([Segment("a line")])
+    monkeypatch.setattr(Strip, "__init__", Strip.__init__)
+    monkeypatch.setattr(Strip, "__getattr__", None, raising=False)  # both are the library's again afterwards
+    idle.spare_strips()
+    bare = Strip([Segment("a line")])
+    assert caches(plain) == 7 and caches(bare) == 0
+    assert bare.crop(2, 4).text == "li" and bare.divide([2, 6])[1].text == "line"
+    assert caches(bare) == 2
+    assert bare.crop(2, 4) is bare.crop(2, 4), "what was cut once is kept"
+    forms = {name: each._maxsize for name in Strip.__slots__ if isinstance(each := getattr(plain, name), FIFOCache)}
+    assert forms == idle._FORMS, "each as the library makes it"
+    with pytest.raises(AttributeError, match="_another"):
+        getattr(bare, "_another")  # noqa: B009
+
+
+def caches(strip: Strip) -> int:
+    """How many a strip has, counted without making one."""
+    return sum(isinstance(each, FIFOCache) for each in gc.get_referents(strip))
 
 
 def test_another_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from nmem import database
 from nmem.errors import NmemError
 from nmem_tui import output
 from nmem_tui.model.actions import NUMBERED
+from nmem_tui.screens.search_actions import open_file
 
 SCREENS = NUMBERED.split()
 PLAIN = {"TERM": "xterm-256color", "PATH": ""}
@@ -147,6 +148,25 @@ async def test_without_a_terminal_or_an_editor_it_says_so(
         pilot.app.environ = PLAIN
         await pilot.press("ctrl+e")
         await until(pilot, "no editor is set: export EDITOR=vim")
+
+
+@pytest.mark.parametrize(("editor", "said"), [("/bin/false", "exited with 1"), ("/no/such", "cannot be used")])
+async def test_an_editor_that_fails_gives_the_terminal_back(
+    editor: str, said: str, make_db: Any, cockpit: Any, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nothing is drawn any more, and no key is read, not even the one that leaves."""
+    monkeypatch.setattr("nmem_tui.screens.host.Host.environ", {"EDITOR": editor, **PLAIN})
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        lent: list[str] = []
+        kind = type(pilot.app._driver)
+        monkeypatch.setattr(kind, "can_suspend", True)
+        for name in ("suspend_application_mode", "resume_application_mode"):
+            monkeypatch.setattr(kind, name, lambda _driver, name=name: lent.append(name))
+        await pilot.press("ctrl+e")
+        await until(pilot, said)
+        open_file(pilot.app, "here.md", 3)
+        await until(pilot, said)
+        assert lent == ["suspend_application_mode", "resume_application_mode"] * 2
 
 
 @pytest.fixture

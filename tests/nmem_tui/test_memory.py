@@ -18,6 +18,7 @@ import struct
 import sys
 import termios
 import time
+from array import array
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,10 @@ from typing import Any
 import pytest
 from textual.widget import Widget
 
+from nmem.read.stream import Slots
+from nmem.read.views import StreamRow
 from nmem_tui import idle
+from nmem_tui.model.stream import Window
 
 KEYS = (*"12345678jkgGvs", "\r", "\x1b", "\x1b[6~", "\x1b[5~", "?", "\x1b", "\t", "p")
 """Numbers, moves, what opens and closes; read-only, so that nothing changes but what is shown."""
@@ -110,6 +114,15 @@ def test_it_is_flat_once_its_screens_stand_and_below_100_mb(whole: Any, here: Pa
     assert late[len(late) // 2] < warm + _GROWS, f"{warm / 1e6:.1f} MB, then {late[len(late) // 2] / 1e6:.1f}"
 
 
+def test_of_a_long_session_about_a_thousand_rows_are_in_memory() -> None:
+    window, keys = Window(), range(4_000)
+    window.older(Slots(array("q", keys), array("q", keys)), complete=True)
+    for key in keys:
+        window.fill({key: StreamRow(key, key, "bash", "ls")}, ())
+    assert sum(window.row(place) is not None for place in keys) <= 1_024
+    assert window.wanted(0, 40), "what was put away is read again"
+
+
 async def test_widgets_that_are_gone_are_in_nobody_s_cache(whole: Any, cockpit: Any, settled: Any) -> None:
     async with cockpit("aurora.db", (100, 30)) as pilot:
         before = _kept(pilot)  # what tests before this one left in the same process
@@ -132,10 +145,13 @@ def _kept(pilot: Any) -> int:
     return sum(len(each._cache) for each in kept)
 
 
-async def test_what_was_open_at_a_sweep_is_collected_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(idle, "_LOOK_S", 0.001)
-    monkeypatch.setattr(idle, "_LONG", 0.0)
-    monkeypatch.setattr(idle, "_WHOLE", 0.0)
+@pytest.mark.parametrize(("set_to", "rest"), [({"_LONG": 0.0, "_WHOLE": 0.0}, 0.0),
+                                              ({"_WORTH": 0.0, "_WHOLE_AT_REST": 0.0}, 1e6)])  # fmt: skip
+async def test_what_was_open_at_a_sweep_is_collected_later(
+    set_to: dict[str, float], rest: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {**set_to, "_LOOK_S": 0.001, "_REST": rest}.items():
+        monkeypatch.setattr(idle, name, value)
     swept: list[str] = []
     monkeypatch.setattr(idle, "_collect", lambda: swept.append("sweep"))
     monkeypatch.setattr(gc, "unfreeze", lambda: swept.append("unfreeze"))

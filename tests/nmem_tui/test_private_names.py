@@ -18,6 +18,7 @@ from textual.dom import DOMNode
 from textual.drivers.web_driver import WebDriver
 from textual.message_pump import MessagePump
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import TextArea
@@ -31,6 +32,7 @@ NAMES: dict[type, str] = {
     DOMNode: "_bindings _component_styles _get_component_classes _selector_names",
     MessagePump: "_attach _closing _mounted_event _post_message _timers",
     Screen: "_compositor _compositor_refresh _default_focused _dirty_widgets _get_breakpoint_classes _refresh_layout",
+    Strip: "_cell_count _cell_length _link_ids _render_cache _segments",
     Stylesheet: "_parse_rules _process_component_classes _variables",
     TextArea: "_on_paste",
     Timer: "_interval _repeat _task",
