@@ -11,14 +11,16 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks import curves, figures, sizes
 
 PAGE = figures.ROOT / "docs" / "figures.md"
 PICTURE = figures.ROOT / "docs" / "figures" / "growth.svg"
-DATA = figures.ROOT.parent / "shared" / "data"
+KEPT = {"sizes": "figures", "memory": "rows", "peers": "peers"}
+"""What the figures of each table have that those of the others have not."""
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -27,6 +29,14 @@ def numbers(text: str) -> tuple[int, ...]:
     if not found or found[0] < 1000:
         raise argparse.ArgumentTypeError("sizes are numbers of observations from 1,000 up, with commas between")
     return tuple(found)
+
+
+def kept(name: str) -> dict[str, Any]:
+    """The figures that `--json` wrote. Raises ArgumentTypeError."""
+    try:
+        return dict(json.loads(Path(name).read_text("utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise argparse.ArgumentTypeError(f"{name} holds no figures of --json: {error}") from None
 
 
 def main(words: list[str]) -> int:
@@ -46,12 +56,34 @@ def parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--sizes", type=numbers, default=sizes.SIZES, help="observations, as 1e4,1e5,1e6,3e6")
     parser.add_argument("--runs", type=int, default=25, help="of each hook, read and frame (25)")
     parser.add_argument("--dir", type=Path, help="where the databases are kept; default: a temporary folder")
-    parser.add_argument("--data", type=Path, default=DATA, help="the material of `memory` and `peers`")
+    parser.add_argument("--data", type=Path, help="the folder with the material of `memory` and `peers`")
     parser.add_argument("--only", default="", help="of peers: the name of one")
     parser.add_argument("--json", type=Path, dest="kept", metavar="FILE", help="keep the figures as JSON")
-    parser.add_argument("--from", type=Path, dest="source", metavar="FILE", help="measure nothing: figures of --json")
+    parser.add_argument("--from", type=kept, dest="source", metavar="FILE", help="measure nothing: figures of --json")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/figures.md")
-    return parser.parse_args(words)
+    given = parser.parse_args(words)
+    if wrong := next(refused(given), ""):
+        parser.error(wrong)
+    return given
+
+
+def refused(given: argparse.Namespace) -> Iterator[str]:
+    """What of the words does not go together."""
+    if given.subject == "gate" and (given.write or given.source):
+        yield "gate has no table to write, and none to tell again"
+    if given.source and KEPT[given.subject] not in given.source:
+        yield f"these are no figures of {given.subject}"
+    if given.subject in ("memory", "peers") and not given.source and not (given.data and given.data.is_dir()):
+        yield f"{given.subject} wants --data, the folder with its material"
+    if given.subject == "sizes" and given.write and len(given.source["sizes"] if given.source else given.sizes) < 2:
+        yield "--write draws how figures grow: it wants two sizes"
+    if given.only:
+        from benchmarks import peers  # on use: the others need none of it
+
+        if given.subject != "peers" or given.only not in peers.PEERS:
+            yield f"--only is for peers, and one of {', '.join(peers.PEERS)}"
+        if given.write:
+            yield "--write wants all peers: leave out --only"
 
 
 def _tell(given: argparse.Namespace, name: str, found: object, text: str) -> int:
@@ -64,14 +96,9 @@ def _tell(given: argparse.Namespace, name: str, found: object, text: str) -> int
     return 0
 
 
-def _loaded(given: argparse.Namespace) -> dict[str, object] | None:
-    """The figures of --from."""
-    return dict(json.loads(given.source.read_text("utf-8"))) if given.source else None
-
-
 def _sizes(given: argparse.Namespace) -> int:
-    if found := _loaded(given):
-        run = figures.Run.from_dict(found)
+    if given.source:
+        run = figures.Run.from_dict(given.source)
     else:
         with tempfile.TemporaryDirectory() as name:
             run = sizes.measured(given.dir or Path(name), given.sizes, given.runs, sizes.say)
@@ -92,14 +119,14 @@ def _gate(given: argparse.Namespace) -> int:
 def _memory(given: argparse.Namespace) -> int:
     from benchmarks import memory  # on use: the others need none of it
 
-    found = _loaded(given) or memory.measured(given.data, sizes.say)
+    found = given.source or memory.measured(given.data, sizes.say)
     return _tell(given, "memory", found, memory.says(found))
 
 
 def _peers(given: argparse.Namespace) -> int:
     from benchmarks import peers  # on use: the others need none of it
 
-    found = _loaded(given) or peers.measured(given.data, sizes.say, given.only)
+    found = given.source or peers.measured(given.data, sizes.say, given.only)
     return _tell(given, "peers", found, peers.says(found))
 
 

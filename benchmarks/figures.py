@@ -158,6 +158,11 @@ def number(value: float) -> str:
     return f"{value:,.{0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3}f}"
 
 
+def share(value: float | None) -> str:
+    """Three digits of a part of one: .903, and 1.000."""
+    return "-" if value is None else f"{value:.3f}".replace("0.", ".", 1)
+
+
 def short(size: int) -> str:
     """10,000 as 1e4, 3,000,000 as 3e6."""
     digits = str(size)

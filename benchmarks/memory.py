@@ -21,7 +21,7 @@ DEJA_VU = "deja-vu, built from its source, on 37 other issues and 11 other tasks
 SUPERDIALSEG = "the paper of SuperDialseg (18 models on these sets), as the README of the material quotes it"
 MODEL = "asked once a session by `nmem eval boundaries --method llm`, sessions that no table holds: docs/boundaries.md"
 FOLDED = {True: ".382", False: ".449"}
-"""F1 at the prompt and revised, in nested folds by person: `python -m nmem.training.boundaries`, docs/boundaries.md."""
+"""F1 at the prompt and revised, in nested folds by person: copied from docs/boundaries.md, which says how."""
 SEGMENTED = {
     "tiage": ("TIAGE", "TextTiling .204, CSM .427, DialSTART .378, RoBERTa supervised .572"),
     "superdialseg": ("SuperDialseg", "TextTiling .388, CSM .381, DialSTART .627, RoBERTa supervised .784"),
@@ -48,19 +48,14 @@ def row(what: str, ours: str = "", baseline: str = "", others: str = "", source:
     return {"what": what, "nmem": ours, "baseline": baseline, "others": others, "source": source}
 
 
-def share(value: object) -> str:
-    """.903; 1.00 stays."""
-    return f"{float(str(value)):.3f}".replace("0.", ".", 1) if value is not None else "-"
-
-
 def ranks(found: dict[str, Any]) -> str:
     """hit@1, hit@5, mean reciprocal rank."""
-    return " / ".join(share(found[key]) for key in ("hit_at_1", "hit_at_5", "mrr"))
+    return " / ".join(figures.share(found[key]) for key in ("hit_at_1", "hit_at_5", "mrr"))
 
 
 def told(found: dict[str, Any]) -> str:
     """How often what is told names it, and what that takes."""
-    return f"{share(found['told_rate'])} at {found['told_tokens']:.0f} tokens"
+    return f"{figures.share(found['told_rate'])} at {found['told_tokens']:.0f} tokens"
 
 
 def retrieved(data: Path) -> Iterator[Row]:
@@ -87,7 +82,9 @@ def decided(data: Path) -> Iterator[Row]:
     yield row("a first prompt is told of that conversation", told(found),
               "", "deja-vu .64 at 348 tokens", DEJA_VU)  # fmt: skip
     if found["superseded_first"] is not None:
-        yield row("told the older decision first where a newer one replaced it", share(found["superseded_first"]))
+        yield row(
+            "told the older decision first where a newer one replaced it", figures.share(found["superseded_first"])
+        )
 
 
 def recalled(data: Path) -> Iterator[Row]:
@@ -106,13 +103,15 @@ def bounded(data: Path) -> Iterator[Row]:
     files = [data / "episodes" / name for name in ("sessions.jsonl", "sessions_more.jsonl")]
     for online, label in ((True, "at the prompt"), (False, "revised after its turn")):
         found = boundaries.evaluate(boundaries.records(files), online=online)
-        ours = f"{share(found['f1'])} in sample, {FOLDED[online]} on persons not fitted on"
+        ours = (f"{figures.share(found['f1'])} in sample, {FOLDED[online]} on persons not fitted on"
+                " (of another run: docs/boundaries.md)")  # fmt: skip
+        plain = f"jaccard {figures.share(found['baseline']['f1'])}"
         yield row(f"F1 of where an episode begins, {label}, {found['sessions']} sessions", ours,
-                  f"jaccard {share(found['baseline']['f1'])}", "a language model .74 to .84", MODEL)  # fmt: skip
+                  plain, "a language model .74 to .84", MODEL)  # fmt: skip
     for name, (label, others) in SEGMENTED.items():
         found = boundaries.evaluate(boundaries.records([data / "segmentation" / f"{name}.jsonl"]))
-        yield row(f"F1 of topics in dialogues, {label}", f"{share(found['f1'])} in sample",
-                  f"jaccard {share(found['baseline']['f1'])}", others, SUPERDIALSEG)  # fmt: skip
+        yield row(f"F1 of topics in dialogues, {label}", f"{figures.share(found['f1'])} in sample",
+                  f"jaccard {figures.share(found['baseline']['f1'])}", others, SUPERDIALSEG)  # fmt: skip
 
 
 PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {

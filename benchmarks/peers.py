@@ -2,7 +2,7 @@
 
 Peers are pinned and installed from their registries into a temporary folder, with a home of their own. nmem records by
 itself; the others record nothing, or only prompts, without a model, so each of them is given what a person said and
-what the agent said last, a text a session. Where one needs a model to embed with, which it would download, it gets the
+what the agent said last, a text a turn. Where one needs a model to embed with, which it would download, it gets the
 same one from a package: all-MiniLM-L6-v2 as an int8 ONNX file. Nothing leaves the machine but these installations.
 """
 
@@ -29,6 +29,7 @@ from typing import Any
 from benchmarks import figures, hook_cost, material
 from benchmarks.claude_mem import Worker
 from benchmarks.material import Material
+from benchmarks.search import within
 from benchmarks.sizes import Say, apart
 from nmem import database
 from nmem.evaluate import retrieval
@@ -86,8 +87,8 @@ def measured(data: Path, say: Say, only: str = "") -> dict[str, Any]:
 def _tried(name: str, run: Callable[[Material, Path], Peer], sessions: Material, folder: Path) -> Peer:
     try:
         return run(sessions, folder)
-    except (Absent, OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
-        return Peer(f"{name} {VERSIONS[name]}", notes=[f"not measured: {error}"])
+    except Exception as error:  # noqa: BLE001 - another's program: whatever goes wrong is said in its row
+        return Peer(f"{name} {VERSIONS[name]}", notes=[f"not measured: {str(error) or type(error).__name__}"])
 
 
 def nmem(sessions: Material, entry: Path, folder: Path) -> Peer:
@@ -102,7 +103,7 @@ def nmem(sessions: Material, entry: Path, folder: Path) -> Peer:
             begun = time.perf_counter()
             search(db, asked.title, sessions.now, limit=MOST)
             times.append(1000 * (time.perf_counter() - begun))
-    one.search_ms, one.search_p95 = statistics.median(times), high(times)
+    one.search_ms, one.search_p95 = statistics.median(times), within(times, 0.95)
     one.disk_mb = sum(each.stat().st_size for each in Path(sessions.path).parent.glob("told.db*")) / 1e6
     one.memory_mb = 0.0
     path = folder / "hooked.db"
@@ -144,12 +145,7 @@ def hooked(words: Sequence[str], given: Callable[[int], bytes], env: dict[str, s
     return statistics.median(pairs[1:])
 
 
-def high(times: Sequence[float]) -> float:
-    """The 95th percentile."""
-    return sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
-
-
-def share(found: Sequence[Sequence[str]], sessions: Material, first: int) -> float:
+def hit_rate(found: Sequence[Sequence[str]], sessions: Material, first: int) -> float:
     """The part of the queries that have a wanted session among the first different ones of their project."""
     of = {name: project for project, name, _ in material.texts(sessions)}
     hits = 0
@@ -163,8 +159,13 @@ def share(found: Sequence[Sequence[str]], sessions: Material, first: int) -> flo
 
 def rated(one: Peer, sessions: Material, titles: Sequence[Sequence[str]], whole: Sequence[Sequence[str]]) -> None:
     """What a peer found, by the title and by the whole issue."""
-    one.hit_at_1, one.hit_at_5 = share(titles, sessions, 1), share(titles, sessions, 5)
-    one.whole_at_1, one.whole_at_5 = share(whole, sessions, 1), share(whole, sessions, 5)
+    one.hit_at_1, one.hit_at_5 = hit_rate(titles, sessions, 1), hit_rate(titles, sessions, 5)
+    one.whole_at_1, one.whole_at_5 = hit_rate(whole, sessions, 1), hit_rate(whole, sessions, 5)
+
+
+def last(text: str) -> str:
+    """The beginning of the last line, or nothing."""
+    return text.strip().rpartition("\n")[2][:200]
 
 
 def interpreter(version: str, *, extensions: bool = False) -> str:
@@ -191,7 +192,7 @@ def environment(folder: Path, python: str, *packages: str) -> Path:
     done = subprocess.run([uv, "pip", "install", "-q", "--python", str(place / "bin" / "python"), *packages],
                           capture_output=True, text=True, check=False)  # fmt: skip
     if done.returncode:
-        raise Absent(f"its installation failed: {done.stderr.strip().splitlines()[-1][:200]}")
+        raise Absent(f"its installation failed: {last(done.stderr)}")
     return place / "bin" / "python"
 
 
@@ -226,11 +227,14 @@ def driven(name: str, sessions: Material, folder: Path, python: Path, env: dict[
         words, env={**os.environ, **env, "PYTHONPATH": ""}, capture_output=True, text=True, timeout=900, check=False
     )
     if done.returncode:
-        raise Absent(f"it ended with {done.stderr.strip().splitlines()[-1][:200]}")
+        raise Absent(f"it ended with {last(done.stderr) or done.returncode}")
     found = json.loads((folder / "found.json").read_text("utf-8"))
     one = Peer(f"{name} {VERSIONS[name]}", write_ms=statistics.median(found["write_ms"]), memory_mb=found["memory_mb"])
     half = len(sessions.asked)
-    one.search_ms, one.search_p95 = statistics.median(found["search_ms"][:half]), high(found["search_ms"][:half])
+    one.search_ms, one.search_p95 = (
+        statistics.median(found["search_ms"][:half]),
+        within(found["search_ms"][:half], 0.95),
+    )
     rated(one, sessions, found["found"][:half], found["found"][half:])
     one.disk_mb = weight(each for each in home.rglob("*") if ".cache" not in each.parts)
     return one
@@ -303,7 +307,7 @@ def claude_mem(sessions: Material, folder: Path) -> Peer:
                 found[at].append(worker.search(query, MOST))
                 if not at:
                     times.append(1000 * (time.perf_counter() - begun))
-        one.search_ms, one.search_p95 = statistics.median(times), high(times)
+        one.search_ms, one.search_p95 = statistics.median(times), within(times, 0.95)
         rated(one, sessions, *found)
         one.memory_mb = worker.memory()
         one.disk_mb = weight((home / "data").rglob("*"))
@@ -340,7 +344,7 @@ def says(found: dict[str, Any]) -> str:
 
 def shown(key: str, value: float) -> str:
     """Shares as .903, everything else with three digits."""
-    return f"{value:.3f}".replace("0.", ".", 1) if "_at_" in key else "0" if not value else figures.number(value)
+    return figures.share(value) if "_at_" in key else "0" if not value else figures.number(value)
 
 
 def verdict(peers: Sequence[dict[str, Any]]) -> str:

@@ -108,7 +108,7 @@ def timed(path: Path, query: str, order: str, *, warm: bool, now: int = NEWEST) 
         return (time.perf_counter() - begun) * 1000, any("the time limit" in each for each in found.remarks)
 
 
-def share(times: list[float], part: float) -> float:
+def within(times: Sequence[float], part: float) -> float:
     """The time that this part of all stays within."""
     return sorted(times)[min(len(times) - 1, int(len(times) * part))]
 
@@ -128,8 +128,8 @@ def main() -> None:
                 times = [ms for ms, _ in found]
                 everything += times
                 over += sum(cut for _, cut in found)
-                print(f"{how} {order:9} {name:20} p50 {share(times, 0.5):6.1f}  p95 {share(times, 0.95):6.1f} ms")
-            print(f"{how} {order:9} {'ALL':20} p50 {share(everything, 0.5):6.1f}  p95 {share(everything, 0.95):6.1f}"
+                print(f"{how} {order:9} {name:20} p50 {within(times, 0.5):6.1f}  p95 {within(times, 0.95):6.1f} ms")
+            print(f"{how} {order:9} {'ALL':20} p50 {within(everything, 0.5):6.1f}  p95 {within(everything, 0.95):6.1f}"
                   f"  max {max(everything):6.1f} ms; {over} of {len(everything)} stopped at the deadline")  # fmt: skip
 
 

@@ -130,8 +130,8 @@ def _searches(run: Run, paths: Mapping[int, Path], runs: int) -> None:
     rounds = max(1, -(-3 * runs // len(texts)))
     named = {str(size): path for size, path in paths.items()}
     for name, (times, cut) in search.compared(named, texts, rounds, now).items():
-        run.add("search p50", int(name), search.share(times, 0.5))
-        run.add("search p95", int(name), search.share(times, 0.95))
+        run.add("search p50", int(name), search.within(times, 0.5))
+        run.add("search p95", int(name), search.within(times, 0.95))
         if cut:
             run.remarks.append(f"At {int(name):,} the time of {cut} of {len(times)} searches was over.")
 

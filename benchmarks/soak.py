@@ -58,8 +58,8 @@ DISK_MB, PAST, DAY = 256, 20_000, 24
 """The size of the disk; calls of the year before, in a run of a day or more."""
 GROWN, FLAT = 0.10, 0.05
 """By how much the cockpit may grow from hour 2 on, and from the second day on."""
-LOOKS, ANSWERS_S = 6, 20.0
-"""Walks through all screens in each of the first two hours; seconds within which a key is answered."""
+LOOKS, ANSWERS_S, COMMAND_S = 6, 20.0, 120.0
+"""Walks through all screens in each of the first two hours; seconds within which a key is answered, a command ends."""
 MARK = re.compile(r"ev\d{6}z")
 """What names an event, in the words that are stored of it."""
 LEFT = re.compile(r"nmem\.(db|log|log\.1)|(settle(-nmem)?|sweep)\.(lock|wanted)|cache/.*|spool/(slot\.(lost|errors))?"
@@ -94,6 +94,8 @@ class World:
         self.db = str(self.disk / "data" / "nmem.db")
         self.clock = folder / "clock"
         self.offset = 0
+        self.scarce = False
+        """Whether this is an hour in which the disk is filled: commands may fail in it."""
         self.chance = random.Random(seed)
         self.numbers = iter(range(1_000_000))
         self.ledger = Ledger()
@@ -134,24 +136,27 @@ class World:
         process = subprocess.Popen(argv, cwd=self.project, env=self.env, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
         try:
-            said = process.communicate(timeout=killed_after or 120)[0]
+            said = process.communicate(timeout=killed_after or COMMAND_S)[0]
         except subprocess.TimeoutExpired:
             process.kill()
             said = process.communicate()[0]
             self.ledger.did[f"{given[0]} killed"] += 1
+            if not killed_after:
+                self.ledger.faults.append(f"nmem {' '.join(given)}: still at it after {COMMAND_S:.0f} s")
             return said
         self.ledger.did[given[0]] += 1
-        if "Traceback" in said:
-            self.ledger.faults.append(f"nmem {' '.join(given)}: {said[-300:]}")
+        if "Traceback" in said or (process.returncode and not self.scarce):
+            self.ledger.faults.append(f"nmem {' '.join(given)}: {process.returncode}: {said[-300:]}")
         return said
 
     def processes(self) -> Iterator[tuple[int, str]]:
         """Those that this database belongs to, by its name among their words or settings."""
+        setting = os.fsencode(f"NMEM_DB={self.db}")
         for entry in Path("/proc").iterdir():
             if entry.name.isdecimal() and int(entry.name) != os.getpid():
                 with contextlib.suppress(OSError):
                     line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                    if line and (self.db in line or f"NMEM_DB={self.db}" in (entry / "environ").read_text()):
+                    if line and (self.db in line or setting in (entry / "environ").read_bytes()):
                         yield int(entry.name), line
 
 
@@ -318,12 +323,12 @@ class Run:
         self._rest()
 
     def _hour(self, hour: int) -> None:
-        threads = [threading.Thread(target=self._beside, args=(hour,))]
-        for each in threads:
-            each.start()
-        self._session(hour, kills=0.04, full=hour % 8 < 2)
-        for each in threads:
-            each.join()
+        self.world.scarce = hour % 8 < 2
+        beside = threading.Thread(target=self._beside, args=(hour,), daemon=True)  # an end does not wait for it
+        beside.start()
+        self._session(hour, kills=0.04, full=self.world.scarce)
+        beside.join()
+        self.world.scarce = False
         if hour % 12 == 1:
             self._sweep()
 
@@ -442,19 +447,20 @@ def stored(db: sqlite3.Connection) -> set[str]:
 def soaked(hours: int, steps: int, seed: int) -> dict[str, object]:
     """Run it in a folder of its own, which is gone afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="soak", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
-    world = World(folder, seed)
     began = time.monotonic()
+    world: World | None = None
     try:
+        world = World(folder, seed)
         run = Run(world, hours, steps)
         run.all()
         memory = run.cockpit.memory if run.cockpit else []
         return {"hours": hours, **examined(world, memory), "seconds": round(time.monotonic() - began)}
     finally:
-        for pid, _ in world.processes():
+        for pid, _ in world.processes() if world else ():
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        if world.mounted:
-            subprocess.run(["umount", "-l", str(world.disk)], check=False)
+        if (folder / "disk").is_mount():
+            subprocess.run(["umount", "-l", str(folder / "disk")], check=False)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -466,6 +472,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.hours < 2:
+        parser.error("in fewer than two hours nothing is old, and nothing is swept: --hours 2")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started and mounted is ended then, too
     found = soaked(options.hours, options.steps, options.seed)
     print(json.dumps(found) if options.json else "\n".join(f"{name:18} {value}" for name, value in found.items()))
     sys.exit(bool(found["faults"]))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from nmem import tables
+
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = [line for line in (ROOT / "docs" / "faults.md").read_text().splitlines() if line.startswith("| ")][1:]
 FAULTS = (
@@ -39,3 +41,7 @@ def test_every_fault_has_a_row_whose_tests_exist(fault: str) -> None:
 
 def test_there_is_no_row_beside_them() -> None:
     assert len(ROWS) == len(FAULTS)
+
+
+def test_the_version_of_today_is_said() -> None:
+    assert f"(today {tables.VERSION})" in (ROOT / "docs" / "faults.md").read_text()

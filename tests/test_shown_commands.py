@@ -63,6 +63,14 @@ NOTHING = {
     "nmem how": "nothing is called so",
 }
 """How commands begin whose exit code 1 is an answer."""
+SAID = {
+    "nmem fix": "no known fix of this error",
+    "nmem recall check": "is an older index: `nmem recall migrate",
+    "nmem doctor": "Reading everything",
+    "nmem compactions": "no compaction of",
+    "nmem eval compactions": "no compaction is recorded",
+}
+"""What those of them say beside it; all others say nothing there."""
 EPISODE = "SELECT min(unit_id) FROM (SELECT unit_id FROM unit_prompts GROUP BY unit_id HAVING count(*) > 1)"
 BESIDE = (f"SELECT max(id) FROM work_units WHERE id != ({EPISODE})"
           f" AND session_id = (SELECT session_id FROM work_units WHERE id = ({EPISODE}))")  # fmt: skip
@@ -236,13 +244,21 @@ def tried(command: str, memory: Path) -> str:
     done = run(*words[1:], given=given)
     if done.returncode and "--yes" in done.stderr:  # nobody is there who could be asked
         done = run(*words[1:], "--yes")
-    answer = done.returncode == 1 and listed(shlex.join(piped(command)), NOTHING)
+    begin = done.returncode == 1 and listed(shlex.join(piped(command)), NOTHING)
+    answer = begin and (not done.stderr or (begin in SAID and SAID[begin] in done.stderr))
     if (done.returncode and not answer) or "Traceback" in done.stderr:
         return f"{command}: {done.returncode}: {(done.stderr or done.stdout).strip()[-300:]}"
     return ""
+
+
+def test_an_error_is_no_answer(there: Home) -> None:
+    kept = there.home.with_name("kept") / "data" / "nmem.db"
+    assert tried("nmem blame src/a.py:12", kept) == "", "nothing recorded made the line"
+    assert tried("nmem blame nowhere.py:1", kept).startswith("nmem blame nowhere.py:1: 1: ")
 
 
 def test_no_exception_is_for_nothing() -> None:
     shown = [command for page in PAGES for command in commands((ROOT / page).read_text("utf-8"))]
     for begin in [*NOT_RUN, *NOTHING]:
         assert any(command.startswith(begin) for command in shown), begin
+    assert set(SAID) <= set(NOTHING)

@@ -17,7 +17,9 @@ in a fresh checkout, by a prompt of these parts:
     told     what `nmem context --prompt TASK` prints, the task
     asking   what `nmem context` prints when a session starts, the same, the task; `nmem` answers on the PATH
 
-What a session in these checkouts does is recorded nowhere. Results go to `agent.json` and `agent.md`.
+Each checkout is in a temporary folder of its own, which is gone after its check; the memory is in another. What a
+session there does is recorded nowhere. The agent has your rights: they reach FOLDER with the hidden tests, too.
+Results go to `agent.json` and `agent.md`.
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +45,8 @@ from nmem.own_process import words
 
 CONDITIONS = ("without", "told", "asking")
 HIDDEN = "test_hidden_check.py"
+OWN = ("NMEM_CONFIG", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME")
+"""Where the person's own settings may be: nothing of the memory here reads them."""
 RULE = "Do what follows in the current folder. Change files as needed; nobody answers questions.\n\n"
 
 
@@ -65,14 +71,10 @@ class Memory:
         self.folder = folder
         self.env = {**os.environ, "HOME": str(folder), "NMEM_DB": str(folder / "data" / "nmem.db"),
                     "NMEM_SKIP_SETTLE": "1", "NO_COLOR": "1"}  # fmt: skip
-        for name in ("NMEM_CONFIG", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        for name in OWN:
             self.env.pop(name, None)
         self.nmem("import", str(transcripts), "--client", "claude")
         self.nmem("settle", "--no-model", "--quiet")
-        door = folder / "bin" / "nmem"
-        door.parent.mkdir()
-        door.write_text(f'#!/bin/sh\nHOME={shlex.quote(str(folder))} exec {shlex.join(words())} "$@"\n')
-        door.chmod(0o755)
 
     def nmem(self, *given: str) -> str:
         """What a command prints. Raises SystemExit with its words when it fails."""
@@ -91,20 +93,27 @@ class Memory:
         told = "\n\n".join(part for part in parts if part)
         return RULE + (f"{told}\n\n" if told else "") + task["text"] + "\n", len(told)
 
-    def settings(self, condition: str, checkout: Path) -> dict[str, str]:
-        """What the agent's process finds around it: the memory, or none; hooks record nothing of it."""
+    def settings(self, condition: str, folder: Path) -> dict[str, str]:
+        """What the agent's process finds around it: a copy of the memory, or none; nothing is recorded."""
         env = {**os.environ, "NMEM_SKIP_HOOKS": "1", "NMEM_SKIP_SETTLE": "1",
-               "NMEM_DB": str(checkout.parent / "none" / "nmem.db")}  # fmt: skip
+               "NMEM_DB": str(folder / "none" / "nmem.db")}  # fmt: skip
+        env.pop("NMEM_CONFIG", None)
         if condition == "asking":
-            copy = checkout.parent / f"{checkout.name}-memory"
-            shutil.copytree(self.folder / "data", copy)
-            env |= {"NMEM_DB": str(copy / "nmem.db"), "PATH": f"{self.folder / 'bin'}{os.pathsep}{env.get('PATH', '')}"}
+            home = folder / "memory"
+            shutil.copytree(self.folder, home)
+            door = home / "bin" / "nmem"
+            door.parent.mkdir()
+            own = f"unset {' '.join(OWN)}; HOME={shlex.quote(str(home))}"
+            door.write_text(f'#!/bin/sh\n{own} exec {shlex.join(words())} "$@"\n')
+            door.chmod(0o755)
+            env |= {"NMEM_DB": str(home / "data" / "nmem.db"),
+                    "PATH": f"{door.parent}{os.pathsep}{env.get('PATH', '')}"}  # fmt: skip
         return env
 
 
 def build(task: dict[str, Any], checkout: Path) -> None:
     """The repository of a task, under git, without its hidden test."""
-    for name, text in {**task["files"], "conftest.py": "", "TASK.md": task["text"] + "\n"}.items():
+    for name, text in {"conftest.py": "", **task["files"], "TASK.md": task["text"] + "\n"}.items():
         path = checkout / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
@@ -128,22 +137,35 @@ def check(task: dict[str, Any], checkout: Path) -> bool:
     return done.returncode == 0
 
 
-def tried(task: dict[str, Any], condition: str, memory: Memory, agent: str, folder: Path, limit: float) -> Trial:
-    """Have the agent solve a task in a fresh checkout, and look whether it did."""
-    checkout = folder / condition / task["id"]
-    build(task, checkout)
+def tried(task: dict[str, Any], condition: str, memory: Memory, agent: str, limit: float) -> Trial:
+    """Have the agent solve a task in a fresh checkout, which is gone afterwards, and look whether it did."""
     prompt, told = memory.prompt(task, condition)
-    began = time.monotonic()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        checkout = Path(name) / task["id"]
+        build(task, checkout)
+        env = memory.settings(condition, Path(name))
+        began = time.monotonic()
+        ended = run(agent, prompt, checkout, env, limit)
+        seconds = round(time.monotonic() - began, 1)
+        return Trial(task["id"], condition, check(task, checkout), ended, seconds, told)
+
+
+def run(agent: str, prompt: str, checkout: Path, env: dict[str, str], limit: float) -> str:
+    """Run the agent, and say how it ended; whatever it started and left is ended with it."""
+    process = subprocess.Popen(shlex.split(agent), cwd=checkout, env=env, text=True, start_new_session=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
     try:
-        done = subprocess.run(shlex.split(agent), cwd=checkout, env=memory.settings(condition, checkout), input=prompt,
-                              text=True, capture_output=True, check=False, timeout=limit)  # fmt: skip
-        ended = "ok" if done.returncode == 0 else str(done.returncode)
+        process.communicate(prompt, timeout=limit)
     except subprocess.TimeoutExpired:
-        ended = "limit"
-    return Trial(task["id"], condition, check(task, checkout), ended, round(time.monotonic() - began, 1), told)
+        return "limit"
+    finally:
+        with suppress(ProcessLookupError):  # nothing of it is left
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return "ok" if process.returncode == 0 else str(process.returncode)
 
 
-def trials(data: Path, agent: str, folder: Path, only: set[str], limit: float) -> Iterator[Trial]:
+def trials(data: Path, agent: str, only: set[str], limit: float) -> Iterator[Trial]:
     """All trials, task by task. Raises SystemExit where the material or the agent is not there."""
     program, *_ = [*shlex.split(agent), ""]
     if not shutil.which(program):
@@ -152,11 +174,11 @@ def trials(data: Path, agent: str, folder: Path, only: set[str], limit: float) -
     tasks = [task for task in map(json.loads, lines) if not only or task["id"] in only]
     if not tasks:
         raise SystemExit("none of these tasks is in tasks.jsonl")
-    (folder / "memory").mkdir()
-    memory = Memory(folder / "memory", data / "transcripts")
-    for task in tasks:
-        for condition in CONDITIONS:
-            yield tried(task, condition, memory, agent, folder, limit)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        memory = Memory(Path(folder), data / "transcripts")
+        for task in tasks:
+            for condition in CONDITIONS:
+                yield tried(task, condition, memory, agent, limit)
 
 
 def table(found: list[Trial], model: str, date: str) -> str:
@@ -196,16 +218,14 @@ def main() -> None:
     date = datetime.now(UTC).date().isoformat()
     found: list[Trial] = []
     options.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        for one in trials(options.data.resolve(), options.agent, Path(folder), set(options.only), options.limit):
-            found.append(one)
-            print(
-                f"{one.task:12} {one.condition:8} {'passes' if one.passed else 'fails':7} {one.seconds:6.1f} s",
-                flush=True,
-            )
-            record = {"date": date, "model": options.model, "agent": options.agent, "trials": [*map(asdict, found)]}
-            (options.out / "agent.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
-            (options.out / "agent.md").write_text(table(found, options.model, date), "utf-8")
+    for one in trials(options.data.resolve(), options.agent, set(options.only), options.limit):
+        found.append(one)
+        print(
+            f"{one.task:12} {one.condition:8} {'passes' if one.passed else 'fails':7} {one.seconds:6.1f} s", flush=True
+        )
+        record = {"date": date, "model": options.model, "agent": options.agent, "trials": [*map(asdict, found)]}
+        (options.out / "agent.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+        (options.out / "agent.md").write_text(table(found, options.model, date), "utf-8")
     print(f"\n{table(found, options.model, date)}")
 
 
