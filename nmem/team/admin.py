@@ -8,6 +8,7 @@ Migrations run one at a time under a lock, each in one transaction with its numb
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -33,7 +34,7 @@ def prepare(server: Mapping[str, str], team: str, admitted: Mapping[str, str]) -
         try:
             with db.transaction():
                 db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-                done = _owner(db) + _migrated(db) + _role(db, role)
+                done = _owner(db) + _migrated(db) + _role(db, team, role)
                 for login, member in admitted.items():
                     done += _admitted(db, team, login, member)
             return done
@@ -70,7 +71,7 @@ def _migrated(db: Connection[Any]) -> list[str]:
     return [f"tables of version {len(schema.MIGRATIONS)} created"] if found < len(schema.MIGRATIONS) else []
 
 
-def _role(db: Connection[Any], role: str) -> list[str]:
+def _role(db: Connection[Any], team: str, role: str) -> list[str]:
     """The team's role, and what its holders may do."""
     done = []
     if not _has(db, "pg_roles", "rolname", role):
@@ -78,6 +79,7 @@ def _role(db: Connection[Any], role: str) -> list[str]:
         done.append(f"role {role} created")
     db.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(schema.OWNER)))
     db.execute(sql.SQL(schema.GRANTS).format(role=sql.Identifier(role)))
+    db.execute("INSERT INTO nmem.queue (team) VALUES (%s) ON CONFLICT DO NOTHING", (team,))
     db.execute("RESET ROLE")
     return done
 
@@ -94,7 +96,17 @@ def _admitted(db: Connection[Any], team: str, login: str, member: str) -> list[s
         (team, login, member),
     )
     db.execute("RESET ROLE")
+    _bounded(db, login)
     return [f"{login} is {member} in team {team}"]
+
+
+def _bounded(db: Connection[Any], login: str) -> None:
+    """A transaction that was forgotten does not hold up the team for long; where this login may set it for that one."""
+    row = db.execute("SELECT current_database()").fetchone()
+    assert row is not None
+    bound = sql.SQL("ALTER ROLE {} IN DATABASE {} SET idle_in_transaction_session_timeout = '60s'")
+    with suppress(psycopg.errors.InsufficientPrivilege), db.transaction():
+        db.execute(bound.format(sql.Identifier(login), sql.Identifier(row[0])))
 
 
 def _has(db: Connection[Any], table: str, column: str, name: str) -> bool:

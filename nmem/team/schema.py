@@ -46,6 +46,7 @@ CREATE TABLE nmem.members (
   member text NOT NULL CHECK (length(member) BETWEEN 1 AND 64),
   PRIMARY KEY (team, login)
 );
+CREATE TABLE nmem.queue (team text PRIMARY KEY);
 CREATE SEQUENCE nmem.seq;
 CREATE TABLE nmem.facts (
   team text NOT NULL,
@@ -101,12 +102,18 @@ SET search_path = pg_catalog, pg_temp AS $$
   SELECT left(subject, 13) = left(encode(sha256(convert_to(member, 'UTF8')), 'hex'), 12) || '.'
 $$;
 
-CREATE FUNCTION nmem.lock_team(of_team text) RETURNS void LANGUAGE sql
-SET search_path = pg_catalog, pg_temp AS $$ SELECT pg_advisory_xact_lock(1852663149, hashtext(of_team)) $$;
+CREATE FUNCTION nmem.lock_team(of_team text) RETURNS void LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  PERFORM 1 FROM nmem.queue WHERE team = of_team FOR UPDATE;  -- a row that nobody is granted: nobody else can hold it
+  IF NOT FOUND THEN
+    RAISE insufficient_privilege USING MESSAGE = 'there is no such team';
+  END IF;
+END $$;
 CREATE FUNCTION nmem.arrives() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  PERFORM pg_advisory_xact_lock(1852663149, hashtext(NEW.team));
+  PERFORM nmem.lock_team(NEW.team);
   IF EXISTS (SELECT 1 FROM nmem.gone g WHERE g.team = NEW.team AND (g.id = NEW.subject
              OR (g.id = NEW.id AND g.author = NEW.author))) THEN
     RETURN NULL;

@@ -219,3 +219,23 @@ def test_an_unfinished_insert_is_passed_over_by_nobody(three: Three) -> None:
         waiting.join(30)
     carol.now()
     assert carol.titles() == {"t", "meanwhile"}
+
+
+def test_a_login_that_is_no_member_stops_nobody(three: Three) -> None:
+    """What a team's writers queue for is a row that nobody is granted; everybody may take an advisory lock."""
+    alice, bob, _ = three
+    alice.learn("said all the same")
+    team = alice.team
+    with psycopg.connect(team.url("mallory"), autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(1852663149, hashtext('acme'))")
+        settled(alice, bob)
+        with pytest.raises(errors.InsufficientPrivilege):
+            other.execute("SELECT 1 FROM nmem.queue FOR UPDATE")
+    with pytest.raises(errors.InsufficientPrivilege):
+        asked(team, "bob", "SELECT 1 FROM nmem.queue FOR UPDATE")
+    assert bob.titles() == {"said all the same"}
+
+
+def test_a_transaction_that_a_member_forgot_ends_by_itself(team: Team) -> None:
+    team.set_up()
+    assert asked(team, "bob", "SHOW idle_in_transaction_session_timeout") == [("1min",)]
