@@ -113,7 +113,7 @@ def test_a_login_that_is_another_member_by_now_is_told_so(three: Three) -> None:
 
 
 INSERT = ("INSERT INTO nmem.facts (team, id, kind, subject, project, author, device, at, title, body, files, data)"
-          " VALUES (%s, 'aaaaaaaaaa', 'decision', %s, %s, %s, 'd', 1, 't', '', '[]', '{}')")  # fmt: skip
+          " VALUES (%s, 'aaaaaaaaaaaaaaaaaaaaaaaa', 'decision', %s, %s, %s, 'd', 1, 't', '', '[]', '{}')")  # fmt: skip
 
 
 def test_a_member_speaks_for_no_other_and_changes_nothing(three: Three) -> None:
@@ -239,3 +239,20 @@ def test_a_login_that_is_no_member_stops_nobody(three: Three) -> None:
 def test_a_transaction_that_a_member_forgot_ends_by_itself(team: Team) -> None:
     team.set_up()
     assert asked(team, "bob", "SHOW idle_in_transaction_session_timeout") == [("1min",)]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("id", "'short'"), ("id", "repeat('A', 24)"), ("id", "'000000000000.' || repeat('0', 32)"), ("at", "-1"),
+        ("at", "9007199254740993"), ("title", "''"), ("title", "E' \\n'"),
+    ],
+)  # fmt: skip
+def test_a_row_that_could_pass_for_something_else_is_refused(team: Team, column: str, value: str) -> None:
+    """An id that is a subject would keep a purge of it back; nothing is said without a title, or in a far future."""
+    given = {"id": "repeat('a', 24)", "at": "1", "title": "'t'", column: value}
+    sql = ("INSERT INTO nmem.facts (team, id, kind, subject, project, author, device, at, title, body, files, data)"
+           f" VALUES ('acme', {given['id']}, 'decision', %s, 'p', 'bob', 'd', {given['at']}, {given['title']}, '',"
+           " '[]', '{}')")  # fmt: skip
+    with pytest.raises(errors.CheckViolation):
+        asked(team, "bob", sql, local.subject("bob", "x"))
