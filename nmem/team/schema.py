@@ -105,6 +105,9 @@ $$;
 CREATE FUNCTION nmem.lock_team(of_team text) RETURNS void LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    RAISE invalid_transaction_state USING MESSAGE = 'an older snapshot does not see what is gone: use READ COMMITTED';
+  END IF;
   PERFORM 1 FROM nmem.queue WHERE team = of_team FOR UPDATE;  -- a row that nobody is granted: nobody else can hold it
   IF NOT FOUND THEN
     RAISE insufficient_privilege USING MESSAGE = 'there is no such team';

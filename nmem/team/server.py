@@ -23,7 +23,7 @@ BATCH = 2_000
 """Rows of one statement and one transaction."""
 _SETTINGS: LiteralString = (
     "SET statement_timeout = '30s'; SET lock_timeout = '20s'; SET idle_in_transaction_session_timeout = '60s';"
-    " SET client_encoding = 'UTF8'"
+    " SET client_encoding = 'UTF8'; SET default_transaction_isolation = 'read committed'"
 )
 _ROWS = ("22", "23", "54")
 """Classes of SQLSTATE that speak of a row: bad data, a constraint, a limit."""

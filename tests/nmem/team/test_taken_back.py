@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from contextlib import closing
 
+import pytest
+
 from capture.storage import store
 from nmem.team import config, local
+from nmem.team.server import Fact, Server
 from nmem.undo import undo
-from tests.nmem.team.conftest import NOW, Member, Team, on_server, settled
+from tests.nmem.team.conftest import NOW, PROJECT, Member, Team, on_server, settled
 
+errors = pytest.importorskip("psycopg").errors
 Three = tuple[Member, Member, Member]
 
 
@@ -18,6 +22,10 @@ def shared_by(alice: Member, *others: Member) -> str:
     alice.learn("stays here")
     settled(alice, *others)
     return str(alice.rows("subject", "kind = 'episode'")[0][0])
+
+
+def fact(author: Member, title: str, about: str, id_: str = "") -> Fact:
+    return Fact(id_ or local.new_id(), "decision", about, PROJECT, author.name, "d", NOW, title, "", "[]", "{}")
 
 
 def nowhere(word: str, *members: Member) -> None:
@@ -232,3 +240,21 @@ def test_a_whole_project_that_is_purged_is_taken_back(three: Three) -> None:
     alice.purge(projects=(name,))
     settled(*three)
     assert bob.titles() == set() and alice.team.facts() == {}
+
+
+def test_an_older_snapshot_does_not_bring_back_what_is_gone(three: Three) -> None:
+    alice, bob, _ = three
+    about = shared_by(*three)
+
+    def again(server: Server) -> None:
+        with server.db.transaction():
+            server.db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            server.db.execute("SELECT count(*) FROM nmem.facts")
+            alice.purge(sessions=("secret-session",))
+            alice.now()
+            server.send([fact(bob, "the vendor once more", about)])
+
+    with pytest.raises(errors.InvalidTransactionState):
+        on_server(bob, again)
+    settled(*three)
+    nowhere("vendor", *three)
