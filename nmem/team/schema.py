@@ -113,6 +113,13 @@ BEGIN
     RAISE insufficient_privilege USING MESSAGE = 'there is no such team';
   END IF;
 END $$;
+CREATE FUNCTION nmem.next_seq(of_team text) RETURNS bigint LANGUAGE sql
+SET search_path = pg_catalog, pg_temp AS $$
+  SELECT greatest(nextval('nmem.seq'),  -- behind the tables where these were restored and the sequence was not
+                  (SELECT max(seq) + 1 FROM nmem.facts WHERE team = of_team),
+                  (SELECT max(seq) + 1 FROM nmem.gone WHERE team = of_team),
+                  (SELECT max(seq) + 1 FROM nmem.marks WHERE team = of_team))
+$$;
 CREATE FUNCTION nmem.arrives() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -121,7 +128,7 @@ BEGIN
              OR (g.id = NEW.id AND g.author = NEW.author))) THEN
     RETURN NULL;
   END IF;
-  NEW.seq := nextval('nmem.seq');
+  NEW.seq := nmem.next_seq(NEW.team);
   RETURN NEW;
 END $$;
 CREATE FUNCTION nmem.marked() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
@@ -138,20 +145,21 @@ CREATE TRIGGER marked AFTER INSERT ON nmem.gone REFERENCING NEW TABLE AS came
 
 CREATE FUNCTION nmem.purge(of_team text, subjects text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE whoever text := nmem.me(of_team);
+DECLARE whoever text := nmem.me(of_team); first bigint;
 BEGIN
   IF whoever IS NULL OR EXISTS (SELECT 1 FROM unnest(subjects) s WHERE NOT nmem.owns(whoever, s)) THEN
     RAISE insufficient_privilege USING MESSAGE = 'only the author of a subject takes it away';
   END IF;
   PERFORM nmem.lock_team(of_team);
+  first := nmem.next_seq(of_team);
   INSERT INTO nmem.gone (team, seq, id, subject, author)
-    SELECT of_team, nextval('nmem.seq'), s, s, whoever FROM (SELECT DISTINCT unnest(subjects) AS s) each
-    ON CONFLICT DO NOTHING;
+    SELECT of_team, first + row_number() OVER () - 1, s, s, whoever FROM (SELECT DISTINCT unnest(subjects) AS s) each
+    ON CONFLICT (team, id, author) DO NOTHING;
   DELETE FROM nmem.facts WHERE team = of_team AND subject = ANY (subjects);
 END $$;
 CREATE FUNCTION nmem.withdraw(of_team text, ids text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE whoever text := nmem.me(of_team);
+DECLARE whoever text := nmem.me(of_team); first bigint;
 BEGIN
   IF whoever IS NULL THEN
     RAISE insufficient_privilege USING MESSAGE = 'only a member takes versions away';
@@ -160,9 +168,10 @@ BEGIN
   IF EXISTS (SELECT 1 FROM nmem.facts WHERE team = of_team AND id = ANY (ids) AND author <> whoever) THEN
     RAISE insufficient_privilege USING MESSAGE = 'only its author takes a version away';
   END IF;
+  first := nmem.next_seq(of_team);
   INSERT INTO nmem.gone (team, seq, id, subject, author)
-    SELECT of_team, nextval('nmem.seq'), i, '', whoever FROM (SELECT DISTINCT unnest(ids) AS i) each
-    WHERE i !~ '[.]' ON CONFLICT DO NOTHING;
+    SELECT of_team, first + row_number() OVER () - 1, i, '', whoever FROM (SELECT DISTINCT unnest(ids) AS i) each
+    WHERE i !~ '[.]' ON CONFLICT (team, id, author) DO NOTHING;
   DELETE FROM nmem.facts WHERE team = of_team AND id = ANY (ids) AND author = whoever;
 END $$;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA nmem FROM PUBLIC;

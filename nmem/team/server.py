@@ -27,7 +27,7 @@ _SETTINGS: LiteralString = (
 )
 _ROWS = ("22", "23", "54")
 """Classes of SQLSTATE that speak of a row: bad data, a constraint, a limit."""
-_FORBIDDEN = "42501"
+_FORBIDDEN, _TWICE = "42501", "23505"
 _Each = TypeVar("_Each")
 
 
@@ -240,6 +240,8 @@ class Server:
             return True
         if state is None:  # of the driver: a NUL, half a character; or the connection is gone
             return not self.db.closed and not self.db.broken
+        if state == _TWICE:  # no row of ours: what is there already is passed over; nothing is set aside over it
+            return False
         return str(state)[:2] in _ROWS
 
 

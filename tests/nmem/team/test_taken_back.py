@@ -8,7 +8,7 @@ import pytest
 
 from capture.storage import store
 from nmem.team import config, local
-from nmem.team.server import Fact, Server
+from nmem.team.server import Fact, Server, Unreachable
 from nmem.undo import undo
 from tests.nmem.team.conftest import NOW, PROJECT, Member, Team, on_server, settled
 
@@ -256,5 +256,37 @@ def test_an_older_snapshot_does_not_bring_back_what_is_gone(three: Three) -> Non
 
     with pytest.raises(errors.InvalidTransactionState):
         on_server(bob, again)
+    settled(*three)
+    nowhere("vendor", *three)
+
+
+def test_a_purge_is_taken_by_a_server_whose_sequence_is_behind_its_tables(three: Three) -> None:
+    alice, bob, _ = three
+    alice.episode("another-session", "Another vendor", "It was asked as well.")
+    shared_by(*three)
+    alice.purge(sessions=("another-session",))
+    settled(*three)
+    team = alice.team
+    team.sql("SELECT setval('nmem.seq', 1, false)")
+    alice.purge(sessions=("secret-session",))
+    bob.learn("said meanwhile", "and this")
+    assert alice.now().announced > 0
+    settled(*three)
+    nowhere("vendor", *three)
+    assert alice.titles() == bob.titles() == {"stays here", "said meanwhile", "and this"}
+    with alice.db() as db:
+        assert db.execute("SELECT count(*) FROM team_gone WHERE refused IS NOT NULL").fetchone()[0] == 0
+
+
+def test_a_purge_that_meets_another_row_is_told_again(three: Three) -> None:
+    """Whatever the server's tables hold: a purge is never set aside over it."""
+    alice = three[0]
+    shared_by(*three)
+    alice.team.sql("CREATE UNIQUE INDEX odd ON nmem.gone((1))")
+    alice.team.sql("INSERT INTO nmem.gone VALUES ('acme', 1, repeat('a', 24), '', 'bob')")
+    alice.purge(sessions=("secret-session",))
+    with pytest.raises(Unreachable):
+        alice.now()
+    alice.team.sql("DROP INDEX nmem.odd")
     settled(*three)
     nowhere("vendor", *three)
