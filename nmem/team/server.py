@@ -84,7 +84,7 @@ _SEND: LiteralString = """
 INSERT INTO nmem.facts (team, id, kind, subject, project, author, device, at, title, body, files, data)
 SELECT %s, r.* FROM json_to_recordset(%s::json) AS r(id text, kind text, subject text, project text, author text,
   device text, at bigint, title text, body text, files text, data text)
-ON CONFLICT (team, id) DO NOTHING
+ON CONFLICT (team, author, id) DO NOTHING
 """
 """One document for all rows: a list for each column takes the driver several times as long."""
 _COLUMNS: LiteralString = "seq, id, kind, subject, project, author, device, at, title, body, files, data"
@@ -179,15 +179,17 @@ class Server:
         self._halving(list(words), lambda some: self.db.execute(sql, (self.team, list(some))), refused, str)
         return refused
 
-    def send(self, facts: Sequence[Fact]) -> dict[str, str]:
-        """Insert facts, of which some may be there; the ids of those that the server does not take, with the reason."""
+    def send(self, facts: Sequence[Fact]) -> tuple[int, dict[str, str]]:
+        """Insert facts, of which some may be there; how many are new, and the refused ones' ids with the reason."""
         refused: dict[str, str] = {}
+        new = 0
 
-        def insert(some: Sequence[Fact]) -> object:
-            return self.db.execute(_SEND, (self.team, json.dumps([each._asdict() for each in some])))
+        def insert(some: Sequence[Fact]) -> None:
+            nonlocal new
+            new += self.db.execute(_SEND, (self.team, json.dumps([each._asdict() for each in some]))).rowcount
 
         self._halving(list(facts), insert, refused, lambda fact: fact.id)
-        return refused
+        return new, refused
 
     def gone(self, after: int) -> list[Gone]:
         """What was taken away since, a batch of it in the server's order."""
