@@ -38,7 +38,10 @@ def group(name: str) -> str:
 
 
 _FIRST: LiteralString = """
-CREATE TABLE nmem.server (epoch uuid NOT NULL DEFAULT gen_random_uuid());
+CREATE TABLE nmem.server (
+  epoch uuid NOT NULL DEFAULT gen_random_uuid(),
+  most_unknown bigint NOT NULL DEFAULT 500000  -- of what a member took away, as much may never have been here
+);
 INSERT INTO nmem.server DEFAULT VALUES;
 CREATE TABLE nmem.members (
   team text NOT NULL,
@@ -72,8 +75,11 @@ CREATE TABLE nmem.gone (
   id text NOT NULL,
   subject text NOT NULL,
   author text NOT NULL,
-  PRIMARY KEY (team, id, author)
+  known boolean NOT NULL DEFAULT true,
+  PRIMARY KEY (team, id, author),
+  CHECK (CASE subject WHEN '' THEN id ~ '^[0-9a-f]{24}$' WHEN id THEN id ~ '^[0-9a-f]{12}[.][0-9a-f]{32}$' END IS TRUE)
 );
+CREATE INDEX gone_unknown ON nmem.gone(team, author) WHERE NOT known;
 CREATE UNIQUE INDEX gone_in_order ON nmem.gone(team, seq);
 CREATE TABLE nmem.marks (
   team text NOT NULL,
@@ -120,6 +126,20 @@ SET search_path = pg_catalog, pg_temp AS $$
                   (SELECT max(seq) + 1 FROM nmem.gone WHERE team = of_team),
                   (SELECT max(seq) + 1 FROM nmem.marks WHERE team = of_team))
 $$;
+CREATE FUNCTION nmem.room(of_team text, whoever text) RETURNS bigint LANGUAGE sql
+SET search_path = pg_catalog, pg_temp AS $$
+  SELECT s.most_unknown - (SELECT count(*) FROM nmem.gone WHERE team = of_team AND author = whoever AND NOT known)
+  FROM nmem.server s
+$$;
+CREATE FUNCTION nmem.take(of_team text, whoever text, ids text[]) RETURNS void LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE first bigint := nmem.next_seq(of_team);
+BEGIN
+  INSERT INTO nmem.gone (team, seq, id, subject, author)
+    SELECT of_team, first + row_number() OVER () - 1, f.id, '', whoever FROM nmem.facts f
+    WHERE f.team = of_team AND f.author = whoever AND f.id = ANY (ids) ON CONFLICT (team, id, author) DO NOTHING;
+  DELETE FROM nmem.facts WHERE team = of_team AND author = whoever AND id = ANY (ids);
+END $$;
 CREATE FUNCTION nmem.arrives() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -152,9 +172,15 @@ BEGIN
   END IF;
   PERFORM nmem.lock_team(of_team);
   first := nmem.next_seq(of_team);
-  INSERT INTO nmem.gone (team, seq, id, subject, author)
-    SELECT of_team, first + row_number() OVER () - 1, s, s, whoever FROM (SELECT DISTINCT unnest(subjects) AS s) each
+  INSERT INTO nmem.gone (team, seq, id, subject, author, known)
+    SELECT of_team, first + row_number() OVER () - 1, s, s, whoever,
+      EXISTS (SELECT 1 FROM nmem.facts WHERE team = of_team AND subject = s)
+    FROM (SELECT DISTINCT unnest(subjects) AS s) each
     ON CONFLICT (team, id, author) DO NOTHING;
+  IF nmem.room(of_team, whoever) < 0 THEN
+    RAISE configuration_limit_exceeded USING MESSAGE = 'too much was taken away that was never here: the administrator'
+      ' may raise nmem.server.most_unknown';
+  END IF;
   DELETE FROM nmem.facts WHERE team = of_team AND subject = ANY (subjects);
 END $$;
 CREATE FUNCTION nmem.withdraw(of_team text, ids text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
@@ -165,11 +191,13 @@ BEGIN
     RAISE insufficient_privilege USING MESSAGE = 'only a member takes versions away';
   END IF;
   PERFORM nmem.lock_team(of_team);
+  PERFORM nmem.take(of_team, whoever, ids);
   first := nmem.next_seq(of_team);
-  INSERT INTO nmem.gone (team, seq, id, subject, author)
-    SELECT of_team, first + row_number() OVER () - 1, i, '', whoever FROM (SELECT DISTINCT unnest(ids) AS i) each
-    WHERE i !~ '[.]' ON CONFLICT (team, id, author) DO NOTHING;
-  DELETE FROM nmem.facts WHERE team = of_team AND id = ANY (ids) AND author = whoever;
+  INSERT INTO nmem.gone (team, seq, id, subject, author, known)  -- not sent yet, or before the server was set back
+    SELECT of_team, first + row_number() OVER () - 1, i, '', whoever, false FROM (SELECT DISTINCT unnest(ids) AS i) each
+    WHERE i ~ '^[0-9a-f]{24}$' AND NOT EXISTS (SELECT 1 FROM nmem.facts WHERE team = of_team AND id = i)
+      AND NOT EXISTS (SELECT 1 FROM nmem.gone WHERE team = of_team AND id = i AND author = whoever)
+    LIMIT greatest(0, nmem.room(of_team, whoever));
 END $$;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA nmem FROM PUBLIC;
 

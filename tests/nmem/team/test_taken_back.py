@@ -304,3 +304,23 @@ def test_an_id_that_another_took_first_keeps_nothing_from_the_server_and_nothing
     assert there == [("alice", "said by alice"), ("bob", "squatted")]
     on_server(alice, lambda server: server.withdraw([mine]))
     assert alice.team.sql("SELECT author, title FROM nmem.facts") == [("bob", "squatted")]
+
+
+def test_what_is_called_gone_has_the_form_of_an_id_and_is_not_without_end(three: Three) -> None:
+    """Each of these rows is kept for ever, by everybody."""
+    alice, bob, _ = three
+    team = alice.team
+    team.sql("UPDATE nmem.server SET most_unknown = 5")
+    bob.now()
+    (mine,) = bob.write("sent")
+    settled(*three)
+    on_server(bob, lambda server: server.withdraw(["a" * 100_000, "", local.subject("bob", "x")]))
+    assert team.sql("SELECT id FROM nmem.gone") == []
+    on_server(bob, lambda server: server.withdraw([local.new_id() for _ in range(40)]))
+    assert team.sql("SELECT count(*) FROM nmem.gone") == [(5,)]
+    with pytest.raises(errors.ConfigurationLimitExceeded):
+        on_server(bob, lambda server: server.purge([local.subject("bob", "never here")]))
+    on_server(bob, lambda server: server.withdraw([mine]))
+    assert team.sql("SELECT count(*) FROM nmem.gone") == [(6,)], "what was here is always taken away"
+    settled(*three)
+    assert "sent" not in alice.titles()
