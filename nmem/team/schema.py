@@ -68,7 +68,7 @@ CREATE TABLE nmem.facts (
   PRIMARY KEY (team, author, id)
 );
 CREATE UNIQUE INDEX facts_in_order ON nmem.facts(team, seq);
-CREATE INDEX facts_by_subject ON nmem.facts(team, subject);
+CREATE INDEX facts_by_subject ON nmem.facts(team, subject, author, seq);
 CREATE TABLE nmem.gone (
   team text NOT NULL,
   seq bigint NOT NULL,
@@ -142,11 +142,19 @@ BEGIN
 END $$;
 CREATE FUNCTION nmem.arrives() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE old text[];
 BEGIN
   PERFORM nmem.lock_team(NEW.team);
-  IF EXISTS (SELECT 1 FROM nmem.gone g WHERE g.team = NEW.team AND (g.id = NEW.subject
+  IF EXISTS (SELECT 1 FROM nmem.facts f WHERE f.team = NEW.team AND f.author = NEW.author AND f.id = NEW.id)
+     OR EXISTS (SELECT 1 FROM nmem.gone g WHERE g.team = NEW.team AND (g.id = NEW.subject
              OR (g.id = NEW.id AND g.author = NEW.author))) THEN
     RETURN NULL;
+  END IF;
+  old := ARRAY(SELECT f.id FROM nmem.facts f
+               WHERE f.team = NEW.team AND f.subject = NEW.subject AND f.author = NEW.author
+               ORDER BY f.seq DESC OFFSET 49);  -- fifty versions of each author are kept
+  IF old <> '{}' THEN
+    PERFORM nmem.take(NEW.team, NEW.author, old);
   END IF;
   NEW.seq := nmem.next_seq(NEW.team);
   RETURN NEW;

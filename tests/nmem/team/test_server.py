@@ -256,3 +256,22 @@ def test_a_row_that_could_pass_for_something_else_is_refused(team: Team, column:
            " '[]', '{}')")  # fmt: skip
     with pytest.raises(errors.CheckViolation):
         asked(team, "bob", sql, local.subject("bob", "x"))
+
+
+def test_the_server_keeps_the_newest_fifty_versions_of_each_author(three: Three) -> None:
+    """Everybody reads all of them; of one author only the newest holds."""
+    alice, bob, carol = three
+    settled(bob, carol)
+    about = local.subject("alice", "x")
+    settled(alice)
+    alice.write("by alice", subject=about)
+    ids = bob.write(*(f"version {number:03}" for number in range(120)), subject=about)
+    settled(alice, bob, carol)
+    kept = alice.team.sql("SELECT title FROM nmem.facts WHERE author = 'bob' ORDER BY seq")
+    assert [row[0] for row in kept] == [f"version {number:03}" for number in range(70, 120)]
+    assert carol.titles() == alice.titles() == {"by alice", "version 119"}
+    alice.team.sql("DROP SCHEMA nmem CASCADE")  # what was dropped does not come back as the newest
+    alice.team.set_up()
+    settled(bob, alice, carol)
+    assert carol.titles() == bob.titles() == {"by alice", "version 119"}
+    assert ids[0] not in alice.team.facts()
