@@ -275,3 +275,26 @@ def test_the_server_keeps_the_newest_fifty_versions_of_each_author(three: Three)
     settled(bob, alice, carol)
     assert carol.titles() == bob.titles() == {"by alice", "version 119"}
     assert ids[0] not in alice.team.facts()
+
+
+def test_a_schema_or_a_role_that_somebody_else_made_is_not_trusted(team: Team) -> None:
+    """Its owner could drop what is in it, and read it."""
+    team.sql("DROP SCHEMA nmem CASCADE")
+    team.sql("CREATE SCHEMA nmem AUTHORIZATION mallory")
+    team.sql("GRANT ALL ON SCHEMA nmem TO public")
+    with pytest.raises(NmemError, match="mallory made the schema nmem"):
+        team.set_up()
+    team.sql("ALTER SCHEMA nmem OWNER TO nmem_owner")
+    team.sql("CREATE TABLE nmem.versions (version int, at int)")
+    team.sql("ALTER TABLE nmem.versions OWNER TO mallory")
+    with pytest.raises(NmemError, match="mallory made the schema nmem of this database, or something in it"):
+        team.set_up()
+    team.sql("DROP SCHEMA nmem CASCADE")
+    team.sql("CREATE ROLE nmem_squat LOGIN")
+    try:
+        with pytest.raises(NmemError, match="the role nmem_squat was not made by nmem"):
+            admin.prepare(config.address(team.url("postgres")), "squat", {})
+    finally:
+        team.sql("DROP ROLE nmem_squat")
+    assert team.sql("SELECT 1 FROM pg_namespace WHERE nspname = 'nmem'") == [], "nothing was changed"
+    team.set_up()
