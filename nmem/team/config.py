@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -24,6 +25,8 @@ _WEAK = ("disable", "allow", "prefer", "require", "verify-ca")
 _KEPT = ("host", "hostaddr", "port", "dbname", "user", "password", "passfile", "sslmode", "sslrootcert", "sslcert",
          "sslkey", "channel_binding", "gssencmode", "service")  # fmt: skip
 """Parts of an address that a person may give; what bounds waiting is ours."""
+_ENCODE = "percent-encode what is special in the password: %23 for #, %2F for /, %3A for :, %3F for ?, %40 for @"
+_HOST = re.compile(r"(?P<host>\[[^\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]*))?")
 BOUNDS = {
     "connect_timeout": "10", "keepalives": "1", "keepalives_idle": "15", "keepalives_interval": "5",
     "keepalives_count": "3", "tcp_user_timeout": "20000", "application_name": "nmem",
@@ -119,8 +122,8 @@ def address(url: str) -> dict[str, str]:
     """The parts of an address as libpq names them, and how its server has to prove itself. Raises NmemError."""
     try:
         found = _parts(url)
-    except ValueError as error:
-        raise NmemError(f"the address cannot be read ({error}): postgresql://LOGIN@HOST/DATABASE") from None
+    except ValueError:  # its words may quote the password
+        raise _unread(_ENCODE) from None
     unknown = sorted(found.keys() - set(_KEPT))
     if unknown:
         raise NmemError(f"the address has an option that is not taken: {printable(', '.join(unknown))}")
@@ -132,19 +135,25 @@ def address(url: str) -> dict[str, str]:
     return found
 
 
+def _unread(why: str) -> NmemError:
+    return NmemError(f"the address cannot be read ({why}): postgresql://LOGIN@HOST/DATABASE")
+
+
 def _parts(url: str) -> dict[str, str]:
+    """The parts that stand in an address. Raises NmemError, and ValueError with words that may quote it."""
     parts = urlsplit(url)
     if parts.scheme not in ("postgresql", "postgres"):
-        raise ValueError("it begins with postgresql://")
-    login, at, place = parts.netloc.rpartition("@")
+        raise _unread("it begins with postgresql://")
+    hosts = [_HOST.fullmatch(one) for one in parts.netloc.rpartition("@")[2].split(",")]
+    if "#" in url or "@" in parts.path + parts.query or not all(hosts):
+        raise _unread(_ENCODE)
+    login, at, _ = parts.netloc.rpartition("@")
     user, _, password = login.partition(":") if at else ("", "", "")
-    hosts = [one.rpartition(":") if one.rpartition(":")[2].isdigit() else (one, "", "") for one in place.split(",")]
     given = {
-        "user": user, "password": password, "host": ",".join(one[0] for one in hosts),
-        "port": ",".join(one[2] for one in hosts), "dbname": parts.path.lstrip("/"),
+        "user": user, "password": password, "host": ",".join(one["host"].strip("[]") for one in hosts if one),
+        "port": ",".join(one["port"] or "" for one in hosts if one), "dbname": parts.path.lstrip("/"),
     }  # fmt: skip
-    found = {key: unquote(value).strip("[]") if key == "host" else unquote(value)
-             for key, value in given.items() if value.strip(",")}  # fmt: skip
+    found = {key: unquote(value) for key, value in given.items() if value.strip(",")}
     return found | dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
 
 

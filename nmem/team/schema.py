@@ -38,7 +38,10 @@ def group(name: str) -> str:
 
 
 _FIRST: LiteralString = """
-CREATE TABLE nmem.server (epoch uuid NOT NULL DEFAULT gen_random_uuid());
+CREATE TABLE nmem.server (
+  epoch uuid NOT NULL DEFAULT gen_random_uuid(),
+  most_unknown bigint NOT NULL DEFAULT 500000  -- of what a member took away, as much may never have been here
+);
 INSERT INTO nmem.server DEFAULT VALUES;
 CREATE TABLE nmem.members (
   team text NOT NULL,
@@ -46,33 +49,37 @@ CREATE TABLE nmem.members (
   member text NOT NULL CHECK (length(member) BETWEEN 1 AND 64),
   PRIMARY KEY (team, login)
 );
+CREATE TABLE nmem.queue (team text PRIMARY KEY);
 CREATE SEQUENCE nmem.seq;
 CREATE TABLE nmem.facts (
   team text NOT NULL,
   seq bigint NOT NULL,
-  id text NOT NULL CHECK (length(id) BETWEEN 8 AND 64),
+  id text NOT NULL CHECK (id ~ '^[0-9a-f]{24}$'),
   kind text NOT NULL CHECK (kind IN ('episode', 'decision', 'learning', 'recall')),
   subject text NOT NULL CHECK (subject ~ '^[0-9a-f]{12}[.][0-9a-f]{32}$'),
   project text NOT NULL CHECK (length(project) <= 400),
   author text NOT NULL,
   device text NOT NULL CHECK (length(device) <= 32),
-  at bigint NOT NULL,
-  title text NOT NULL CHECK (length(title) <= 400),
+  at bigint NOT NULL CHECK (at BETWEEN 0 AND 4102444800000),
+  title text NOT NULL CHECK (length(title) <= 400 AND title ~ '[^[:space:]]'),
   body text NOT NULL CHECK (length(body) <= 20000),
   files text NOT NULL CHECK (length(files) <= 40000),
   data text NOT NULL CHECK (length(data) <= 40000),
-  PRIMARY KEY (team, id)
+  PRIMARY KEY (team, author, id)
 );
 CREATE UNIQUE INDEX facts_in_order ON nmem.facts(team, seq);
-CREATE INDEX facts_by_subject ON nmem.facts(team, subject);
+CREATE INDEX facts_by_subject ON nmem.facts(team, subject, author, seq);
 CREATE TABLE nmem.gone (
   team text NOT NULL,
   seq bigint NOT NULL,
   id text NOT NULL,
   subject text NOT NULL,
   author text NOT NULL,
-  PRIMARY KEY (team, id, author)
+  known boolean NOT NULL DEFAULT true,
+  PRIMARY KEY (team, id, author),
+  CHECK (CASE subject WHEN '' THEN id ~ '^[0-9a-f]{24}$' WHEN id THEN id ~ '^[0-9a-f]{12}[.][0-9a-f]{32}$' END IS TRUE)
 );
+CREATE INDEX gone_unknown ON nmem.gone(team, author) WHERE NOT known;
 CREATE UNIQUE INDEX gone_in_order ON nmem.gone(team, seq);
 CREATE TABLE nmem.marks (
   team text NOT NULL,
@@ -101,17 +108,55 @@ SET search_path = pg_catalog, pg_temp AS $$
   SELECT left(subject, 13) = left(encode(sha256(convert_to(member, 'UTF8')), 'hex'), 12) || '.'
 $$;
 
-CREATE FUNCTION nmem.lock_team(of_team text) RETURNS void LANGUAGE sql
-SET search_path = pg_catalog, pg_temp AS $$ SELECT pg_advisory_xact_lock(1852663149, hashtext(of_team)) $$;
-CREATE FUNCTION nmem.arrives() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION nmem.lock_team(of_team text) RETURNS void LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  PERFORM pg_advisory_xact_lock(1852663149, hashtext(NEW.team));
-  IF EXISTS (SELECT 1 FROM nmem.gone g WHERE g.team = NEW.team AND (g.id = NEW.subject
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    RAISE invalid_transaction_state USING MESSAGE = 'an older snapshot does not see what is gone: use READ COMMITTED';
+  END IF;
+  PERFORM 1 FROM nmem.queue WHERE team = of_team FOR UPDATE;  -- a row that nobody is granted: nobody else can hold it
+  IF NOT FOUND THEN
+    RAISE insufficient_privilege USING MESSAGE = 'there is no such team';
+  END IF;
+END $$;
+CREATE FUNCTION nmem.next_seq(of_team text) RETURNS bigint LANGUAGE sql
+SET search_path = pg_catalog, pg_temp AS $$
+  SELECT greatest(nextval('nmem.seq'),  -- behind the tables where these were restored and the sequence was not
+                  (SELECT max(seq) + 1 FROM nmem.facts WHERE team = of_team),
+                  (SELECT max(seq) + 1 FROM nmem.gone WHERE team = of_team),
+                  (SELECT max(seq) + 1 FROM nmem.marks WHERE team = of_team))
+$$;
+CREATE FUNCTION nmem.room(of_team text, whoever text) RETURNS bigint LANGUAGE sql
+SET search_path = pg_catalog, pg_temp AS $$
+  SELECT s.most_unknown - (SELECT count(*) FROM nmem.gone WHERE team = of_team AND author = whoever AND NOT known)
+  FROM nmem.server s
+$$;
+CREATE FUNCTION nmem.take(of_team text, whoever text, ids text[]) RETURNS void LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE first bigint := nmem.next_seq(of_team);
+BEGIN
+  INSERT INTO nmem.gone (team, seq, id, subject, author)
+    SELECT of_team, first + row_number() OVER () - 1, f.id, '', whoever FROM nmem.facts f
+    WHERE f.team = of_team AND f.author = whoever AND f.id = ANY (ids) ON CONFLICT (team, id, author) DO NOTHING;
+  DELETE FROM nmem.facts WHERE team = of_team AND author = whoever AND id = ANY (ids);
+END $$;
+CREATE FUNCTION nmem.arrives() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE old text[];
+BEGIN
+  PERFORM nmem.lock_team(NEW.team);
+  IF EXISTS (SELECT 1 FROM nmem.facts f WHERE f.team = NEW.team AND f.author = NEW.author AND f.id = NEW.id)
+     OR EXISTS (SELECT 1 FROM nmem.gone g WHERE g.team = NEW.team AND (g.id = NEW.subject
              OR (g.id = NEW.id AND g.author = NEW.author))) THEN
     RETURN NULL;
   END IF;
-  NEW.seq := nextval('nmem.seq');
+  old := ARRAY(SELECT f.id FROM nmem.facts f
+               WHERE f.team = NEW.team AND f.subject = NEW.subject AND f.author = NEW.author
+               ORDER BY f.seq DESC OFFSET 49);  -- fifty versions of each author are kept
+  IF old <> '{}' THEN
+    PERFORM nmem.take(NEW.team, NEW.author, old);
+  END IF;
+  NEW.seq := nmem.next_seq(NEW.team);
   RETURN NEW;
 END $$;
 CREATE FUNCTION nmem.marked() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
@@ -128,32 +173,39 @@ CREATE TRIGGER marked AFTER INSERT ON nmem.gone REFERENCING NEW TABLE AS came
 
 CREATE FUNCTION nmem.purge(of_team text, subjects text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE whoever text := nmem.me(of_team);
+DECLARE whoever text := nmem.me(of_team); first bigint;
 BEGIN
   IF whoever IS NULL OR EXISTS (SELECT 1 FROM unnest(subjects) s WHERE NOT nmem.owns(whoever, s)) THEN
     RAISE insufficient_privilege USING MESSAGE = 'only the author of a subject takes it away';
   END IF;
   PERFORM nmem.lock_team(of_team);
-  INSERT INTO nmem.gone (team, seq, id, subject, author)
-    SELECT of_team, nextval('nmem.seq'), s, s, whoever FROM (SELECT DISTINCT unnest(subjects) AS s) each
-    ON CONFLICT DO NOTHING;
+  first := nmem.next_seq(of_team);
+  INSERT INTO nmem.gone (team, seq, id, subject, author, known)
+    SELECT of_team, first + row_number() OVER () - 1, s, s, whoever,
+      EXISTS (SELECT 1 FROM nmem.facts WHERE team = of_team AND subject = s)
+    FROM (SELECT DISTINCT unnest(subjects) AS s) each
+    ON CONFLICT (team, id, author) DO NOTHING;
+  IF nmem.room(of_team, whoever) < 0 THEN
+    RAISE configuration_limit_exceeded USING MESSAGE = 'too much was taken away that was never here: the administrator'
+      ' may raise nmem.server.most_unknown';
+  END IF;
   DELETE FROM nmem.facts WHERE team = of_team AND subject = ANY (subjects);
 END $$;
 CREATE FUNCTION nmem.withdraw(of_team text, ids text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE whoever text := nmem.me(of_team);
+DECLARE whoever text := nmem.me(of_team); first bigint;
 BEGIN
   IF whoever IS NULL THEN
     RAISE insufficient_privilege USING MESSAGE = 'only a member takes versions away';
   END IF;
   PERFORM nmem.lock_team(of_team);
-  IF EXISTS (SELECT 1 FROM nmem.facts WHERE team = of_team AND id = ANY (ids) AND author <> whoever) THEN
-    RAISE insufficient_privilege USING MESSAGE = 'only its author takes a version away';
-  END IF;
-  INSERT INTO nmem.gone (team, seq, id, subject, author)
-    SELECT of_team, nextval('nmem.seq'), i, '', whoever FROM (SELECT DISTINCT unnest(ids) AS i) each
-    WHERE i !~ '[.]' ON CONFLICT DO NOTHING;
-  DELETE FROM nmem.facts WHERE team = of_team AND id = ANY (ids) AND author = whoever;
+  PERFORM nmem.take(of_team, whoever, ids);
+  first := nmem.next_seq(of_team);
+  INSERT INTO nmem.gone (team, seq, id, subject, author, known)  -- not sent yet, or before the server was set back
+    SELECT of_team, first + row_number() OVER () - 1, i, '', whoever, false FROM (SELECT DISTINCT unnest(ids) AS i) each
+    WHERE i ~ '^[0-9a-f]{24}$' AND NOT EXISTS (SELECT 1 FROM nmem.facts WHERE team = of_team AND id = i)
+      AND NOT EXISTS (SELECT 1 FROM nmem.gone WHERE team = of_team AND id = i AND author = whoever)
+    LIMIT greatest(0, nmem.room(of_team, whoever));
 END $$;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA nmem FROM PUBLIC;
 

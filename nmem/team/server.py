@@ -23,11 +23,11 @@ BATCH = 2_000
 """Rows of one statement and one transaction."""
 _SETTINGS: LiteralString = (
     "SET statement_timeout = '30s'; SET lock_timeout = '20s'; SET idle_in_transaction_session_timeout = '60s';"
-    " SET client_encoding = 'UTF8'"
+    " SET client_encoding = 'UTF8'; SET default_transaction_isolation = 'read committed'"
 )
 _ROWS = ("22", "23", "54")
 """Classes of SQLSTATE that speak of a row: bad data, a constraint, a limit."""
-_FORBIDDEN = "42501"
+_FORBIDDEN, _TWICE = "42501", "23505"
 _Each = TypeVar("_Each")
 
 
@@ -84,7 +84,7 @@ _SEND: LiteralString = """
 INSERT INTO nmem.facts (team, id, kind, subject, project, author, device, at, title, body, files, data)
 SELECT %s, r.* FROM json_to_recordset(%s::json) AS r(id text, kind text, subject text, project text, author text,
   device text, at bigint, title text, body text, files text, data text)
-ON CONFLICT (team, id) DO NOTHING
+ON CONFLICT (team, author, id) DO NOTHING
 """
 """One document for all rows: a list for each column takes the driver several times as long."""
 _COLUMNS: LiteralString = "seq, id, kind, subject, project, author, device, at, title, body, files, data"
@@ -179,15 +179,17 @@ class Server:
         self._halving(list(words), lambda some: self.db.execute(sql, (self.team, list(some))), refused, str)
         return refused
 
-    def send(self, facts: Sequence[Fact]) -> dict[str, str]:
-        """Insert facts, of which some may be there; the ids of those that the server does not take, with the reason."""
+    def send(self, facts: Sequence[Fact]) -> tuple[int, dict[str, str]]:
+        """Insert facts, of which some may be there; how many are new, and the refused ones' ids with the reason."""
         refused: dict[str, str] = {}
+        new = 0
 
-        def insert(some: Sequence[Fact]) -> object:
-            return self.db.execute(_SEND, (self.team, json.dumps([each._asdict() for each in some])))
+        def insert(some: Sequence[Fact]) -> None:
+            nonlocal new
+            new += self.db.execute(_SEND, (self.team, json.dumps([each._asdict() for each in some]))).rowcount
 
         self._halving(list(facts), insert, refused, lambda fact: fact.id)
-        return refused
+        return new, refused
 
     def gone(self, after: int) -> list[Gone]:
         """What was taken away since, a batch of it in the server's order."""
@@ -240,6 +242,8 @@ class Server:
             return True
         if state is None:  # of the driver: a NUL, half a character; or the connection is gone
             return not self.db.closed and not self.db.broken
+        if state == _TWICE:  # no row of ours: what is there already is passed over; nothing is set aside over it
+            return False
         return str(state)[:2] in _ROWS
 
 

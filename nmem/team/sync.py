@@ -257,9 +257,9 @@ class _Pass:
         numbers = local.pending(self.db, self.us.team, self.us.member)
         for at in range(0, len(numbers), BATCH):
             batch = local.facts(self.db, numbers[at : at + BATCH])
-            refused = there.send(batch)
+            new, refused = there.send(batch)
             local.refuse(self.db, "team_facts", refused)
-            self.done.sent += len(batch) - len(refused)
+            self.done.sent += new
             self.done.refused += len(refused)
             self.watch.step()
             if self.watch.late:

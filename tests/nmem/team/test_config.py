@@ -56,6 +56,19 @@ def test_an_address_that_is_none_is_refused_without_being_quoted(url: str) -> No
         config.address(url)
 
 
+@pytest.mark.parametrize("special", ["#", "/", "?", "/?", "\uff1a/", "[", "#/", "?x=", "?options=", "\uff03", ":#"])
+def test_no_part_of_a_password_that_is_not_encoded_is_shown_or_kept(special: str) -> None:
+    """Cut at a special letter, what is before it would be a host to look up, and what is behind it a database."""
+    with pytest.raises(NmemError, match="percent-encode what is special") as raised:
+        config.address(f"postgresql://alice:hunt{special}er2@127.0.0.1/x")
+    assert "hunt" not in str(raised.value) and "er2" not in str(raised.value)
+
+
+def test_several_hosts_have_ports_of_their_own() -> None:
+    found = config.address("postgresql://a:b:c@[::1]:5433,localhost,127.0.0.1:7/x")
+    assert (found["host"], found["port"], found["password"]) == ("::1,localhost,127.0.0.1", "5433,,7", "b:c")
+
+
 def test_the_password_is_in_a_file_of_the_owner_alone_and_never_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

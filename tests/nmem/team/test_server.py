@@ -113,7 +113,7 @@ def test_a_login_that_is_another_member_by_now_is_told_so(three: Three) -> None:
 
 
 INSERT = ("INSERT INTO nmem.facts (team, id, kind, subject, project, author, device, at, title, body, files, data)"
-          " VALUES (%s, 'aaaaaaaaaa', 'decision', %s, %s, %s, 'd', 1, 't', '', '[]', '{}')")  # fmt: skip
+          " VALUES (%s, 'aaaaaaaaaaaaaaaaaaaaaaaa', 'decision', %s, %s, %s, 'd', 1, 't', '', '[]', '{}')")  # fmt: skip
 
 
 def test_a_member_speaks_for_no_other_and_changes_nothing(three: Three) -> None:
@@ -219,3 +219,82 @@ def test_an_unfinished_insert_is_passed_over_by_nobody(three: Three) -> None:
         waiting.join(30)
     carol.now()
     assert carol.titles() == {"t", "meanwhile"}
+
+
+def test_a_login_that_is_no_member_stops_nobody(three: Three) -> None:
+    """What a team's writers queue for is a row that nobody is granted; everybody may take an advisory lock."""
+    alice, bob, _ = three
+    alice.learn("said all the same")
+    team = alice.team
+    with psycopg.connect(team.url("mallory"), autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(1852663149, hashtext('acme'))")
+        settled(alice, bob)
+        with pytest.raises(errors.InsufficientPrivilege):
+            other.execute("SELECT 1 FROM nmem.queue FOR UPDATE")
+    with pytest.raises(errors.InsufficientPrivilege):
+        asked(team, "bob", "SELECT 1 FROM nmem.queue FOR UPDATE")
+    assert bob.titles() == {"said all the same"}
+
+
+def test_a_transaction_that_a_member_forgot_ends_by_itself(team: Team) -> None:
+    team.set_up()
+    assert asked(team, "bob", "SHOW idle_in_transaction_session_timeout") == [("1min",)]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("id", "'short'"), ("id", "repeat('A', 24)"), ("id", "'000000000000.' || repeat('0', 32)"), ("at", "-1"),
+        ("at", "9007199254740993"), ("title", "''"), ("title", "E' \\n'"),
+    ],
+)  # fmt: skip
+def test_a_row_that_could_pass_for_something_else_is_refused(team: Team, column: str, value: str) -> None:
+    """An id that is a subject would keep a purge of it back; nothing is said without a title, or in a far future."""
+    given = {"id": "repeat('a', 24)", "at": "1", "title": "'t'", column: value}
+    sql = ("INSERT INTO nmem.facts (team, id, kind, subject, project, author, device, at, title, body, files, data)"
+           f" VALUES ('acme', {given['id']}, 'decision', %s, 'p', 'bob', 'd', {given['at']}, {given['title']}, '',"
+           " '[]', '{}')")  # fmt: skip
+    with pytest.raises(errors.CheckViolation):
+        asked(team, "bob", sql, local.subject("bob", "x"))
+
+
+def test_the_server_keeps_the_newest_fifty_versions_of_each_author(three: Three) -> None:
+    """Everybody reads all of them; of one author only the newest holds."""
+    alice, bob, carol = three
+    settled(bob, carol)
+    about = local.subject("alice", "x")
+    settled(alice)
+    alice.write("by alice", subject=about)
+    ids = bob.write(*(f"version {number:03}" for number in range(120)), subject=about)
+    settled(alice, bob, carol)
+    kept = alice.team.sql("SELECT title FROM nmem.facts WHERE author = 'bob' ORDER BY seq")
+    assert [row[0] for row in kept] == [f"version {number:03}" for number in range(70, 120)]
+    assert carol.titles() == alice.titles() == {"by alice", "version 119"}
+    alice.team.sql("DROP SCHEMA nmem CASCADE")  # what was dropped does not come back as the newest
+    alice.team.set_up()
+    settled(bob, alice, carol)
+    assert carol.titles() == bob.titles() == {"by alice", "version 119"}
+    assert ids[0] not in alice.team.facts()
+
+
+def test_a_schema_or_a_role_that_somebody_else_made_is_not_trusted(team: Team) -> None:
+    """Its owner could drop what is in it, and read it."""
+    team.sql("DROP SCHEMA nmem CASCADE")
+    team.sql("CREATE SCHEMA nmem AUTHORIZATION mallory")
+    team.sql("GRANT ALL ON SCHEMA nmem TO public")
+    with pytest.raises(NmemError, match="mallory made the schema nmem"):
+        team.set_up()
+    team.sql("ALTER SCHEMA nmem OWNER TO nmem_owner")
+    team.sql("CREATE TABLE nmem.versions (version int, at int)")
+    team.sql("ALTER TABLE nmem.versions OWNER TO mallory")
+    with pytest.raises(NmemError, match="mallory made the schema nmem of this database, or something in it"):
+        team.set_up()
+    team.sql("DROP SCHEMA nmem CASCADE")
+    team.sql("CREATE ROLE nmem_squat LOGIN")
+    try:
+        with pytest.raises(NmemError, match="the role nmem_squat was not made by nmem"):
+            admin.prepare(config.address(team.url("postgres")), "squat", {})
+    finally:
+        team.sql("DROP ROLE nmem_squat")
+    assert team.sql("SELECT 1 FROM pg_namespace WHERE nspname = 'nmem'") == [], "nothing was changed"
+    team.set_up()

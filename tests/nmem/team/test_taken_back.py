@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from contextlib import closing
 
+import pytest
+
 from capture.storage import store
 from nmem.team import config, local
+from nmem.team.server import Fact, Server, Unreachable
 from nmem.undo import undo
-from tests.nmem.team.conftest import NOW, Member, Team, on_server, settled
+from tests.nmem.team.conftest import NOW, PROJECT, Member, Team, on_server, settled
 
+errors = pytest.importorskip("psycopg").errors
 Three = tuple[Member, Member, Member]
 
 
@@ -18,6 +22,10 @@ def shared_by(alice: Member, *others: Member) -> str:
     alice.learn("stays here")
     settled(alice, *others)
     return str(alice.rows("subject", "kind = 'episode'")[0][0])
+
+
+def fact(author: Member, title: str, about: str, id_: str = "") -> Fact:
+    return Fact(id_ or local.new_id(), "decision", about, PROJECT, author.name, "d", NOW, title, "", "[]", "{}")
 
 
 def nowhere(word: str, *members: Member) -> None:
@@ -177,7 +185,7 @@ def test_nobody_takes_away_what_another_said(three: Three) -> None:
     (version,) = (row[0] for row in alice.rows("id", "kind = 'episode'"))
     refused = on_server(bob, lambda server: server.purge([about]))
     assert list(refused.values()) == ["it is not yours (42501)"]
-    assert list(on_server(bob, lambda server: server.withdraw([version])).values()) == ["it is not yours (42501)"]
+    on_server(bob, lambda server: server.withdraw([version]))
     on_server(bob, lambda server: server.withdraw([about]))
     settled(*three)
     assert all("Move to the new vendor" in each.titles() for each in three)
@@ -232,3 +240,87 @@ def test_a_whole_project_that_is_purged_is_taken_back(three: Three) -> None:
     alice.purge(projects=(name,))
     settled(*three)
     assert bob.titles() == set() and alice.team.facts() == {}
+
+
+def test_an_older_snapshot_does_not_bring_back_what_is_gone(three: Three) -> None:
+    alice, bob, _ = three
+    about = shared_by(*three)
+
+    def again(server: Server) -> None:
+        with server.db.transaction():
+            server.db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            server.db.execute("SELECT count(*) FROM nmem.facts")
+            alice.purge(sessions=("secret-session",))
+            alice.now()
+            server.send([fact(bob, "the vendor once more", about)])
+
+    with pytest.raises(errors.InvalidTransactionState):
+        on_server(bob, again)
+    settled(*three)
+    nowhere("vendor", *three)
+
+
+def test_a_purge_is_taken_by_a_server_whose_sequence_is_behind_its_tables(three: Three) -> None:
+    alice, bob, _ = three
+    alice.episode("another-session", "Another vendor", "It was asked as well.")
+    shared_by(*three)
+    alice.purge(sessions=("another-session",))
+    settled(*three)
+    team = alice.team
+    team.sql("SELECT setval('nmem.seq', 1, false)")
+    alice.purge(sessions=("secret-session",))
+    bob.learn("said meanwhile", "and this")
+    assert alice.now().announced > 0
+    settled(*three)
+    nowhere("vendor", *three)
+    assert alice.titles() == bob.titles() == {"stays here", "said meanwhile", "and this"}
+    with alice.db() as db:
+        assert db.execute("SELECT count(*) FROM team_gone WHERE refused IS NOT NULL").fetchone()[0] == 0
+
+
+def test_a_purge_that_meets_another_row_is_told_again(three: Three) -> None:
+    """Whatever the server's tables hold: a purge is never set aside over it."""
+    alice = three[0]
+    shared_by(*three)
+    alice.team.sql("CREATE UNIQUE INDEX odd ON nmem.gone((1))")
+    alice.team.sql("INSERT INTO nmem.gone VALUES ('acme', 1, repeat('a', 24), '', 'bob')")
+    alice.purge(sessions=("secret-session",))
+    with pytest.raises(Unreachable):
+        alice.now()
+    alice.team.sql("DROP INDEX nmem.odd")
+    settled(*three)
+    nowhere("vendor", *three)
+
+
+def test_an_id_that_another_took_first_keeps_nothing_from_the_server_and_nothing_on_it(three: Three) -> None:
+    alice, bob, _ = three
+    alice.now()
+    (mine,) = alice.write("said by alice")
+    bobs = fact(bob, "squatted", local.subject("bob", "z"), mine)
+    assert on_server(bob, lambda server: server.send([bobs])) == (1, {})
+    assert on_server(bob, lambda server: server.send([bobs])) == (0, {}), "only what is new is counted"
+    assert alice.now().sent == 1
+    there = alice.team.sql("SELECT author, title FROM nmem.facts ORDER BY 1")
+    assert there == [("alice", "said by alice"), ("bob", "squatted")]
+    on_server(alice, lambda server: server.withdraw([mine]))
+    assert alice.team.sql("SELECT author, title FROM nmem.facts") == [("bob", "squatted")]
+
+
+def test_what_is_called_gone_has_the_form_of_an_id_and_is_not_without_end(three: Three) -> None:
+    """Each of these rows is kept for ever, by everybody."""
+    alice, bob, _ = three
+    team = alice.team
+    team.sql("UPDATE nmem.server SET most_unknown = 5")
+    bob.now()
+    (mine,) = bob.write("sent")
+    settled(*three)
+    on_server(bob, lambda server: server.withdraw(["a" * 100_000, "", local.subject("bob", "x")]))
+    assert team.sql("SELECT id FROM nmem.gone") == []
+    on_server(bob, lambda server: server.withdraw([local.new_id() for _ in range(40)]))
+    assert team.sql("SELECT count(*) FROM nmem.gone") == [(5,)]
+    with pytest.raises(errors.ConfigurationLimitExceeded):
+        on_server(bob, lambda server: server.purge([local.subject("bob", "never here")]))
+    on_server(bob, lambda server: server.withdraw([mine]))
+    assert team.sql("SELECT count(*) FROM nmem.gone") == [(6,)], "what was here is always taken away"
+    settled(*three)
+    assert "sent" not in alice.titles()
