@@ -41,12 +41,16 @@ CREATE TABLE team_gone (                     -- what was taken away: kept for ev
 ) WITHOUT ROWID;
 CREATE INDEX team_gone_to_tell ON team_gone(at) WHERE origin = 'mine' AND announced_seq IS NULL;
 CREATE TRIGGER team_facts_withdrawn AFTER DELETE ON team_facts WHEN old.gone != 2
-  AND NOT EXISTS (SELECT 1 FROM team_gone WHERE id IN (old.id, old.subject)) BEGIN
-  INSERT INTO team_gone (id, origin, at) VALUES (old.id, iif(old.own, 'mine', 'here'),
-    CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER));
-  INSERT OR IGNORE INTO team_gone (id, subject, origin, at) SELECT old.subject, old.subject, 'mine',
+  AND NOT EXISTS (SELECT 1 FROM team_gone WHERE subject = '' AND id = old.id AND (origin != 'here' OR NOT old.own)
+    OR subject != '' AND id = old.subject AND subject = old.subject) BEGIN
+  INSERT INTO team_gone (id, origin, at) SELECT old.id, iif(old.own, 'mine', 'here'),
+    CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
+    ON CONFLICT (id) DO UPDATE SET origin = 'mine', announced_seq = NULL WHERE origin = 'here' AND old.own;
+  INSERT INTO team_gone (id, subject, origin, at) SELECT old.subject, old.subject, 'mine',
     CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE old.own
-    AND substr(old.subject, 1, 13) IN (SELECT value FROM team_state WHERE key LIKE 'prefix/%');
+    AND substr(old.subject, 1, 13) IN (SELECT value FROM team_state WHERE key LIKE 'prefix/%')
+    ON CONFLICT (id) DO UPDATE SET subject = excluded.subject, origin = 'mine', announced_seq = NULL, refused = NULL
+    WHERE subject = '';
 END;
 CREATE TRIGGER team_facts_untold AFTER DELETE ON team_facts WHEN old.own = 0 BEGIN
   UPDATE injections SET text = '' WHERE id IN (SELECT injection_id FROM injection_items WHERE item = 'team/' || old.id);
