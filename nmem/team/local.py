@@ -10,12 +10,15 @@ import json
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b, sha256
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from capture.text import clean
+from nmem.errors import NmemError
+from nmem.team import config
 from nmem.team.server import Came, Fact, Gone, Mark
 from nmem.text import json_list, json_object
 
@@ -56,9 +59,17 @@ class Read:
 
 def subject(member: str, *what: str) -> str:
     """What stands for a thing of a member in all its versions: two hashes, of which the server checks the first."""
-    return (
-        f"{sha256(member.encode()).hexdigest()[:12]}.{blake2b(json.dumps(what).encode(), digest_size=16).hexdigest()}"
-    )
+    return f"{prefix(member)}{about(*what)}"
+
+
+def prefix(member: str) -> str:
+    """How the subjects of a member begin."""
+    return f"{sha256(member.encode()).hexdigest()[:12]}."
+
+
+def about(*what: str) -> str:
+    """How the subject of a thing ends, whoever it is of."""
+    return blake2b(json.dumps(what).encode(), digest_size=16).hexdigest()
 
 
 def now() -> int:
@@ -182,7 +193,7 @@ def untold(db: Connection, member: str) -> tuple[list[str], list[str]]:
     rows = db.execute(
         "SELECT id, subject FROM team_gone WHERE origin = ? AND announced_seq IS NULL AND refused IS NULL", (MINE,)
     ).fetchall()
-    own = subject(member)[:13]  # a subject that was opened under another name waits until that one is used again
+    own = prefix(member)  # a subject that was opened under another name waits until that one is used again
     return [row[0] for row in rows if row[1].startswith(own)], [row[0] for row in rows if not row[1]]
 
 
@@ -212,6 +223,26 @@ def withdraw(db: Connection, ids: Iterable[str], now: int) -> None:
         db.execute("DELETE FROM team_facts WHERE id = ?", (each,))
         if row:
             _hold(db, *row)
+
+
+def take_away(db: Connection, things: Iterable[tuple[str, ...]], now: int) -> None:
+    """Things of this person go for ever, under each name that was used, whatever versions are known here: other
+    machines may have said them, and this database may be a restored one. Inside a transaction."""
+    begins = {str(row[0]) for row in db.execute("SELECT value FROM team_state WHERE key LIKE 'prefix/%'")}
+    with suppress(NmemError):
+        us = config.load()
+        begins |= {prefix(us.member)} if us else set()
+    if not begins:
+        return
+    ends = {about(*each) for each in things}
+    gone = [(f"{begin}{end}", now) for begin in sorted(begins) for end in sorted(ends)]
+    db.executemany(
+        "INSERT INTO team_gone (id, subject, origin, at) VALUES (?1, ?1, 'mine', ?2) ON CONFLICT (id) DO UPDATE"
+        " SET subject = excluded.subject, origin = 'mine', announced_seq = NULL, refused = NULL"
+        " WHERE origin != 'mine' OR subject = ''",
+        gone,
+    )
+    db.execute(f"DELETE FROM team_facts WHERE subject {_IN}", (json.dumps([each[0] for each in gone]),))  # noqa: S608
 
 
 def announce_again(db: Connection, member: str) -> None:
@@ -347,7 +378,7 @@ def join(db: Connection, member: str, device: str) -> None:
     with transaction(db):
         keep(db, "device", device)
         keep(db, "rules", "")  # what was said to another team may be older than they
-        keep(db, f"prefix/{digest(member)}", subject(member)[:13])
+        keep(db, f"prefix/{digest(member)}", prefix(member))
 
 
 def withdraw_all(db: Connection, member: str, project_id: int = 0) -> int:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from contextlib import closing
 
+import pytest
+
+from capture.redaction import settings
 from capture.storage import store
 from nmem.team import config, local
 from nmem.undo import undo
@@ -155,8 +158,8 @@ def test_another_server_in_its_place_is_told_everything(team: Team) -> None:
     assert alice.now().set_back and bob.now().set_back
     settled(alice, bob)
     assert {row[1] for row in team.facts().values()} == {"stays here"} == bob.titles()
-    assert len(team.sql("SELECT id FROM nmem.gone WHERE subject != ''")) == 1, (
-        "also what was gone before this server was"
+    assert len(team.sql("SELECT id FROM nmem.gone WHERE subject != ''")) == 2, (
+        "also what was gone before this server was: the episode, and what may have been decided in it"
     )
 
 
@@ -232,3 +235,83 @@ def test_a_whole_project_that_is_purged_is_taken_back(three: Three) -> None:
     alice.purge(projects=(name,))
     settled(*three)
     assert bob.titles() == set() and alice.team.facts() == {}
+
+
+def test_a_row_whose_id_is_ones_subject_stops_no_purge(three: Three) -> None:
+    """What a member who means ill plants, and this person then purges from this machine alone."""
+    alice = three[0]
+    about = shared_by(*three)
+    with alice.db() as db:
+        db.execute(
+            "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, seq, title, own)"
+            " VALUES (?, 'acme', 'learning', ?, 1, 'bob', 'd', ?, 99, 'bait', 0)",
+            (about, local.subject("bob", "x"), NOW),
+        )
+    alice.purge(texts=("bait",))
+    with alice.db() as db:
+        db.execute("DELETE FROM team_facts WHERE kind = 'episode'")
+        found = db.execute("SELECT subject, origin, announced_seq FROM team_gone WHERE id = ?", (about,)).fetchall()
+        assert [tuple(row) for row in found] == [(about, "mine", None)]
+    settled(*three)
+    nowhere("vendor", *three)
+
+
+def put_away(alice: Member) -> bytes:
+    """The file of a memory as it is now."""
+    with alice.db() as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return (alice.folder / "nmem.db").read_bytes()
+
+
+def put_back(alice: Member, before: bytes) -> None:
+    for each in ("nmem.db", "nmem.db-wal", "nmem.db-shm"):
+        (alice.folder / each).unlink(missing_ok=True)
+    (alice.folder / "nmem.db").write_bytes(before)
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_a_purge_travels_from_a_database_that_is_older_than_what_was_shared(three: Three, joined: bool) -> None:
+    alice, bob, _ = three
+    alice.now()
+    alice.episode("secret-session", "Move to the new vendor", "Zanzibar Ltd")
+    with alice.db() as db:
+        if not joined:
+            db.execute("DELETE FROM team_state")
+    before = put_away(alice)
+    if not joined:
+        alice.join()
+    settled(*three)
+    assert bob.titles() == {"Move to the new vendor"}
+    put_back(alice, before)
+    with alice.here():
+        alice.purge(sessions=("secret-session",))
+    alice.join()
+    settled(*three)
+    nowhere("vendor", *three)
+
+
+def test_a_learning_that_is_purged_from_an_older_database_goes_from_all(three: Three) -> None:
+    alice, bob, _ = three
+    alice.learn("ask Zanzibar first")
+    before = put_away(alice)
+    settled(*three)
+    put_back(alice, before)
+    alice.purge(ids=(("learning", "1"),))
+    settled(*three)
+    nowhere("Zanzibar", *three)
+    assert bob.titles() == set()
+
+
+def test_a_purge_travels_after_another_machine_redacted_what_was_said_anew(team: Team) -> None:
+    first, second, bob = team.member("alice", "a-one"), team.member("alice", "a-two"), team.member("bob")
+    first.episode("secret-session", "Move the Waldemar vendor", "Zanzibar Ltd")
+    settled(first, second, bob)
+    with first.db() as db:
+        local.unshare(db, 1)
+    (second.folder / "config.toml").write_text('[redaction]\nwords = ["waldemar"]\n')
+    settings._recent.clear()
+    settled(second, bob, first)
+    assert "vendor" in str(bob.titles()) and "Waldemar" not in str(bob.titles())
+    first.purge(sessions=("secret-session",))
+    settled(first, second, bob)
+    nowhere("vendor", bob, second, first)
