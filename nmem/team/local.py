@@ -291,10 +291,47 @@ def _anothers(db: Connection, gone: Gone) -> bool:
 def clear_gone(db: Connection) -> None:
     """What is gone does not come back with the undo of a purge, nor with a restored backup."""
     with transaction(db):
-        db.execute(
-            "DELETE FROM team_facts WHERE id IN (SELECT id FROM team_gone)"
-            " OR subject IN (SELECT subject FROM team_gone WHERE subject != '')"
+        _clear(db)
+
+
+def _clear(db: Connection) -> None:
+    db.execute(
+        "DELETE FROM team_facts WHERE id IN (SELECT id FROM team_gone)"
+        " OR subject IN (SELECT subject FROM team_gone WHERE subject != '')"
+    )
+
+
+def clear_returned(db: Connection) -> None:
+    """What is gone did not come back with an undo or a backup, nor what sessions were told of it.
+
+    Inside a transaction.
+    """
+    _clear(db)
+    told = "item > 'team/' AND item < 'team0' AND substr(item, 6) NOT IN (SELECT id FROM team_facts)"
+    db.execute(
+        "UPDATE injections SET text = '' WHERE text != ''"  # noqa: S608 - our words
+        f" AND id IN (SELECT injection_id FROM injection_items WHERE {told})"
+    )
+    db.execute(f"UPDATE injection_items SET text = '', reason = '', files = '[]', used_how = NULL WHERE {told}")  # noqa: S608
+
+
+def carry(db: Connection, live: Connection) -> None:
+    """What the database that is there knows to be gone is gone from the one that a backup puts in its place.
+
+    What was purged from this machine alone comes back with a backup that holds it, as it does with an undo.
+    """
+    gone = live.execute("SELECT id, subject, origin, at, announced_seq, refused FROM team_gone").fetchall()
+    names = live.execute("SELECT key, value FROM team_state WHERE key LIKE 'prefix/%'").fetchall()
+    with transaction(db):
+        db.executemany(
+            "INSERT INTO team_gone (id, subject, origin, at, announced_seq, refused) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET subject = excluded.subject, origin = excluded.origin,"
+            " announced_seq = excluded.announced_seq, refused = excluded.refused WHERE origin != 'mine'"
+            " OR excluded.origin = 'mine'",
+            [tuple(row) for row in gone],
         )
+        db.execute("DELETE FROM team_gone WHERE origin = ? AND id IN (SELECT id FROM team_facts)", (HERE,))
+        db.executemany("INSERT OR IGNORE INTO team_state (key, value) VALUES (?, ?)", [tuple(row) for row in names])
 
 
 def take_facts(

@@ -10,6 +10,7 @@ from capture.redaction import settings
 from capture.storage import store
 from nmem.team import config, local
 from nmem.undo import undo
+from tests.nmem.command_line import run as nmem
 from tests.nmem.team.conftest import NOW, Member, Team, on_server, settled
 
 Three = tuple[Member, Member, Member]
@@ -315,3 +316,81 @@ def test_a_purge_travels_after_another_machine_redacted_what_was_said_anew(team:
     first.purge(sessions=("secret-session",))
     settled(first, second, bob)
     nowhere("vendor", bob, second, first)
+
+
+def backed_up(member: Member) -> str:
+    with member.here():
+        done = nmem("backup")
+        assert done.returncode == 0, done.stderr
+    return str(next((member.folder / "backups").glob("nmem-*.db")))
+
+
+def restored(member: Member, path: str) -> None:
+    with member.here():
+        done = nmem("restore", path, "--yes")
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_purge_that_waits_for_the_server_is_announced_after_a_restore(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    path = backed_up(alice)
+    alice.purge(sessions=("secret-session",))
+    restored(alice, path)
+    assert alice.titles() == {"stays here"}
+    settled(*three)
+    nowhere("vendor", *three)
+    assert bob.titles() == {"stays here"}
+
+
+def test_what_another_took_back_is_not_there_after_a_restore_before_any_pass(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    (told,) = (row[0] for row in bob.rows("id", "kind = 'episode'"))
+    tell(bob, told)
+    path = backed_up(bob)
+    alice.purge(sessions=("secret-session",))
+    settled(*three)
+    restored(bob, path)
+    assert bob.titles() == {"stays here"} and was_told(bob) == [("", "")]
+
+
+def test_what_was_purged_from_this_machine_alone_comes_back_with_a_backup_that_holds_it(three: Three) -> None:
+    bob = three[1]
+    shared_by(*three)
+    path = backed_up(bob)
+    bob.purge(texts=("Zanzibar",))
+    restored(bob, path)
+    settled(*three)
+    assert bob.titles() == {"Move to the new vendor", "stays here"}
+
+
+def tell(member: Member, fact: str) -> None:
+    """A session is told of another's fact."""
+    with member.db() as db:
+        db.execute("INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at) VALUES"
+                   " ('told', 'claude', 1, '/src/shop', ?, ?)", (NOW, NOW))  # fmt: skip
+        db.execute("INSERT INTO injections (id, session_id, at, event, client, text, tokens)"
+                   " VALUES (1, 'told', ?, 'session_start', 'claude', 'Zanzibar', 1)", (NOW,))  # fmt: skip
+        db.execute("INSERT INTO injection_items (injection_id, position, item, kind, score, reason, text, tokens)"
+                   " VALUES (1, 0, ?, 'team', 1, '', 'Zanzibar', 1)", (f"team/{fact}",))  # fmt: skip
+
+
+def was_told(member: Member) -> list[tuple[str, str]]:
+    with member.db() as db:
+        found = db.execute("SELECT i.text, t.text FROM injections i JOIN injection_items t ON t.injection_id = i.id")
+        return [tuple(row) for row in found]
+
+
+def test_an_undo_brings_nothing_back_that_another_took_away_meanwhile(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    (told,) = (row[0] for row in bob.rows("id", "kind = 'episode'"))
+    tell(bob, told)
+    bob.purge(texts=("Zanzibar",))
+    alice.purge(sessions=("secret-session",))
+    alice.now()
+    bob.now()
+    with closing(store.connect(bob.db_path, timeout=5)) as db:
+        undo(db, NOW)
+    assert bob.titles() == {"stays here"} and was_told(bob) == [("", "")]
