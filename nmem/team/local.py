@@ -27,6 +27,7 @@ MINE, THEIRS, HERE = "mine", "theirs", "here"
 """Where something gone was taken away: by this person, by another, or from this machine alone."""
 _IN = "IN (SELECT value FROM json_each(?))"
 _LAST = 1 << 62
+_BACK = "back/"
 CHUNK = 500
 """Rows that are written in one transaction where each takes several statements."""
 _MOST_FILES = 200
@@ -139,6 +140,7 @@ def unshare(db: Connection, project_id: int) -> bool:
     """Share it no longer; what others said of it is forgotten here. Whether it was shared."""
     with transaction(db):
         _forget(db, "project_id = ?", project_id)
+        db.execute("DELETE FROM team_state WHERE key LIKE 'back/%' AND value = ?", (str(project_id),))
         return db.execute("DELETE FROM team_projects WHERE project_id = ?", (project_id,)).rowcount > 0
 
 
@@ -245,6 +247,22 @@ def take_away(db: Connection, things: Iterable[tuple[str, ...]], now: int) -> No
     db.execute(f"DELETE FROM team_facts WHERE subject {_IN}", (json.dumps([each[0] for each in gone]),))  # noqa: S608
 
 
+def taken_back(db: Connection) -> set[str]:
+    """Subjects of which another machine of this person took back what was said: this one says nothing of them."""
+    rows = db.execute("SELECT substr(key, 6) FROM team_state WHERE key > 'back/' AND key < 'back0'")
+    return {str(row[0]) for row in rows}
+
+
+def to_look_at(db: Connection, team: str, member: str) -> set[int]:
+    """Projects of which this person said something on another machine that the rules of this one have not seen."""
+    rows = db.execute(
+        "SELECT DISTINCT project_id FROM team_facts INDEXED BY team_facts_to_look_at WHERE own = 1"
+        " AND substr(digest, 1, 2) = '?.' AND author = ? AND team = ?",
+        (member, team),
+    )
+    return {int(row[0]) for row in rows}
+
+
 def announce_again(db: Connection, member: str) -> None:
     """The server is another one, or what it was some time ago: it is told all once more, what is gone first."""
     with transaction(db):
@@ -273,10 +291,14 @@ def take_gone(db: Connection, member: str, gone: Sequence[Gone], key: str, read:
         for each in gone:
             if not each.subject:
                 row = db.execute(
-                    "DELETE FROM team_facts WHERE id = ? AND author = ? RETURNING subject", (each.id, each.author)
+                    "DELETE FROM team_facts WHERE id = ? AND author = ?"
+                    " RETURNING subject, own AND source != '', project_id",
+                    (each.id, each.author),
                 ).fetchone()
                 if row:
                     went += 1
+                    if row[1]:  # another machine of this person took it back: this one does not say it again
+                        keep(db, f"{_BACK}{row[0]}", str(row[2]))
                     _hold(db, str(row[0]), each.author)
         keep_far(db, key, read)
     return went
@@ -321,7 +343,7 @@ def carry(db: Connection, live: Connection) -> None:
     What was purged from this machine alone comes back with a backup that holds it, as it does with an undo.
     """
     gone = live.execute("SELECT id, subject, origin, at, announced_seq, refused FROM team_gone").fetchall()
-    names = live.execute("SELECT key, value FROM team_state WHERE key LIKE 'prefix/%'").fetchall()
+    names = live.execute("SELECT key, value FROM team_state WHERE key LIKE 'prefix/%' OR key LIKE 'back/%'").fetchall()
     with transaction(db):
         db.executemany(
             "INSERT INTO team_gone (id, subject, origin, at, announced_seq, refused) VALUES (?, ?, ?, ?, ?, ?)"

@@ -78,18 +78,38 @@ def make(db: Connection, us: Membership, step: Callable[[], None], now: int) -> 
     """Write the versions that are missing, of every shared project; `step` is called now and then."""
     made, shared = Made(), local.projects(db, us.team)
     made.strangers = [each.name for each in shared if not each.same]
-    by = rules()
     try:
-        if local.state(db, _RULES) != by:
-            for each in local.spoken_of(db, us.team, shared):
-                _Project(db, us, each, made, step, now).again()
-            local.keep(db, _RULES, by)
+        _look(db, us, made, shared, step, now)
         for each in shared:
             if each.same:
                 _Project(db, us, each, made, step, now).make()
     except _PurgedMeanwhile:
         made.whole = False
     return made
+
+
+def look(db: Connection, us: Membership, step: Callable[[], None], now: int) -> Made:
+    """What this person said on other machines, by the rules of this one: they may know of more secrets."""
+    made = Made()
+    try:
+        _look(db, us, made, local.projects(db, us.team), step, now)
+    except _PurgedMeanwhile:
+        made.whole = False
+    return made
+
+
+def _look(
+    db: Connection, us: Membership, made: Made, shared: Sequence[Shared], step: Callable[[], None], now: int
+) -> None:
+    """All that was said, where the rules are others than at the last look; else what has come since."""
+    by = rules()
+    every = local.state(db, _RULES) != by
+    some = local.to_look_at(db, us.team, us.member)
+    for each in local.spoken_of(db, us.team, shared) if every or some else ():
+        if every or each.project_id in some:
+            _Project(db, us, each, made, step, now).again(every=every)
+    if every:
+        local.keep(db, _RULES, by)
 
 
 class _Project:
@@ -106,7 +126,7 @@ class _Project:
 
     def make(self) -> None:
         """What is settled and not said yet, or said otherwise."""
-        known, there = self._known(), set()
+        known, there, back = self._known(), set(), local.taken_back(self.db)
         waiting: list[tuple[Material, str, str, Texts]] = []
         for one in material.of(self.db, self.shared):
             self.step()  # also where nothing is new: it is not the server that takes the time
@@ -114,6 +134,8 @@ class _Project:
             if about in there:
                 continue  # two entries of one name: the first is the one that is found
             there.add(about)
+            if about in back:
+                continue
             raw = digest(one.title, one.body, json.dumps([one.files, sorted(one.data.items())]))
             had = known.get(about)
             if had and raw in had.raws:
@@ -201,19 +223,22 @@ class _Project:
                 local.withdraw(self.db, [str(row[0]) for row in rows[at : at + _BATCH]], self.now)
                 self.made.withdrawn += len(rows[at : at + _BATCH])
 
-    def again(self) -> None:
+    def again(self, *, every: bool) -> None:
         """Versions that the rules in force would have redacted otherwise go, and come back as the rules want them."""
         rows = self.db.execute(
             "SELECT id, kind, subject, at, title, body, files, data, gone, session_id, source, digest FROM team_facts"
-            " WHERE project_id = ? AND own = 1 AND author = ? AND team = ? AND gone != 2 ORDER BY rowid",
-            (self.shared.project_id, self.us.member, self.us.team),
+            " WHERE project_id = ? AND own = 1 AND author = ? AND team = ? AND gone != 2"
+            " AND (? OR substr(digest, 1, 2) = '?.') ORDER BY rowid",
+            (self.shared.project_id, self.us.member, self.us.team, every),
         ).fetchall()
-        changed = []
+        changed, fine = [], []
         for row in rows:
             self.step()
             said = self.fit.again((row[4], row[5], row[6], row[7]))
             if digest(*said) != str(row[11]).partition(".")[2]:
                 changed.append((row, said))
+            elif str(row[11]).startswith("?."):
+                fine.append((f"-{row[11][1:]}", row[0]))
         for at in range(0, len(changed), _BATCH):
             with transaction(self.db):
                 self._undisturbed()
@@ -221,7 +246,10 @@ class _Project:
                     local.withdraw(self.db, [row[0]], self.now)
                     self.made.withdrawn += 1
                     if not row[8] and self.shared.same:
-                        self.insert(row[2], row[1], row[3], said, (row[9], row[10], f"?.{digest(*said)}"))
+                        self.insert(row[2], row[1], row[3], said, (row[9], row[10], f"-.{digest(*said)}"))
+        for at in range(0, len(fine), _BATCH):
+            with transaction(self.db):
+                self.db.executemany("UPDATE team_facts SET digest = ? WHERE id = ?", fine[at : at + _BATCH])
 
 
 class Fit:

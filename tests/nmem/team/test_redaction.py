@@ -6,7 +6,7 @@ import pytest
 
 from capture.redaction import settings
 from nmem.team import config, local, versions
-from tests.nmem.team.conftest import Member, settled
+from tests.nmem.team.conftest import Member, Team, settled
 
 Three = tuple[Member, Member, Member]
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
@@ -119,3 +119,30 @@ def test_what_was_said_under_older_rules_in_a_team_that_was_left_is_looked_at_on
     alice.join()
     alice.now()
     assert "aldemar" not in everything(alice) and len(alice.team.facts()) == 1
+
+
+@pytest.mark.parametrize("first", ["lax", "strict"])
+def test_what_one_machine_redacted_anew_never_comes_out_again_from_another_with_older_rules(
+    team: Team, first: str
+) -> None:
+    lax, strict, bob = team.member("alice", "a-lax"), team.member("alice", "a-strict"), team.member("bob")
+
+    def settle(*members: Member) -> None:
+        for each in members:
+            settings._recent.clear()
+            each.now()
+
+    lax.learn("ask Waldemar first", "plain words")
+    strict.learn("ask Waldemar first", "plain words")
+    settle(*((lax, strict) if first == "lax" else (strict, lax)), bob, lax, strict, bob)
+    (strict.folder / "config.toml").write_text('[redaction]\nwords = ["waldemar"]\n')
+    settle(strict, lax, strict)
+    for _ in range(3):
+        settle(lax)
+        assert "aldemar" not in everything(lax)
+        settle(strict)
+    settle(bob)
+    assert "aldemar" not in everything(lax) and "aldemar" not in str(bob.rows())
+    lax.episode("later", "Call Waldemar", "He was asked.")
+    settle(lax, strict, lax, strict, bob)
+    assert "aldemar" not in everything(lax) and len(bob.titles()) == 3
