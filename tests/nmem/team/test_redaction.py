@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from capture.redaction import settings
@@ -146,3 +148,32 @@ def test_what_one_machine_redacted_anew_never_comes_out_again_from_another_with_
     lax.episode("later", "Call Waldemar", "He was asked.")
     settle(lax, strict, lax, strict, bob)
     assert "aldemar" not in everything(lax) and len(bob.titles()) == 3
+
+
+def test_paths_out_of_the_project_and_what_other_projects_are_called_stay_at_home(three: Three) -> None:
+    alice = three[0]
+    with alice.db() as db:
+        db.execute("INSERT INTO projects (id, key, name, root, remote, created_at) VALUES"
+                   " (7, 'github.com/acme/umbrella-billing', 'umbrella-billing', '/odd/umbrella-billing',"
+                   " 'github.com/acme/umbrella-billing', 0)")  # fmt: skip
+    outside = (
+        "/srv/clients/umbrella/contract.md", "D:\\clients\\umbrella\\x.py", "/src/other/umbrella/keys.py",
+        "C:/clients/umbrella", "\\\\nas\\umbrella\\x.doc", "file:///srv/umbrella/x", "~/umbrella/notes.txt",
+        "/mnt/Big umbrella/x", "-I/srv/umbrella/include", "nas:/srv/umbrella/x",
+        "/clients/umbrella/x.pdf", "/odd/umbrella-billing/src", "umbrella-billing", "github.com/acme/umbrella-billing",
+    )  # fmt: skip
+    alice.episode("s1", f"Look at {outside[0]}", "Edited " + ", ".join(outside))
+    alice.learn(*(f"see {each} first" for each in outside))
+    with alice.db() as db:
+        db.execute("UPDATE work_units SET learned = ?", (json.dumps([f"it is in `{each}`" for each in outside]),))
+        db.execute("UPDATE narrations SET outcome = ?", (f"moved to {outside[1]}.",))
+    alice.now()
+    assert "umbrella" not in everything(alice) and len(alice.team.facts()) == 1 + len(outside)
+
+
+def test_routes_addresses_and_relative_paths_are_no_paths_out_of_the_project(three: Three) -> None:
+    alice = three[0]
+    said = "POST /api/v1/users and/or https://example.org/srv/x.html in src/srv/a.py, ./b.py, 3/4 of /when it rains"
+    alice.episode("s1", "Routes", said)
+    alice.now()
+    assert alice.rows("body") == [(said,)]
