@@ -193,6 +193,7 @@ def _poured(live: sqlite3.Connection, db_path: str, work: Path, progress: copyin
         kept = places.fresh(place, places.BEFORE, ".db") if place else None
         with closing(copying.opened(db_path)) as watch:
             moment = _keep(live, watch, db_path, kept, locked=number > 0)
+            _gone(live, work)
             try:
                 copying.pour(work, live, partial(_same, watch, moment), progress)
                 return str(kept or "")
@@ -206,6 +207,18 @@ def _poured(live: sqlite3.Connection, db_path: str, work: Path, progress: copyin
                     f"{db_path} is being written to all the time: stop the writers, then restore again"
                 ) from None
     raise NmemError("hooks write to the database faster than it can be copied: try again in a moment")
+
+
+def _gone(live: sqlite3.Connection, work: Path) -> None:
+    """What was taken back from a team, by anybody, is in no database that a backup makes."""
+    from nmem.team import local  # on use: start-up stays short
+
+    with closing(store.connect(str(work))) as db:
+        db.execute("PRAGMA secure_delete = ON")
+        with contextlib.suppress(sqlite3.DatabaseError):  # there is none yet, or it is damaged: it says nothing
+            local.carry(db, live)
+        with store.transaction(db):
+            local.clear_returned(db)
 
 
 def _keep(live: sqlite3.Connection, watch: sqlite3.Connection, db_path: str, kept: Path | None, *, locked: bool) -> int:

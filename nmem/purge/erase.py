@@ -44,6 +44,7 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
     _ids(db, reach)
     _tasks(db)
     _injections(db, chosen)
+    _team(db)
     _corrections(db)
     learned.forget(db, sorted(reach.touched | reach.sessions))
     _learnings(db, reach)
@@ -61,7 +62,6 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
     _meaning(db, reach)
     copies.purge(db, reach.touched | reach.copies | reach.uncopied)
     _threads(db)
-    _team(db)
     _projects(db, reach)
     if chosen.everywhere:
         with journal.every():
@@ -303,10 +303,29 @@ def _threads(db: Connection) -> None:
 
 
 def _team(db: Connection) -> None:
-    """What a team was told of these sessions and learnings is withdrawn: a trigger notes it, the next pass says so."""
+    """What a team was told of these sessions and learnings is taken back: it is noted, and the next pass says so.
+
+    Noted is whatever could have been said of them, also where nothing here tells that it was.
+    """
+    from nmem.team import local  # on use: start-up stays short
+
     of = "SELECT id FROM purge_t UNION SELECT id FROM purge_s"
     learned = "SELECT 'learning/' || id FROM purge_l UNION SELECT item FROM purge_i WHERE item LIKE 'learning/%'"
     db.execute(f"DELETE FROM team_facts WHERE own = 1 AND (session_id IN ({of}) OR source IN ({learned}))")  # noqa: S608
+    began = db.execute(
+        f"SELECT session_id, at FROM prompts WHERE source = 'user' AND session_id IN ({of})"  # noqa: S608 - our words
+        " UNION SELECT session_id, started_at FROM work_units WHERE id IN (SELECT id FROM purge_u) UNION"
+        " SELECT u.session_id, p.at FROM work_units u JOIN prompts p ON p.id = u.first_prompt_id WHERE u.id IN"
+        f" (SELECT id FROM purge_u) UNION SELECT session_id, at FROM said_decisions WHERE session_id IN ({of})"
+    ).fetchall()
+    things: list[tuple[str, ...]] = [
+        (kind, str(row[0]), str(row[1])) for row in began for kind in ("episode", "decision")
+    ]
+    things += [("learning", *map(str, row)) for row in db.execute(
+        "SELECT n.name, l.kind, l.key FROM learnings l JOIN (SELECT id AS project_id, remote AS name FROM projects"  # noqa: S608
+        " UNION SELECT project_id, shared_as FROM team_projects) n USING (project_id) WHERE n.name != ''"
+        f" AND ('learning/' || l.id IN ({learned}) OR l.project_id IN (SELECT id FROM purge_j))")]  # fmt: skip
+    local.take_away(db, things, local.now())
 
 
 def _projects(db: Connection, reach: Reach) -> None:

@@ -10,12 +10,15 @@ import json
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b, sha256
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from capture.text import clean
+from nmem.errors import NmemError
+from nmem.team import config
 from nmem.team.server import Came, Fact, Gone, Mark
 from nmem.text import json_list, json_object
 
@@ -24,6 +27,7 @@ MINE, THEIRS, HERE = "mine", "theirs", "here"
 """Where something gone was taken away: by this person, by another, or from this machine alone."""
 _IN = "IN (SELECT value FROM json_each(?))"
 _LAST = 1 << 62
+_BACK = "back/"
 CHUNK = 500
 """Rows that are written in one transaction where each takes several statements."""
 _MOST_FILES = 200
@@ -56,9 +60,17 @@ class Read:
 
 def subject(member: str, *what: str) -> str:
     """What stands for a thing of a member in all its versions: two hashes, of which the server checks the first."""
-    return (
-        f"{sha256(member.encode()).hexdigest()[:12]}.{blake2b(json.dumps(what).encode(), digest_size=16).hexdigest()}"
-    )
+    return f"{prefix(member)}{about(*what)}"
+
+
+def prefix(member: str) -> str:
+    """How the subjects of a member begin."""
+    return f"{sha256(member.encode()).hexdigest()[:12]}."
+
+
+def about(*what: str) -> str:
+    """How the subject of a thing ends, whoever it is of."""
+    return blake2b(json.dumps(what).encode(), digest_size=16).hexdigest()
 
 
 def now() -> int:
@@ -128,6 +140,7 @@ def unshare(db: Connection, project_id: int) -> bool:
     """Share it no longer; what others said of it is forgotten here. Whether it was shared."""
     with transaction(db):
         _forget(db, "project_id = ?", project_id)
+        db.execute("DELETE FROM team_state WHERE key LIKE 'back/%' AND value = ?", (str(project_id),))
         return db.execute("DELETE FROM team_projects WHERE project_id = ?", (project_id,)).rowcount > 0
 
 
@@ -182,7 +195,7 @@ def untold(db: Connection, member: str) -> tuple[list[str], list[str]]:
     rows = db.execute(
         "SELECT id, subject FROM team_gone WHERE origin = ? AND announced_seq IS NULL AND refused IS NULL", (MINE,)
     ).fetchall()
-    own = subject(member)[:13]  # a subject that was opened under another name waits until that one is used again
+    own = prefix(member)  # a subject that was opened under another name waits until that one is used again
     return [row[0] for row in rows if row[1].startswith(own)], [row[0] for row in rows if not row[1]]
 
 
@@ -214,6 +227,42 @@ def withdraw(db: Connection, ids: Iterable[str], now: int) -> None:
             _hold(db, *row)
 
 
+def take_away(db: Connection, things: Iterable[tuple[str, ...]], now: int) -> None:
+    """Things of this person go for ever, under each name that was used, whatever versions are known here: other
+    machines may have said them, and this database may be a restored one. Inside a transaction."""
+    begins = {str(row[0]) for row in db.execute("SELECT value FROM team_state WHERE key LIKE 'prefix/%'")}
+    with suppress(NmemError):
+        us = config.load()
+        begins |= {prefix(us.member)} if us else set()
+    if not begins:
+        return
+    ends = {about(*each) for each in things}
+    gone = [(f"{begin}{end}", now) for begin in sorted(begins) for end in sorted(ends)]
+    db.executemany(
+        "INSERT INTO team_gone (id, subject, origin, at) VALUES (?1, ?1, 'mine', ?2) ON CONFLICT (id) DO UPDATE"
+        " SET subject = excluded.subject, origin = 'mine', announced_seq = NULL, refused = NULL"
+        " WHERE origin != 'mine' OR subject = ''",
+        gone,
+    )
+    db.execute(f"DELETE FROM team_facts WHERE subject {_IN}", (json.dumps([each[0] for each in gone]),))  # noqa: S608
+
+
+def taken_back(db: Connection) -> set[str]:
+    """Subjects of which another machine of this person took back what was said: this one says nothing of them."""
+    rows = db.execute("SELECT substr(key, 6) FROM team_state WHERE key > 'back/' AND key < 'back0'")
+    return {str(row[0]) for row in rows}
+
+
+def to_look_at(db: Connection, team: str, member: str) -> set[int]:
+    """Projects of which this person said something on another machine that the rules of this one have not seen."""
+    rows = db.execute(
+        "SELECT DISTINCT project_id FROM team_facts INDEXED BY team_facts_to_look_at WHERE own = 1"
+        " AND substr(digest, 1, 2) = '?.' AND author = ? AND team = ?",
+        (member, team),
+    )
+    return {int(row[0]) for row in rows}
+
+
 def announce_again(db: Connection, member: str) -> None:
     """The server is another one, or what it was some time ago: it is told all once more, what is gone first."""
     with transaction(db):
@@ -242,10 +291,14 @@ def take_gone(db: Connection, member: str, gone: Sequence[Gone], key: str, read:
         for each in gone:
             if not each.subject:
                 row = db.execute(
-                    "DELETE FROM team_facts WHERE id = ? AND author = ? RETURNING subject", (each.id, each.author)
+                    "DELETE FROM team_facts WHERE id = ? AND author = ?"
+                    " RETURNING subject, own AND source != '', project_id",
+                    (each.id, each.author),
                 ).fetchone()
                 if row:
                     went += 1
+                    if row[1]:  # another machine of this person took it back: this one does not say it again
+                        keep(db, f"{_BACK}{row[0]}", str(row[2]))
                     _hold(db, str(row[0]), each.author)
         keep_far(db, key, read)
     return went
@@ -260,10 +313,47 @@ def _anothers(db: Connection, gone: Gone) -> bool:
 def clear_gone(db: Connection) -> None:
     """What is gone does not come back with the undo of a purge, nor with a restored backup."""
     with transaction(db):
-        db.execute(
-            "DELETE FROM team_facts WHERE id IN (SELECT id FROM team_gone)"
-            " OR subject IN (SELECT subject FROM team_gone WHERE subject != '')"
+        _clear(db)
+
+
+def _clear(db: Connection) -> None:
+    db.execute(
+        "DELETE FROM team_facts WHERE id IN (SELECT id FROM team_gone)"
+        " OR subject IN (SELECT subject FROM team_gone WHERE subject != '')"
+    )
+
+
+def clear_returned(db: Connection) -> None:
+    """What is gone did not come back with an undo or a backup, nor what sessions were told of it.
+
+    Inside a transaction.
+    """
+    _clear(db)
+    told = "item > 'team/' AND item < 'team0' AND substr(item, 6) NOT IN (SELECT id FROM team_facts)"
+    db.execute(
+        "UPDATE injections SET text = '' WHERE text != ''"  # noqa: S608 - our words
+        f" AND id IN (SELECT injection_id FROM injection_items WHERE {told})"
+    )
+    db.execute(f"UPDATE injection_items SET text = '', reason = '', files = '[]', used_how = NULL WHERE {told}")  # noqa: S608
+
+
+def carry(db: Connection, live: Connection) -> None:
+    """What the database that is there knows to be gone is gone from the one that a backup puts in its place.
+
+    What was purged from this machine alone comes back with a backup that holds it, as it does with an undo.
+    """
+    gone = live.execute("SELECT id, subject, origin, at, announced_seq, refused FROM team_gone").fetchall()
+    names = live.execute("SELECT key, value FROM team_state WHERE key LIKE 'prefix/%' OR key LIKE 'back/%'").fetchall()
+    with transaction(db):
+        db.executemany(
+            "INSERT INTO team_gone (id, subject, origin, at, announced_seq, refused) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET subject = excluded.subject, origin = excluded.origin,"
+            " announced_seq = excluded.announced_seq, refused = excluded.refused WHERE origin != 'mine'"
+            " OR excluded.origin = 'mine'",
+            [tuple(row) for row in gone],
         )
+        db.execute("DELETE FROM team_gone WHERE origin = ? AND id IN (SELECT id FROM team_facts)", (HERE,))
+        db.executemany("INSERT OR IGNORE INTO team_state (key, value) VALUES (?, ?)", [tuple(row) for row in names])
 
 
 def take_facts(
@@ -347,7 +437,7 @@ def join(db: Connection, member: str, device: str) -> None:
     with transaction(db):
         keep(db, "device", device)
         keep(db, "rules", "")  # what was said to another team may be older than they
-        keep(db, f"prefix/{digest(member)}", subject(member)[:13])
+        keep(db, f"prefix/{digest(member)}", prefix(member))
 
 
 def withdraw_all(db: Connection, member: str, project_id: int = 0) -> int:

@@ -217,7 +217,10 @@ class _Pass:
         self.done.left = not made.whole
         self._fetch_gone(there)
         self._fetch(there)
+        looked = versions.look(self.db, self.us, self.watch.step, local.now())
         self._announce(there)  # what was purged here meanwhile may just have been sent
+        if looked.new and looked.whole and made.whole:
+            self._send(there)
         local.take_members(self.db, self.us.team, there.members())
 
     def _noticed(self, there: Server) -> None:

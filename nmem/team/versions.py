@@ -7,6 +7,7 @@ what was purged meanwhile is found by the number of the newest purge, and nothin
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
@@ -29,6 +30,25 @@ _FILES, _LISTED = 60, 12
 _BATCH = local.CHUNK
 _RULES = "rules"
 """Under which the rules are kept by which all versions were looked at."""
+
+_PART = r"[^\s\\/'\"`:;,()<>|*?\[\]{}]{1,255}"
+_BLANK = r"(?:[^\s\\/'\"`:;,.()<>|*?\[\]{}]{1,255} (?=[^\s\\/]{1,255}[\\/]))?"
+_BEGINS = r"(?:(?<![\w.~@/\\-])|(?<=-[A-Za-z]))"
+"""A part of a path; the beginning of one with a blank in it, which goes on behind; where a path begins."""
+_TOPS = (
+    "Applications Library System Users Volumes backup backups cygdrive data etc export exports home host hostfs lib"
+    " mnt media net nfs nix opt private root rootfs run snap src srv tmp usr var work workspace workspaces"
+).replace(" ", "|")
+"""Where absolute paths begin; other words behind a slash may be a route or a command, unless it ends like a file."""
+_OUTSIDE = re.compile(
+    r"\bfile:/+[^\s'\"`<>]+"
+    rf"|(?<!\w)[A-Za-z]:(?:[\\/]+{_BLANK}{_PART}){{1,30}}[\\/]*"
+    rf"|(?<![\w\\])\\{{2,4}}{_PART}(?:\\{{1,2}}{_BLANK}{_PART}){{1,30}}"
+    rf"|{_BEGINS}(?:~|/(?:{_TOPS}))(?:/+{_BLANK}{_PART}){{1,30}}/?"
+    rf"|{_BEGINS}/(?:{_BLANK}{_PART}/){{1,30}}{_PART}\.\w{{1,8}}(?!\w)"
+)
+"""Absolute paths, of whatever system: those within the project are relative by then."""
+ELSEWHERE, ANOTHER = "[elsewhere]", "[another project]"
 
 Texts = tuple[str, str, str, str]
 """Title, body, files and data as they leave; the last two are JSON."""
@@ -78,18 +98,38 @@ def make(db: Connection, us: Membership, step: Callable[[], None], now: int) -> 
     """Write the versions that are missing, of every shared project; `step` is called now and then."""
     made, shared = Made(), local.projects(db, us.team)
     made.strangers = [each.name for each in shared if not each.same]
-    by = rules()
     try:
-        if local.state(db, _RULES) != by:
-            for each in local.spoken_of(db, us.team, shared):
-                _Project(db, us, each, made, step, now).again()
-            local.keep(db, _RULES, by)
+        _look(db, us, made, shared, step, now)
         for each in shared:
             if each.same:
                 _Project(db, us, each, made, step, now).make()
     except _PurgedMeanwhile:
         made.whole = False
     return made
+
+
+def look(db: Connection, us: Membership, step: Callable[[], None], now: int) -> Made:
+    """What this person said on other machines, by the rules of this one: they may know of more secrets."""
+    made = Made()
+    try:
+        _look(db, us, made, local.projects(db, us.team), step, now)
+    except _PurgedMeanwhile:
+        made.whole = False
+    return made
+
+
+def _look(
+    db: Connection, us: Membership, made: Made, shared: Sequence[Shared], step: Callable[[], None], now: int
+) -> None:
+    """All that was said, where the rules are others than at the last look; else what has come since."""
+    by = rules()
+    every = local.state(db, _RULES) != by
+    some = local.to_look_at(db, us.team, us.member)
+    for each in local.spoken_of(db, us.team, shared) if every or some else ():
+        if every or each.project_id in some:
+            _Project(db, us, each, made, step, now).again(every=every)
+    if every:
+        local.keep(db, _RULES, by)
 
 
 class _Project:
@@ -101,12 +141,13 @@ class _Project:
         self.db, self.us, self.shared, self.made, self.step, self.now = db, us, shared, made, step, now
         names = called_by(db, shared.project_id)
         roots = db.execute("SELECT root FROM project_folders WHERE project_id = ?", (shared.project_id,)).fetchall()
-        self.fit = Fit(Outward([shared.root, *(str(row[0]) for row in roots)], names))
+        ours = [shared.root, *(str(row[0]) for row in roots)]
+        self.fit = Fit(Outward(ours, names), _others(db, shared, [*ours, *names]))
         self.purges = self._purges()
 
     def make(self) -> None:
         """What is settled and not said yet, or said otherwise."""
-        known, there = self._known(), set()
+        known, there, back = self._known(), set(), local.taken_back(self.db)
         waiting: list[tuple[Material, str, str, Texts]] = []
         for one in material.of(self.db, self.shared):
             self.step()  # also where nothing is new: it is not the server that takes the time
@@ -114,6 +155,8 @@ class _Project:
             if about in there:
                 continue  # two entries of one name: the first is the one that is found
             there.add(about)
+            if about in back:
+                continue
             raw = digest(one.title, one.body, json.dumps([one.files, sorted(one.data.items())]))
             had = known.get(about)
             if had and raw in had.raws:
@@ -201,19 +244,22 @@ class _Project:
                 local.withdraw(self.db, [str(row[0]) for row in rows[at : at + _BATCH]], self.now)
                 self.made.withdrawn += len(rows[at : at + _BATCH])
 
-    def again(self) -> None:
+    def again(self, *, every: bool) -> None:
         """Versions that the rules in force would have redacted otherwise go, and come back as the rules want them."""
         rows = self.db.execute(
             "SELECT id, kind, subject, at, title, body, files, data, gone, session_id, source, digest FROM team_facts"
-            " WHERE project_id = ? AND own = 1 AND author = ? AND team = ? AND gone != 2 ORDER BY rowid",
-            (self.shared.project_id, self.us.member, self.us.team),
+            " WHERE project_id = ? AND own = 1 AND author = ? AND team = ? AND gone != 2"
+            " AND (? OR substr(digest, 1, 2) = '?.') ORDER BY rowid",
+            (self.shared.project_id, self.us.member, self.us.team, every),
         ).fetchall()
-        changed = []
+        changed, fine = [], []
         for row in rows:
             self.step()
             said = self.fit.again((row[4], row[5], row[6], row[7]))
             if digest(*said) != str(row[11]).partition(".")[2]:
                 changed.append((row, said))
+            elif str(row[11]).startswith("?."):
+                fine.append((f"-{row[11][1:]}", row[0]))
         for at in range(0, len(changed), _BATCH):
             with transaction(self.db):
                 self._undisturbed()
@@ -221,14 +267,18 @@ class _Project:
                     local.withdraw(self.db, [row[0]], self.now)
                     self.made.withdrawn += 1
                     if not row[8] and self.shared.same:
-                        self.insert(row[2], row[1], row[3], said, (row[9], row[10], f"?.{digest(*said)}"))
+                        self.insert(row[2], row[1], row[3], said, (row[9], row[10], f"-.{digest(*said)}"))
+        for at in range(0, len(fine), _BATCH):
+            with transaction(self.db):
+                self.db.executemany("UPDATE team_facts SET digest = ? WHERE id = ?", fine[at : at + _BATCH])
 
 
 class Fit:
     """Makes texts of one project fit to leave; the same paths come again and again."""
 
-    def __init__(self, out: Outward) -> None:
-        self._out = out
+    def __init__(self, out: Outward, others: re.Pattern[str] | None = None) -> None:
+        """`others`: what other projects are called."""
+        self._out, self._others = out, others
         self._paths: dict[str, str] = {}
 
     def texts(self, one: Material) -> Texts:
@@ -251,19 +301,23 @@ class Fit:
             many = isinstance(value, list)
             data[key] = [self._text(str(each)) for each in value] if many else (
                 self._text(value) if isinstance(value, str) else value)  # fmt: skip
-        return _formed(self._out.line(said[0]), self._text(said[1]), self._relative(json_list(said[2])), data)
+        return _formed(_outside(self._out.line(said[0])), self._text(said[1]), self._relative(json_list(said[2])), data)
 
     def _texts(self, one: Material) -> Texts:
         data: dict[str, object] = {key: self._value(value) for key, value in one.data.items()}
-        return _formed(self._out.line(one.title, TITLE), self._text(one.body, BODY), self._relative(one.files), data)
+        title, body = self._named(_outside(self._out.line(one.title, TITLE))), self._named(self._text(one.body, BODY))
+        return _formed(title, body, self._relative(one.files), data)
 
     def _value(self, value: str | tuple[str, ...]) -> str | list[str]:
-        return (
-            self._text(value, VALUE) if isinstance(value, str) else [self._text(each, LINE) for each in value[:_LISTED]]
-        )
+        if isinstance(value, str):
+            return self._named(self._text(value, VALUE))
+        return [self._named(self._text(each, LINE)) for each in value[:_LISTED]]
+
+    def _named(self, text: str) -> str:
+        return self._others.sub(ANOTHER, text) if self._others else text
 
     def _text(self, text: str, limit: int = 0) -> str:
-        return self._out.text(text, limit) if text else ""
+        return _outside(self._out.text(text, limit)) if text else ""
 
     def _relative(self, files: Iterable[object]) -> list[str]:
         """Paths in the project; what lies elsewhere is nobody's business."""
@@ -273,6 +327,29 @@ class Fit:
         if path not in self._paths:
             self._paths[path] = self._out.path(path)
         return self._paths[path]
+
+
+def _outside(text: str) -> str:
+    """Without paths that lead out of the project."""
+    return _OUTSIDE.sub(ELSEWHERE, text) if "/" in text or "\\" in text else text
+
+
+def _others(db: Connection, shared: Shared, ours: Sequence[str]) -> re.Pattern[str] | None:
+    """What other recorded projects are called: folders, remotes, and names that are no plain words."""
+    rows = db.execute(
+        "SELECT p.name, p.key, coalesce(p.remote, ''), p.root, coalesce(f.root, '') FROM projects p"
+        " LEFT JOIN project_folders f ON f.project_id = p.id WHERE p.id != ?",
+        (shared.project_id,),
+    ).fetchall()
+    own = {shared.shared_as, *ours, *(part for each in (shared.shared_as, *ours) for part in each.split("/"))}
+    called = set()
+    for name, *places in rows:
+        called |= {one for each in places if (one := each.rstrip("/")).count("/") > 1 and not _OUTSIDE.fullmatch(one)}
+        called |= {name} if len(name) > 3 and re.search(r"[\W\d_]", name) else set()
+    words = sorted(called - own, key=len, reverse=True)
+    if not words:
+        return None
+    return re.compile(rf"(?<![\w.~/-])(?:{'|'.join(map(re.escape, words))})(?:/{_PART})*(?![\w-])", re.IGNORECASE)
 
 
 def _list(value: str | tuple[str, ...]) -> tuple[str, ...]:

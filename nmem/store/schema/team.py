@@ -21,7 +21,8 @@ CREATE TABLE team_facts (                    -- versions of facts: this person's
   gone INTEGER NOT NULL DEFAULT 0,           -- 1: a later version by the same author holds; 2: forgotten by leaving
   session_id TEXT,                           -- of what was made here: its session, and what it was made of
   source TEXT NOT NULL DEFAULT '',           -- episode/12, decision/5, learning/7, recall/NAME
-  digest TEXT NOT NULL DEFAULT '',           -- of the text as it was sent: the row itself may be redacted anew
+  digest TEXT NOT NULL DEFAULT '',           -- of what it was made of, and of the text as it was sent: the row itself
+                                             -- may be redacted anew; "?.": said elsewhere, to be looked at by the rules
   refused TEXT                               -- why the server does not take it; it is not tried again
 );
 CREATE INDEX team_facts_of_others ON team_facts(project_id, kind, at) WHERE own = 0 AND gone = 0;
@@ -29,6 +30,7 @@ CREATE INDEX team_facts_of_mine_elsewhere ON team_facts(project_id, kind, at)
   WHERE own = 1 AND gone = 0 AND source = '';
 CREATE INDEX team_facts_by_subject ON team_facts(subject, author, seq);
 CREATE INDEX team_facts_to_send ON team_facts(at) WHERE seq IS NULL;
+CREATE INDEX team_facts_to_look_at ON team_facts(project_id) WHERE own = 1 AND substr(digest, 1, 2) = '?.';
 CREATE INDEX team_facts_by_session ON team_facts(session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX team_facts_by_source ON team_facts(source) WHERE source != '';
 CREATE TABLE team_gone (                     -- what was taken away: kept for ever, past leaving and other servers
@@ -41,12 +43,16 @@ CREATE TABLE team_gone (                     -- what was taken away: kept for ev
 ) WITHOUT ROWID;
 CREATE INDEX team_gone_to_tell ON team_gone(at) WHERE origin = 'mine' AND announced_seq IS NULL;
 CREATE TRIGGER team_facts_withdrawn AFTER DELETE ON team_facts WHEN old.gone != 2
-  AND NOT EXISTS (SELECT 1 FROM team_gone WHERE id IN (old.id, old.subject)) BEGIN
-  INSERT INTO team_gone (id, origin, at) VALUES (old.id, iif(old.own, 'mine', 'here'),
-    CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER));
-  INSERT OR IGNORE INTO team_gone (id, subject, origin, at) SELECT old.subject, old.subject, 'mine',
+  AND NOT EXISTS (SELECT 1 FROM team_gone WHERE subject = '' AND id = old.id AND (origin != 'here' OR NOT old.own)
+    OR subject != '' AND id = old.subject AND subject = old.subject) BEGIN
+  INSERT INTO team_gone (id, origin, at) SELECT old.id, iif(old.own, 'mine', 'here'),
+    CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE true
+    ON CONFLICT (id) DO UPDATE SET origin = 'mine', announced_seq = NULL WHERE origin = 'here' AND old.own;
+  INSERT INTO team_gone (id, subject, origin, at) SELECT old.subject, old.subject, 'mine',
     CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE old.own
-    AND substr(old.subject, 1, 13) IN (SELECT value FROM team_state WHERE key LIKE 'prefix/%');
+    AND substr(old.subject, 1, 13) IN (SELECT value FROM team_state WHERE key LIKE 'prefix/%')
+    ON CONFLICT (id) DO UPDATE SET subject = excluded.subject, origin = 'mine', announced_seq = NULL, refused = NULL
+    WHERE subject = '';
 END;
 CREATE TRIGGER team_facts_untold AFTER DELETE ON team_facts WHEN old.own = 0 BEGIN
   UPDATE injections SET text = '' WHERE id IN (SELECT injection_id FROM injection_items WHERE item = 'team/' || old.id);

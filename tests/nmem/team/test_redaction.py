@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from capture.redaction import settings
 from nmem.team import config, local, versions
-from tests.nmem.team.conftest import Member, settled
+from tests.nmem.team.conftest import Member, Team, settled
 
 Three = tuple[Member, Member, Member]
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
@@ -119,3 +121,59 @@ def test_what_was_said_under_older_rules_in_a_team_that_was_left_is_looked_at_on
     alice.join()
     alice.now()
     assert "aldemar" not in everything(alice) and len(alice.team.facts()) == 1
+
+
+@pytest.mark.parametrize("first", ["lax", "strict"])
+def test_what_one_machine_redacted_anew_never_comes_out_again_from_another_with_older_rules(
+    team: Team, first: str
+) -> None:
+    lax, strict, bob = team.member("alice", "a-lax"), team.member("alice", "a-strict"), team.member("bob")
+
+    def settle(*members: Member) -> None:
+        for each in members:
+            settings._recent.clear()
+            each.now()
+
+    lax.learn("ask Waldemar first", "plain words")
+    strict.learn("ask Waldemar first", "plain words")
+    settle(*((lax, strict) if first == "lax" else (strict, lax)), bob, lax, strict, bob)
+    (strict.folder / "config.toml").write_text('[redaction]\nwords = ["waldemar"]\n')
+    settle(strict, lax, strict)
+    for _ in range(3):
+        settle(lax)
+        assert "aldemar" not in everything(lax)
+        settle(strict)
+    settle(bob)
+    assert "aldemar" not in everything(lax) and "aldemar" not in str(bob.rows())
+    lax.episode("later", "Call Waldemar", "He was asked.")
+    settle(lax, strict, lax, strict, bob)
+    assert "aldemar" not in everything(lax) and len(bob.titles()) == 3
+
+
+def test_paths_out_of_the_project_and_what_other_projects_are_called_stay_at_home(three: Three) -> None:
+    alice = three[0]
+    with alice.db() as db:
+        db.execute("INSERT INTO projects (id, key, name, root, remote, created_at) VALUES"
+                   " (7, 'github.com/acme/umbrella-billing', 'umbrella-billing', '/odd/umbrella-billing',"
+                   " 'github.com/acme/umbrella-billing', 0)")  # fmt: skip
+    outside = (
+        "/srv/clients/umbrella/contract.md", "D:\\clients\\umbrella\\x.py", "/src/other/umbrella/keys.py",
+        "C:/clients/umbrella", "\\\\nas\\umbrella\\x.doc", "file:///srv/umbrella/x", "~/umbrella/notes.txt",
+        "/mnt/Big umbrella/x", "-I/srv/umbrella/include", "nas:/srv/umbrella/x",
+        "/clients/umbrella/x.pdf", "/odd/umbrella-billing/src", "umbrella-billing", "github.com/acme/umbrella-billing",
+    )  # fmt: skip
+    alice.episode("s1", f"Look at {outside[0]}", "Edited " + ", ".join(outside))
+    alice.learn(*(f"see {each} first" for each in outside))
+    with alice.db() as db:
+        db.execute("UPDATE work_units SET learned = ?", (json.dumps([f"it is in `{each}`" for each in outside]),))
+        db.execute("UPDATE narrations SET outcome = ?", (f"moved to {outside[1]}.",))
+    alice.now()
+    assert "umbrella" not in everything(alice) and len(alice.team.facts()) == 1 + len(outside)
+
+
+def test_routes_addresses_and_relative_paths_are_no_paths_out_of_the_project(three: Three) -> None:
+    alice = three[0]
+    said = "POST /api/v1/users and/or https://example.org/srv/x.html in src/srv/a.py, ./b.py, 3/4 of /when it rains"
+    alice.episode("s1", "Routes", said)
+    alice.now()
+    assert alice.rows("body") == [(said,)]

@@ -6,10 +6,12 @@ from contextlib import closing
 
 import pytest
 
+from capture.redaction import settings
 from capture.storage import store
 from nmem.team import config, local
 from nmem.team.server import Fact, Server, Unreachable
 from nmem.undo import undo
+from tests.nmem.command_line import run as nmem
 from tests.nmem.team.conftest import NOW, PROJECT, Member, Team, on_server, settled
 
 errors = pytest.importorskip("psycopg").errors
@@ -163,8 +165,8 @@ def test_another_server_in_its_place_is_told_everything(team: Team) -> None:
     assert alice.now().set_back and bob.now().set_back
     settled(alice, bob)
     assert {row[1] for row in team.facts().values()} == {"stays here"} == bob.titles()
-    assert len(team.sql("SELECT id FROM nmem.gone WHERE subject != ''")) == 1, (
-        "also what was gone before this server was"
+    assert len(team.sql("SELECT id FROM nmem.gone WHERE subject != ''")) == 2, (
+        "also what was gone before this server was: the episode, and what may have been decided in it"
     )
 
 
@@ -292,6 +294,25 @@ def test_a_purge_that_meets_another_row_is_told_again(three: Three) -> None:
     nowhere("vendor", *three)
 
 
+def test_a_row_whose_id_is_ones_subject_stops_no_purge(three: Three) -> None:
+    """What a member who means ill plants, and this person then purges from this machine alone."""
+    alice = three[0]
+    about = shared_by(*three)
+    with alice.db() as db:
+        db.execute(
+            "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, seq, title, own)"
+            " VALUES (?, 'acme', 'learning', ?, 1, 'bob', 'd', ?, 99, 'bait', 0)",
+            (about, local.subject("bob", "x"), NOW),
+        )
+    alice.purge(texts=("bait",))
+    with alice.db() as db:
+        db.execute("DELETE FROM team_facts WHERE kind = 'episode'")
+        found = db.execute("SELECT subject, origin, announced_seq FROM team_gone WHERE id = ?", (about,)).fetchall()
+        assert [tuple(row) for row in found] == [(about, "mine", None)]
+    settled(*three)
+    nowhere("vendor", *three)
+
+
 def test_an_id_that_another_took_first_keeps_nothing_from_the_server_and_nothing_on_it(three: Three) -> None:
     alice, bob, _ = three
     alice.now()
@@ -324,3 +345,142 @@ def test_what_is_called_gone_has_the_form_of_an_id_and_is_not_without_end(three:
     assert team.sql("SELECT count(*) FROM nmem.gone") == [(6,)], "what was here is always taken away"
     settled(*three)
     assert "sent" not in alice.titles()
+
+
+def put_away(alice: Member) -> bytes:
+    """The file of a memory as it is now."""
+    with alice.db() as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return (alice.folder / "nmem.db").read_bytes()
+
+
+def put_back(alice: Member, before: bytes) -> None:
+    for each in ("nmem.db", "nmem.db-wal", "nmem.db-shm"):
+        (alice.folder / each).unlink(missing_ok=True)
+    (alice.folder / "nmem.db").write_bytes(before)
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_a_purge_travels_from_a_database_that_is_older_than_what_was_shared(three: Three, joined: bool) -> None:
+    alice, bob, _ = three
+    alice.now()
+    alice.episode("secret-session", "Move to the new vendor", "Zanzibar Ltd")
+    with alice.db() as db:
+        if not joined:
+            db.execute("DELETE FROM team_state")
+    before = put_away(alice)
+    if not joined:
+        alice.join()
+    settled(*three)
+    assert bob.titles() == {"Move to the new vendor"}
+    put_back(alice, before)
+    with alice.here():
+        alice.purge(sessions=("secret-session",))
+    alice.join()
+    settled(*three)
+    nowhere("vendor", *three)
+
+
+def test_a_learning_that_is_purged_from_an_older_database_goes_from_all(three: Three) -> None:
+    alice, bob, _ = three
+    alice.learn("ask Zanzibar first")
+    before = put_away(alice)
+    settled(*three)
+    put_back(alice, before)
+    alice.purge(ids=(("learning", "1"),))
+    settled(*three)
+    nowhere("Zanzibar", *three)
+    assert bob.titles() == set()
+
+
+def test_a_purge_travels_after_another_machine_redacted_what_was_said_anew(team: Team) -> None:
+    first, second, bob = team.member("alice", "a-one"), team.member("alice", "a-two"), team.member("bob")
+    first.episode("secret-session", "Move the Waldemar vendor", "Zanzibar Ltd")
+    settled(first, second, bob)
+    with first.db() as db:
+        local.unshare(db, 1)
+    (second.folder / "config.toml").write_text('[redaction]\nwords = ["waldemar"]\n')
+    settings._recent.clear()
+    settled(second, bob, first)
+    assert "vendor" in str(bob.titles()) and "Waldemar" not in str(bob.titles())
+    first.purge(sessions=("secret-session",))
+    settled(first, second, bob)
+    nowhere("vendor", bob, second, first)
+
+
+def backed_up(member: Member) -> str:
+    with member.here():
+        done = nmem("backup")
+        assert done.returncode == 0, done.stderr
+    return str(next((member.folder / "backups").glob("nmem-*.db")))
+
+
+def restored(member: Member, path: str) -> None:
+    with member.here():
+        done = nmem("restore", path, "--yes")
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_purge_that_waits_for_the_server_is_announced_after_a_restore(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    path = backed_up(alice)
+    alice.purge(sessions=("secret-session",))
+    restored(alice, path)
+    assert alice.titles() == {"stays here"}
+    settled(*three)
+    nowhere("vendor", *three)
+    assert bob.titles() == {"stays here"}
+
+
+def test_what_another_took_back_is_not_there_after_a_restore_before_any_pass(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    (told,) = (row[0] for row in bob.rows("id", "kind = 'episode'"))
+    tell(bob, told)
+    path = backed_up(bob)
+    alice.purge(sessions=("secret-session",))
+    settled(*three)
+    restored(bob, path)
+    assert bob.titles() == {"stays here"} and was_told(bob) == [("", "")]
+
+
+def test_what_was_purged_from_this_machine_alone_comes_back_with_a_backup_that_holds_it(three: Three) -> None:
+    bob = three[1]
+    shared_by(*three)
+    path = backed_up(bob)
+    bob.purge(texts=("Zanzibar",))
+    restored(bob, path)
+    settled(*three)
+    assert bob.titles() == {"Move to the new vendor", "stays here"}
+
+
+def tell(member: Member, fact: str) -> None:
+    """A session is told of another's fact."""
+    with member.db() as db:
+        db.execute("INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at) VALUES"
+                   " ('told', 'claude', 1, '/src/shop', ?, ?)", (NOW, NOW))  # fmt: skip
+        db.execute("INSERT INTO injections (id, session_id, at, event, client, text, tokens)"
+                   " VALUES (1, 'told', ?, 'session_start', 'claude', 'Zanzibar', 1)", (NOW,))  # fmt: skip
+        db.execute("INSERT INTO injection_items (injection_id, position, item, kind, score, reason, text, tokens)"
+                   " VALUES (1, 0, ?, 'team', 1, '', 'Zanzibar', 1)", (f"team/{fact}",))  # fmt: skip
+
+
+def was_told(member: Member) -> list[tuple[str, str]]:
+    with member.db() as db:
+        found = db.execute("SELECT i.text, t.text FROM injections i JOIN injection_items t ON t.injection_id = i.id")
+        return [tuple(row) for row in found]
+
+
+def test_an_undo_brings_nothing_back_that_another_took_away_meanwhile(three: Three) -> None:
+    alice, bob, _ = three
+    shared_by(*three)
+    (told,) = (row[0] for row in bob.rows("id", "kind = 'episode'"))
+    tell(bob, told)
+    bob.purge(texts=("Zanzibar",))
+    alice.purge(sessions=("secret-session",))
+    alice.now()
+    bob.now()
+    with closing(store.connect(bob.db_path, timeout=5)) as db:
+        undo(db, NOW)
+    assert bob.titles() == {"stays here"} and was_told(bob) == [("", "")]
