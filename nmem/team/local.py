@@ -7,12 +7,14 @@ member who means ill changes no row of another's, and nothing that it says is mo
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b, sha256
 from sqlite3 import Connection
+from urllib.parse import unquote
 
 from capture.storage.store import transaction
 from capture.text import clean
@@ -27,6 +29,7 @@ _LAST = 1 << 62
 CHUNK = 500
 """Rows that are written in one transaction where each takes several statements."""
 _MOST_FILES = 200
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,9 +403,14 @@ def _row(team: str, member: str, came: Came, project_id: int) -> tuple[object, .
 
 def paths(stored: Iterable[object]) -> list[str]:
     """Those of some texts that are paths within a project."""
-    found = [clean(each) for each in stored if isinstance(each, str)]
-    return [each for each in found if each and not each.startswith(("/", "\\", "~")) and ".." not in each.split("/")
-            and each[1:2] != ":"][:_MOST_FILES]  # fmt: skip
+    found = [clean(each).strip() for each in stored if isinstance(each, str)]
+    return [each for each in found if _inside(unquote(each).replace("\\", "/").strip())][:_MOST_FILES]
+
+
+def _inside(path: str) -> bool:
+    """Whether a path without escapes names something below the folder that it begins at."""
+    parts = [each.strip() for each in path.split("/")]
+    return path != "" and not path.startswith(("/", "~")) and ".." not in parts and not _SCHEME.match(path)
 
 
 def plain(found: Mapping[str, object]) -> dict[str, object]:
