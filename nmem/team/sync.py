@@ -11,7 +11,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from sqlite3 import Connection, Error
@@ -24,7 +24,7 @@ from nmem.errors import NmemError
 from nmem.purge import scrub
 from nmem.team import config, local, server, versions
 from nmem.team.config import Membership
-from nmem.team.server import BATCH, Mark, Removed, Server, Unreachable, connected
+from nmem.team.server import BATCH, Came, Gone, Mark, Removed, Server, Unreachable, connected
 from nmem.team.start import lock_file
 from nmem.text import json_object, printable
 
@@ -206,7 +206,8 @@ class _Pass:
         self.key = local.role(self.us.team, who, there.login())
         self._noticed(there)
         self._announce(there)
-        self._fetch_gone(there)
+        if not self._fetch_gone(there):
+            return  # nothing is sent before all that is gone is known
         self.watch.step()
         made = versions.make(self.db, self.us, self.watch.step, local.now())
         self.watch.step()
@@ -214,7 +215,7 @@ class _Pass:
         self._announce(there)  # versions that newer rules replace, before those that replace them
         if made.whole:
             self._send(there)
-        self.done.left = not made.whole
+        self.done.left |= not made.whole
         self._fetch_gone(there)
         self._fetch(there)
         self._announce(there)  # what was purged here meanwhile may just have been sent
@@ -245,13 +246,19 @@ class _Pass:
                 self.done.announced += len(words[at : at + BATCH]) - len(refused)
                 self.watch.step()
 
-    def _fetch_gone(self, there: Server) -> None:
+    def _fetch_gone(self, there: Server) -> bool:
+        """Whether all was read."""
         local.clear_gone(self.db)
         read = local.how_far(self.db, self.key)
         while batch := there.gone(read.gone):
+            _in_order(batch, read.gone)
             read = replace(read, gone=batch[-1].seq)
             self.done.taken_away += local.take_gone(self.db, self.us.member, batch, self.key, read)
             self.watch.step()
+            if self.watch.late:
+                self.done.left = True
+                return False
+        return True
 
     def _send(self, there: Server) -> None:
         numbers = local.pending(self.db, self.us.team, self.us.member)
@@ -278,6 +285,7 @@ class _Pass:
         if read != before:
             self._keep(read)
         while batch := there.facts(read.facts, head.seq, list(known)):
+            _in_order(batch, read.facts)
             read = replace(read, facts=batch[-1].seq)
             self.done.came += local.take_facts(self.db, self.us.team, self.us.member, batch, known, self.key, read)
             self.watch.step()
@@ -286,6 +294,14 @@ class _Pass:
                 return
         if read.facts < head.seq:
             self._keep(replace(read, facts=head.seq))
+
+
+def _in_order(batch: Sequence[Came] | Sequence[Gone], after: int) -> None:
+    """Raises NmemError where a server's numbers do not rise: it would be read for ever."""
+    for each in batch:
+        if each.seq <= after:
+            raise NmemError("the server gives its rows in no order: nothing more is read from it")
+        after = each.seq
 
 
 def waiting(db_path: str, seconds: float, stopped: Callable[[], bool] = lambda: False) -> Pass | None:
