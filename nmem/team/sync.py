@@ -128,6 +128,8 @@ def run(db_path: str, *, background: bool = False, still: float = STILL) -> Pass
             try:
                 with watch.watching():
                     done = _Pass(db, us, watch).all()
+            except local.Left:
+                return None
             except (NmemError, Error, OSError) as error:
                 raise _failed(db, db_path, error, watch) from None
             if done.taken_away:
@@ -219,7 +221,7 @@ class _Pass:
         self._fetch_gone(there)
         self._fetch(there)
         self._announce(there)  # what was purged here meanwhile may just have been sent
-        local.take_members(self.db, self.us.team, there.members())
+        local.take_members(self.db, self.us.team, there.members(), self.key)
 
     def _noticed(self, there: Server) -> None:
         """A server with another history than the one that was read from is told everything again."""
@@ -231,11 +233,11 @@ class _Pass:
             self.done.set_back = True
             read = local.Read()
         if read.mark is None:
-            self._keep(replace(read, mark=Mark(head.epoch)))
+            self._keep(replace(read, mark=Mark(head.epoch)), first=True)
 
-    def _keep(self, read: local.Read) -> None:
+    def _keep(self, read: local.Read, *, first: bool = False) -> None:
         with store.transaction(self.db):
-            local.keep_far(self.db, self.key, read)
+            local.keep_far(self.db, self.key, read, first=first)
 
     def _announce(self, there: Server) -> None:
         for words, tell in zip(local.untold(self.db, self.us.member), (there.purge, there.withdraw), strict=True):
@@ -278,8 +280,11 @@ class _Pass:
 
         One's own rows come back as well: that is how it is known that the server has them.
         """
-        known = {each.shared_as: each.project_id for each in local.projects(self.db, self.us.team) if each.same}
-        head, of = there.mark(), local.digest(*(f"{name} {number}" for name, number in sorted(known.items())))
+        # with the moment: what was shared no longer for a while is read anew
+        shared = [(each.shared_as, each.project_id, each.at)
+                  for each in local.projects(self.db, self.us.team) if each.same]  # fmt: skip
+        known = {name: number for name, number, _ in shared}
+        head, of = there.mark(), local.digest(*map(str, shared))
         before = local.how_far(self.db, self.key)
         read = replace(before, mark=head, of=of, facts=before.facts if before.of == of else 0)
         if read != before:
