@@ -234,8 +234,8 @@ def leave(withdraw: bool) -> None:
     us = config.needed()
     with terminal.writing() as db:
         if withdraw:
+            db.execute("DELETE FROM team_projects")  # first: a pass under way sends nothing more
             number = local.withdraw_all(db, us.member)
-            db.execute("DELETE FROM team_projects")
             if sync.waiting(paths.database(), _WAITS) is None:
                 raise NmemError("another pass is still under way: try again")
             click.echo(f"{terminal.count(number, 'version')} taken back")
@@ -266,8 +266,9 @@ def unshare(project: str, withdraw: bool) -> None:
     us = config.needed()
     with terminal.writing() as db:
         found = _meant(db, project)
+        shared = local.unshare(db, found.id)  # first: a pass under way sends nothing more
         number = local.withdraw_all(db, us.member, found.id) if withdraw else 0
-        if not local.unshare(db, found.id):
+        if not (shared or number):
             raise NmemError(f"{printable(found.name)} is not shared: `nmem sync status` lists what is")
     more = f"; {terminal.count(number, 'version')} taken back with the next pass" if withdraw else ""
     click.echo(f"{printable(found.name)} is shared no longer{more}")

@@ -1,19 +1,22 @@
 """Keeps what a team shares in the local database (SQL): versions of facts, what is gone, how far was read.
 
-Every function that writes does it in one short transaction: hooks write the same file. What came is data: a row of a
+Every function that writes does it in short transactions: hooks write the same file. What came is data: a row of a
 member who means ill changes no row of another's, and nothing that it says is more than a text or a relative path.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b, sha256
 from sqlite3 import Connection
+from urllib.parse import unquote
 
 from capture.storage.store import transaction
 from capture.text import clean
@@ -30,7 +33,18 @@ _LAST = 1 << 62
 _BACK = "back/"
 CHUNK = 500
 """Rows that are written in one transaction where each takes several statements."""
+MOST_VERSIONS = 16
+"""Versions of another member's fact that are kept: the newest."""
 _MOST_FILES = 200
+_MOST_TEXT = 1_000_000
+"""Characters of what came that are written in one transaction, and some more of its last row."""
+_PAUSE = 0.005
+"""Seconds between transactions that follow each other at once: who waits for the file tries again in such a time."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+class Left(NmemError):
+    """The team was left, or joined anew, while a pass was under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,8 @@ class Shared:
     root: str
     same: bool
     """Whether the project of this number still is the one that was chosen."""
+    at: int = 0
+    """When it was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +134,16 @@ def how_far(db: Connection, key: str) -> Read:
     return Read(Mark(*mark) if mark else None, *numbers, str(found.get("of", "")))
 
 
-def keep_far(db: Connection, key: str, read: Read) -> None:
-    """Keep it; inside the transaction that keeps the rows."""
+def keep_far(db: Connection, key: str, read: Read, *, first: bool = False) -> None:
+    """Keep it, inside the transaction that keeps the rows. Raises Left where the one before is gone."""
+    if not first:
+        _still(db, key)
     keep(db, key, json.dumps(asdict(read)))
+
+
+def _still(db: Connection, key: str) -> None:
+    if not state(db, key):
+        raise Left("the team was left, or joined anew, meanwhile")
 
 
 # projects
@@ -137,21 +160,24 @@ def share(db: Connection, team: str, project_id: int, shared_as: str, now: int) 
 
 
 def unshare(db: Connection, project_id: int) -> bool:
-    """Share it no longer; what others said of it is forgotten here. Whether it was shared."""
+    """Share it no longer; what others said of it is forgotten here. Whether there was anything to do.
+
+    The project goes first: a pass that is under way takes nothing in any more, and after a kill this can be done again.
+    """
     with transaction(db):
-        _forget(db, "project_id = ?", project_id)
+        shared = db.execute("DELETE FROM team_projects WHERE project_id = ?", (project_id,)).rowcount > 0
         db.execute("DELETE FROM team_state WHERE key LIKE 'back/%' AND value = ?", (str(project_id),))
-        return db.execute("DELETE FROM team_projects WHERE project_id = ?", (project_id,)).rowcount > 0
+    return _forget(db, "project_id = ?", project_id) > 0 or shared
 
 
 def projects(db: Connection, team: str) -> list[Shared]:
     """The projects that are shared, by their numbers and never by a name."""
     rows = db.execute(
-        "SELECT t.project_id, t.shared_as, t.key, p.name, t.root, p.key = t.key AND coalesce(p.remote, '') = t.remote"
-        " FROM team_projects t JOIN projects p ON p.id = t.project_id WHERE t.team = ? ORDER BY t.shared_as",
+        "SELECT t.project_id, t.shared_as, t.key, p.name, t.root, p.key = t.key AND coalesce(p.remote, '') = t.remote,"
+        " t.at FROM team_projects t JOIN projects p ON p.id = t.project_id WHERE t.team = ? ORDER BY t.shared_as",
         (team,),
     )
-    return [Shared(int(row[0]), row[1], row[2], row[3], row[4], bool(row[5])) for row in rows]
+    return [Shared(int(row[0]), row[1], row[2], row[3], row[4], bool(row[5]), int(row[6])) for row in rows]
 
 
 def spoken_of(db: Connection, team: str, shared: Sequence[Shared]) -> list[Shared]:
@@ -219,12 +245,11 @@ def refuse(db: Connection, table: str, refused: Mapping[str, str]) -> None:
 
 def withdraw(db: Connection, ids: Iterable[str], now: int) -> None:
     """Take versions away, here and with the next pass there; their subjects stay. Inside a transaction."""
+    subjects = []
     for each in ids:
-        row = db.execute("SELECT subject, author FROM team_facts WHERE id = ?", (each,)).fetchone()
         db.execute("INSERT OR IGNORE INTO team_gone (id, origin, at) VALUES (?, ?, ?)", (each, MINE, now))
-        db.execute("DELETE FROM team_facts WHERE id = ?", (each,))
-        if row:
-            _hold(db, *row)
+        subjects += db.execute("DELETE FROM team_facts WHERE id = ? RETURNING subject", (each,)).fetchall()
+    hold(db, [str(row[0]) for row in subjects])
 
 
 def take_away(db: Connection, things: Iterable[tuple[str, ...]], now: int) -> None:
@@ -277,31 +302,39 @@ def announce_again(db: Connection, member: str) -> None:
 def take_gone(db: Connection, member: str, gone: Sequence[Gone], key: str, read: Read) -> int:
     """Take away here what was taken away; how many versions went. The mark of how far was read goes with it."""
     went = 0
-    with transaction(db):
-        db.executemany(
-            "INSERT INTO team_gone (id, subject, origin, at, announced_seq) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (id) DO UPDATE SET announced_seq = excluded.announced_seq,"
-            " origin = iif(origin = 'here', excluded.origin, origin)",
-            # what this person took away on another machine is told again from here as well
-            [(each.id, each.subject, MINE if each.author == member else THEIRS, now(), each.seq)
-             for each in gone if each.subject or not _anothers(db, each)],
-        )  # fmt: skip
-        subjects = json.dumps([each.subject for each in gone if each.subject])
-        went += db.execute(f"DELETE FROM team_facts WHERE subject {_IN}", (subjects,)).rowcount  # noqa: S608
-        for each in gone:
-            if not each.subject:
-                row = db.execute(
-                    "DELETE FROM team_facts WHERE id = ? AND author = ?"
-                    " RETURNING subject, own AND source != '', project_id",
-                    (each.id, each.author),
-                ).fetchone()
-                if row:
-                    went += 1
-                    if row[1]:  # another machine of this person took it back: this one does not say it again
-                        keep(db, f"{_BACK}{row[0]}", str(row[2]))
-                    _hold(db, str(row[0]), each.author)
-        keep_far(db, key, read)
+    for at in range(0, len(gone), CHUNK):
+        part = gone[at : at + CHUNK]
+        with transaction(db):
+            went += _take_gone(db, member, part)
+            keep_far(db, key, replace(read, gone=part[-1].seq))
     return went
+
+
+def _take_gone(db: Connection, member: str, gone: Sequence[Gone]) -> int:
+    db.executemany(
+        "INSERT INTO team_gone (id, subject, origin, at, announced_seq) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET announced_seq = excluded.announced_seq,"
+        " origin = iif(origin = 'here', excluded.origin, origin)",
+        # what this person took away on another machine is told again from here as well
+        [(each.subject or each.id, each.subject, MINE if each.author == member else THEIRS, now(), each.seq)
+         for each in gone if each.subject or not _anothers(db, each)],
+    )  # fmt: skip
+    subjects = json.dumps([each.subject for each in gone if each.subject])
+    went = db.execute(f"DELETE FROM team_facts WHERE subject {_IN}", (subjects,)).rowcount  # noqa: S608
+    touched = []
+    for each in gone:
+        if each.subject:
+            continue
+        row = db.execute(
+            "DELETE FROM team_facts WHERE id = ? AND author = ? RETURNING subject, own AND source != '', project_id",
+            (each.id, each.author),
+        ).fetchone()
+        if row:
+            touched.append(str(row[0]))
+            if row[1]:  # another machine of this person took it back: this one does not say it again
+                keep(db, f"{_BACK}{row[0]}", str(row[2]))
+    hold(db, touched)
+    return went + len(touched)
 
 
 def _anothers(db: Connection, gone: Gone) -> bool:
@@ -360,49 +393,83 @@ def take_facts(
     db: Connection, team: str, member: str, came: Sequence[Came], known: Mapping[str, int], key: str, read: Read
 ) -> int:
     """Store what came of projects that are shared here; how many rows are new. `known`: the team's name -> number."""
+    return sum(
+        _take_facts(db, team, member, part, known, key, replace(read, facts=part[-1].seq)) for part in _parts(came)
+    )
+
+
+def _parts(came: Sequence[Came]) -> Iterator[Sequence[Came]]:
+    """What is written in one transaction each."""
+    begin = size = 0
+    for at, each in enumerate(came, 1):
+        size += sum(len(str(text)) for text in (each.fact.body, each.fact.files, each.fact.data))
+        if at == len(came) or at - begin == CHUNK or size > _MOST_TEXT:
+            yield came[begin:at]
+            begin, size = at, 0
+
+
+def _take_facts(
+    db: Connection, team: str, member: str, came: Sequence[Came], known: Mapping[str, int], key: str, read: Read
+) -> int:
     named = json.dumps([word for each in came for word in (each.fact.id, each.fact.subject)])
+    had = f"SELECT id FROM team_facts WHERE id {_IN}"  # noqa: S608
+    there = {row[0] for row in db.execute(had, (named,))}
+    fits = [each for each in came if each.fact.project in known and each.fact.kind in KINDS]
+    # cleaning takes the most time: it is done before the file is locked
+    new = {each.fact.id: (each.fact, _row(team, member, each, known[each.fact.project]))
+           for each in _newest_versions(member, [each for each in fits if each.fact.id not in there])}  # fmt: skip
     with transaction(db):
         gone = {row[0] for row in db.execute(f"SELECT id FROM team_gone WHERE id {_IN}", (named,))}  # noqa: S608
-        there = {row[0] for row in db.execute(f"SELECT id FROM team_facts WHERE id {_IN}", (named,))}  # noqa: S608
-        fits = [each for each in came if each.fact.id not in gone and each.fact.subject not in gone
-                and each.fact.project in known and each.fact.kind in KINDS]  # fmt: skip
+        there = {row[0] for row in db.execute(had, (named,))}
+        shared = {row[0] for row in db.execute("SELECT project_id FROM team_projects WHERE team = ?", (team,))}
+        taken = [each for each in fits if each.fact.id not in gone and each.fact.subject not in gone]
         db.executemany(
             "UPDATE team_facts SET seq = ?, refused = NULL WHERE id = ? AND author = ? AND subject = ?",
-            [(each.seq, each.fact.id, each.fact.author, each.fact.subject) for each in fits if each.fact.id in there],
+            [(each.seq, each.fact.id, each.fact.author, each.fact.subject) for each in taken if each.fact.id in there],
         )
-        rows = [_row(team, member, each, known[each.fact.project]) for each in fits if each.fact.id not in there]
+        rows = [row for fact, row in new.values() if known[fact.project] in shared and fact.id not in there
+                and fact.id not in gone and fact.subject not in gone]  # fmt: skip
         db.executemany(
             "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, seq, title, body, files,"
             " data, own, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
-        hold(db, [each.fact.subject for each in fits])
+        hold(db, [each.fact.subject for each in taken])
         db.executemany(
             "INSERT INTO team_members (team, author, last_at) VALUES (?, ?, ?) ON CONFLICT (team, author)"
             " DO UPDATE SET last_at = max(coalesce(last_at, 0), excluded.last_at)",
-            [(team, author, at) for author, at in _newest(came).items()],
+            [(team, author, at) for author, at in _newest(fits).items()],
         )
         keep_far(db, key, read)
         return len(rows)
 
 
+def _newest_versions(member: str, came: Sequence[Came]) -> list[Came]:
+    """Without those of others that would be dropped again at once."""
+    later: Counter[tuple[str, str]] = Counter()
+    out = []
+    for each in reversed(came):
+        later[each.fact.subject, each.fact.author] += 1
+        if each.fact.author == member or later[each.fact.subject, each.fact.author] <= MOST_VERSIONS:
+            out.append(each)
+    return out[::-1]
+
+
 def hold(db: Connection, subjects: Sequence[str]) -> None:
-    """Of several versions by one author the one that the server took last holds. Inside a transaction."""
-    several = db.execute(
-        f"SELECT subject, author FROM team_facts WHERE subject {_IN} GROUP BY 1, 2 HAVING count(*) > 1",  # noqa: S608
-        (json.dumps(subjects),),
+    """Of several versions by one author the one that the server took last holds. Inside a transaction.
+
+    Of another member's old versions only some are kept; all of one's own are, which may yet be taken back.
+    """
+    found = db.execute(
+        "SELECT number, place > ?2 AND own = 0 FROM (SELECT rowid AS number, gone, own, row_number() OVER"  # noqa: S608
+        " (PARTITION BY subject, author, team ORDER BY coalesce(seq, ?3) DESC, rowid DESC) AS place FROM team_facts"
+        f" WHERE subject {_IN.replace('?', '?1')} AND gone != 2) WHERE gone = (place = 1) OR (place > ?2 AND own = 0)",
+        (json.dumps(subjects), MOST_VERSIONS, _LAST),
     ).fetchall()
-    for each in several:
-        _hold(db, str(each[0]), str(each[1]))
-
-
-def _hold(db: Connection, about: str, author: str) -> None:
-    db.execute(
-        "UPDATE team_facts SET gone = rowid != (SELECT n.rowid FROM team_facts n WHERE n.subject = ?1 AND n.author = ?2"
-        " AND n.team = team_facts.team AND n.gone != 2 ORDER BY coalesce(n.seq, ?3) DESC, n.rowid DESC LIMIT 1)"
-        " WHERE subject = ?1 AND author = ?2 AND gone != 2",
-        (about, author, _LAST),
-    )
+    other, old = (json.dumps([row[0] for row in found if row[1] == past]) for past in (0, 1))
+    db.execute(f"UPDATE team_facts SET gone = 1 - gone WHERE rowid {_IN}", (other,))  # noqa: S608
+    db.execute(f"UPDATE team_facts SET gone = 2 WHERE rowid {_IN}", (old,))  # noqa: S608
+    db.execute(f"DELETE FROM team_facts WHERE rowid {_IN}", (old,))  # noqa: S608
 
 
 def counted(db: Connection, team: str) -> dict[str, int]:
@@ -421,9 +488,10 @@ def counted(db: Connection, team: str) -> dict[str, int]:
     return out | {"deletions_waiting": int(told[0]), "deletions_refused": int(told[1])}
 
 
-def take_members(db: Connection, team: str, members: Sequence[tuple[str, str]]) -> None:
-    """Who is in the team, and how each logs in; whom this person muted stays so."""
+def take_members(db: Connection, team: str, members: Sequence[tuple[str, str]], key: str) -> None:
+    """Who is in the team, and how each logs in; whom this person muted stays so. Raises Left."""
     with transaction(db):
+        _still(db, key)
         db.executemany(
             "INSERT INTO team_members (team, author, role) VALUES (?, ?, ?)"
             " ON CONFLICT (team, author) DO UPDATE SET role = excluded.role",
@@ -461,14 +529,20 @@ def leave(db: Connection) -> int:
 
 def forget_others(db: Connection) -> int:
     """Forget what others said, which is not the same as taking it away; how many rows."""
-    with transaction(db):
-        return _forget(db, "1 = ?", 1)
+    return _forget(db, "1 = ?", 1)
 
 
 def _forget(db: Connection, where: str, value: int) -> int:
-    """Rows that go without a note: the mark 2 keeps the trigger still."""
-    db.execute(f"UPDATE team_facts SET gone = 2 WHERE own = 0 AND {where}", (value,))  # noqa: S608 - our conditions
-    return db.execute("DELETE FROM team_facts WHERE gone = 2").rowcount
+    """Rows of others that go without a note, in many short transactions: the mark 2 keeps the trigger still."""
+    rows = db.execute(f"SELECT rowid FROM team_facts WHERE own = 0 AND {where}", (value,)).fetchall()  # noqa: S608
+    went = 0
+    for at in range(0, len(rows), CHUNK):
+        some = json.dumps([row[0] for row in rows[at : at + CHUNK]])
+        with transaction(db):
+            db.execute(f"UPDATE team_facts SET gone = 2 WHERE own = 0 AND rowid {_IN}", (some,))  # noqa: S608
+            went += db.execute(f"DELETE FROM team_facts WHERE gone = 2 AND rowid {_IN}", (some,)).rowcount  # noqa: S608
+        time.sleep(_PAUSE)
+    return went
 
 
 def _newest(came: Sequence[Came]) -> dict[str, int]:
@@ -490,9 +564,14 @@ def _row(team: str, member: str, came: Came, project_id: int) -> tuple[object, .
 
 def paths(stored: Iterable[object]) -> list[str]:
     """Those of some texts that are paths within a project."""
-    found = [clean(each) for each in stored if isinstance(each, str)]
-    return [each for each in found if each and not each.startswith(("/", "\\", "~")) and ".." not in each.split("/")
-            and each[1:2] != ":"][:_MOST_FILES]  # fmt: skip
+    found = [clean(each).strip() for each in stored if isinstance(each, str)]
+    return [each for each in found if _inside(unquote(each).replace("\\", "/").strip())][:_MOST_FILES]
+
+
+def _inside(path: str) -> bool:
+    """Whether a path without escapes names something below the folder that it begins at."""
+    parts = [each.strip() for each in path.split("/")]
+    return path != "" and not path.startswith(("/", "~")) and ".." not in parts and not _SCHEME.match(path)
 
 
 def plain(found: Mapping[str, object]) -> dict[str, object]:

@@ -11,7 +11,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from sqlite3 import Connection, Error
@@ -24,7 +24,7 @@ from nmem.errors import NmemError
 from nmem.purge import scrub
 from nmem.team import config, local, server, versions
 from nmem.team.config import Membership
-from nmem.team.server import BATCH, Mark, Removed, Server, Unreachable, connected
+from nmem.team.server import BATCH, Came, Gone, Mark, Removed, Server, Unreachable, connected
 from nmem.team.start import lock_file
 from nmem.text import json_object, printable
 
@@ -128,6 +128,8 @@ def run(db_path: str, *, background: bool = False, still: float = STILL) -> Pass
             try:
                 with watch.watching():
                     done = _Pass(db, us, watch).all()
+            except local.Left:
+                return None
             except (NmemError, Error, OSError) as error:
                 raise _failed(db, db_path, error, watch) from None
             if done.taken_away:
@@ -206,7 +208,8 @@ class _Pass:
         self.key = local.role(self.us.team, who, there.login())
         self._noticed(there)
         self._announce(there)
-        self._fetch_gone(there)
+        if not self._fetch_gone(there):
+            return  # nothing is sent before all that is gone is known
         self.watch.step()
         made = versions.make(self.db, self.us, self.watch.step, local.now())
         self.watch.step()
@@ -214,14 +217,14 @@ class _Pass:
         self._announce(there)  # versions that newer rules replace, before those that replace them
         if made.whole:
             self._send(there)
-        self.done.left = not made.whole
+        self.done.left |= not made.whole
         self._fetch_gone(there)
         self._fetch(there)
         looked = versions.look(self.db, self.us, self.watch.step, local.now())
         self._announce(there)  # what was purged here meanwhile may just have been sent
         if looked.new and looked.whole and made.whole:
             self._send(there)
-        local.take_members(self.db, self.us.team, there.members())
+        local.take_members(self.db, self.us.team, there.members(), self.key)
 
     def _noticed(self, there: Server) -> None:
         """A server with another history than the one that was read from is told everything again."""
@@ -233,11 +236,11 @@ class _Pass:
             self.done.set_back = True
             read = local.Read()
         if read.mark is None:
-            self._keep(replace(read, mark=Mark(head.epoch)))
+            self._keep(replace(read, mark=Mark(head.epoch)), first=True)
 
-    def _keep(self, read: local.Read) -> None:
+    def _keep(self, read: local.Read, *, first: bool = False) -> None:
         with store.transaction(self.db):
-            local.keep_far(self.db, self.key, read)
+            local.keep_far(self.db, self.key, read, first=first)
 
     def _announce(self, there: Server) -> None:
         for words, tell in zip(local.untold(self.db, self.us.member), (there.purge, there.withdraw), strict=True):
@@ -248,13 +251,19 @@ class _Pass:
                 self.done.announced += len(words[at : at + BATCH]) - len(refused)
                 self.watch.step()
 
-    def _fetch_gone(self, there: Server) -> None:
+    def _fetch_gone(self, there: Server) -> bool:
+        """Whether all was read."""
         local.clear_gone(self.db)
         read = local.how_far(self.db, self.key)
         while batch := there.gone(read.gone):
+            _in_order(batch, read.gone)
             read = replace(read, gone=batch[-1].seq)
             self.done.taken_away += local.take_gone(self.db, self.us.member, batch, self.key, read)
             self.watch.step()
+            if self.watch.late:
+                self.done.left = True
+                return False
+        return True
 
     def _send(self, there: Server) -> None:
         numbers = local.pending(self.db, self.us.team, self.us.member)
@@ -274,13 +283,17 @@ class _Pass:
 
         One's own rows come back as well: that is how it is known that the server has them.
         """
-        known = {each.shared_as: each.project_id for each in local.projects(self.db, self.us.team) if each.same}
-        head, of = there.mark(), local.digest(*(f"{name} {number}" for name, number in sorted(known.items())))
+        # with the moment: what was shared no longer for a while is read anew
+        shared = [(each.shared_as, each.project_id, each.at)
+                  for each in local.projects(self.db, self.us.team) if each.same]  # fmt: skip
+        known = {name: number for name, number, _ in shared}
+        head, of = there.mark(), local.digest(*map(str, shared))
         before = local.how_far(self.db, self.key)
         read = replace(before, mark=head, of=of, facts=before.facts if before.of == of else 0)
         if read != before:
             self._keep(read)
         while batch := there.facts(read.facts, head.seq, list(known)):
+            _in_order(batch, read.facts)
             read = replace(read, facts=batch[-1].seq)
             self.done.came += local.take_facts(self.db, self.us.team, self.us.member, batch, known, self.key, read)
             self.watch.step()
@@ -289,6 +302,14 @@ class _Pass:
                 return
         if read.facts < head.seq:
             self._keep(replace(read, facts=head.seq))
+
+
+def _in_order(batch: Sequence[Came] | Sequence[Gone], after: int) -> None:
+    """Raises NmemError where a server's numbers do not rise: it would be read for ever."""
+    for each in batch:
+        if each.seq <= after:
+            raise NmemError("the server gives its rows in no order: nothing more is read from it")
+        after = each.seq
 
 
 def waiting(db_path: str, seconds: float, stopped: Callable[[], bool] = lambda: False) -> Pass | None:
