@@ -65,7 +65,7 @@ CREATE TABLE nmem.facts (
   body text NOT NULL CHECK (length(body) <= 20000),
   files text NOT NULL CHECK (length(files) <= 40000),
   data text NOT NULL CHECK (length(data) <= 40000),
-  PRIMARY KEY (team, author, id)
+  PRIMARY KEY (team, id, author)
 );
 CREATE UNIQUE INDEX facts_in_order ON nmem.facts(team, seq);
 CREATE INDEX facts_by_subject ON nmem.facts(team, subject, author, seq);
@@ -87,6 +87,7 @@ CREATE TABLE nmem.marks (
   mark uuid NOT NULL DEFAULT gen_random_uuid(),
   PRIMARY KEY (team, seq)
 );
+CREATE INDEX marks_in_order ON nmem.marks(seq);
 
 CREATE FUNCTION nmem.me(of_team text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
@@ -119,13 +120,20 @@ BEGIN
     RAISE insufficient_privilege USING MESSAGE = 'there is no such team';
   END IF;
 END $$;
-CREATE FUNCTION nmem.next_seq(of_team text) RETURNS bigint LANGUAGE sql
+CREATE FUNCTION nmem.catch_up() RETURNS void LANGUAGE plpgsql  -- tables were restored, and the sequence was not
 SET search_path = pg_catalog, pg_temp AS $$
-  SELECT greatest(nextval('nmem.seq'),  -- behind the tables where these were restored and the sequence was not
-                  (SELECT max(seq) + 1 FROM nmem.facts WHERE team = of_team),
-                  (SELECT max(seq) + 1 FROM nmem.gone WHERE team = of_team),
-                  (SELECT max(seq) + 1 FROM nmem.marks WHERE team = of_team))
-$$;
+BEGIN
+  IF (SELECT last_value - (NOT is_called)::int FROM nmem.seq) < (SELECT max(seq) FROM nmem.marks) THEN
+    PERFORM 1 FROM nmem.server FOR UPDATE;
+    PERFORM setval('nmem.seq', (SELECT greatest(max(m.seq), (SELECT last_value FROM nmem.seq)) FROM nmem.marks m));
+  END IF;
+END $$;
+CREATE FUNCTION nmem.comes() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  PERFORM nmem.catch_up();
+  RETURN NULL;
+END $$;
 CREATE FUNCTION nmem.room(of_team text, whoever text) RETURNS bigint LANGUAGE sql
 SET search_path = pg_catalog, pg_temp AS $$
   SELECT s.most_unknown - (SELECT count(*) FROM nmem.gone WHERE team = of_team AND author = whoever AND NOT known)
@@ -133,10 +141,9 @@ SET search_path = pg_catalog, pg_temp AS $$
 $$;
 CREATE FUNCTION nmem.take(of_team text, whoever text, ids text[]) RETURNS void LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE first bigint := nmem.next_seq(of_team);
 BEGIN
   INSERT INTO nmem.gone (team, seq, id, subject, author)
-    SELECT of_team, first + row_number() OVER () - 1, f.id, '', whoever FROM nmem.facts f
+    SELECT of_team, nextval('nmem.seq'), f.id, '', whoever FROM nmem.facts f
     WHERE f.team = of_team AND f.author = whoever AND f.id = ANY (ids) ON CONFLICT (team, id, author) DO NOTHING;
   DELETE FROM nmem.facts WHERE team = of_team AND author = whoever AND id = ANY (ids);
 END $$;
@@ -145,18 +152,17 @@ SET search_path = pg_catalog, pg_temp AS $$
 DECLARE old text[];
 BEGIN
   PERFORM nmem.lock_team(NEW.team);
-  IF EXISTS (SELECT 1 FROM nmem.facts f WHERE f.team = NEW.team AND f.author = NEW.author AND f.id = NEW.id)
-     OR EXISTS (SELECT 1 FROM nmem.gone g WHERE g.team = NEW.team AND (g.id = NEW.subject
-             OR (g.id = NEW.id AND g.author = NEW.author))) THEN
-    RETURN NULL;
-  END IF;
   old := ARRAY(SELECT f.id FROM nmem.facts f
                WHERE f.team = NEW.team AND f.subject = NEW.subject AND f.author = NEW.author
-               ORDER BY f.seq DESC OFFSET 49);  -- fifty versions of each author are kept
+               ORDER BY f.seq + 0 DESC OFFSET 49);  -- fifty of each author stay; + 0: sorted, not by the team's order
   IF old <> '{}' THEN
     PERFORM nmem.take(NEW.team, NEW.author, old);
   END IF;
-  NEW.seq := nmem.next_seq(NEW.team);
+  IF EXISTS (SELECT 1 FROM nmem.gone g WHERE g.team = NEW.team AND (g.id = NEW.subject
+             OR (g.id = NEW.id AND g.author = NEW.author))) THEN
+    RETURN NULL;
+  END IF;
+  NEW.seq := nextval('nmem.seq');
   RETURN NEW;
 END $$;
 CREATE FUNCTION nmem.marked() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
@@ -165,6 +171,7 @@ BEGIN
   INSERT INTO nmem.marks (team, seq) SELECT team, max(seq) FROM came GROUP BY team;
   RETURN NULL;
 END $$;
+CREATE TRIGGER comes BEFORE INSERT ON nmem.facts FOR EACH STATEMENT EXECUTE FUNCTION nmem.comes();
 CREATE TRIGGER arrives BEFORE INSERT ON nmem.facts FOR EACH ROW EXECUTE FUNCTION nmem.arrives();
 CREATE TRIGGER marked AFTER INSERT ON nmem.facts REFERENCING NEW TABLE AS came
   FOR EACH STATEMENT EXECUTE FUNCTION nmem.marked();
@@ -173,15 +180,15 @@ CREATE TRIGGER marked AFTER INSERT ON nmem.gone REFERENCING NEW TABLE AS came
 
 CREATE FUNCTION nmem.purge(of_team text, subjects text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE whoever text := nmem.me(of_team); first bigint;
+DECLARE whoever text := nmem.me(of_team);
 BEGIN
   IF whoever IS NULL OR EXISTS (SELECT 1 FROM unnest(subjects) s WHERE NOT nmem.owns(whoever, s)) THEN
     RAISE insufficient_privilege USING MESSAGE = 'only the author of a subject takes it away';
   END IF;
   PERFORM nmem.lock_team(of_team);
-  first := nmem.next_seq(of_team);
+  PERFORM nmem.catch_up();
   INSERT INTO nmem.gone (team, seq, id, subject, author, known)
-    SELECT of_team, first + row_number() OVER () - 1, s, s, whoever,
+    SELECT of_team, nextval('nmem.seq'), s, s, whoever,
       EXISTS (SELECT 1 FROM nmem.facts WHERE team = of_team AND subject = s)
     FROM (SELECT DISTINCT unnest(subjects) AS s) each
     ON CONFLICT (team, id, author) DO NOTHING;
@@ -193,18 +200,19 @@ BEGIN
 END $$;
 CREATE FUNCTION nmem.withdraw(of_team text, ids text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE whoever text := nmem.me(of_team); first bigint;
+DECLARE whoever text := nmem.me(of_team);
 BEGIN
   IF whoever IS NULL THEN
     RAISE insufficient_privilege USING MESSAGE = 'only a member takes versions away';
   END IF;
   PERFORM nmem.lock_team(of_team);
+  PERFORM nmem.catch_up();
   PERFORM nmem.take(of_team, whoever, ids);
-  first := nmem.next_seq(of_team);
   INSERT INTO nmem.gone (team, seq, id, subject, author, known)  -- not sent yet, or before the server was set back
-    SELECT of_team, first + row_number() OVER () - 1, i, '', whoever, false FROM (SELECT DISTINCT unnest(ids) AS i) each
-    WHERE i ~ '^[0-9a-f]{24}$' AND NOT EXISTS (SELECT 1 FROM nmem.facts WHERE team = of_team AND id = i)
-      AND NOT EXISTS (SELECT 1 FROM nmem.gone WHERE team = of_team AND id = i AND author = whoever)
+    SELECT of_team, nextval('nmem.seq'), i, '', whoever, false FROM (
+      SELECT unnest(ids) EXCEPT SELECT id FROM nmem.facts WHERE team = of_team AND id = ANY (ids)
+      EXCEPT SELECT id FROM nmem.gone WHERE team = of_team AND id = ANY (ids) AND author = whoever) each(i)
+    WHERE i ~ '^[0-9a-f]{24}$'
     LIMIT greatest(0, nmem.room(of_team, whoever));
 END $$;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA nmem FROM PUBLIC;
