@@ -113,7 +113,7 @@ def test_a_login_that_is_another_member_by_now_is_told_so(three: Three) -> None:
 
 
 INSERT = ("INSERT INTO nmem.facts (team, id, kind, subject, project, author, device, at, title, body, files, data)"
-          " VALUES (%s, 'aaaaaaaaaa', 'decision', %s, %s, %s, 'd', 1, 't', '', '[]', '{}')")  # fmt: skip
+          " VALUES (%s, 'aaaaaaaaaaaaaaaaaaaaaaaa', 'decision', %s, %s, %s, 'd', 1, 't', '', '[]', '{}')")  # fmt: skip
 
 
 def test_a_member_speaks_for_no_other_and_changes_nothing(three: Three) -> None:
