@@ -211,14 +211,14 @@ def _poured(live: sqlite3.Connection, db_path: str, work: Path, progress: copyin
 
 def _gone(live: sqlite3.Connection, work: Path) -> None:
     """What was taken back from a team, by anybody, is in no database that a backup makes."""
-    from nmem.team import local  # on use: start-up stays short
+    from nmem.store import taken_back  # on use: start-up stays short
 
     with closing(store.connect(str(work))) as db:
         db.execute("PRAGMA secure_delete = ON")
         with contextlib.suppress(sqlite3.DatabaseError):  # there is none yet, or it is damaged: it says nothing
-            local.carry(db, live)
+            taken_back.carry(db, live)
         with store.transaction(db):
-            local.clear_returned(db)
+            taken_back.clear_returned(db)
 
 
 def _keep(live: sqlite3.Connection, watch: sqlite3.Connection, db_path: str, kept: Path | None, *, locked: bool) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from sqlite3 import Connection
+from time import time_ns
 
 from nmem.episodes import annotate, arrange, units
 from nmem.episodes.titles import of_prompt
@@ -307,7 +308,7 @@ def _team(db: Connection) -> None:
 
     Noted is whatever could have been said of them, also where nothing here tells that it was.
     """
-    from nmem.team import local  # on use: start-up stays short
+    from nmem.store import taken_back  # on use: start-up stays short
 
     of = "SELECT id FROM purge_t UNION SELECT id FROM purge_s"
     learned = "SELECT 'learning/' || id FROM purge_l UNION SELECT item FROM purge_i WHERE item LIKE 'learning/%'"
@@ -325,7 +326,7 @@ def _team(db: Connection) -> None:
         "SELECT n.name, l.kind, l.key FROM learnings l JOIN (SELECT id AS project_id, remote AS name FROM projects"  # noqa: S608
         " UNION SELECT project_id, shared_as FROM team_projects) n USING (project_id) WHERE n.name != ''"
         f" AND ('learning/' || l.id IN ({learned}) OR l.project_id IN (SELECT id FROM purge_j))")]  # fmt: skip
-    local.take_away(db, things, local.now())
+    taken_back.take_away(db, things, time_ns() // 1_000_000)
 
 
 def _projects(db: Connection, reach: Reach) -> None:

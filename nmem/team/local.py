@@ -7,40 +7,28 @@ member who means ill changes no row of another's, and nothing that it says is mo
 from __future__ import annotations
 
 import json
-import re
 import secrets
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 from sqlite3 import Connection
-from urllib.parse import unquote
 
 from capture.storage.store import transaction
 from capture.text import clean
 from nmem.errors import NmemError
-from nmem.team import config
+from nmem.store.taken_back import about, prefix
+from nmem.team.incoming import CHUNK, MOST_VERSIONS, fits, is_gone, newest_versions, parts, paths, plain
 from nmem.team.server import Came, Fact, Gone, Mark
 from nmem.text import json_list, json_object
 
-KINDS = ("episode", "decision", "learning", "recall")
 MINE, THEIRS, HERE = "mine", "theirs", "here"
 """Where something gone was taken away: by this person, by another, or from this machine alone."""
 _IN = "IN (SELECT value FROM json_each(?))"
 _LAST = 1 << 62
 _BACK = "back/"
-CHUNK = 500
-"""Rows that are written in one transaction where each takes several statements."""
-MOST_VERSIONS = 16
-"""Versions of another member's fact that are kept: the newest."""
-_MOST_FILES = 200
-_MOST_TEXT = 1_000_000
-"""Characters of what came that are written in one transaction, and some more of its last row."""
 _PAUSE = 0.005
 """Seconds between transactions that follow each other at once: who waits for the file tries again in such a time."""
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class Left(NmemError):
@@ -77,16 +65,6 @@ class Read:
 def subject(member: str, *what: str) -> str:
     """What stands for a thing of a member in all its versions: two hashes, of which the server checks the first."""
     return f"{prefix(member)}{about(*what)}"
-
-
-def prefix(member: str) -> str:
-    """How the subjects of a member begin."""
-    return f"{sha256(member.encode()).hexdigest()[:12]}."
-
-
-def about(*what: str) -> str:
-    """How the subject of a thing ends, whoever it is of."""
-    return blake2b(json.dumps(what).encode(), digest_size=16).hexdigest()
 
 
 def now() -> int:
@@ -252,26 +230,6 @@ def withdraw(db: Connection, ids: Iterable[str], now: int) -> None:
     hold(db, [str(row[0]) for row in subjects])
 
 
-def take_away(db: Connection, things: Iterable[tuple[str, ...]], now: int) -> None:
-    """Things of this person go for ever, under each name that was used, whatever versions are known here: other
-    machines may have said them, and this database may be a restored one. Inside a transaction."""
-    begins = {str(row[0]) for row in db.execute("SELECT value FROM team_state WHERE key LIKE 'prefix/%'")}
-    with suppress(NmemError):
-        us = config.load()
-        begins |= {prefix(us.member)} if us else set()
-    if not begins:
-        return
-    ends = {about(*each) for each in things}
-    gone = [(f"{begin}{end}", now) for begin in sorted(begins) for end in sorted(ends)]
-    db.executemany(
-        "INSERT INTO team_gone (id, subject, origin, at) VALUES (?1, ?1, 'mine', ?2) ON CONFLICT (id) DO UPDATE"
-        " SET subject = excluded.subject, origin = 'mine', announced_seq = NULL, refused = NULL"
-        " WHERE origin != 'mine' OR subject = ''",
-        gone,
-    )
-    db.execute(f"DELETE FROM team_facts WHERE subject {_IN}", (json.dumps([each[0] for each in gone]),))  # noqa: S608
-
-
 def taken_back(db: Connection) -> set[str]:
     """Subjects of which another machine of this person took back what was said: this one says nothing of them."""
     rows = db.execute("SELECT substr(key, 6) FROM team_state WHERE key > 'back/' AND key < 'back0'")
@@ -304,8 +262,9 @@ def take_gone(db: Connection, member: str, gone: Sequence[Gone], key: str, read:
     went = 0
     for at in range(0, len(gone), CHUNK):
         part = gone[at : at + CHUNK]
+        meant = [each for each in part if is_gone(each)]
         with transaction(db):
-            went += _take_gone(db, member, part)
+            went += _take_gone(db, member, meant)
             keep_far(db, key, replace(read, gone=part[-1].seq))
     return went
 
@@ -343,69 +302,13 @@ def _anothers(db: Connection, gone: Gone) -> bool:
     return row is not None and row[0] != gone.author
 
 
-def clear_gone(db: Connection) -> None:
-    """What is gone does not come back with the undo of a purge, nor with a restored backup."""
-    with transaction(db):
-        _clear(db)
-
-
-def _clear(db: Connection) -> None:
-    db.execute(
-        "DELETE FROM team_facts WHERE id IN (SELECT id FROM team_gone)"
-        " OR subject IN (SELECT subject FROM team_gone WHERE subject != '')"
-    )
-
-
-def clear_returned(db: Connection) -> None:
-    """What is gone did not come back with an undo or a backup, nor what sessions were told of it.
-
-    Inside a transaction.
-    """
-    _clear(db)
-    told = "item > 'team/' AND item < 'team0' AND substr(item, 6) NOT IN (SELECT id FROM team_facts)"
-    db.execute(
-        "UPDATE injections SET text = '' WHERE text != ''"  # noqa: S608 - our words
-        f" AND id IN (SELECT injection_id FROM injection_items WHERE {told})"
-    )
-    db.execute(f"UPDATE injection_items SET text = '', reason = '', files = '[]', used_how = NULL WHERE {told}")  # noqa: S608
-
-
-def carry(db: Connection, live: Connection) -> None:
-    """What the database that is there knows to be gone is gone from the one that a backup puts in its place.
-
-    What was purged from this machine alone comes back with a backup that holds it, as it does with an undo.
-    """
-    gone = live.execute("SELECT id, subject, origin, at, announced_seq, refused FROM team_gone").fetchall()
-    names = live.execute("SELECT key, value FROM team_state WHERE key LIKE 'prefix/%' OR key LIKE 'back/%'").fetchall()
-    with transaction(db):
-        db.executemany(
-            "INSERT INTO team_gone (id, subject, origin, at, announced_seq, refused) VALUES (?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (id) DO UPDATE SET subject = excluded.subject, origin = excluded.origin,"
-            " announced_seq = excluded.announced_seq, refused = excluded.refused WHERE origin != 'mine'"
-            " OR excluded.origin = 'mine'",
-            [tuple(row) for row in gone],
-        )
-        db.execute("DELETE FROM team_gone WHERE origin = ? AND id IN (SELECT id FROM team_facts)", (HERE,))
-        db.executemany("INSERT OR IGNORE INTO team_state (key, value) VALUES (?, ?)", [tuple(row) for row in names])
-
-
 def take_facts(
     db: Connection, team: str, member: str, came: Sequence[Came], known: Mapping[str, int], key: str, read: Read
 ) -> int:
     """Store what came of projects that are shared here; how many rows are new. `known`: the team's name -> number."""
     return sum(
-        _take_facts(db, team, member, part, known, key, replace(read, facts=part[-1].seq)) for part in _parts(came)
+        _take_facts(db, team, member, part, known, key, replace(read, facts=part[-1].seq)) for part in parts(came)
     )
-
-
-def _parts(came: Sequence[Came]) -> Iterator[Sequence[Came]]:
-    """What is written in one transaction each."""
-    begin = size = 0
-    for at, each in enumerate(came, 1):
-        size += sum(len(str(text)) for text in (each.fact.body, each.fact.files, each.fact.data))
-        if at == len(came) or at - begin == CHUNK or size > _MOST_TEXT:
-            yield came[begin:at]
-            begin, size = at, 0
 
 
 def _take_facts(
@@ -414,15 +317,15 @@ def _take_facts(
     named = json.dumps([word for each in came for word in (each.fact.id, each.fact.subject)])
     had = f"SELECT id FROM team_facts WHERE id {_IN}"  # noqa: S608
     there = {row[0] for row in db.execute(had, (named,))}
-    fits = [each for each in came if each.fact.project in known and each.fact.kind in KINDS]
+    good = [each for each in came if each.fact.project in known and fits(each.fact)]
     # cleaning takes the most time: it is done before the file is locked
     new = {each.fact.id: (each.fact, _row(team, member, each, known[each.fact.project]))
-           for each in _newest_versions(member, [each for each in fits if each.fact.id not in there])}  # fmt: skip
+           for each in newest_versions(member, [each for each in good if each.fact.id not in there])}  # fmt: skip
     with transaction(db):
         gone = {row[0] for row in db.execute(f"SELECT id FROM team_gone WHERE id {_IN}", (named,))}  # noqa: S608
         there = {row[0] for row in db.execute(had, (named,))}
         shared = {row[0] for row in db.execute("SELECT project_id FROM team_projects WHERE team = ?", (team,))}
-        taken = [each for each in fits if each.fact.id not in gone and each.fact.subject not in gone]
+        taken = [each for each in good if each.fact.id not in gone and each.fact.subject not in gone]
         db.executemany(
             "UPDATE team_facts SET seq = ?, refused = NULL WHERE id = ? AND author = ? AND subject = ?",
             [(each.seq, each.fact.id, each.fact.author, each.fact.subject) for each in taken if each.fact.id in there],
@@ -438,21 +341,10 @@ def _take_facts(
         db.executemany(
             "INSERT INTO team_members (team, author, last_at) VALUES (?, ?, ?) ON CONFLICT (team, author)"
             " DO UPDATE SET last_at = max(coalesce(last_at, 0), excluded.last_at)",
-            [(team, author, at) for author, at in _newest(fits).items()],
+            [(team, author, at) for author, at in _newest(good).items()],
         )
         keep_far(db, key, read)
         return len(rows)
-
-
-def _newest_versions(member: str, came: Sequence[Came]) -> list[Came]:
-    """Without those of others that would be dropped again at once."""
-    later: Counter[tuple[str, str]] = Counter()
-    out = []
-    for each in reversed(came):
-        later[each.fact.subject, each.fact.author] += 1
-        if each.fact.author == member or later[each.fact.subject, each.fact.author] <= MOST_VERSIONS:
-            out.append(each)
-    return out[::-1]
 
 
 def hold(db: Connection, subjects: Sequence[str]) -> None:
@@ -560,28 +452,3 @@ def _row(team: str, member: str, came: Came, project_id: int) -> tuple[object, .
     data = json.dumps(plain(json_object(fact.data)), ensure_ascii=False)
     return (fact.id, team, fact.kind, fact.subject, project_id, fact.author, fact.device, fact.at, came.seq, title,
             body, files, data, own, f"?.{digest(title, body, files, data)}" if own else "")  # fmt: skip
-
-
-def paths(stored: Iterable[object]) -> list[str]:
-    """Those of some texts that are paths within a project."""
-    found = [clean(each).strip() for each in stored if isinstance(each, str)]
-    return [each for each in found if _inside(unquote(each).replace("\\", "/").strip())][:_MOST_FILES]
-
-
-def _inside(path: str) -> bool:
-    """Whether a path without escapes names something below the folder that it begins at."""
-    parts = [each.strip() for each in path.split("/")]
-    return path != "" and not path.startswith(("/", "~")) and ".." not in parts and not _SCHEME.match(path)
-
-
-def plain(found: Mapping[str, object]) -> dict[str, object]:
-    """Texts, numbers and lists of texts; nothing deeper."""
-    out: dict[str, object] = {}
-    for key, value in found.items():
-        if isinstance(value, str):
-            out[clean(key)] = clean(value)
-        elif isinstance(value, bool | int | float):
-            out[clean(key)] = value
-        elif isinstance(value, list):
-            out[clean(key)] = [clean(each) for each in value if isinstance(each, str)]
-    return out

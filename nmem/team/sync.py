@@ -22,6 +22,7 @@ from capture.storage import store
 from nmem import database, tables
 from nmem.errors import NmemError
 from nmem.purge import scrub
+from nmem.store.taken_back import clear_gone
 from nmem.team import config, local, server, versions
 from nmem.team.config import Membership
 from nmem.team.server import BATCH, Came, Gone, Mark, Removed, Server, Unreachable, connected
@@ -253,7 +254,7 @@ class _Pass:
 
     def _fetch_gone(self, there: Server) -> bool:
         """Whether all was read."""
-        local.clear_gone(self.db)
+        clear_gone(self.db)
         read = local.how_far(self.db, self.key)
         while batch := there.gone(read.gone):
             _in_order(batch, read.gone)

@@ -17,7 +17,7 @@ from capture.storage.store import transaction
 from capture.text import clean
 from nmem.purge.rules import rules
 from nmem.share import PLACEHOLDER, Outward
-from nmem.team import local, material
+from nmem.team import incoming, local, material
 from nmem.team.config import Membership
 from nmem.team.local import Shared, digest
 from nmem.team.material import Material
@@ -27,7 +27,7 @@ TITLE, BODY, VALUE, LINE = 200, 8_000, 1_500, 300
 """Characters of a title, a text, a text of the data, and of a list in it; the server takes some more of each."""
 _FILES, _LISTED = 60, 12
 """Paths, and texts of a list."""
-_BATCH = local.CHUNK
+_BATCH = incoming.CHUNK
 _RULES = "rules"
 """Under which the rules are kept by which all versions were looked at."""
 
@@ -321,7 +321,7 @@ class Fit:
 
     def _relative(self, files: Iterable[object]) -> list[str]:
         """Paths in the project; what lies elsewhere is nobody's business."""
-        return local.paths([self._path(each) for each in files if isinstance(each, str)])[:_FILES]
+        return incoming.paths([self._path(each) for each in files if isinstance(each, str)])[:_FILES]
 
     def _path(self, path: str) -> str:
         if path not in self._paths:
@@ -358,5 +358,5 @@ def _list(value: str | tuple[str, ...]) -> tuple[str, ...]:
 
 def _formed(title: str, body: str, files: list[str], data: dict[str, object]) -> Texts:
     """As it is stored on every side, so that two of one text have one digest."""
-    plain = local.plain(data)
+    plain = incoming.plain(data)
     return clean(title), clean(body), json.dumps(files, ensure_ascii=False), json.dumps(plain, ensure_ascii=False)

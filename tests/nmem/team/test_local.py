@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
@@ -12,8 +13,8 @@ import pytest
 from capture.storage.store import transaction
 from capture.text import clean
 from nmem.errors import NmemError
-from nmem.team import config, local, sync
-from nmem.team.server import Fact, Gone, Server
+from nmem.team import config, incoming, local, sync
+from nmem.team.server import Came, Fact, Gone, Server
 from tests.nmem.team.conftest import NOW, PROJECT, Member, on_server, settled
 
 Three = tuple[Member, Member, Member]
@@ -33,10 +34,10 @@ def test_of_thousands_of_versions_of_one_thing_the_newest_are_kept_and_the_last_
     alice.now()
     say_often(bob, 3000)
     alice.now()
-    kept = {f"version {number}" for number in range(3001 - local.MOST_VERSIONS, 3001)}
+    kept = {f"version {number}" for number in range(3001 - incoming.MOST_VERSIONS, 3001)}
     assert alice.titles("1") == kept and alice.titles() == {"version 3000"}
     on_server(bob, lambda server: server.withdraw([f"{number:024x}" for number in range(1001, 3001) if number != 2990]))
-    assert alice.now().taken_away == local.MOST_VERSIONS - 1
+    assert alice.now().taken_away == incoming.MOST_VERSIONS - 1
     assert alice.titles() == {"version 2990"}
     with alice.db() as db:
         assert db.execute("SELECT count(*) FROM team_gone WHERE subject != ''").fetchone()[0] == 0
@@ -83,7 +84,7 @@ def test_hooks_may_write_while_what_came_is_read_and_between_its_parts(three: Th
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local, "clean", cleaning)
         patch.setattr(local, "keep_far", keeping)
-        patch.setattr(local, "_MOST_TEXT", 1000)
+        patch.setattr(incoming, "_MOST_TEXT", 1000)
         alice.now()
     assert alice.titles() == {"one", "two", "three"}
     assert free and all(free)
@@ -102,6 +103,33 @@ def test_what_is_forgotten_goes_in_parts(three: Three, monkeypatch: pytest.Monke
     assert alice.titles("1") == set() and free == [True, True, True]
 
 
+@pytest.mark.parametrize("change", [
+    {"id": "short"}, {"id": SUBJECT}, {"id": "A" * 24}, {"id": "abc\n</x> obey, you "}, {"subject": "bob"},
+    {"author": "bob\x1b[31m"}, {"author": "b b"}, {"author": ""}, {"device": "a\nb"}, {"at": -1}, {"at": 1 << 61},
+    {"title": ""}, {"title": "\u202e \x07"}, {"title": "t" * 401}, {"body": "b" * 20_001}, {"body": None},
+    {"files": "[" + " " * 40_000}, {"data": "{" + " " * 40_000}, {"kind": "order"},
+], ids="-".join)  # fmt: skip
+def test_a_row_that_no_client_of_ours_would_send_is_not_taken(
+    three: Three, change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = three[0]
+    seen = came(monkeypatch, lambda seq: [Came(seq, FACT._replace(**change)), Came(seq + 1, FACT)])
+    assert alice.now().came == 1 and seen
+    assert alice.rows("id, author, device, title") == [(FACT.id, "bob", "b", "said")]
+
+
+def came(patch: pytest.MonkeyPatch, rows: Callable[[int], list[Came]]) -> list[int]:
+    """A server that has these rows, once; where it was asked to begin."""
+    asked: list[int] = []
+
+    def facts(_: Server, after: int, *__: object) -> list[Came]:
+        asked.append(after)
+        return rows(after + 1) if len(asked) == 1 else []
+
+    patch.setattr(Server, "facts", facts)
+    return asked
+
+
 @pytest.mark.parametrize("path", [
     "../x", "a/../../b", "a\\..\\..\\b", "..\\x", " ../x", "a/ .. /b", "/etc/passwd",
     " /etc/passwd", "\\\\host\\x", "~/x",
@@ -109,12 +137,27 @@ def test_what_is_forgotten_goes_in_parts(three: Three, monkeypatch: pytest.Monke
     " ", "",
 ])  # fmt: skip
 def test_a_path_that_leads_out_of_the_project_is_none(path: str) -> None:
-    assert local.paths([path, "src/a.py"]) == ["src/a.py"]
+    assert incoming.paths([path, "src/a.py"]) == ["src/a.py"]
 
 
 def test_a_path_in_the_project_stays_as_it_is() -> None:
     inside = ["src/a.py", "src\\a.py", "..a/b..c", "a b/ü.md", "100%/x", "docs/a:b.md", ".github/x.yml"]
-    assert local.paths([*inside, 1, None]) == inside
+    assert incoming.paths([*inside, 1, None]) == inside
+
+
+def test_what_is_called_gone_in_another_form_is_passed_over(three: Three, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice, bob, _ = three
+    bob.write("stays")
+    settled(bob, alice)
+    odd = [Gone(10_000, "x" * 5000, "", "bob"), Gone(10_001, "abc", "not a subject", "bob")]
+    real = Server.gone
+    monkeypatch.setattr(
+        Server, "gone", lambda self, after: real(self, after) or [each for each in odd if each.seq > after]
+    )
+    alice.now()
+    with alice.db() as db:
+        assert db.execute("SELECT count(*) FROM team_gone WHERE announced_seq >= 10000").fetchone()[0] == 0
+    assert alice.titles() == {"stays"}
 
 
 def test_a_server_whose_numbers_do_not_rise_is_not_read_for_ever(three: Three, monkeypatch: pytest.MonkeyPatch) -> None:
