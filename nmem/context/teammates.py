@@ -18,7 +18,7 @@ from nmem.teammates import live
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from sqlite3 import Connection
 
     from nmem.context.present import Present
@@ -50,7 +50,9 @@ def decided(db: Connection, present: Present) -> list[Item]:
     found = live.decided(db, present.project_id, int(left), present.at, 2 * DECIDED)
     some = [one for one in found if f"{TEAM}/{one[0]}" not in present.given]
     most = DECIDED - (len(found) - len(some))
-    return [_item(one, present.at, BEHIND, "decided since the last session here") for one in some[: max(0, most)]]
+    owners = live.owners(db)
+    why = "decided since the last session here"
+    return [_item(one, owners, present.at, BEHIND, why) for one in some[: max(0, most)]]
 
 
 def related(db: Connection, present: Present, own: Sequence[Item]) -> list[Item]:
@@ -79,8 +81,15 @@ def related(db: Connection, present: Present, own: Sequence[Item]) -> list[Item]
                 continue  # one's own is told
             best.append((says, one, both))
     best.sort(key=lambda one: (-one[0], one[1][0]))
+    owners = live.owners(db)
     return [
-        _item(one, present.at, min(1.0, BEHIND + says / every / 2), f"it speaks of the same: {_rarest(both, worth)}")
+        _item(
+            one,
+            owners,
+            present.at,
+            min(1.0, BEHIND + says / every / 2),
+            f"it speaks of the same: {_rarest(both, worth)}",
+        )
         for says, one, both in best[:RELATED]
     ]
 
@@ -91,7 +100,8 @@ def _rarest(some: Sequence[str], worth: dict[str, float]) -> str:
 
 def of_id(db: Connection, number: str, now: int, reason: str) -> list[Item]:
     """The item of a fact, however old; none where it was taken away. Raises sqlite3.Error."""
-    return [_item(one, now, 1.0, reason) for one in live.of_id(db, number)]
+    owners = live.owners(db)
+    return [_item(one, owners, now, 1.0, reason) for one in live.of_id(db, number)]
 
 
 def _said(title: set[str], own: Sequence[set[str]]) -> bool:
@@ -99,14 +109,17 @@ def _said(title: set[str], own: Sequence[set[str]]) -> bool:
     return not title or any(len(title & one) >= SAME * len(title) for one in own)
 
 
-def _item(row: live.Row, now: int, score: float, reason: str) -> Item:
+def _item(row: live.Row, owners: Mapping[str, str], now: int, score: float, reason: str) -> Item:
     """A fact as an item: who, what, when, and the words, quoted; redacted here, where it may be told without rules of
     this person."""
     from capture.redaction import outward  # on use: few sessions are told anything of others
+    from capture.text import clean
 
-    number, kind, author, at, title, body = row
+    number, kind, author, at, title, body, subject = row
     who = told(author, 60) or "A member"
-    text = f"{who} {_WORDS[kind]}, {ago(max(0, now - at))}: {quoted(outward(title), TEXT)}"
+    other = told(live.corrected(owners, subject, author), 60)
+    did = f"{_WORDS[kind]}, correcting {other}" if other else _WORDS[kind]
+    text = f"{who} {did}, {ago(max(0, now - at))}: {quoted(outward(title), TEXT)}"
     if body.strip() and kind != live.DECISION:
         text += f" {quoted(outward(body), TEXT)}"
-    return Item(f"{TEAM}/{number}", TEAM, f"{text}.", score=score, reason=reason)
+    return Item(f"{TEAM}/{clean(number)}", TEAM, f"{text}.", score=score, reason=reason)

@@ -1,43 +1,62 @@
 """Finds what others of the team said, for hooks (SQL): one look whether there is anything, then bounded walks.
 
-On the hook's path. Of a fact that several members hold a version of, the one that the server took last holds, without
-those of muted members. All walks run along the index of others' facts, from the newest by its author's clock, and end
-after so many rows, whatever a team has said in all.
+On the hook's path. What a member said of their own holds, whatever others say of it: a later version by somebody else
+stands beside it, as a correction. A walk goes along the index of others' facts, of each member who is heard from the
+newest by that member's clock, and ends after so many rows: what one member says, and how much, takes no room of
+another's.
 """
 
 from __future__ import annotations
 
+from json import dumps
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from sqlite3 import Connection
 
-    Row = tuple[str, str, str, int, str, str]
-    """Id, kind, author, time, title, beginning of the body."""
+    Row = tuple[str, str, str, int, str, str, str]
+    """Id, kind, author, time, title, beginning of the body, subject."""
 
 DECISION, EPISODE, LEARNING, RECALL = "decision", "episode", "learning", "recall"
 KINDS = (EPISODE, DECISION, LEARNING, RECALL)
-OTHERS = "f.own = 0 AND f.gone = 0"
-"""The condition of the index `team_facts_of_others`, as the planner knows it again."""
 HEARD = (
-    "NOT EXISTS (SELECT 1 FROM team_members m WHERE m.team = f.team AND m.author = f.author AND m.muted)"
-    " AND NOT EXISTS (SELECT 1 FROM team_facts n WHERE n.subject = f.subject AND n.gone = 0 AND n.id != f.id"
-    " AND coalesce(n.seq, 1 << 62) > f.seq AND NOT EXISTS (SELECT 1 FROM team_members m WHERE m.team = n.team"
-    " AND m.author = n.author AND m.muted))"
+    "NOT EXISTS (SELECT 1 FROM team_facts n WHERE n.subject = f.subject AND n.author != f.author AND n.gone = 0"
+    " AND n.team = f.team AND n.kind = f.kind AND n.project_id = f.project_id AND coalesce(n.seq, 1 << 62) > f.seq"
+    " AND (substr(n.subject, 1, 12), n.author) IN (SELECT key, value FROM json_each(:owners)) AND NOT EXISTS"
+    " (SELECT 1 FROM team_members m WHERE m.team = n.team AND m.author = n.author AND m.muted))"
 )
-"""Not by a muted member, and no later version of anybody else holds."""
+"""Whose subject it is has not said it anew since; `:owners` is `owners` as JSON."""
+OF_AUTHOR = (
+    "g.own = 0 AND g.gone = 0 AND g.project_id = :project AND g.kind = :kind AND g.at >= :since AND g.at < :until"
+    " AND g.author = m.author"
+)
+"""The condition of the index `team_facts_of_others`, as the planner knows it again."""
 _DAY = 86_400_000
+_EVER = -1 << 62
 _WALK = 200
-"""Facts of a kind that a hook looks at: the newest."""
+"""Facts of a kind that a hook looks at: of each member the newest."""
 _BODY = 600
 """Characters of a body that are read."""
-_COLUMNS = f"f.id, f.kind, f.author, f.at, f.title, substr(f.body, 1, {_BODY})"
+_COLUMNS = f"f.id, f.kind, f.author, f.at, f.title, substr(f.body, 1, {_BODY}), f.subject"
 ANY = "SELECT 1 FROM team_facts f WHERE f.own = 0 AND f.gone = 0 AND f.project_id = ? LIMIT 1"
+ROOM = (
+    "SELECT (:walk - total(iif(c > :part, 0, c))) / max(1, total(c > :part)) FROM (SELECT (SELECT count(*)"  # noqa: S608
+    f" FROM (SELECT 1 FROM team_facts g WHERE {OF_AUTHOR} LIMIT :part + 1)) AS c FROM team_members m WHERE NOT m.muted)"
+)
+"""What each may take of a walk: what members leave who have less than their part goes to the others."""
+_WALKED = (
+    f"FROM team_members m CROSS JOIN team_facts f ON f.rowid IN (SELECT g.rowid FROM team_facts g WHERE {OF_AUTHOR}"  # noqa: S608
+    " ORDER BY g.at DESC LIMIT :room) AND +f.team = +m.team WHERE NOT m.muted"
+)
+_NTH = "row_number() OVER (PARTITION BY f.author ORDER BY"
+"""Of several members each one's first comes before anybody's second."""
+_HELD = f") w CROSS JOIN team_facts f ON f.rowid = w.number WHERE {HEARD} LIMIT :most"
+"""What others said of it is looked at in turn, and only until enough is found; the walk inside keeps its order."""
 DECIDED = (
-    f"SELECT {_COLUMNS} FROM (SELECT rowid AS number FROM team_facts f WHERE {OTHERS} AND f.project_id = ?"  # noqa: S608
-    f" AND f.kind = 'decision' AND f.at > ? AND f.at <= ? ORDER BY f.at DESC LIMIT {_WALK}) w"
-    f" CROSS JOIN team_facts f ON f.rowid = w.number WHERE instr(f.data, '\"superseded\"') = 0 AND {HEARD}"
-    " ORDER BY f.at DESC, f.id LIMIT ?"
+    f"SELECT {_COLUMNS} FROM (SELECT number FROM (SELECT f.rowid AS number, f.id, f.author, f.at {_WALKED}"  # noqa: S608
+    f" AND instr(f.data, '\"superseded\"') = 0) f ORDER BY {_NTH} f.at DESC, f.id), min(f.at, :now) DESC, f.id"
+    f" LIMIT 1 << 30{_HELD}"
 )
 
 
@@ -46,12 +65,40 @@ def any_of(db: Connection, project_id: int) -> bool:
     return db.execute(ANY, (project_id,)).fetchone() is not None
 
 
+def prefix(member: str) -> str:
+    """How the subjects of a member begin."""
+    from hashlib import sha256  # on use: few share a project with a team
+
+    return sha256(member.encode()).hexdigest()[:12]
+
+
+def owners(db: Connection) -> dict[str, str]:
+    """Whose a subject is that begins so."""
+    return {prefix(row[0]): row[0] for row in db.execute("SELECT DISTINCT author FROM team_members").fetchall()}
+
+
+def corrected(owners: Mapping[str, str], subject: str, author: str) -> str:
+    """The member whose words a fact corrects; "" where it is of the author's own."""
+    owner = owners.get(subject.partition(".")[0], "")
+    return "" if owner == author else owner
+
+
+def walk(db: Connection, project: int, kind: str, since: int, until: int, most: int) -> dict[str, object]:
+    """The parameters of a walk that looks at so many facts at most; `room`: at how many of each member."""
+    heard = db.execute("SELECT count(*) FROM team_members WHERE NOT muted").fetchone()[0]
+    part = most // max(1, heard)
+    given = {"project": project, "kind": kind, "since": since, "until": until}
+    room = int(db.execute(ROOM, {**given, "walk": most, "part": part}).fetchone()[0])
+    return {**given, "room": max(1, part, room), "owners": dumps(owners(db))}
+
+
 def decided(db: Connection, project_id: int, since: int, now: int, most: int) -> list[Row]:
-    """Others' decisions since a moment that no later one replaced, the newest first.
+    """Others' decisions after a moment that no later one replaced: the newest of each member, then the rest.
 
     None of a clock that is more than a day ahead of ours.
     """
-    return db.execute(DECIDED, (project_id, since, now + _DAY, most)).fetchall()
+    given = walk(db, project_id, DECISION, since + 1, now + _DAY, _WALK)
+    return db.execute(DECIDED, {**given, "now": now, "most": most}).fetchall()
 
 
 def of_id(db: Connection, number: str) -> list[Row]:
@@ -61,17 +108,21 @@ def of_id(db: Connection, number: str) -> list[Row]:
 
 def named(words: int) -> str:
     """The statement that finds facts of a kind whose titles have some of so many beginnings of words."""
-    has = " + ".join(["(instr(lower(f.title), ?) > 0)"] * words)
+    has = " + ".join([f"(instr(lower(f.title), :head{each}) > 0)" for each in range(words)])
     return (
-        f"SELECT {_COLUMNS} FROM (SELECT rowid AS number, {has} AS has FROM team_facts f"  # noqa: S608
-        f" WHERE {OTHERS} AND f.project_id = ? AND f.kind = ? AND f.at <= ? ORDER BY f.at DESC LIMIT {_WALK}) t"
-        f" CROSS JOIN team_facts f ON f.rowid = t.number WHERE t.has AND {HEARD}"
-        " ORDER BY t.has DESC, f.at DESC, f.id LIMIT ?"
+        f"SELECT {_COLUMNS} FROM (SELECT number FROM (SELECT f.rowid AS number, f.id, f.author, f.at, {has} AS has"  # noqa: S608
+        f" {_WALKED} LIMIT 1 << 30) f WHERE f.has ORDER BY {_NTH} f.has DESC, f.at DESC, f.id) > 2, f.has DESC,"
+        f" min(f.at, :now) DESC, f.id LIMIT 1 << 30{_HELD}"
     )
 
 
 def speaking(db: Connection, project_id: int, kind: str, heads: Sequence[str], now: int, most: int) -> list[Row]:
-    """Of the newest facts of a kind those whose titles have most of some words in lower case, at least one."""
+    """Of the newest facts of a kind those whose titles have most of some words in lower case, at least one.
+
+    Two of a member come before a third of anybody.
+    """
     if not heads:
         return []
-    return db.execute(named(len(heads)), (*heads, project_id, kind, now + _DAY, most)).fetchall()
+    given = walk(db, project_id, kind, _EVER, now + _DAY, _WALK)
+    words = {f"head{number}": head for number, head in enumerate(heads)}
+    return db.execute(named(len(heads)), {**given, **words, "now": now, "most": most}).fetchall()

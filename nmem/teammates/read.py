@@ -6,28 +6,39 @@ leaves here, for it was redacted by its author's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from sqlite3 import Connection
 
 from capture import redaction
-from nmem.teammates.live import HEARD, KINDS, OTHERS
+from capture.text import clean
+from nmem.teammates import live
+from nmem.teammates.live import HEARD, KINDS, OF_AUTHOR
 from nmem.text import json_object, texts
 
 WALK = 2_000
-"""Facts of a kind in a project among which a text or a file is looked for: the newest."""
+"""Facts of a kind in a project among which a text or a file is looked for: of each member the newest."""
 _TITLE, _BODY, _FILES = 300, 4_000, 40
-_ELSEWHERE = "f.own = 1 AND f.gone = 0 AND f.source = ''"
-"""Of this person, and not made here."""
-_NEVER_MUTED = "1"
-_SELECT = (
+_COLUMNS = (
     "SELECT f.id, f.kind, f.author, iif(f.own, f.device, ''), f.at, f.title, f.body, f.files, f.data, f.project_id,"
-    " p.name FROM (SELECT rowid AS number FROM team_facts f WHERE {which} AND f.project_id = ? AND f.kind = ?"
-    " AND f.at >= ? AND f.at < ? ORDER BY f.at DESC LIMIT ?) w CROSS JOIN team_facts f ON f.rowid = w.number"
-    " CROSS JOIN projects p ON p.id = f.project_id WHERE {heads} AND {heard}"
+    " p.name, f.subject"
 )
-"""As the walk finds them, so that it ends with the last that is wanted."""
-_HAS = "instr(lower(f.title || ' ' || f.body || ' ' || f.files || ' ' || f.data), ?)"
+_FROM = " CROSS JOIN team_facts f ON f.rowid = w.number CROSS JOIN projects p ON p.id = f.project_id WHERE "
+_OTHERS = (
+    f"{_COLUMNS} FROM (SELECT m.team, g.rowid AS number FROM team_members m CROSS JOIN team_facts g"  # noqa: S608
+    f" WHERE m.team = :team AND m.author = :author AND {OF_AUTHOR} ORDER BY g.at DESC LIMIT :room) w{_FROM}"
+    f" f.team = w.team AND {HEARD} AND "
+)
+_ELSEWHERE = (
+    f"{_COLUMNS} FROM (SELECT rowid AS number FROM team_facts g WHERE g.own = 1 AND g.gone = 0 AND g.source = ''"  # noqa: S608
+    " AND g.project_id = :project AND g.kind = :kind AND g.at >= :since AND g.at < :until ORDER BY g.at DESC"
+    f" LIMIT :room) w{_FROM}"
+)
+"""Of one other member, and of this person on other machines: as the walk finds them, so that it ends with the last
+that is wanted."""
+_HAS = "instr(lower(f.title || ' ' || f.body || ' ' || f.files || ' ' || f.data), :head{})"
 _EVER = 1 << 62
 
 
@@ -50,18 +61,21 @@ class Fact:
     project_id: int
     project: str
     data: dict[str, object] = field(default_factory=dict)
+    corrects: str = ""
+    """The member whose words this says otherwise; empty where it is of the author's own."""
 
     @property
     def who(self) -> str:
-        """The author; of one's own other machine, which."""
-        return f"you on {self.device}" if self.device else self.author
+        """The author; of one's own other machine, which; and whom it corrects."""
+        author = f"you on {self.device}" if self.device else self.author
+        return f"{author}, correcting {self.corrects}" if self.corrects else author
 
     def form(self) -> dict[str, object]:
         """As plain values, for JSON."""
         return {
             "id": self.id, "kind": self.kind, "author": self.author, "device": self.device, "at": self.at,
             "project": self.project, "title": self.title, "body": self.body, "files": list(self.files),
-            "data": self.data,
+            "data": self.data, **({"corrects": self.corrects} if self.corrects else {}),
         }  # fmt: skip
 
 
@@ -84,15 +98,33 @@ class Wanted:
 
 
 def said(db: Connection, wanted: Wanted, most: int) -> list[Fact]:
-    """Others' facts, and one's own of other machines, the newest first. Raises sqlite3.Error."""
+    """Others' facts, and one's own of other machines, the newest first; where there are more than `most`, of each
+    member as many as of any other. Raises sqlite3.Error."""
     named, db.row_factory = db.row_factory, None
     try:
         shared = _projects(db)
         places = [one for one in shared if wanted.projects is None or one in wanted.projects]
-        found = [fact for place in places for kind in wanted.kinds for fact in _of(db, place, kind, wanted, most)]
+        owners = live.owners(db)
+        found = [
+            fact for place in places for kind in wanted.kinds for fact in _of(db, place, kind, wanted, most, owners)
+        ]
     finally:
         db.row_factory = named
-    return [_redacted(one) for one in sorted(found, key=lambda one: (-one.at, one.id))[:most]]
+    now = time.time_ns() // 1_000_000
+    return [_redacted(one) for one in _newest(found, most, now)]
+
+
+def _newest(found: list[Fact], most: int, now: int) -> list[Fact]:
+    """The newest, of each member in turn; a clock that is ahead brings nothing to the front."""
+    found.sort(key=lambda one: (-min(one.at, now), one.id))
+    if len(found) > most:
+        before: Counter[str] = Counter()
+        turns = []
+        for place, one in enumerate(found):
+            turns.append((before[one.author], place))
+            before[one.author] += 1
+        found = [found[place] for place in sorted(place for _, place in sorted(turns)[:most])]
+    return found
 
 
 def listed(db: Connection, kind: str, project: str, since: int, limit: int) -> list[Fact]:
@@ -111,12 +143,11 @@ def of_file(path: str) -> Fits:
 
 def one(db: Connection, item: str) -> Fact | None:
     """The fact of an id, whoever said it; None where there is none."""
-    select = _SELECT.partition(" FROM (")[0]
     row = db.execute(
-        f"{select} FROM team_facts f JOIN projects p ON p.id = f.project_id WHERE f.id = ?",
+        f"{_COLUMNS} FROM team_facts f JOIN projects p ON p.id = f.project_id WHERE f.id = ?",
         (item.removeprefix("team/"),),
     ).fetchone()
-    return _redacted(_fact(tuple(row))) if row else None
+    return _redacted(_fact(tuple(row), live.owners(db))) if row else None
 
 
 def _projects(db: Connection) -> list[int]:
@@ -130,27 +161,34 @@ def _projects(db: Connection) -> list[int]:
     return [int(row[0]) for row in rows.fetchall()]
 
 
-def _of(db: Connection, project: int, kind: str, wanted: Wanted, most: int) -> list[Fact]:
-    """The newest of one kind in one project that fit."""
-    given = (project, kind, wanted.since, wanted.until, WALK, *wanted.heads)
-    heads = f"({' OR '.join([_HAS] * len(wanted.heads))})" if wanted.heads else "1"
+def _of(
+    db: Connection, project: int, kind: str, wanted: Wanted, most: int, owners: Mapping[str, str]
+) -> list[Fact]:  # fmt: skip
+    """The newest of one kind in one project that fit, of each member who is heard, and of one's own machines."""
+    heads = f"({' OR '.join(_HAS.format(number) for number in range(len(wanted.heads)))})" if wanted.heads else "1"
+    heard = db.execute("SELECT team, author FROM team_members WHERE NOT muted").fetchall()
+    given = live.walk(db, project, kind, wanted.since, wanted.until, WALK)
+    given |= {f"head{number}": head for number, head in enumerate(wanted.heads)}
+    walks = [(_OTHERS, {**given, "team": team, "author": author}) for team, author in heard]
     out: list[Fact] = []
-    for which, heard in ((OTHERS, HEARD), (_ELSEWHERE, _NEVER_MUTED)):
+    for sql, parameters in (*walks, (_ELSEWHERE, {**given, "room": WALK})):
         taken = 0
-        for row in db.execute(_SELECT.format(which=which, heads=heads, heard=heard), given):
+        for row in db.execute(sql + heads, parameters):
             if wanted.fits is None or wanted.fits(str(row[5]), str(row[6]), str(row[7]), str(row[8])):
                 taken += 1
-                out.append(_fact(row))
+                out.append(_fact(row, owners))
             if taken >= most:
                 break
     return out
 
 
-def _fact(row: Sequence[object]) -> Fact:
-    number, kind, who, device, at, title, body, files, data, project_id, project = row
+def _fact(row: Sequence[object], owners: Mapping[str, str]) -> Fact:
+    number, kind, who, device, at, title, body, files, data, project_id, project, subject = row
     return Fact(
-        f"team/{number}", str(kind), str(who), str(device), int(str(at)), " ".join(str(title).split())[:_TITLE],
+        f"team/{clean(str(number))}", str(kind), clean(str(who)), clean(str(device)), int(str(at)),
+        " ".join(str(title).split())[:_TITLE],
         str(body)[:_BODY], texts(files)[:_FILES], int(str(project_id)), str(project), json_object(data),
+        live.corrected(owners, str(subject), str(who)),
     )  # fmt: skip
 
 
@@ -159,5 +197,4 @@ def _redacted(one: Fact) -> Fact:
     title, body = redaction.outward(one.title), redaction.outward(one.body)
     files = tuple(redaction.outward(path, place=True) for path in one.files)
     data = redaction.redact_tree(one.data)
-    return Fact(one.id, one.kind, one.author, one.device, one.at, title, body, files, one.project_id, one.project,
-                data if isinstance(data, dict) else {})  # fmt: skip
+    return replace(one, title=title, body=body, files=files, data=data if isinstance(data, dict) else {})

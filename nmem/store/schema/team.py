@@ -25,7 +25,7 @@ CREATE TABLE team_facts (                    -- versions of facts: this person's
                                              -- may be redacted anew; "?.": said elsewhere, to be looked at by the rules
   refused TEXT                               -- why the server does not take it; it is not tried again
 );
-CREATE INDEX team_facts_of_others ON team_facts(project_id, kind, at) WHERE own = 0 AND gone = 0;
+CREATE INDEX team_facts_of_others ON team_facts(project_id, kind, author, at) WHERE own = 0 AND gone = 0;
 CREATE INDEX team_facts_of_mine_elsewhere ON team_facts(project_id, kind, at)
   WHERE own = 1 AND gone = 0 AND source = '';
 CREATE INDEX team_facts_by_subject ON team_facts(subject, author, seq);

@@ -302,5 +302,7 @@ def test_hooks_find_what_others_say_of_a_project_by_an_index(three: Three) -> No
     alice, _, _ = three
     with alice.db() as db:
         plan = db.execute("EXPLAIN QUERY PLAN SELECT title FROM team_facts WHERE project_id = 1 AND kind = 'learning'"
-                          " AND own = 0 AND gone = 0 ORDER BY at DESC LIMIT 5").fetchall()  # fmt: skip
-    assert [row[3] for row in plan] == ["SEARCH team_facts USING INDEX team_facts_of_others (project_id=? AND kind=?)"]
+                          " AND author = 'bob' AND own = 0 AND gone = 0"
+                          " ORDER BY at DESC LIMIT 5").fetchall()  # fmt: skip
+    assert [row[3] for row in plan] == [
+        "SEARCH team_facts USING INDEX team_facts_of_others (project_id=? AND kind=? AND author=?)"]  # fmt: skip

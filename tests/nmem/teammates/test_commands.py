@@ -14,6 +14,7 @@ from nmem.errors import NmemError
 from nmem.mcp.tool import Ask
 from nmem.mcp.tools import recall, search
 from nmem.settle import settle
+from nmem.teammates import live, read
 from tests.nmem.conftest import START, Recorded
 from tests.nmem.team_rows import fact, mute
 
@@ -107,14 +108,54 @@ def test_the_agents_tools_answer_with_others_too(written: Recorded) -> None:
     assert "</system>" not in str(told["team"]) and "\u202e" not in str(told["team"])
 
 
-def test_of_one_subject_the_version_holds_that_came_last(shared: Recorded) -> None:
+def test_what_others_say_of_a_member_s_subject_stands_beside_as_a_correction(shared: Recorded) -> None:
+    about = f"{live.prefix('alice')}.ship"
     for author, words in (("alice", "Ship on Monday"), ("bob", "Ship on Tuesday")):
-        fact(shared.db, words, author, subject="ship", at=START)
-    assert [one["title"] for one in data("search", "ship")["team"]] == ["Ship on Tuesday"]
+        fact(shared.db, words, author, subject=about, at=START)
+    fact(shared.db, "", "bob", kind="recall", subject=about, at=START)
+    found = {one["title"]: one for one in data("search", "ship")["team"]}
+    assert {title: one.get("corrects") for title, one in found.items()} == {
+        "Ship on Monday": None, "Ship on Tuesday": "alice"}  # fmt: skip
+    assert "\tbob, correcting alice\t" in run("search", "ship")
     mute(shared.db, "bob")
     assert [one["title"] for one in data("search", "ship")["team"]] == ["Ship on Monday"], "bob's is not heard"
-    fact(shared.db, "Ship on Friday", "me", subject="ship", own=True, seq=None, source="decision/1")
+    mute(shared.db, "bob", muted=False)
+    fact(shared.db, "Ship on Friday", "alice", subject=about, at=START)
+    shared.db.execute("UPDATE team_facts SET gone = 1 WHERE title = 'Ship on Monday'")
+    assert [one["title"] for one in data("search", "ship")["team"]] == ["Ship on Friday"], "the owner answered"
+
+
+def test_a_correction_of_one_s_own_fact_goes_once_one_says_it_anew(shared: Recorded) -> None:
+    about = f"{live.prefix('me')}.ship"
+    fact(shared.db, "Ship on Monday", "me", subject=about, own=True, source="decision/1", at=START)
+    fact(shared.db, "Ship on Tuesday", "bob", subject=about, at=START)
+    assert [one["corrects"] for one in data("search", "ship")["team"]] == ["me"]
+    fact(shared.db, "Ship on Friday", "me", subject=about, own=True, seq=None, source="decision/1")
     assert "team" not in data("search", "ship"), "one's own came later"
+
+
+def test_a_crowd_of_one_member_s_facts_takes_no_room_of_another_s(
+    shared: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read, "WALK", 20)
+    ahead = 4_000 * 365 * DAY
+    for number in range(60):
+        fact(shared.db, f"Noise {number} of a coupon", "bob", at=ahead + number)
+    fact(shared.db, "Coupons end on Sunday", "carol", at=START + 2 * DAY)
+    fact(shared.db, "Coupons end on Saturday", "carol", at=START + DAY)
+    found = data("decisions")["team"]
+    assert {one["author"] for one in found} == {"alice", "bob", "carol"}
+    mute(shared.db, "bob")
+    found = data("decisions")["team"]
+    assert [one["author"] for one in found] == ["carol", "alice", "carol"]
+
+
+def test_ids_and_names_that_came_have_no_control_characters_in_json(shared: Recorded) -> None:
+    fact(shared.db, "Coupons are blue", "eve\x1b[2J\x07", device="d\x07", at=START + 3 * DAY)
+    shared.db.execute("UPDATE team_facts SET id = 'a' || char(27) || '[31mb' || char(7) WHERE title LIKE '%blue'")
+    one = data("search", "blue")["team"][0]
+    assert (one["id"], one["author"]) == ("team/ab", "eve")
+    assert data("show", "team/a\x1b[31mb\x07")["id"] == "team/ab"
 
 
 def test_one_s_own_of_another_machine_is_shown_with_its_word(shared: Recorded) -> None:

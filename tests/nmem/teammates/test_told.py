@@ -71,16 +71,37 @@ def test_what_does_not_hold_is_not_told(played: Played, why: str) -> None:
     db = played.database()
     db.execute("INSERT INTO projects VALUES (7, 'other', 'other', '/src/other', NULL, 0)")
     db.close()
-    put(played, "Vouchers are rounded half up", gone=int(why == "gone"), own=why == "own", subject="one",
-        project=7 if why == "elsewhere" else 1)  # fmt: skip
+    put(played, "Vouchers are rounded half up", gone=int(why == "gone"), own=why == "own",
+        subject=f"{live.prefix('bob')}.one", project=7 if why == "elsewhere" else 1)  # fmt: skip
     if why == "muted":
         db = played.database()
         mute(db, "alice")
         db.close()
     if why == "replaced":
-        put(played, "Vouchers are rounded down", "bob", subject="one")
+        put(played, "Vouchers are rounded down", "bob", subject=f"{live.prefix('bob')}.one")
     told = played.begin("b")
     assert "half up" not in told and ("rounded down" in told) is (why == "replaced")
+
+
+@pytest.mark.parametrize("kind", ["decision", "recall"])
+def test_nobody_hides_what_another_decided(played: Played, kind: str) -> None:
+    about = f"{live.prefix('alice')}.one"
+    put(played, "Vouchers are rounded half up", subject=about)
+    put(played, "Vouchers are rounded down", "bob", subject=about, kind=kind)
+    told = played.begin("b")
+    assert "- `alice` decided, 1 hour ago: “Vouchers are rounded half up”." in told
+    assert ("- `bob` decided, correcting `alice`, 1 hour ago: “Vouchers are" in told) is (kind == "decision")
+
+
+def test_a_crowd_of_one_member_s_facts_silences_nobody(played: Played) -> None:
+    put(played, "Vouchers are rounded half up", at=played.at + HOUR)
+    put(played, "Voucher rounding moved to the ledger", "alice", kind="episode", body="quokka", at=played.at - HOUR)
+    for number in range(210):
+        put(played, f"noise {number}", "bob", at=played.at + 20 * HOUR)
+        put(played, f"noise of rounding {number}", "bob", kind="episode", at=played.at + 20 * HOUR)
+    played.at += 2 * HOUR
+    assert "- `alice` decided, 3 hours ago: “Vouchers are rounded half up”." in played.begin("b")
+    assert "“Voucher rounding moved to the ledger”" in played.ask(CART)
 
 
 def test_a_first_prompt_is_told_an_episode_of_another_that_bears_on_it(played: Played) -> None:
@@ -156,9 +177,17 @@ def test_nothing_is_loaded_where_others_said_nothing(played: Played) -> None:
 def test_every_walk_of_a_hook_goes_along_the_index_of_others(db_path: str) -> None:
     db = store.connect(db_path)
     tables.ensure(db)
-    for sql, given in ((live.ANY, 1), (live.DECIDED, 4), (live.named(2), 6)):
-        plan = " / ".join(row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * given))
-        assert "team_facts_of_others" in plan and "SCAN f" not in plan, plan
-        walk = plan.partition("CO-ROUTINE")[2]
-        assert "B-TREE" not in walk.partition("SCAN")[0], plan  # the newest come first without sorting all
+    db.execute("INSERT INTO team_members (team, author) VALUES ('core', 'bob')")
+    given = {**live.walk(db, 1, "decision", 0, 1, 200), "walk": 200, "part": 9, "now": 1, "most": 1, "head0": "a"}
+    for sql in (live.ROOM, live.DECIDED, live.named(1)):
+        steps = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", given)]
+        walk = next(place for place, step in enumerate(steps) if step.startswith("SEARCH g "))
+        assert steps[walk] == (
+            "SEARCH g USING INDEX team_facts_of_others (project_id=? AND kind=? AND author=? AND at>? AND at<?)"
+        ), steps
+        assert not any(step.startswith(("SCAN f ", "SCAN g", "SCAN n")) for step in steps), steps
+        assert "AUTOMATIC" not in str(steps), steps
+        assert str(steps).count("B-TREE") == 2 * (sql != live.ROOM), steps  # the newest come first without sorting all
+    plan = " / ".join(row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {live.ANY}", (1,)))
+    assert "team_facts_of_others" in plan and "SCAN" not in plan, plan
     db.close()
