@@ -93,3 +93,11 @@ def plain(found: Mapping[str, object]) -> dict[str, object]:
         elif isinstance(value, list):
             out[clean(key)] = [clean(each) for each in value if isinstance(each, str)]
     return out
+
+
+def newest(came: Sequence[Came]) -> dict[str, int]:
+    """When each author spoke last, by that author's clock."""
+    out: dict[str, int] = {}
+    for each in came:
+        out[each.fact.author] = max(out.get(each.fact.author, 0), each.fact.at)
+    return out

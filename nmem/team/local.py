@@ -18,7 +18,7 @@ from capture.storage.store import transaction
 from capture.text import clean
 from nmem.errors import NmemError
 from nmem.store.taken_back import about, prefix
-from nmem.team.incoming import CHUNK, MOST_VERSIONS, fits, is_gone, newest_versions, parts, paths, plain
+from nmem.team.incoming import CHUNK, MOST_VERSIONS, fits, is_gone, newest, newest_versions, parts, paths, plain
 from nmem.team.server import Came, Fact, Gone, Mark
 from nmem.text import json_list, json_object
 
@@ -341,7 +341,7 @@ def _take_facts(
         db.executemany(
             "INSERT INTO team_members (team, author, last_at) VALUES (?, ?, ?) ON CONFLICT (team, author)"
             " DO UPDATE SET last_at = max(coalesce(last_at, 0), excluded.last_at)",
-            [(team, author, at) for author, at in _newest(good).items()],
+            [(team, author, at) for author, at in newest(good).items()],
         )
         keep_far(db, key, read)
         return len(rows)
@@ -435,13 +435,6 @@ def _forget(db: Connection, where: str, value: int) -> int:
             went += db.execute(f"DELETE FROM team_facts WHERE gone = 2 AND rowid {_IN}", (some,)).rowcount  # noqa: S608
         time.sleep(_PAUSE)
     return went
-
-
-def _newest(came: Sequence[Came]) -> dict[str, int]:
-    out: dict[str, int] = {}
-    for each in came:
-        out[each.fact.author] = max(out.get(each.fact.author, 0), each.fact.at)
-    return out
 
 
 def _row(team: str, member: str, came: Came, project_id: int) -> tuple[object, ...]:
