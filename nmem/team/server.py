@@ -111,7 +111,7 @@ def driver() -> Any:  # noqa: ANN401 - a module that may be absent
     try:
         import psycopg  # on use: only who shares with a team has it
     except ImportError:
-        raise NmemError("sharing with a team needs the extra `team`: pip install 'nmem[team]'") from None
+        raise NmemError("sharing with a team needs psycopg: pip install 'psycopg[binary]' where nmem is installed") from None
     return psycopg
 
 
