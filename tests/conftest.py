@@ -19,6 +19,8 @@ from hypothesis import HealthCheck, settings
 
 from tests.readymade import migrations
 
+sys.path.append(str(Path(__file__).parent.parent))  # benchmarks are no part of what is installed; behind what is
+
 # How fast examples come says something of the machine alone: no test fails by it. Each run tries the same examples;
 # `--hypothesis-profile=search` tries many others.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

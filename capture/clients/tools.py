@@ -12,15 +12,10 @@ _NEW = ("new_string", "new_str", "newString", "new_text", "new_source")
 _CONTENT = ("content", "contents", "file_text", "text", "new_source", *_NEW[:3])
 _PATCH = ("command", "patch", "input", "patchText", "diff")
 
-EDITOR = "mcp__acp__"
-"""Before the client's own tools where an editor carries them out (Agent Client Protocol): the same calls."""
-
 
 def canonical(name: str, given: object, names: dict[str, str]) -> tuple[str, dict[str, object]]:
     """The canonical tool and its canonical input; `names` is the client's own table of tools."""
     native = mapping(strip_tree(arguments(given)))
-    if (own := name.removeprefix(EDITOR)) in names and first(native, "command", *_PATH):
-        name = own
     server, tool = mcp_name(name)
     if server or tool:
         return "mcp", {"server": server, "tool": tool, "arguments": native}

@@ -111,7 +111,9 @@ def driver() -> Any:  # noqa: ANN401 - a module that may be absent
     try:
         import psycopg  # on use: only who shares with a team has it
     except ImportError:
-        raise NmemError("sharing with a team needs psycopg: pip install 'psycopg[binary]' where nmem is installed") from None
+        raise NmemError(
+            "sharing with a team needs psycopg: pip install 'psycopg[binary]' where nmem is installed"
+        ) from None
     return psycopg
 
 

@@ -289,13 +289,6 @@ def test_an_mcp_answer_in_each_of_its_shapes(response: object, said: str) -> Non
     assert _tool("mcp__notes__add", {}, {"content": [{"type": "text", "text": "no"}], "isError": True}).ok is False
 
 
-def test_the_clients_own_tools_stay_what_they_are_where_an_editor_carries_them_out() -> None:
-    ran = _tool("mcp__acp__Bash", {"command": "git commit -m x"}, [{"type": "text", "text": "[main 1a2b3c4] x"}])
-    assert (ran.tool, ran.tool_input["command"], ran.output_text) == ("shell", "git commit -m x", "[main 1a2b3c4] x")
-    assert _tool("mcp__acp__Edit", {"file_path": "a.py", "old_string": "a", "new_string": "b"}, []).tool == "edit"
-    assert _tool("mcp__acp__Else", {"thing": 1}, []).tool == "mcp"
-
-
 def test_a_tool_of_another_that_has_the_editors_prefix_keeps_its_server() -> None:
     ran = _tool("mcp__acp__deploy", {"path": "/srv/pot"}, [])
     assert (ran.tool, ran.tool_input["server"], ran.tool_input["tool"]) == ("mcp", "acp", "deploy")

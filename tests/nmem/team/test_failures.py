@@ -184,7 +184,7 @@ def test_without_the_extra_one_line_says_what_to_install(three: Three, monkeypat
     alice = three[0]
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "psycopg", None)
-        with alice.here(), pytest.raises(NmemError, match=r"pip install 'nmem\[team\]'"):
+        with alice.here(), pytest.raises(NmemError, match=r"pip install 'psycopg\[binary\]'"):
             sync.run(alice.db_path)
 
 
