@@ -12,6 +12,10 @@ from time import time
 from capture import paths
 from capture.hook import SKIP
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 RESTING = 60.0
 """Seconds between two of them that turns start: what goes on is told anew so often at most."""
 LOST = 30.0
@@ -28,10 +32,13 @@ def lock_file(db_path: str) -> str:
     return os.path.join(paths.folder(db_path), "settle-nmem.lock")
 
 
-def rested(db_path: str) -> bool:
-    """Whether the last process that settled began long enough ago for a turn that ends to start another: one stat."""
+def rested(db_path: str, lock: Callable[[str], str] = lock_file) -> bool:
+    """Whether the last process that settled began long enough ago for a turn that ends to start another: one stat.
+
+    `lock`: says which file other processes touch when they begin.
+    """
     try:
-        return not 0 <= time() - os.stat(lock_file(db_path)).st_mtime < RESTING
+        return not 0 <= time() - os.stat(lock(db_path)).st_mtime < RESTING
     except OSError:
         return True
 

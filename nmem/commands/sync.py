@@ -17,6 +17,7 @@ from nmem.errors import NmemError
 from nmem.store import project as known
 from nmem.team import config, local, schema, server, sync
 from nmem.team.config import Membership
+from nmem.teammates.members import FAILING, NO_TEAM, PAUSED
 from nmem.text import json_object, printable, to_json
 
 if TYPE_CHECKING:
@@ -168,13 +169,13 @@ def status(as_json: bool) -> None:
     """Show what is shared with whom, what waits, what was refused, and since when a server is down."""
     us = config.load()
     if us is None:
-        click.echo(to_json({"team": None}) if as_json else f"{config.NO_TEAM} joins one")
+        click.echo(to_json({"team": None}) if as_json else NO_TEAM)
         return
     with terminal.reading("facts of a team") as db:
         found = local.counted(db, us.team)
         shared = local.projects(db, us.team)
-        failing, last = (json_object(local.state(db, key)) for key in (sync.FAILING, sync.LAST))
-        paused = local.state(db, sync.PAUSED)
+        failing, last = (json_object(local.state(db, key)) for key in (FAILING, sync.LAST))
+        paused = local.state(db, PAUSED)
     if as_json:
         click.echo(to_json({
             "team": us.team, "member": us.member, "server": us.place, "warning": us.warning, "paused": bool(paused),
@@ -220,7 +221,7 @@ def resume() -> None:
 def _rest(*, on: bool) -> None:
     config.needed()
     with terminal.writing() as db:
-        local.keep(db, sync.PAUSED, str(terminal.now()) if on else "")
+        local.keep(db, PAUSED, str(terminal.now()) if on else "")
     click.echo("paused: nothing is sent or read until `nmem sync resume`" if on else "sharing goes on")
 
 

@@ -37,7 +37,7 @@ def members(as_json: bool) -> None:
     elif not terminal.is_terminal():
         terminal.piped("Members", "author role heard muted episodes decisions learnings recall", map(_tabs, found))
     elif not found:
-        click.echo("no team: `nmem sync init` joins one")
+        click.echo(people.NO_TEAM)
     else:
         rows = [(printable(one.author), _told(one)) for one in found]
         terminal.say(f"Team {found[0].team}", [("", rows)])

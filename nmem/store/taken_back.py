@@ -12,8 +12,6 @@ from sqlite3 import Connection
 from capture import files, paths
 from capture.storage.store import transaction
 
-MEMBERSHIP = "team.json"
-"""The file beside config.toml that says which team a memory shares with, and under what name."""
 _IN = "IN (SELECT value FROM json_each(?))"
 
 
@@ -46,10 +44,15 @@ def take_away(db: Connection, things: Iterable[tuple[str, ...]], now: int) -> No
     db.execute(f"DELETE FROM team_facts WHERE subject {_IN}", (json.dumps([each[0] for each in gone]),))  # noqa: S608
 
 
+def membership() -> str:
+    """The file beside config.toml that says which team a memory shares with, and under what name."""
+    return os.path.join(os.path.dirname(paths.config()), "team.json")  # noqa: PTH118, PTH120 - strings as in capture.paths
+
+
 def _member() -> str:
     """The name under which this memory shares now; "" where it does not, or the file cannot be read."""
     with suppress(OSError, files.NotOurs, ValueError, KeyError, TypeError):
-        return str(json.loads(files.own(os.path.join(os.path.dirname(paths.config()), MEMBERSHIP)))["member"])  # noqa: PTH118, PTH120
+        return str(json.loads(files.own(membership()))["member"])
     return ""
 
 

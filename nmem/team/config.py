@@ -16,10 +16,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from capture import files, paths
 from nmem.errors import NmemError
+from nmem.store import taken_back
 from nmem.team import schema
+from nmem.teammates.members import NO_TEAM
 from nmem.text import printable
 
-NAME = "team.json"
 _LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]")
 _WEAK = ("disable", "allow", "prefer", "require", "verify-ca")
 _KEPT = ("host", "hostaddr", "port", "dbname", "user", "password", "passfile", "sslmode", "sslrootcert", "sslcert",
@@ -62,12 +63,8 @@ class Membership:
         return ""
 
 
-NO_TEAM = "this memory belongs to no team: `nmem sync init URL --team NAME --as MEMBER`"
-
-
-def path() -> str:
-    """The file."""
-    return os.path.join(os.path.dirname(paths.config()), NAME)  # noqa: PTH118, PTH120 - strings as in capture.paths
+path = taken_back.membership
+"""Where the file is."""
 
 
 def there() -> bool:

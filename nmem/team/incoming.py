@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 from capture.text import clean
 from nmem.team.server import Came, Fact, Gone
+from nmem.teammates.live import KINDS
 
-KINDS = ("episode", "decision", "learning", "recall")
 CHUNK = 500
 """Rows that are written in one transaction where each takes several statements."""
 MOST_VERSIONS = 16

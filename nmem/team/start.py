@@ -6,16 +6,13 @@ Whoever settles calls it, which is a process in the background itself: a hook pa
 from __future__ import annotations
 
 import os
-from time import time
 
 from capture import log, paths
 from capture.hook import SKIP
 from capture.settle import OFF, spawn
 from nmem.own_process import words
+from nmem.settle_start import rested
 from nmem.team import config
-
-RESTING = 60.0
-"""Seconds between two passes that are started."""
 
 
 def lock_file(db_path: str) -> str:
@@ -23,18 +20,9 @@ def lock_file(db_path: str) -> str:
     return os.path.join(paths.folder(db_path), "sync.lock")  # noqa: PTH118 - strings as in capture.paths
 
 
-def rested(db_path: str) -> bool:
-    """Whether the last pass began long enough ago for another."""
-    try:
-        since = time() - os.stat(lock_file(db_path)).st_mtime  # noqa: PTH116
-    except OSError:
-        return True
-    return not 0 <= since < RESTING
-
-
 def start(db_path: str) -> bool:
     """Start a pass; False where there is no team, the last one was just now, or it cannot be started."""
-    if os.environ.get(OFF) or not config.there() or not rested(db_path):
+    if os.environ.get(OFF) or not config.there() or not rested(db_path, lock_file):
         return False
     try:
         spawn(words("sync", "now", "--quiet", "--db", db_path), {**os.environ, SKIP: "1", "NMEM_DB": db_path})

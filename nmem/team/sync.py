@@ -27,6 +27,7 @@ from nmem.team import config, local, server, versions
 from nmem.team.config import Membership
 from nmem.team.server import BATCH, Came, Gone, Mark, Removed, Server, Unreachable, connected
 from nmem.team.start import lock_file
+from nmem.teammates.members import FAILING, PAUSED
 from nmem.text import json_object, printable
 
 STILL, HARD = 25.0, 50.0
@@ -36,8 +37,8 @@ LONGEST = 600.0
 _BUSY, _FOLDS = 10.0, 2.0
 _CHECKPOINT = 4000
 """Pages of the write-ahead log that are folded back as they come: a first pass writes hundreds of megabytes."""
-FAILING, PAUSED, LAST = "failing", "paused", "last"
-"""Kept words: since when and why passes fail; since when it rests; what the newest whole pass did."""
+LAST = "last"
+"""Under which is kept what the newest whole pass did."""
 
 
 @dataclass(slots=True)

@@ -12,8 +12,9 @@ from sqlite3 import Connection
 from capture.storage.store import transaction
 from nmem.errors import NmemError
 from nmem.teammates.live import KINDS
-from nmem.text import json_object, printable
+from nmem.text import counted, json_object, printable
 
+NO_TEAM = "this memory belongs to no team: `nmem sync init --help` says how to join one"
 PAUSED, FAILING = "paused", "failing"
 """Keys of `team_state`: since when sharing is paused, and since when the server does not answer."""
 
@@ -37,10 +38,7 @@ class Member:
     @property
     def told(self) -> str:
         """How many facts of which kind, in words."""
-        counts = [
-            f"{self.facts[kind]:,} {kind}{'s' * (self.facts[kind] != 1)}" for kind in KINDS if self.facts.get(kind)
-        ]
-        return ", ".join(counts) or "nothing yet"
+        return ", ".join(counted(self.facts[kind], kind) for kind in KINDS if self.facts.get(kind)) or "nothing yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ def _named(db: Connection, name: str) -> Member:
     if len(found) == 1:
         return found[0]
     if not every:
-        raise NmemError("this memory shares with no team: `nmem sync init` joins one")
+        raise NmemError(NO_TEAM)
     names = ", ".join(printable(one.author) for one in (found or every)[:8])
     why = "several members are called so" if found else "no member is called so"
     raise NmemError(f"{printable(name)}: {why}: {names}")

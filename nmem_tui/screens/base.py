@@ -497,8 +497,7 @@ class View(Screen[Any], inherit_bindings=False):
                 form, _, place = how.partition(" ")
                 gather, view = self.gather(), self.CONTEXT
                 self.reads.ask(
-                    "export",
-                    lambda db: gather(db).written(form),
+                    "export", lambda db: gather(db).written(form),
                     lambda content: self.cockpit.export_out(view, content, form, place),
                 )  # fmt: skip
 

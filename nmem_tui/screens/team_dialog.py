@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sqlite3 import Connection
 from typing import ClassVar
 
@@ -61,7 +61,8 @@ class Team(Listed):
         def look(db: Connection) -> _Found:
             known: Known | None = meant(db, project) if project else None
             wanted = read.Wanted(projects=[known.id] if known else None)
-            return _Found(members.standing(db), read.said(db, wanted, _MOST), members.members(db))
+            facts = [one for kind in live.KINDS for one in read.said(db, replace(wanted, kinds=(kind,)), _MOST)]
+            return _Found(members.standing(db), facts, members.members(db))
 
         super().__init__("Team", look)
 
@@ -71,12 +72,12 @@ class Team(Listed):
         facts = [one for one in found.facts if one.kind == self.view]
         self.query_one("#dialog").border_title = Content(_title(found.standing, self.view, self.now))
         if self.view == MEMBERS:
-            return [_member(one, self.now) for one in found.people] or [_nothing(_ALONE)]
+            return [_member(one, self.now) for one in found.people] or [_nothing(members.NO_TEAM)]
         what = _NAMES[self.view]
         many = len({one.project_id for one in facts}) > 1
         zone = self.cockpit.zone
         return [_row(one, day(one.at, zone)[5:16], many=many) for one in facts] or [
-            _nothing(f"no {what} of others yet" if found.standing.team else _ALONE)
+            _nothing(f"no {what} of others yet" if found.standing.team else members.NO_TEAM)
         ]
 
     def action_turn(self, by: int) -> None:
@@ -111,9 +112,6 @@ def _title(standing: Standing, view: str, now: int) -> str:
     rests = f"paused {ago(now - standing.paused_at)}" if standing.paused_at else ""
     fails = f"failing {ago(now - standing.failing_at)}" if standing.failing_at else ""
     return " ─ ".join(filter(None, (f"Team {printable(standing.team)}".strip(), _NAMES[view], rests, fails)))
-
-
-_ALONE = "no team: `nmem sync init --help` says how to join one"
 
 
 def _nothing(said: str) -> Choice:
