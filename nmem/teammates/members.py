@@ -14,7 +14,7 @@ from nmem.errors import NmemError
 from nmem.teammates.live import KINDS
 from nmem.text import counted, json_object, printable
 
-NO_TEAM = "this memory belongs to no team: `nmem sync init --help` says how to join one"
+NO_TEAM = "this memory belongs to no team yet: see `nmem sync init --help`"
 PAUSED, FAILING = "paused", "failing"
 """Keys of `team_state`: since when sharing is paused, and since when the server does not answer."""
 
