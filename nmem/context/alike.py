@@ -47,6 +47,8 @@ _FOUND = 60
 """Episodes that the engine is asked for once a prompt; every reader takes what it needs of them."""
 _NAMED = 6
 """Files that the prompt names which are looked for."""
+_WORK = 20_000
+"""Postings that are read at most, the rarest words first: only of some thousand episodes common words are left out."""
 _SESSIONS = 40
 """The newest sessions, whose episodes are looked at for files that the prompt names."""
 
@@ -85,14 +87,14 @@ def speaking(db: Connection, present: Present) -> list[engine.Found]:
     """The episodes that speak of what is asked, the best first; the engine is asked once. Raises sqlite3.Error."""
     if present.found is None:
         asked = present.prompt
-        present.found = engine.related(db, present.project_id, asked, _FOUND, before=present.at) if asked else []
+        present.found = engine.related(db, present.project_id, asked, _FOUND, present.at, _WORK) if asked else []
     return present.found
 
 
 def alike(db: Connection, present: Present) -> list[Alike]:
     """The episodes that are about the same work, those that most speaks for first. Raises sqlite3.Error."""
     found = speaking(db, present)
-    if engine.size(db, present.project_id) < YOUNG:
+    if engine.size(db, present.project_id, YOUNG) < YOUNG:
         out = [
             Alike(one.unit_id, one.at, one.score, one.share)
             for one in found[:_LOOKED_AT]
@@ -158,15 +160,16 @@ def _editors(db: Connection, present: Present, known: Iterable[int]) -> list[tup
     named = [(path, says) for path, says in present.named.items() if says][:_NAMED]
     says = " + ".join("(max(instr(u.files_edited, ?), instr(u.files_edited, ?)) > 0) * ?" for _ in named)
     values = [each for path, worth in named for each in (f'/{path}"', f'"{path}"', worth)]
-    units, paths = list(known), [path for path, _ in named]
+    units, paths = f"[{','.join(map(str, known))}]", [path for path, _ in named]
     rows: list[tuple[int, int, float]] = db.execute(
         f"SELECT id, last_at, says FROM (SELECT u.id, u.last_at, {says} AS says FROM work_units u"  # noqa: S608 - placeholders
-        " WHERE u.files_edited IS NOT NULL AND u.last_at < ? AND u.session_id != ? AND"
-        f" (u.id IN ({_marks(units)}) OR u.session_id IN (SELECT id FROM sessions WHERE project_id = ?"
-        " ORDER BY last_at DESC LIMIT ?) OR u.id IN (SELECT p.unit_id FROM context_files f JOIN context_turns t"
+        " WHERE u.files_edited IS NOT NULL AND +u.last_at < ? AND u.session_id != ? AND"
+        " (u.id IN (SELECT value FROM json_each(?) UNION SELECT id FROM work_units WHERE session_id IN"
+        " (SELECT id FROM sessions WHERE project_id = ? ORDER BY last_at DESC LIMIT ?)"
+        " UNION SELECT p.unit_id FROM context_files f JOIN context_turns t"
         " ON t.project_id = f.project_id AND t.turn = f.last_turn JOIN unit_prompts p ON p.prompt_id = t.prompt_id"
         f" WHERE f.project_id = ? AND f.path IN ({_marks(paths)})))) WHERE says > 0",
-        (*values, present.at, present.session_id, *units, present.project_id, _SESSIONS, present.project_id, *paths),
+        (*values, present.at, present.session_id, units, present.project_id, _SESSIONS, present.project_id, *paths),
     ).fetchall()
     return rows
 

@@ -151,6 +151,8 @@ def _names(known: places.Places, stored: str | None) -> list[str]:
 
 def last_work(db: Connection, present: Present, paths: Sequence[str]) -> dict[str, str]:
     """In words, the last episode that edited each of some files, by path. Raises sqlite3.Error."""
+    if not paths:
+        return {}
     rows = db.execute(
         "SELECT f.path, coalesce(u.title, u.intent), u.last_at FROM context_files f JOIN context_turns t"  # noqa: S608
         " ON t.project_id = f.project_id AND t.turn = f.last_turn JOIN unit_prompts p ON p.prompt_id = t.prompt_id"

@@ -155,7 +155,7 @@ def _leaving(db: Connection, present: Present) -> list[Row]:
         f" u.id IN (SELECT id FROM work_units WHERE id IN ({','.join('?' * len(found))}) UNION"  # an OR reads them all
         " SELECT w.id FROM (SELECT id FROM sessions WHERE project_id = ? ORDER BY last_at DESC LIMIT ?) s"
         " CROSS JOIN work_units w ON w.session_id = s.id)"
-        " AND u.session_id != ? AND u.last_at < ? AND u.next_steps NOT IN ('', '[]')"
+        " AND u.session_id != ? AND +u.last_at < ? AND u.next_steps NOT IN ('', '[]')"
         " ORDER BY u.last_at DESC, u.id DESC",
         (*found, present.project_id, SESSIONS, present.session_id, present.at),
     ).fetchall()

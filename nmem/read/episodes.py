@@ -6,6 +6,7 @@ of meaning has no episodes. Text is as stored: whoever prints it passes it throu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
@@ -205,7 +206,11 @@ def _slots(db: Connection, found: Sequence[Any]) -> tuple[Slot, ...]:
     """Slots of (last_at, id, thread_id); a thread of one session is none to group by."""
     several = {
         row[0]
-        for row in db.execute("SELECT thread_id FROM session_threads GROUP BY thread_id HAVING count(*) > 1").fetchall()
+        for row in db.execute(
+            "SELECT thread_id FROM session_threads WHERE thread_id IN (SELECT value FROM json_each(?))"
+            " GROUP BY thread_id HAVING count(*) > 1",
+            (json.dumps([thread for *_, thread in found if thread is not None]),),
+        ).fetchall()
     }
     return tuple(Slot(last_at, unit_id, thread if thread in several else None) for last_at, unit_id, thread in found)
 
@@ -254,7 +259,13 @@ def stamp(db: Connection) -> Stamp:
     if not present(db):
         return Stamp()
     return Stamp(
-        *(value or 0 for value in db.execute("SELECT count(*), max(id), max(last_at) FROM work_units").fetchone())
+        *(
+            value or 0  # each by itself: the largest are one look into an index
+            for value in db.execute(
+                "SELECT (SELECT count(*) FROM work_units), (SELECT max(id) FROM work_units),"
+                " (SELECT max(last_at) FROM work_units)"
+            ).fetchone()
+        )
     )
 
 

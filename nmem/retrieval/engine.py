@@ -168,9 +168,13 @@ def worth(db: Connection, project_id: int, asked: Iterable[str]) -> dict[str, fl
     return out
 
 
-def size(db: Connection, project_id: int) -> int:
-    """How many documents a project has; in a view of the past too those of today, as the counts of its words are."""
-    return int(db.execute("SELECT count(*) FROM main.retrieval_docs WHERE project_id = ?", (project_id,)).fetchone()[0])
+def size(db: Connection, project_id: int, most: int = -1) -> int:
+    """How many documents a project has; in a view of the past too those of today, as the counts of its words are.
+
+    `most`: so many are counted.
+    """
+    counted = "SELECT count(*) FROM (SELECT 1 FROM main.retrieval_docs WHERE project_id = ? LIMIT ?)"
+    return int(db.execute(counted, (project_id, most)).fetchone()[0])
 
 
 def informative(total: int, docs: int) -> float:

@@ -381,9 +381,10 @@ def test_the_branch_tells_at_a_start(shop: Recorded) -> None:
 def test_nothing_is_looked_at_row_by_row(shop: Recorded) -> None:
     asked: list[str] = []
     shop.db.set_trace_callback(asked.append)
-    for prompt in ("", AGAIN):
+    for prompt in ("", AGAIN, f"{AGAIN} in src/invoice.py"):
         there = present.read(shop.db, "coupon", shop.at, prompt)
         assert there is not None
+        alike(shop.db, there)
         select(shop.db, there, START_TOKENS)
     shop.db.set_trace_callback(None)
     large = {"o", "p", "u", "i", "t", "observations", "prompts", "work_units", "injection_items", "context_files",
@@ -393,6 +394,7 @@ def test_nothing_is_looked_at_row_by_row(shop: Recorded) -> None:
             for row in shop.db.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall():
                 words = row[3].split()
                 assert not (words[0] == "SCAN" and words[1] in large and "INDEX" not in words), (sql, row[3])
+                assert "work_units_by_time (last_at<" not in row[3], f"every episode, by its time: {sql}"
 
 
 def test_selecting_needs_nothing_that_a_hook_cannot_afford() -> None:
