@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-VERSION = 31
+VERSION = 32
 """How many migrations nmem.store.schema has; a test holds the two together."""
 
 NOW = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"

@@ -47,7 +47,7 @@ _FOUND = 60
 """Episodes that the engine is asked for once a prompt; every reader takes what it needs of them."""
 _NAMED = 6
 """Files that the prompt names which are looked for."""
-_WORK = 20_000
+_WORK = 5_000
 """Postings that are read at most, the rarest words first: only of some thousand episodes common words are left out."""
 _SESSIONS = 40
 """The newest sessions, whose episodes are looked at for files that the prompt names."""
@@ -86,15 +86,25 @@ class Alike:
 def speaking(db: Connection, present: Present) -> list[engine.Found]:
     """The episodes that speak of what is asked, the best first; the engine is asked once. Raises sqlite3.Error."""
     if present.found is None:
-        asked = present.prompt
-        present.found = engine.related(db, present.project_id, asked, _FOUND, present.at, _WORK) if asked else []
+        present.found = (
+            engine.related(db, present.project_id, present.prompt, _FOUND, present.at, _WORK, indexed(db, present))
+            if present.prompt
+            else []
+        )
     return present.found
+
+
+def indexed(db: Connection, present: Present) -> int:
+    """How many episodes of the project the engine knows; counted once. Raises sqlite3.Error."""
+    if present.indexed is None:
+        present.indexed = engine.size(db, present.project_id)
+    return present.indexed
 
 
 def alike(db: Connection, present: Present) -> list[Alike]:
     """The episodes that are about the same work, those that most speaks for first. Raises sqlite3.Error."""
     found = speaking(db, present)
-    if engine.size(db, present.project_id, YOUNG) < YOUNG:
+    if indexed(db, present) < YOUNG:
         out = [
             Alike(one.unit_id, one.at, one.score, one.share)
             for one in found[:_LOOKED_AT]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from nmem.context.present import Present
 
 EXCLUDE, INCLUDE, PINNED = "exclude", "include", "pin"
-MOST = 40
-"""Pins looked at: the newest. As many are told as there is room for."""
+MOST, ASKED = 40, 12
+"""Pins looked at: the newest, and at a prompt the newest of those not told yet; told as far as there is room."""
 ELSEWHERE = 10
 """Pins of other projects looked at: the newest that are told everywhere."""
 MARKERS = 2
@@ -43,10 +43,11 @@ def choices(db: Connection, project_id: int) -> dict[str, str]:
     )
 
 
-def pins(db: Connection, present: Present, chosen: dict[str, str]) -> list[Item]:
+def pins(db: Connection, present: Present, chosen: dict[str, str], most: int = MOST) -> list[Item]:
     """What is pinned in the project, and whatever else was chosen to be told, the newest first."""
     out: dict[str, Item] = {}
-    for item in _pinned(db, present.project_id):
+    new = [item for item in _pinned(db, present.project_id, most) if f"pin/{item}" not in present.given]
+    for item in new[:ASKED] if present.prompt else new:
         reason = "you chose that it is always told" if item in chosen else "it is pinned"
         if chosen.get(item) != EXCLUDE:
             for one in resolved(db, item, present, reason):
@@ -103,7 +104,7 @@ def _abroad(one: Item, project: str) -> Item:
     )
 
 
-def _pinned(db: Connection, project_id: int) -> list[str]:
+def _pinned(db: Connection, project_id: int, most: int) -> list[str]:
     """Ids of what is pinned or was chosen to be told, the newest first; brought into order here, which is cheaper."""
     rows = db.execute(
         "SELECT * FROM (SELECT 'episode/' || u.id, u.last_at FROM work_units u CROSS JOIN sessions s"
@@ -112,10 +113,10 @@ def _pinned(db: Connection, project_id: int) -> list[str]:
         " UNION ALL SELECT * FROM (SELECT 'obs/' || o.id, o.at FROM observations o CROSS JOIN sessions s"
         " ON s.id = o.session_id WHERE o.pinned = 1 AND s.project_id = ?1 ORDER BY o.at DESC LIMIT ?2)"
         " UNION ALL SELECT item, at FROM context_choices WHERE project_id = ?1 AND choice IN ('include', 'pin')",
-        (project_id, MOST),
+        (project_id, most),
     ).fetchall()
     rows.sort(key=lambda row: (-row[1], row[0]))
-    return list(dict.fromkeys(row[0] for row in rows[:MOST]))
+    return list(dict.fromkeys(row[0] for row in rows[:most]))
 
 
 def resolved(db: Connection, item: str, present: Present, reason: str) -> list[Item]:

@@ -23,8 +23,8 @@ class Present:
 
     __slots__ = (
         "arrived", "at", "branch", "client", "cwd", "failures", "folded", "found", "given", "given_files", "hot_files",
-        "moved", "named", "over", "project", "project_id", "prompt", "session_id", "source", "thread_id", "unit_id",
-        "unsaid", "until",
+        "indexed", "moved", "named", "over", "project", "project_id", "prompt", "session_id", "source", "thread_id",
+        "unit_id", "unsaid", "until",
     )  # fmt: skip
 
     def __init__(self, project_id: int, session_id: str, at: int, prompt: str = "") -> None:
@@ -61,6 +61,8 @@ class Present:
         """What a person excluded, once it was looked up; None: nothing."""
         self.found: list[Found] | None = None
         """The episodes that the engine found for the prompt, once it was asked."""
+        self.indexed: int | None = None
+        """How many episodes of the project the engine knows, once they were counted."""
         self.named: dict[str, float] = {}
         """Files of the project that the prompt names -> how much an edit of each says (nmem.context.rank)."""
         self.moved: dict[str, str] = {}

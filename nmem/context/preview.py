@@ -149,6 +149,8 @@ def _held(present: Present) -> tuple[Item, ...]:
     return tuple(present.unsaid.held.values()) if present.unsaid else ()
 
 
+_EVERY = 100
+"""Pins among which those are looked for that find no room: more than a hook looks at."""
 _PROJECTS = {
     "obs": "SELECT s.project_id FROM observations o JOIN sessions s ON s.id = o.session_id WHERE o.id = ?",
     "prompt": "SELECT s.project_id FROM prompts p JOIN sessions s ON s.id = p.session_id WHERE p.id = ?",
@@ -166,7 +168,7 @@ def pins_left_out(db: Connection, item: str, budget: int, now: int) -> list[str]
         return []
     there = Present(int(row[0]), "", now)
     said = pinned.heed(db, there)
-    found = pinned.heeded(pinned.pins(db, there, said), there, said)
+    found = pinned.heeded(pinned.pins(db, there, said, _EVERY), there, said)
     told = packed(found, budget)
     return [subject(one.id) for one in found if one not in told]
 

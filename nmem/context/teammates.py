@@ -7,6 +7,7 @@ told.
 
 from __future__ import annotations
 
+from nmem.context import alike
 from nmem.context.items import TEAM, TEXT, Item
 from nmem.context.quiet import quiet
 from nmem.names import told
@@ -63,7 +64,7 @@ def related(db: Connection, present: Present, own: Sequence[Item]) -> list[Item]
     asked = dict.fromkeys(word for word in words(present.prompt) if word not in CHAT)
     if len(asked) < SHARED or quiet(present.prompt):
         return []
-    worth = engine.worth(db, present.project_id, asked)
+    worth = engine.worth(db, present.project_id, asked, alike.indexed(db, present))
     rare = sorted(asked, key=lambda word: (-worth[word], word))[:_HEADS]
     heads = sorted({word[: max(_HEAD, len(word) - 2)] for word in rare})
     every = sum(worth.values())

@@ -109,7 +109,9 @@ def left_asked(db: Connection, present: Present, told: Sequence[Item], thread_id
     steps = [
         (row, step, set(words(step)) - _FRAME) for row in rows for step in texts(row[3]) if _may_share(step, heads)
     ]
-    worth = engine.worth(db, present.project_id, {word for _, _, own in steps for word in own})
+    worth = engine.worth(
+        db, present.project_id, {word for _, _, own in steps for word in own}, alike.indexed(db, present)
+    )
     found: list[tuple[float, Row, str, str]] = []
     for row, step, own in steps:
         both = [word for word in own & asked if word not in CHAT]

@@ -30,6 +30,10 @@ TITLE = 200
 LEAD = 0.3
 """What the words of a title weigh beside those of the whole text."""
 WEIGHT = 255.0
+SIZE = 4
+"""Bytes of a posting."""
+_MANY = 30_000
+"""Numbers of documents beyond which the documents are not counted."""
 _AT_ONCE = 500
 """Words that one statement looks up."""
 
@@ -75,16 +79,22 @@ class Query:
 
 
 def related(
-    db: Connection, project_id: int, text: str, limit: int = 20, before: int = 0, work: int = WORK
-) -> list[Found]:
+    db: Connection, project_id: int, text: str, limit: int = 20, before: int = 0, work: int = WORK,
+    total: int | None = None,
+) -> list[Found]:  # fmt: skip
     """The episodes of a project that speak of what a text speaks of, best first; `before`: last worked on until then.
 
-    Raises sqlite3.Error.
+    `total`: the project's episodes, where they are counted already. Raises sqlite3.Error.
     """
-    query = prepared(db, project_id, counted(text), titled(text))
-    scores, specific = _scores(query, work)
-    best = sorted(scores, key=scores.__getitem__, reverse=True)[:_SHOWN]
-    docs = _documents(db, project_id, best, before)
+    query = prepared(
+        db, project_id, counted(text), titled(text), work, size(db, project_id) if total is None else total
+    )
+    scores = _scores(query)
+    best = _highest(scores, _SHOWN)
+    docs = _documents(db, project_id, best[: 2 * limit], before)
+    if len(docs) < limit:
+        docs |= _documents(db, project_id, best[2 * limit :], before)
+    specific = _specific(query, docs)
     most = query.most or 1.0
     out = []
     for doc in best:
@@ -114,10 +124,14 @@ def titled(text: str) -> frozenset[str]:
     return frozenset(words(first)) if rest.strip() and len(first) <= TITLE else frozenset()
 
 
-def prepared(db: Connection, project_id: int, asked: dict[str, int], title: Collection[str] = ()) -> Query:
-    """The informative words of a query and their postings; those of its `title` weigh more, as a whole."""
+def prepared(
+    db: Connection, project_id: int, asked: dict[str, int], title: Collection[str], work: int, total: int
+) -> Query:
+    """The informative words of a query, and `work` postings of the rarest; words of its `title` weigh more, as a whole.
+
+    Of a word that has more than that by itself those are read that were indexed last.
+    """
     out = Query()
-    total = size(db, project_id)
     if not asked or not total:
         return out
     found = db.execute(
@@ -129,32 +143,46 @@ def prepared(db: Connection, project_id: int, asked: dict[str, int], title: Coll
     if named := [word for word in worth if word in title]:
         more = LEAD * sum(sorted(worth.values(), reverse=True)[:FOLLOWED]) / (sum(worth[word] for word in named) or 1.0)
         worth |= {word: worth[word] * (1.0 + more) for word in named}
-    chosen = sorted(worth, key=worth.__getitem__, reverse=True)[:FOLLOWED]
+    chosen = set(sorted(worth, key=worth.__getitem__, reverse=True)[:FOLLOWED])
     unknown = sorted((1.0 + log(count) for word, count in asked.items() if word not in worth), reverse=True)
     known = sum(worth[word] for word in chosen)
     out.rarest = informative(total, 1)
     out.most = known + informative(total, 0) * sum(unknown[: max(0, FOLLOWED - len(chosen))])
-    packed = dict(
-        db.execute(
-            "SELECT word, postings FROM retrieval_postings WHERE project_id = ?"  # noqa: S608
-            f" AND word IN ({','.join('?' * len(chosen))})",
-            (project_id, *chosen),
-        ).fetchall()
-    )
-    kept = [(docs, word) for docs, word in sorted(found) if word in packed]
-    out.postings = [(worth[word], packed[word]) for _, word in kept]
+    kept = _affordable(sorted((docs, word) for docs, word in found if word in chosen), work)
+    packed = _postings(db, project_id, [word for _, word in kept])
+    out.postings = [(worth[word], packed[word][-work * SIZE :]) for _, word in kept]
     says = (informative(total, docs) for docs, _ in kept)
     out.specific = [each for each in says if each >= SPECIFIC * out.rarest]
     return out
 
 
-def worth(db: Connection, project_id: int, asked: Iterable[str]) -> dict[str, float]:
+def _affordable(rarest: list[tuple[int, str]], work: int) -> list[tuple[int, str]]:
+    """Of words with how many documents each has, those whose postings come to `work` at most; never none."""
+    for place, (docs, _) in enumerate(rarest):
+        work -= docs
+        if work < 0 and place:
+            return rarest[:place]
+    return rarest
+
+
+def _postings(db: Connection, project_id: int, chosen: list[str]) -> dict[str, bytes]:
+    """Word -> its packed postings."""
+    return dict(
+        db.execute(
+            "SELECT word, postings FROM retrieval_postings WHERE project_id = ?"  # noqa: S608 - placeholders
+            f" AND word IN ({','.join('?' * len(chosen))})",
+            (project_id, *chosen),
+        ).fetchall()
+    )
+
+
+def worth(db: Connection, project_id: int, asked: Iterable[str], total: int | None = None) -> dict[str, float]:
     """What each word says in a project, in units of the rarest word there can be, 0 to 1; an unknown word says most.
 
     Raises sqlite3.Error.
     """
     wanted = list(asked)
-    total = size(db, project_id)
+    total = size(db, project_id) if total is None else total
     rarest = informative(total, 1) or 1.0
     out = dict.fromkeys(wanted, 1.0)
     for start in range(0, len(wanted), _AT_ONCE):
@@ -168,13 +196,16 @@ def worth(db: Connection, project_id: int, asked: Iterable[str]) -> dict[str, fl
     return out
 
 
-def size(db: Connection, project_id: int, most: int = -1) -> int:
+def size(db: Connection, project_id: int) -> int:
     """How many documents a project has; in a view of the past too those of today, as the counts of its words are.
 
-    `most`: so many are counted.
+    Where very many numbers were given, these: counting takes a millisecond then, and at most half are out of use.
     """
-    counted = "SELECT count(*) FROM (SELECT 1 FROM main.retrieval_docs WHERE project_id = ? LIMIT ?)"
-    return int(db.execute(counted, (project_id, most)).fetchone()[0])
+    row = db.execute("SELECT last_doc FROM main.retrieval_projects WHERE project_id = ?", (project_id,)).fetchone()
+    if row and row[0] > _MANY:
+        return int(row[0])
+    counted = "SELECT count(*) FROM main.retrieval_docs WHERE project_id = ?"
+    return int(db.execute(counted, (project_id,)).fetchone()[0])
 
 
 def informative(total: int, docs: int) -> float:
@@ -182,25 +213,36 @@ def informative(total: int, docs: int) -> float:
     return log(1.0 + max(0.0, total - docs + 0.5) / (docs + 0.5))
 
 
-def _scores(query: Query, work: int) -> tuple[dict[int, float], dict[int, float]]:
-    """Document number -> sum of the weights of the query's words in it; and of its specific words alone."""
+def _scores(query: Query) -> dict[int, float]:
+    """Document number -> sum of the weights of the query's words in it."""
     out: dict[int, float] = {}
-    specific: dict[int, float] = {}
     get = out.get
-    for (_, packed), says in zip(query.postings, query.specific, strict=False):
+    for worth, packed in query.postings:
+        unit = worth / WEIGHT
         for posting in memoryview(packed).cast("I"):
             doc = posting >> 8
-            specific[doc] = specific.get(doc, 0.0) + says / WEIGHT * (posting & 255)
-    for worth, packed in query.postings:
-        numbers = memoryview(packed).cast("I")
-        work -= len(numbers)
-        if work < 0 and out:
-            break
-        unit = worth / WEIGHT
-        for posting in numbers:
-            doc = posting >> 8
             out[doc] = get(doc, 0.0) + unit * (posting & 255)
-    return out, specific
+    return out
+
+
+def _highest(scores: dict[int, float], most: int) -> list[int]:
+    """The documents with the highest scores, of equal ones the first; the many others are not brought into order."""
+    if len(scores) > most:
+        least = sorted(scores.values(), reverse=True)[most - 1]
+        scores = {doc: score for doc, score in scores.items() if score >= least}
+    return sorted(scores, key=scores.__getitem__, reverse=True)[:most]
+
+
+def _specific(query: Query, wanted: Collection[int]) -> dict[int, float]:
+    """The same sum of the query's specific words alone, each for itself, for some documents."""
+    out: dict[int, float] = {}
+    for (_, packed), says in zip(query.postings, query.specific, strict=False):
+        unit = says / WEIGHT
+        for posting in memoryview(packed).cast("I"):
+            doc = posting >> 8
+            if doc in wanted:
+                out[doc] = out.get(doc, 0.0) + unit * (posting & 255)
+    return out
 
 
 def _documents(db: Connection, project_id: int, numbers: Iterable[int], before: int) -> dict[int, tuple[int, int]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nmem.store.schema.context import CONTEXT, EVERYWHERE, RECALL, SAID
 from nmem.store.schema.removal import AUDIT, FORGETTING, PURGED_KEYS, PURGES, SWEPT_KEYS, TAKEN_BACK
-from nmem.store.schema.search import KEYED, RETRIEVAL, SEARCH, TASKS_FOUND, THEMES
+from nmem.store.schema.search import KEYED, POSTINGS_APART, RETRIEVAL, SEARCH, TASKS_FOUND, THEMES
 from nmem.store.schema.team import TEAM
 from nmem.store.schema.work import COST, FAILED, LEARNED, SESSIONS, SKILLS_ARE_LEARNED, STRUCTURE, TASKS
 
@@ -381,4 +381,5 @@ MIGRATIONS: tuple[str, ...] = (
     SESSIONS,
     STRUCTURE,
     TEAM,
+    POSTINGS_APART,
 )

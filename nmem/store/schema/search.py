@@ -317,6 +317,21 @@ CREATE TRIGGER retrieval_renamed AFTER UPDATE OF title ON work_units WHEN old.ti
 END;
 """
 
+POSTINGS_APART = """
+CREATE TABLE postings_apart (
+  project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,
+  word TEXT NOT NULL,
+  docs INTEGER NOT NULL,                     -- how many postings follow
+  postings BLOB NOT NULL,                    -- 32-bit numbers: document << 8 | weight of the word in it, 1..255
+  PRIMARY KEY (project_id, word)
+);
+INSERT INTO postings_apart SELECT project_id, word, docs, postings FROM retrieval_postings;
+DROP TABLE retrieval_postings;
+ALTER TABLE postings_apart RENAME TO retrieval_postings;
+"""
+"""With a row number, so that the tree of words holds words alone: a look for one compared it with the whole postings of
+the words on its way, hundreds of kilobytes each where a project has many episodes."""
+
 THEMES = """
 CREATE TABLE unit_themes (
   unit_id INTEGER PRIMARY KEY REFERENCES work_units(id) ON DELETE CASCADE,

@@ -96,6 +96,20 @@ def test_share_is_the_part_of_the_query_that_is_spoken_of(db: Connection) -> Non
     assert 0 < part.share < whole.share <= 1
 
 
+def test_common_words_are_left_to_rare_ones_where_there_is_no_time_for_all(db: Connection) -> None:
+    for number in range(5, 40):
+        told(db, number, f"the widget of case {number} in the ledger", "Done.", at=NOW + number * DAY)
+    index.keep(db)
+    everything = engine.related(db, 1, "widget ledger tools/deploy.sh", 50)
+    hurried = engine.related(db, 1, "widget ledger tools/deploy.sh", 50, work=20)
+    assert hurried[0].unit_id == everything[0].unit_id == 3
+    assert len(everything) > 30 > len(hurried), "a word of 35 episodes is not followed"
+    told(db, 40, "one more widget", "Done.", at=NOW + 40 * DAY)
+    index.keep(db)
+    by_one_word = [one.unit_id for one in engine.related(db, 1, "widget", 50, work=10)]
+    assert len(by_one_word) == 10 and 40 in by_one_word, "the word alone finds those that were indexed last"
+
+
 def test_projects_do_not_mix(db: Connection) -> None:
     told(db, 1, "coupon rounding in another shop", "Done.", project=2)
     index.keep(db)
