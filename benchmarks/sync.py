@@ -116,10 +116,10 @@ class Member:
     def begin(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(words("sync", "now", "--quiet"), env=self.env)
 
-    def once(self) -> sync.Pass:
+    def once(self, *, background: bool = False) -> sync.Pass:
         """One pass in this process."""
         with self.here():
-            done = sync.run(self.db_path)
+            done = sync.run(self.db_path, background=background)
         assert done is not None
         return done
 
@@ -270,8 +270,9 @@ def measured(server: Postgres, folder: Path, rows: int, faults: int) -> int:
         for each in members:
             each.once()
     print(f"all of it through, with faults, in {time.perf_counter() - begun:.0f} s")
-    idle = [each.once() for each in members]
-    print(f"a pass with nothing new: {statistics.median(each.seconds for each in idle):.2f} s")
+    for background, who in ((True, "in the background"), (False, "that a person asks for")):
+        idle = [each.once(background=background) for each in members]
+        print(f"a pass with nothing new, {who}: {statistics.median(each.seconds for each in idle):.2f} s")
     return verdict(server, members, rows)
 
 

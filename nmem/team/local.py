@@ -397,6 +397,7 @@ def join(db: Connection, member: str, device: str) -> None:
     with transaction(db):
         keep(db, "device", device)
         keep(db, "rules", "")  # what was said to another team may be older than they
+        db.execute("DELETE FROM team_state WHERE key LIKE 'looked/%'")
         keep(db, f"prefix/{digest(member)}", prefix(member))
 
 

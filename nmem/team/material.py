@@ -20,7 +20,7 @@ from nmem.episodes import titles
 from nmem.errors import NmemError
 from nmem.recall import config, corpus, folder
 from nmem.recall.corpus import Corpus, Entry
-from nmem.team.local import Shared
+from nmem.team.local import Shared, digest
 from nmem.text import json_object, texts
 
 _PAGE = 500
@@ -35,6 +35,30 @@ _LEARNINGS = """
 SELECT id, kind, key, title, rule, files, coalesce(state_at, last_at) FROM learnings
 WHERE project_id = ? AND id > ? AND state = 'accepted' ORDER BY id LIMIT ?
 """
+
+
+_TEXTS = (
+    "u.title", "u.agent_title", "u.heading", "u.intent", "u.summary", "u.learned", "u.completed", "u.next_steps",
+    "u.notes", "u.files_edited", "u.outcomes", "n.outcome", "n.obstacle",
+)  # fmt: skip
+_SEEN_EPISODES = f"""
+SELECT count(*), total(u.id), total(u.last_at), total(u.narrated_at), total(u.state = 'closed'), count(n.unit_id),
+  {", ".join(f"total(length({each}))" for each in _TEXTS)}
+FROM work_units u JOIN sessions s ON s.id = u.session_id LEFT JOIN narrations n ON n.unit_id = u.id
+WHERE s.project_id = ?
+"""  # noqa: S608 - names of columns
+_SEEN_DECISIONS = """
+SELECT count(*), total(d.id), total(d.said_from), total(d.said_to), total(d.state = 'dismissed'),
+  total(d.superseded_by), total(length(d.wording)), total(d.asked_id), total(d.restated_id)
+FROM said_decisions d JOIN sessions s ON s.id = d.session_id WHERE s.project_id = ?
+"""
+_SEEN_LEARNINGS = """
+SELECT count(*), total(id), total(state = 'accepted'), total(coalesce(state_at, last_at)), total(length(title)),
+  total(length(rule)), total(length(files)) FROM learnings WHERE project_id = ?
+"""
+_SEEN_CHANGES = "SELECT ?, (SELECT max(id) FROM purges), max(id), count(undone_at) FROM corrections"
+_SEEN = (_SEEN_EPISODES, _SEEN_DECISIONS, _SEEN_LEARNINGS, _SEEN_CHANGES)
+"""Sums that tell whether something of a project changed, without reading its texts into this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +87,16 @@ def of(db: Connection, shared: Shared) -> Iterator[Material]:
         yield Material("learning", ("learning", shared.shared_as, kind, key), f"learning/{number}", None, int(when),
                        title, rule or "", texts(files), {"kind": kind})  # fmt: skip
     yield from _entries(shared)
+
+
+def stamp(db: Connection, shared: Shared) -> str:
+    """Another word when something that `of` tells of a project may have changed; a hundredth of the work of reading.
+
+    A text that is changed in place, keeps its length and leaves no correction is not noticed.
+    """
+    sums = [str(tuple(db.execute(sql, (shared.project_id,)).fetchone())) for sql in _SEEN]
+    said = [str((one.key, one.at, one.body)) for one in _entries(shared)]
+    return digest(str((shared.shared_as, shared.at, shared.key, shared.root)), *sums, *said)
 
 
 def _pages(db: Connection, sql: str, project_id: int) -> Iterator[list[tuple[Any, ...]]]:

@@ -129,7 +129,7 @@ def run(db_path: str, *, background: bool = False, still: float = STILL) -> Pass
             begun, watch = time.monotonic(), Watch(still, LONGEST if background else 0.0, hard=background)
             try:
                 with watch.watching():
-                    done = _Pass(db, us, watch).all()
+                    done = _Pass(db, us, watch, trusting=background).all()
             except local.Left:
                 return None
             except (NmemError, Error, OSError) as error:
@@ -183,8 +183,8 @@ def _succeeded(db: Connection, done: Pass) -> None:
 class _Pass:
     """The steps of one pass."""
 
-    def __init__(self, db: Connection, us: Membership, watch: Watch) -> None:
-        self.db, self.us, self.watch, self.done = db, us, watch, Pass()
+    def __init__(self, db: Connection, us: Membership, watch: Watch, *, trusting: bool) -> None:
+        self.db, self.us, self.watch, self.trusting, self.done = db, us, watch, trusting, Pass()
         self.key = ""
 
     def all(self) -> Pass:
@@ -213,7 +213,7 @@ class _Pass:
         if not self._fetch_gone(there):
             return  # nothing is sent before all that is gone is known
         self.watch.step()
-        made = versions.make(self.db, self.us, self.watch.step, local.now())
+        made = versions.make(self.db, self.us, self.watch.step, local.now(), trusting=self.trusting)
         self.watch.step()
         self.done.made, self.done.strangers = made.new, tuple(made.strangers)
         self._announce(there)  # versions that newer rules replace, before those that replace them

@@ -28,6 +28,10 @@ TITLE, BODY, VALUE, LINE = 200, 8_000, 1_500, 300
 _FILES, _LISTED = 60, 12
 """Paths, and texts of a list."""
 _BATCH = incoming.CHUNK
+LOOK = 3_600_000
+"""Milliseconds after which a project is read whole though nothing seems to have changed in it."""
+_LOOKED = "looked/"
+"""Under which is kept when a project was read last, and its stamp then."""
 _RULES = "rules"
 """Under which the rules are kept by which all versions were looked at."""
 
@@ -94,18 +98,35 @@ class _PurgedMeanwhile(Exception):
     pass
 
 
-def make(db: Connection, us: Membership, step: Callable[[], None], now: int) -> Made:
-    """Write the versions that are missing, of every shared project; `step` is called now and then."""
+def make(db: Connection, us: Membership, step: Callable[[], None], now: int, *, trusting: bool = False) -> Made:
+    """Write the versions that are missing, of every shared project; `step` is called now and then.
+
+    `trusting`: a project in which nothing seems to have changed since it was read last is not read within the hour.
+    """
     made, shared = Made(), local.projects(db, us.team)
     made.strangers = [each.name for each in shared if not each.same]
     try:
         _look(db, us, made, shared, step, now)
         for each in shared:
-            if each.same:
+            seen = _seen(db, us, each) if each.same else ""
+            if seen and not (trusting and _lately(db, each, seen, now)):
                 _Project(db, us, each, made, step, now).make()
+                local.keep(db, f"{_LOOKED}{each.project_id}", json.dumps({"at": now, "seen": seen}))
+            step()
     except _PurgedMeanwhile:
         made.whole = False
     return made
+
+
+def _seen(db: Connection, us: Membership, shared: Shared) -> str:
+    """What a project looks like before it is read, to whom, and by which rules."""
+    return digest(material.stamp(db, shared), us.team, us.member, us.device, rules())
+
+
+def _lately(db: Connection, shared: Shared, seen: str, now: int) -> bool:
+    """Whether the project was read within the hour, as it is now."""
+    last = json_object(local.state(db, f"{_LOOKED}{shared.project_id}"))
+    return last.get("seen") == seen and 0 <= now - int(last.get("at", 0)) < LOOK
 
 
 def look(db: Connection, us: Membership, step: Callable[[], None], now: int) -> Made:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from nmem.errors import NmemError
-from nmem.team import local, sync, versions
+from nmem.team import local, material, sync, versions
 from nmem.team.material import Material
 from nmem.team.server import Server
 from tests.nmem.team.conftest import NOW, PROJECT, Member, Team, on_server, settled
@@ -29,6 +32,50 @@ def test_what_one_learns_the_others_have_after_their_next_pass(three: Three) -> 
     assert episode == [("bob", "episode", "The coupon was applied twice.", '["src/invoice.py"]', 0)]
     again = alice.now()
     assert (again.sent, again.came, again.made) == (0, 0, 0)
+
+
+CHANGES = (
+    "UPDATE learnings SET rule = 'Format before each push', state_at = state_at + 1",
+    "UPDATE learnings SET state = 'dismissed'",
+    "UPDATE work_units SET agent_title = 'Fix the coupon that was applied twice', title = NULL",
+    "UPDATE work_units SET summary = 'Twice.', narrated_at = narrated_at + 1",
+    "UPDATE narrations SET outcome = 'fixed'",
+    "UPDATE work_units SET state = 'open'",
+    "DELETE FROM learnings",
+    """INSERT INTO said_decisions (prompt_id, said_from, said_to, said_size, session_id, at, kind, confidence)
+    SELECT id, 0, 3, 3, session_id, at, 'rule', .9 FROM prompts""",
+)
+
+
+def test_in_the_background_a_project_is_read_where_something_changed(
+    three: Three, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = three[0]
+    alice.learn("Format before every commit")
+    alice.episode("s1", "Fix the doubled coupon", "The coupon was applied twice.")
+    alice.now()
+    read: list[str] = []
+    every = material.of
+
+    def of(db: sqlite3.Connection, shared: local.Shared) -> Iterator[Material]:
+        read.append(shared.name)
+        return every(db, shared)
+
+    monkeypatch.setattr(material, "of", of)
+    assert alice.now(background=True).made == 0 and not read
+    for change in CHANGES:
+        with alice.db() as db:
+            db.execute(change)
+        alice.now(background=True)
+        assert read == ["shop"], change
+        alice.now(background=True)
+        assert read == ["shop"], change
+        read.clear()
+    alice.now()
+    assert read == ["shop"], "who asks for a pass gets all looked at"
+    monkeypatch.setattr(local, "now", lambda: time.time_ns() // 1_000_000 + versions.LOOK)
+    alice.now(background=True)
+    assert read == ["shop"] * 2, "once an hour all is looked at anyway"
 
 
 def test_only_what_is_settled_and_accepted_leaves(three: Three) -> None:
