@@ -63,7 +63,14 @@ def teach(command: click.Command, path: str) -> None:
     if isinstance(command, click.Group):
         for name in below:
             if own := command.get_command(click.Context(command), name):
+                own.short_help = own.short_help or _sentence(own.help or "")
                 teach(own, f"{path} {name}")
+
+
+def _sentence(text: str) -> str:
+    """The first sentence of a help text, whole: click cuts longer ones in the list of a group's commands."""
+    first = " ".join(text.strip().partition("\n\n")[0].split())
+    return first.partition(". ")[0].rstrip(".") + "." if first else ""
 
 
 def _aligned(lines: list[str]) -> list[str]:
