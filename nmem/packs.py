@@ -192,6 +192,7 @@ def _traced(above: str) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
                 kept = found.setdefault(KINDS[event], names)
                 found[KINDS[event]] = [name for name in kept if name in names]
                 called.setdefault(KINDS[event], set()).update(functions)
+        _pin(f"{folder}/data/nmem.db")
         first, functions = _run(above, folder, "UserPromptSubmit", {"prompt": _PROMPT, "session_id": "another"})
     usual = found["prompt"]
     found["prompt"] = [name for name in usual if name in first]
@@ -207,6 +208,13 @@ def _fold(db_path: str) -> None:
     what folds it."""
     with closing(sqlite3.connect(db_path)) as db:
         fold(db, 5000)
+
+
+def _pin(db_path: str) -> None:
+    """Pin the episode, so that the next session is told something."""
+    with closing(sqlite3.connect(db_path)) as db:
+        db.execute("UPDATE work_units SET pinned = 1")
+        db.commit()
 
 
 def _run(above: str, folder: str, event: str, payload: dict[str, object]) -> tuple[list[str], list[str]]:
