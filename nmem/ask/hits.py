@@ -22,7 +22,9 @@ SIGN = "?"
 """What makes a question of a query."""
 NOTHING = "nothing is recorded about it"
 ELSEWHERE = f"{NOTHING} in this project: these are of others"
-MOST = 12
+NEAREST = f"{NOTHING}: these come nearest"
+MOST, FEW = 12, 3
+"""Quotes, and those that come near where none is an answer."""
 _KINDS = {DECISION: kinds.PROMPT, PROMPT: kinds.PROMPT, CLOSING: kinds.REASONING, STORY: kinds.EPISODE,
           LEARNING: kinds.LEARNING, RECALL: RECALL}  # fmt: skip
 _RUN = re.compile(r"\w+")
@@ -41,23 +43,24 @@ def subject(text: str) -> str:
 def results(db: Connection, text: str, now: int, project: int | None = None) -> Results:
     """The quotes that answer the question in a query, best first; without any, a remark that nothing is recorded.
 
-    Where a project has none, a remark says so, and what others have is listed. Raises sqlite3.Error.
+    Where a project has none, a remark says so, and what others have is listed, else what comes near. Raises
+    sqlite3.Error.
     """
     began = time.monotonic()
     question = asked(subject(text))
-    found = asking.answer(db, question.text, now, project, MOST)
-    theirs = project is not None and not found.quotes
-    if theirs:
-        found = asking.answer(db, question.text, now, None, MOST)
-    first = {one.row: one for one in reversed(found.quotes)}
-    hits = tuple(_hit(question, one) for one in found.quotes if first[one.row] is one)
+    found = asking.answer(db, question.text, now, project, MOST, asking.NEAR)
+    quotes, remark = found.quotes, ""
+    if found.coverage < asking.ENOUGH:
+        theirs = asking.answer(db, question.text, now, None, MOST).quotes if project is not None else ()
+        quotes, remark = (theirs, ELSEWHERE) if theirs else (quotes[:FEW], NEAREST if quotes else _nothing(question))
+    first = {one.row: one for one in reversed(quotes)}
+    hits = tuple(_hit(question, one) for one in quotes if first[one.row] is one)
     counted: dict[str, int] = {}
     for hit in hits:
         counted[hit.kind] = counted.get(hit.kind, 0) + 1
     facets = Facets(tuple(Facet(kind, count, f"type:{kind}") for kind, count in counted.items()))
-    remarks = (ELSEWHERE,) if hits and theirs else () if hits else (_nothing(question),)
     took = round(time.monotonic() - began, 4)
-    return Results(parse(text, now), RELEVANCE, hits, len(hits), False, facets, remarks, "", took)
+    return Results(parse(text, now), RELEVANCE, hits, len(hits), False, facets, (remark,) if remark else (), "", took)
 
 
 def _nothing(question: Question) -> str:

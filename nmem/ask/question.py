@@ -33,7 +33,12 @@ _EDGE = ".,;:!?()[]{}<>\"'`“”‘’"
 _LITTLE, _FORM = 0.1, 0.85
 """What such a word is worth beside a rare one, and another form of a word beside the word itself."""
 _SHORTEST = 4
-"""Letters of the shorter of two forms of a word; the longer one has at most half as many more."""
+"""Letters of the shorter of two forms of a word."""
+_ENDING = re.compile(
+    r"a|al|able|age|ance|ant|ary|at|ate|ator|d|e|ed|ee|en|ence|ent|er|es|ful|i|iab|ial|ibl|ics?|ier|ies|if|ify|ing|ional"
+    r"|i?fication|ism|ist|i?ti|ity|ive?|i?[sz]e?|i?[sz]ation|l|ly|ment|n|ness|ory?|ous|r|s|th?|a?t?ion|ure?|y"
+)
+"""What a stem may have beyond another of the same word: Postgres is no form of post."""
 _NUMBER = (
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|sixty|hundred|dozen|single"
     r"|both|none|no|every|all|once|twice|unlimited)\b"
@@ -128,5 +133,5 @@ def _same(one: str, other: str) -> float:
         return 1.0
     one, other = (f"{word[:-1]}i" if word[-1] == "y" else word for word in (one, other))
     short, long = sorted((one, other), key=len)
-    alike = len(short) >= _SHORTEST and len(long) - len(short) <= len(short) // 2 and long.startswith(short)
+    alike = len(short) >= _SHORTEST and long.startswith(short) and _ENDING.fullmatch(long, len(short)) is not None
     return _FORM * (alike and long.isalpha())

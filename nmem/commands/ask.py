@@ -30,7 +30,8 @@ _WHO = {"decision": "you decided", "prompt": "you said", "closing": "the agent s
         "learning": "learned", "recall": "written decision"}  # fmt: skip
 _SECONDS = 120.0
 """Seconds that a model may take."""
-_LINE = 300
+_LINE, _NEAREST = 300, 2
+"""Characters of a quote's line; quotes that are shown where none is an answer."""
 
 
 @click.command()
@@ -49,7 +50,7 @@ def command(question: tuple[str, ...], project: str, limit: int, no_model: bool,
     The best quote stands first, one that was superseded behind what replaced it. Where a language model is set up
     (`nmem model`), a short answer stands above them; each sentence of it rests on a quote. `nmem show ID` opens a
     quote's place. The project of the folder answers; where it has nothing, what others have stands under "Elsewhere:".
-    Exit code 1: nothing is recorded about it (elsewhere does not count).
+    Exit code 1: nothing is recorded about it; what comes nearest stands beneath (it and elsewhere do not count).
     """
     text = " ".join(question).strip()
     if not text:
@@ -57,9 +58,8 @@ def command(question: tuple[str, ...], project: str, limit: int, no_model: bool,
     found = Connected(None) if no_model else connect(paths.database())
     with terminal.reading() as db:
         place = _Place(project_of(db, project), project) if project else _here(db)
-        least = asking.NEAR if found.desk else asking.ENOUGH
         most = max(limit, asking.SHOWN) if found.desk else limit
-        near = asking.answer(db, text, terminal.now(), place.number, most, least, place.folder)
+        near = asking.answer(db, text, terminal.now(), place.number, most, asking.NEAR, place.folder)
         told, problem = _told(near, found) if near.quotes else (None, "")
         recorded = bool(near.quotes) and (told.recorded if told else near.coverage >= asking.ENOUGH)
         ours = not project and (place.number is not None or place.folder)
@@ -67,13 +67,20 @@ def command(question: tuple[str, ...], project: str, limit: int, no_model: bool,
         theirs = asking_others.found(db, text, place.number, limit)
     elsewhere = tuple(one for one in other if one not in near.quotes)
     shown = near.quotes[:limit] if near.coverage >= asking.ENOUGH or recorded else ()
+    nearest = () if shown else near.quotes[: min(limit, _NEAREST)]
     if as_json:
-        form = _form(near, shown, told, problem, recorded=recorded)
+        form = _form(near, shown, told, problem, recorded=recorded) | {"nearest": [asdict(one) for one in nearest]}
         click.echo(to_json({**form, "project": place.name, "elsewhere": [asdict(one) for one in elsewhere],
                             **of_others.forms(theirs)}))  # fmt: skip
     else:
-        _say(near, shown, told, problem, place.name if ours else "", recorded=recorded, found=bool(elsewhere))
-        _list(elsewhere, project=True)
+        more = bool(elsewhere or nearest)
+        _say(near, shown, told, problem, place.name if ours else "", recorded=recorded, more=more)
+        if nearest:
+            click.echo("\nNearest, and no answer:\n")
+            _list(nearest, project=False)
+        if elsewhere:
+            click.echo("\nElsewhere:\n")
+            _list(elsewhere, project=True)
         of_others.show(theirs)
     return 0 if recorded else 1
 
@@ -120,14 +127,14 @@ def _form(
 
 
 def _say(
-    near: Answer, shown: tuple[Quote, ...], told: Told | None, problem: str, name: str, *, recorded: bool, found: bool
+    near: Answer, shown: tuple[Quote, ...], told: Told | None, problem: str, name: str, *, recorded: bool, more: bool
 ) -> None:  # fmt: skip
     """The answer and its quotes; what went wrong with a model on standard error."""
     if problem:
         click.echo(f"no model answered: {printable(problem)}", err=True)
     if not recorded:
         where = f" in {printable(name)}" if name else ""
-        why = ": the model finds no answer in the nearest quotes" if shown else "" if found else _tried(near)
+        why = ": the model finds no answer in the nearest quotes" if shown else "" if more else _tried(near)
         click.echo(NOTHING + where + why)
     for one in told.sentences if told else ():
         no_more = "superseded, holds no more: " if one.superseded else ""
@@ -135,8 +142,6 @@ def _say(
     if shown and (not recorded or (told and told.sentences)):
         click.echo()
     _list(shown, project=len({one.project for one in shown}) > 1)
-    if found:
-        click.echo("\nElsewhere:\n")
 
 
 def _list(quotes: tuple[Quote, ...], *, project: bool) -> None:
