@@ -51,7 +51,7 @@ _BARE = _UNTIL + "{1,40}"
 _PEEK = r"[^\s\"'`,;<>\\&%]{1,24}"
 _HEAD = r"[A-Za-z0-9+/]{20,}={0,2}(?=[.:)\]}|])"
 _TAG = r"\s{0,40}([^<>\s]{1,500})\s{0,40}(?=</)"
-_FLAG = r"[ \t]+(?![-|<>&;])[\"']?"
+_FLAG = r"(?:[ \t]+|=)(?![-|<>&;=])[\"']?"
 _DIGEST = r"(?:[Hh]ash|[Cc]heck|[Cc]ompare|[Vv]erify|[Vv]alidate)\w{0,20}\([\"'`]?\Z"
 _PROSE = r"[,.:]?[ ]+[A-Za-z']{2,}[ ]+[A-Za-z0-9']+"
 _CHAIN = r"[ \t]+=[ \t]"
@@ -278,7 +278,7 @@ def _quoted(text: str, opening: object, level: int, name: str, sign: str) -> lis
 
 
 def _flag(text: str, end: int, name: str) -> Span | None:
-    """`--password x` of a command line, and `-storepass x` where it was drawn."""
+    """`--password x` or `--password=x` of a command line, and `-storepass x` where it was drawn."""
     gap = pattern(_FLAG).match(text, end)
     matched = pattern(_BARE).match(text, gap.end()) if gap else None
     if gap is None or matched is None:

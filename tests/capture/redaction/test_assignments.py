@@ -49,6 +49,27 @@ GONE = [
     "requirepass {}",
 ]
 
+WEAK = "hunter" + "2"
+"""A chosen password that only its place gives away."""
+
+
+@pytest.mark.parametrize("said", [
+    "mysql -u root --password={} shop", "wget --user=me --password={} https://x", "run --pass={}",
+    "gpg --passphrase={}", "mysql -u root --password {} shop",
+])  # fmt: skip
+def test_an_option_gives_a_weak_password_away(said: str) -> None:
+    assert WEAK not in redact(said.format(WEAK))
+
+
+@pytest.mark.parametrize("said", [
+    "mysql --password=$PW1 x", "mysql --password=${PW1} x", "run --password=<password1>",
+    "run --password-file=/run/x1", "run --no-pass=1", "run --token-limit=4000", "run --password=",
+    "run --password=false --x=y1", "run --password== x1",
+])  # fmt: skip
+def test_an_option_without_a_password_stays(said: str) -> None:
+    assert redact(said) == said
+
+
 STAYS = [
     "def login(user: str, password: str) -> Token:",
     "password = getpass.getpass()",
