@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 
 import click
+from click.utils import make_default_short_help
 
 import nmem_tui.app  # noqa: F401 - screens that are found where they lie add their actions
 from capture.clients import ASYNC, CLIENTS, claude
@@ -40,12 +41,17 @@ def commands() -> str:
     return "\n".join(lines)
 
 
+def shortened(command: click.Command, limit: int) -> str:
+    """The first sentence of a command's help; whoever asked for help before may have made another one of it."""
+    return make_default_short_help(command.help or "", limit)
+
+
 def rows(path: str, command: click.Command, help_: str = "") -> Iterator[str]:
     """The row of a command, then those of its own commands."""
     context = click.Context(command, info_name=path)
     arguments = [each.make_metavar(context) for each in command.params if isinstance(each, click.Argument)]
     options = [each.opts[0] for each in command.params if isinstance(each, click.Option) and not each.hidden]
-    cells = (f"`{' '.join([path, *arguments])}`", help_ or command.get_short_help_str(200), " ".join(options))
+    cells = (f"`{' '.join([path, *arguments])}`", help_ or shortened(command, 200), " ".join(options))
     yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
@@ -113,7 +119,7 @@ def of_command(path: str, command: click.Command) -> Iterator[tuple[str, Words]]
     yield (
         path,
         {
-            "help": COMMANDS.get(path) or command.get_short_help_str(90),
+            "help": COMMANDS.get(path) or shortened(command, 90),
             "options": [([*each.opts, *each.secondary_opts], kind(path, each), short(each.help)) for each in options],
             "arguments": [
                 (str(each.name), kind(path, each), each.nargs)
