@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterator
 
 import click
-from click.utils import make_default_short_help
 
 import nmem_tui.app  # noqa: F401 - screens that are found where they lie add their actions
 from capture.clients import ASYNC, CLIENTS, claude
@@ -43,7 +42,11 @@ def commands() -> str:
 
 def shortened(command: click.Command, limit: int) -> str:
     """The first sentence of a command's help; whoever asked for help before may have made another one of it."""
-    return make_default_short_help(command.help or "", limit)
+    made, command.short_help = command.short_help, None
+    try:
+        return command.get_short_help_str(limit)
+    finally:
+        command.short_help = made
 
 
 def rows(path: str, command: click.Command, help_: str = "") -> Iterator[str]:
