@@ -47,7 +47,7 @@ _FOUND = 60
 """Episodes that the engine is asked for once a prompt; every reader takes what it needs of them."""
 _NAMED = 6
 """Files that the prompt names which are looked for."""
-_WORK = 3_000
+_WORK = 2_000
 """Postings that are read at most, the rarest words first: only of some thousand episodes common words are left out."""
 _SESSIONS = 40
 """The newest sessions, whose episodes are looked at for files that the prompt names."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nmem.context.present import Present
 
 EXCLUDE, INCLUDE, PINNED = "exclude", "include", "pin"
-MOST, ASKED = 40, 10
+MOST, ASKED = 40, 8
 """Pins looked at: the newest, and at a prompt the newest of those not told yet; told as far as there is room."""
 ELSEWHERE = 10
 """Pins of other projects looked at: the newest that are told everywhere."""
