@@ -22,7 +22,7 @@ SIGN = "?"
 """What makes a question of a query."""
 NOTHING = "nothing is recorded about it"
 ELSEWHERE = f"{NOTHING} in this project: these are of others"
-NEAREST = f"{NOTHING}: these come nearest"
+NEAREST = "no answer is recorded: these come nearest"
 MOST, FEW = 12, 3
 """Quotes, and those that come near where none is an answer."""
 _KINDS = {DECISION: kinds.PROMPT, PROMPT: kinds.PROMPT, CLOSING: kinds.REASONING, STORY: kinds.EPISODE,

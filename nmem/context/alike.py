@@ -86,11 +86,8 @@ class Alike:
 def speaking(db: Connection, present: Present) -> list[engine.Found]:
     """The episodes that speak of what is asked, the best first; the engine is asked once. Raises sqlite3.Error."""
     if present.found is None:
-        present.found = (
-            engine.related(db, present.project_id, present.prompt, _FOUND, present.at, _WORK, indexed(db, present))
-            if present.prompt
-            else []
-        )
+        asked, total = present.prompt, indexed(db, present) if present.prompt else 0
+        present.found = engine.related(db, present.project_id, asked, _FOUND, present.at, _WORK, total) if asked else []
     return present.found
 
 

@@ -10,6 +10,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input
 
+from nmem.ask.hits import NEAREST
 from nmem.read import stories, stream
 from nmem.read.stories import Story
 from nmem.read.stream import Marks
@@ -283,7 +284,8 @@ class Search(SearchActions):
             self.frame.border_subtitle = Content("")
             return
         text = results.query.text.strip()
-        what, how = ("Answer", "to") if self.asked_for else ("Hits", "for")
+        answers = "Nearest" if NEAREST in results.remarks else "Answer"
+        what, how = (answers, "to") if self.asked_for else ("Hits", "for")
         about = fit(printable(text.removeprefix("?").strip() if self.asked_for else text), 40)
         self.frame.border_title = Content(lists.title(what, f"{how} “{about}”", "", "", self.marks_told)
                                             if self.all_marked else f"{what} {how} “{about}”")  # fmt: skip

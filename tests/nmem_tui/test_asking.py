@@ -49,6 +49,15 @@ async def test_what_is_not_recorded_is_said_and_shows_no_noise(
         assert "nothing is recorded about it" in text(pilot)
 
 
+async def test_what_comes_near_is_no_answer(story: str, cockpit: Any, settled: Any, text: Any) -> None:
+    async with cockpit(story, (160, 45)) as pilot:
+        await pilot.press("6", *keys("?which test is flaky under postgres"), "enter")
+        await settled(pilot)
+        shown = text(pilot)
+        assert pilot.app.screen.hits and "Nearest to" in shown and "Answer to" not in shown
+        assert "no answer is recorded: these come nearest" in shown
+
+
 async def test_before_a_question_is_typed_no_answer_is_told(story: str, cockpit: Any, settled: Any, until: Any) -> None:
     async with cockpit(story, (160, 45)) as pilot:
         await pilot.press("6", "escape", "a")
