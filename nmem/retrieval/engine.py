@@ -86,9 +86,8 @@ def related(
 
     `total`: the project's episodes, where they are counted already. Raises sqlite3.Error.
     """
-    query = prepared(
-        db, project_id, counted(text), titled(text), work, size(db, project_id) if total is None else total
-    )
+    total = size(db, project_id) if total is None else total
+    query = prepared(db, project_id, counted(text), titled(text), work, total)
     scores = _scores(query)
     best = _highest(scores, _SHOWN)
     docs = _documents(db, project_id, best[: 2 * limit], before)
@@ -143,7 +142,7 @@ def prepared(
     if named := [word for word in worth if word in title]:
         more = LEAD * sum(sorted(worth.values(), reverse=True)[:FOLLOWED]) / (sum(worth[word] for word in named) or 1.0)
         worth |= {word: worth[word] * (1.0 + more) for word in named}
-    chosen = set(sorted(worth, key=worth.__getitem__, reverse=True)[:FOLLOWED])
+    chosen = dict.fromkeys(sorted(worth, key=worth.__getitem__, reverse=True)[:FOLLOWED])
     unknown = sorted((1.0 + log(count) for word, count in asked.items() if word not in worth), reverse=True)
     known = sum(worth[word] for word in chosen)
     out.rarest = informative(total, 1)
