@@ -180,11 +180,12 @@ def _edited(stored: str | None) -> list[str]:
 def _committed(stored: str | None, about: str) -> str:
     """The subject of an episode's last commit, where it is whole and says more than what the episode was about."""
     found = _loaded(stored)
-    said = set(words(about))
     for one in reversed(found if isinstance(found, list) else []):
         subject = str(one.get("message") or "").partition("\n")[0].strip() if isinstance(one, dict) else ""
+        if not subject or "$(" in subject or whole(subject, _LINE) != subject:
+            continue
         own = set(words(subject))
-        if own and "$(" not in subject and whole(subject, _LINE) == subject and len(own - said) > len(own) // 2:
+        if own and len(own.difference(words(about))) > len(own) // 2:
             return subject
     return ""
 

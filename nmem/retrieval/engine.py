@@ -30,8 +30,6 @@ TITLE = 200
 LEAD = 0.3
 """What the words of a title weigh beside those of the whole text."""
 WEIGHT = 255.0
-SIZE = 4
-"""Bytes of a posting."""
 _MANY = 30_000
 """Numbers of documents beyond which the documents are not counted."""
 _AT_ONCE = 500
@@ -89,10 +87,11 @@ def related(
     total = size(db, project_id) if total is None else total
     query = prepared(db, project_id, counted(text), titled(text), work, total)
     scores = _scores(query)
-    best = _highest(scores, _SHOWN)
-    docs = _documents(db, project_id, best[: 2 * limit], before)
+    best = _highest(scores, 2 * limit)
+    docs = _documents(db, project_id, best, before)
     if len(docs) < limit:
-        docs |= _documents(db, project_id, best[2 * limit :], before)
+        best = _highest(scores, _SHOWN)
+        docs = _documents(db, project_id, best, before)
     specific = _specific(query, docs)
     most = query.most or 1.0
     out = []
@@ -126,10 +125,8 @@ def titled(text: str) -> frozenset[str]:
 def prepared(
     db: Connection, project_id: int, asked: dict[str, int], title: Collection[str], work: int, total: int
 ) -> Query:
-    """The informative words of a query, and `work` postings of the rarest; words of its `title` weigh more, as a whole.
-
-    Of a word that has more than that by itself those are read that were indexed last.
-    """
+    """The informative words of a query, and the postings of the rarest, `work` at most; those of its `title` weigh
+    more, as a whole."""
     out = Query()
     if not asked or not total:
         return out
@@ -149,17 +146,17 @@ def prepared(
     out.most = known + informative(total, 0) * sum(unknown[: max(0, FOLLOWED - len(chosen))])
     kept = _affordable(sorted((docs, word) for docs, word in found if word in chosen), work)
     packed = _postings(db, project_id, [word for _, word in kept])
-    out.postings = [(worth[word], packed[word][-work * SIZE :]) for _, word in kept]
+    out.postings = [(worth[word], packed[word]) for _, word in kept]
     says = (informative(total, docs) for docs, _ in kept)
     out.specific = [each for each in says if each >= SPECIFIC * out.rarest]
     return out
 
 
 def _affordable(rarest: list[tuple[int, str]], work: int) -> list[tuple[int, str]]:
-    """Of words with how many documents each has, those whose postings come to `work` at most; never none."""
+    """Of words with how many documents each has, those whose postings come to `work` at most."""
     for place, (docs, _) in enumerate(rarest):
         work -= docs
-        if work < 0 and place:
+        if work < 0:
             return rarest[:place]
     return rarest
 
