@@ -214,7 +214,7 @@ def another(stage: Stage, beside: Beside) -> None:
             time.sleep(LOOK_S)
         for key in ("s", "Down", "Enter"):
             tmux(beside.server, "send-keys", "-t", beside.pane, key)
-            time.sleep(1.5)  # a slow machine opens the list later
+            time.sleep(0.3)
         beside.look()
         before = {*beside.seen}
         beside.until(lambda: beside.prompts() >= len(second) and player.poll() is not None)
