@@ -23,7 +23,7 @@ SIGN = "?"
 NOTHING = "nothing is recorded about it"
 ELSEWHERE = f"{NOTHING} in this project: these are of others"
 NEAREST = "no answer is recorded: these come nearest"
-MOST, FEW = 12, 3
+MOST, FEW = 12, 2
 """Quotes, and those that come near where none is an answer."""
 _KINDS = {DECISION: kinds.PROMPT, PROMPT: kinds.PROMPT, CLOSING: kinds.REASONING, STORY: kinds.EPISODE,
           LEARNING: kinds.LEARNING, RECALL: RECALL}  # fmt: skip

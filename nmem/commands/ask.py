@@ -11,7 +11,7 @@ import click
 from capture import paths
 from nmem.ask import answer as asking
 from nmem.ask import others as asking_others
-from nmem.ask.hits import NOTHING
+from nmem.ask.hits import FEW, NOTHING
 from nmem.commands import of_others, terminal
 from nmem.context.choosing import project_of
 from nmem.llm import Cancel, Failure
@@ -30,8 +30,7 @@ _WHO = {"decision": "you decided", "prompt": "you said", "closing": "the agent s
         "learning": "learned", "recall": "written decision"}  # fmt: skip
 _SECONDS = 120.0
 """Seconds that a model may take."""
-_LINE, _NEAREST = 300, 2
-"""Characters of a quote's line; quotes that are shown where none is an answer."""
+_LINE = 300
 
 
 @click.command()
@@ -67,7 +66,7 @@ def command(question: tuple[str, ...], project: str, limit: int, no_model: bool,
         theirs = asking_others.found(db, text, place.number, limit)
     elsewhere = tuple(one for one in other if one not in near.quotes)
     shown = near.quotes[:limit] if near.coverage >= asking.ENOUGH or recorded else ()
-    nearest = () if shown else near.quotes[: min(limit, _NEAREST)]
+    nearest = () if shown else near.quotes[: min(limit, FEW)]
     if as_json:
         form = _form(near, shown, told, problem, recorded=recorded) | {"nearest": [asdict(one) for one in nearest]}
         click.echo(to_json({**form, "project": place.name, "elsewhere": [asdict(one) for one in elsewhere],
@@ -77,7 +76,7 @@ def command(question: tuple[str, ...], project: str, limit: int, no_model: bool,
         _say(near, shown, told, problem, place.name if ours else "", recorded=recorded, more=more)
         if nearest:
             click.echo("\nNearest, and no answer:\n")
-            _list(nearest, project=False)
+            _list(nearest)
         if elsewhere:
             click.echo("\nElsewhere:\n")
             _list(elsewhere, project=True)
@@ -141,10 +140,12 @@ def _say(
         click.echo(terminal.wrapped(f"{no_more}{printable(one.text)} [{', '.join(map(printable, one.quotes))}]"))
     if shown and (not recorded or (told and told.sentences)):
         click.echo()
-    _list(shown, project=len({one.project for one in shown}) > 1)
+    _list(shown)
 
 
-def _list(quotes: tuple[Quote, ...], *, project: bool) -> None:
+def _list(quotes: tuple[Quote, ...], *, project: bool = False) -> None:
+    """The quotes; with the name of the `project` also where they are of several."""
+    project = project or len({one.project for one in quotes}) > 1
     for place, quote in enumerate(quotes):
         if place:
             click.echo()

@@ -48,7 +48,7 @@ _FOUND = 60
 _NAMED = 6
 """Files that the prompt names which are looked for."""
 _WORK = 2_000
-"""Postings that are read at most, the rarest words first: only of some thousand episodes common words are left out."""
+"""Postings that are read at most, the rarest words first: common ones are left out in large projects."""
 _SESSIONS = 40
 """The newest sessions, whose episodes are looked at for files that the prompt names."""
 
@@ -85,10 +85,10 @@ class Alike:
 
 def speaking(db: Connection, present: Present) -> list[engine.Found]:
     """The episodes that speak of what is asked, the best first; the engine is asked once. Raises sqlite3.Error."""
-    if present.found is None:
-        asked, total = present.prompt, indexed(db, present) if present.prompt else 0
-        present.found = engine.related(db, present.project_id, asked, _FOUND, present.at, _WORK, total) if asked else []
-    return present.found
+    if present.found is None and present.prompt:
+        asked, total = present.prompt, indexed(db, present)
+        present.found = engine.related(db, present.project_id, asked, _FOUND, present.at, _WORK, total)
+    return present.found or []
 
 
 def indexed(db: Connection, present: Present) -> int:

@@ -46,12 +46,12 @@ def choices(db: Connection, project_id: int) -> dict[str, str]:
 def pins(db: Connection, present: Present, chosen: dict[str, str], most: int = MOST) -> list[Item]:
     """What is pinned in the project, and whatever else was chosen to be told, the newest first."""
     out: dict[str, Item] = {}
-    new = [item for item in _pinned(db, present.project_id, most) if f"pin/{item}" not in present.given]
+    every = _pinned(db, present.project_id, most)
+    new = [item for item in every if chosen.get(item) != EXCLUDE and not _given(present, item)]
     for item in new[:ASKED] if present.prompt else new:
         reason = "you chose that it is always told" if item in chosen else "it is pinned"
-        if chosen.get(item) != EXCLUDE:
-            for one in resolved(db, item, present, reason):
-                out.setdefault(one.id, one)
+        for one in resolved(db, item, present, reason):
+            out.setdefault(one.id, one)
     for item, reason, project in _elsewhere(db, present.project_id):
         for one in resolved(db, item, present, reason) if chosen.get(item) != EXCLUDE else ():
             out.setdefault(one.id, _abroad(one, project))
@@ -258,12 +258,17 @@ def heed(db: Connection, present: Present) -> dict[str, str]:
     return said
 
 
+def _given(present: Present, key: str) -> bool:
+    """Whether the session was told of something before, as itself or as a pin."""
+    return key in present.given or f"pin/{key}" in present.given
+
+
 def heeded(items: list[Item], present: Present, chosen: dict[str, str]) -> list[Item]:
     """Without what a person excluded, what was told before, and what is there twice: a pin is the episode itself."""
     out: dict[str, Item] = {}
     for item in items:
         key = subject(item.id)
-        told = item.id in present.given or key in present.given or f"pin/{key}" in present.given
+        told = item.id in present.given or _given(present, key)
         if key not in out and not told and chosen.get(key) != EXCLUDE:
             out[key] = item
     excluded = {key[5:] for key, choice in chosen.items() if choice == EXCLUDE and key.startswith("file/")}

@@ -31,7 +31,7 @@ LEAD = 0.3
 """What the words of a title weigh beside those of the whole text."""
 WEIGHT = 255.0
 _MANY = 30_000
-"""Numbers of documents beyond which the documents are not counted."""
+"""The highest number of a document up to which a project's documents are counted."""
 _AT_ONCE = 500
 """Words that one statement looks up."""
 
@@ -86,13 +86,13 @@ def related(
     """
     total = size(db, project_id) if total is None else total
     query = prepared(db, project_id, counted(text), titled(text), work, total)
-    scores = _scores(query)
+    scores = _sums(query.postings)
+    specific = _sums([(says, packed) for says, (_, packed) in zip(query.specific, query.postings, strict=False)])
     best = _highest(scores, 2 * limit)
     docs = _documents(db, project_id, best, before)
-    if len(docs) < limit:
+    if len(docs) < limit and len(best) < len(scores):
         best = _highest(scores, _SHOWN)
         docs = _documents(db, project_id, best, before)
-    specific = _specific(query, docs)
     most = query.most or 1.0
     out = []
     for doc in best:
@@ -195,7 +195,8 @@ def worth(db: Connection, project_id: int, asked: Iterable[str], total: int | No
 def size(db: Connection, project_id: int) -> int:
     """How many documents a project has; in a view of the past too those of today, as the counts of its words are.
 
-    Where very many numbers were given, these: counting takes a millisecond then, and at most half are out of use.
+    In a large project the highest number that was given: counting takes a millisecond there, and at most half of the
+    numbers belong to no document any more.
     """
     row = db.execute("SELECT last_doc FROM main.retrieval_projects WHERE project_id = ?", (project_id,)).fetchone()
     if row and row[0] > _MANY:
@@ -209,11 +210,11 @@ def informative(total: int, docs: int) -> float:
     return log(1.0 + max(0.0, total - docs + 0.5) / (docs + 0.5))
 
 
-def _scores(query: Query) -> dict[int, float]:
-    """Document number -> sum of the weights of the query's words in it."""
+def _sums(postings: Iterable[tuple[float, bytes]]) -> dict[int, float]:
+    """Document number -> the sum of the weights of some words in it, each word by what it is worth."""
     out: dict[int, float] = {}
     get = out.get
-    for worth, packed in query.postings:
+    for worth, packed in postings:
         unit = worth / WEIGHT
         for posting in memoryview(packed).cast("I"):
             doc = posting >> 8
@@ -227,18 +228,6 @@ def _highest(scores: dict[int, float], most: int) -> list[int]:
         least = sorted(scores.values(), reverse=True)[most - 1]
         scores = {doc: score for doc, score in scores.items() if score >= least}
     return sorted(scores, key=scores.__getitem__, reverse=True)[:most]
-
-
-def _specific(query: Query, wanted: Collection[int]) -> dict[int, float]:
-    """The same sum of the query's specific words alone, each for itself, for some documents."""
-    out: dict[int, float] = {}
-    for (_, packed), says in zip(query.postings, query.specific, strict=False):
-        unit = says / WEIGHT
-        for posting in memoryview(packed).cast("I"):
-            doc = posting >> 8
-            if doc in wanted:
-                out[doc] = out.get(doc, 0.0) + unit * (posting & 255)
-    return out
 
 
 def _documents(db: Connection, project_id: int, numbers: Iterable[int], before: int) -> dict[int, tuple[int, int]]:

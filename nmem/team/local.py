@@ -27,6 +27,8 @@ MINE, THEIRS, HERE = "mine", "theirs", "here"
 _IN = "IN (SELECT value FROM json_each(?))"
 _LAST = 1 << 62
 _BACK = "back/"
+LOOKED = "looked/"
+"""Under which is kept when a project was read last, and its stamp then (nmem.team.versions)."""
 _PAUSE = 0.005
 """Seconds between transactions that follow each other at once: who waits for the file tries again in such a time."""
 
@@ -397,7 +399,7 @@ def join(db: Connection, member: str, device: str) -> None:
     with transaction(db):
         keep(db, "device", device)
         keep(db, "rules", "")  # what was said to another team may be older than they
-        db.execute("DELETE FROM team_state WHERE key LIKE 'looked/%'")
+        db.execute("DELETE FROM team_state WHERE key LIKE ?", (f"{LOOKED}%",))
         keep(db, f"prefix/{digest(member)}", prefix(member))
 
 

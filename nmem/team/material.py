@@ -24,26 +24,24 @@ from nmem.team.local import Shared, digest
 from nmem.text import json_object, texts
 
 _PAGE = 500
-_EPISODES = """
-SELECT u.id, u.session_id, p.at, u.last_at, coalesce(u.title, u.agent_title), u.heading, u.intent, u.summary,
-  u.learned, u.completed, u.next_steps, u.notes, u.files_edited, n.outcome, n.obstacle, u.outcomes
+_TEXTS = (
+    "u.heading", "u.intent", "u.summary", "u.learned", "u.completed", "u.next_steps", "u.notes", "u.files_edited",
+    "n.outcome", "n.obstacle", "u.outcomes",
+)  # fmt: skip
+_TITLE = "coalesce(u.title, u.agent_title)"
+_EPISODES = f"""
+SELECT u.id, u.session_id, p.at, u.last_at, {_TITLE}, {", ".join(_TEXTS)}
 FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN narrations n ON n.unit_id = u.id
 JOIN prompts p ON p.id = u.first_prompt_id
 WHERE s.project_id = ? AND u.id > ? AND u.state = 'closed' AND u.narrated_at IS NOT NULL ORDER BY u.id LIMIT ?
-"""
+"""  # noqa: S608 - names of columns
 _LEARNINGS = """
 SELECT id, kind, key, title, rule, files, coalesce(state_at, last_at) FROM learnings
 WHERE project_id = ? AND id > ? AND state = 'accepted' ORDER BY id LIMIT ?
 """
-
-
-_TEXTS = (
-    "u.title", "u.agent_title", "u.heading", "u.intent", "u.summary", "u.learned", "u.completed", "u.next_steps",
-    "u.notes", "u.files_edited", "u.outcomes", "n.outcome", "n.obstacle",
-)  # fmt: skip
 _SEEN_EPISODES = f"""
-SELECT count(*), total(u.id), total(u.last_at), total(u.narrated_at), total(u.state = 'closed'), count(n.unit_id),
-  {", ".join(f"total(length({each}))" for each in _TEXTS)}
+SELECT count(*), total(u.id), total(u.first_prompt_id), total(u.last_at), total(u.narrated_at),
+  total(u.state = 'closed'), count(n.unit_id), {", ".join(f"total(length({each}))" for each in (_TITLE, *_TEXTS))}
 FROM work_units u JOIN sessions s ON s.id = u.session_id LEFT JOIN narrations n ON n.unit_id = u.id
 WHERE s.project_id = ?
 """  # noqa: S608 - names of columns
@@ -90,9 +88,9 @@ def of(db: Connection, shared: Shared) -> Iterator[Material]:
 
 
 def stamp(db: Connection, shared: Shared) -> str:
-    """Another word when something that `of` tells of a project may have changed; a hundredth of the work of reading.
+    """A digest that changes when something changes that `of` reads of a project; a hundredth of the work of reading.
 
-    A text that is changed in place, keeps its length and leaves no correction is not noticed.
+    A text that is changed in place, keeps its length and leaves no correction does not change the digest.
     """
     sums = [str(tuple(db.execute(sql, (shared.project_id,)).fetchone())) for sql in _SEEN]
     said = [str((one.key, one.at, one.body)) for one in _entries(shared)]

@@ -30,8 +30,6 @@ _FILES, _LISTED = 60, 12
 _BATCH = incoming.CHUNK
 LOOK = 3_600_000
 """Milliseconds after which a project is read whole though nothing seems to have changed in it."""
-_LOOKED = "looked/"
-"""Under which is kept when a project was read last, and its stamp then."""
 _RULES = "rules"
 """Under which the rules are kept by which all versions were looked at."""
 
@@ -107,11 +105,11 @@ def make(db: Connection, us: Membership, step: Callable[[], None], now: int, *, 
     made.strangers = [each.name for each in shared if not each.same]
     try:
         _look(db, us, made, shared, step, now)
-        for each in shared:
-            seen = _seen(db, us, each) if each.same else ""
-            if seen and not (trusting and _lately(db, each, seen, now)):
+        for each in filter(lambda one: one.same, shared):
+            seen = _seen(db, us, each)
+            if not (trusting and _lately(db, each, seen, now)):
                 _Project(db, us, each, made, step, now).make()
-                local.keep(db, f"{_LOOKED}{each.project_id}", json.dumps({"at": now, "seen": seen}))
+                local.keep(db, f"{local.LOOKED}{each.project_id}", json.dumps({"at": now, "seen": seen}))
             step()
     except _PurgedMeanwhile:
         made.whole = False
@@ -119,13 +117,13 @@ def make(db: Connection, us: Membership, step: Callable[[], None], now: int, *, 
 
 
 def _seen(db: Connection, us: Membership, shared: Shared) -> str:
-    """What a project looks like before it is read, to whom, and by which rules."""
+    """A digest of a project's records, of who shares them, and of the redaction rules."""
     return digest(material.stamp(db, shared), us.team, us.member, us.device, rules())
 
 
 def _lately(db: Connection, shared: Shared, seen: str, now: int) -> bool:
-    """Whether the project was read within the hour, as it is now."""
-    last = json_object(local.state(db, f"{_LOOKED}{shared.project_id}"))
+    """Whether the project was read within the hour and had the same digest then."""
+    last = json_object(local.state(db, f"{local.LOOKED}{shared.project_id}"))
     return last.get("seen") == seen and 0 <= now - int(last.get("at", 0)) < LOOK
 
 

@@ -288,6 +288,15 @@ def test_a_person_includes_excludes_and_pins(shop: Recorded) -> None:
     assert select(shop.db, now(shop, prompt), PROMPT_TOKENS)
 
 
+def test_pins_that_were_told_or_excluded_take_no_place_of_others(shop: Recorded) -> None:
+    names = [f"file/docs/{number}.md" for number in range(30)]
+    for at, item in enumerate(names):
+        shop.db.execute("INSERT OR REPLACE INTO context_choices VALUES (1, ?, 'pin', ?)", (item, at))
+    there = now(shop, AGAIN)
+    there.given = frozenset(names[10:])
+    assert {*names[:10]} & {*ids(select(shop.db, there, PROMPT_TOKENS))}, "the newest twenty were told at the start"
+
+
 def test_a_learning_and_what_put_it_right_is_told_where_it_matters(shop: Recorded, db_path: str) -> None:
     for number in range(6):
         shop.begin(f"push{number}").user(f"push the change {number}")
