@@ -89,7 +89,11 @@ class Dispatcher(Host):
 
     def why_not(self, action_id: str) -> str | None:
         """Why an action does not apply now; None when it does."""
-        action, view = BY_ID[action_id], self.view()  # looked for once: the key bar asks this of each of its keys
+        # while the cockpit closes nobody acts any more, and its screens may have lost their widgets
+        return self._why_not(BY_ID[action_id], self.view()) if self.is_running else None
+
+    def _why_not(self, action: actions.Action, view: Screen[Any]) -> str | None:
+        action_id = action.id
         context = view.CONTEXT if isinstance(view, View) else ""
         if action.context != EVERYWHERE and not action.works_in(context):
             return f"only on the screen {action.context.capitalize()}"

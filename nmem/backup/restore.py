@@ -192,8 +192,7 @@ def _poured(live: sqlite3.Connection, db_path: str, work: Path, progress: copyin
     for number in range(_TRIES):
         kept = places.fresh(place, places.BEFORE, ".db") if place else None
         with closing(copying.opened(db_path)) as watch:
-            moment = _keep(live, watch, db_path, kept, locked=number > 0)
-            _gone(live, work)
+            moment = _keep(live, watch, db_path, kept, work, locked=number > 0)
             try:
                 copying.pour(work, live, partial(_same, watch, moment), progress)
                 return str(kept or "")
@@ -221,9 +220,11 @@ def _gone(live: sqlite3.Connection, work: Path) -> None:
             taken_back.clear_returned(db)
 
 
-def _keep(live: sqlite3.Connection, watch: sqlite3.Connection, db_path: str, kept: Path | None, *, locked: bool) -> int:
-    """Copy what is there; as of which moment. Where somebody wrote in the midst of the first copy, nobody can in the
-    next: hooks leave their rows in the spool meanwhile."""
+def _keep(
+    live: sqlite3.Connection, watch: sqlite3.Connection, db_path: str, kept: Path | None, work: Path, *, locked: bool
+) -> int:
+    """Copy what is there, and ready what comes for it; as of which moment. Where somebody wrote in the midst of the
+    first copy, nobody can in the next: hooks leave their rows in the spool meanwhile."""
     if locked:
         live.execute("BEGIN IMMEDIATE")
     try:
@@ -232,6 +233,7 @@ def _keep(live: sqlite3.Connection, watch: sqlite3.Connection, db_path: str, kep
             copying.snapshot(db_path, kept)
             with closing(sqlite3.connect(kept, isolation_level=None)) as copy:
                 places.write(copy, time.time_ns() // 1_000_000, {})
+        _gone(live, work)  # here, since no writer may come between the copy and the change
         return moment
     finally:
         if locked:
