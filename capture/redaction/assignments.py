@@ -142,6 +142,20 @@ def _joined(text: str, at: int) -> Span | None:
     return (*matched.span(2), kind_of(name))
 
 
+def _argument(text: str, start: int) -> bool:
+    """Is what begins here an argument of a command: `--password=x`, `-Dsonar.password=x`, `curl -d a=b&password=x`?"""
+    if text.startswith("--", start) or (text[start] == "-" and text[max(0, start - 1) : start] in (" ", "'", '"')):
+        return True
+    first = max(0, start - 400)
+    first = max(first, text.rfind("\n", first, start) + 1)
+    line = text[first:start].lower()
+    for word in detectors.SETTERS:
+        at = line.find(word)
+        if at == 0 or (at > 0 and not (line[at - 1].isalnum() or line[at - 1] in "_-.")):
+            return True
+    return False
+
+
 def _caches(text: str, start: int) -> bool:
     """Is a key the one of a cache, as builds log them?"""
     first = max(0, start - 60)
@@ -188,7 +202,9 @@ def _values(text: str, at: int, end: int, *, thrifty: bool) -> tuple[list[Span],
         value = head.group()
     first = matched.start()
     span = (first, first + len(value), kind_of(name))
-    if not bare(value, level, name, sign) or _speaks(text, start, span, operator.group()):
+    given = sign == "=" and span[2] == "password" and _argument(text, start) and not entropy.is_reference(value)
+    told = literal(value, level, name) if given else bare(value, level, name, sign)
+    if not told or _speaks(text, start, span, operator.group()):
         return [], len(value)
     return [span], len(value)
 

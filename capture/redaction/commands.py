@@ -25,10 +25,6 @@ _LOGIN = (
 _STRING = r"(?i:secret-string)[= ](?:'([^'\n]{4,4000})'|\"((?:[^\"\\\n]|\\.){4,4000})\"|([^\s\"']{4,4000}))"
 _OPTION = r"[ \t](?:--(?:body|value|secret-value)|-b)(?:[ \t]+|=|(?=[\"']))" + _VALUE
 _PAIR = r"[ \t][\"']?[A-Za-z_][\w.]{0,80}=" + _VALUE
-_ARCHIVE = r"(?:zip|unzip)[ \t](?:[^\n|;&]{0,200}?[ \t])?-P[ \t]?[\"']?([^\s\"'-][^\s\"']{3,100})"
-_SEVEN = r"7za?[ \t](?:[^\n|;&]{0,200}?[ \t])?-p[\"']?([^\s\"'-][^\s\"']{3,100})"
-_AUTH = r" (?:-a|--auth)[ \t=]{1,2}[\"']?[^\s:\"'/]{1,80}:([^\s\"']{3,200})"
-_HTTP = r"(?:\A|[\s;|&$(`\"'])(?:https?|xhs?)[ \t]"
 _HTPASSWD = r"htpasswd((?:[ \t]+-[A-Za-z]{1,6}){1,4})([^\n|;&]{0,200})"
 _ECHOED = (
     r"(?:echo|printf|print)[ \t]+(?:-\w{1,3}[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?"
@@ -64,7 +60,11 @@ _WIRELESS = (
 _SECOND = r"[ \t]+(?:\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|[^\s\"']{1,80})[ \t]+" + _GIVEN
 _THIRD = r"[ \t]+\S{1,40}" + _SECOND
 _BEHIND = r"[ \t]+" + _GIVEN
-_PERCENT = r"[^\n|;&]{0,200}?[ \t](?:-u|--user)[ \t=]*[\"']?[^\s%\"']{1,80}%([^\s\"']{4,200})"
+_FOURTH = r"[ \t]+\S{1,40}[ \t]+\S{1,200}" + _SECOND
+_HASHED = r"(?:[ \t]+-(?:salt[ \t]+\S{1,40}|[\w-]{1,12})){0,4}[ \t]+(?![-\\])" + _GIVEN
+_FILED = r"(?:[ \t]+-[bcU]{1,3})+[ \t]+\S{1,100}" + _SECOND
+_ACCOUNT_OF = r"(?:[ \t]+-\w{1,3}){0,3}[ \t]+[\w$#]{1,60}/([^\s\"'@/]{4,200})(?=@|[\s\"']|\Z)"
+_BASIC = r"[\w.-]{1,100}" + _SECOND
 _SLASHED = r"[^\n|;&]{0,300}?[ \t]/(?:pass|p|rp)(?:[:]|[ \t]+)" + _GIVEN
 _PAIRED = r"\s{0,20}b?[\"'][^\s:\"']{1,80}:([^\s\"']{4,200})[\"']"
 _CREDENTIAL = r"\(\s{0,20}\\*[\"'][^\"'\n]{0,100}[\"']\s{0,20},\s{0,20}\\*[\"']([^\"'\n]{4,200})[\"']"
@@ -80,9 +80,10 @@ _ACCOUNT_KEY = (
 SOURCES = (
     _FERNET, _ACCOUNT_KEY,
     _PGPASS, _JAR, _COOKIES, _CRUMB,
-    _SECURE, _INTO, _NET, _ACCOUNT, _WIRELESS, _SECOND, _THIRD, _BEHIND, _PERCENT, _SLASHED, _CREDENTIAL, _PAIRED,
+    _SECURE, _INTO, _NET, _ACCOUNT, _WIRELESS, _SECOND, _THIRD, _FOURTH, _BEHIND, _HASHED,
+    _FILED, _ACCOUNT_OF, _BASIC, _SLASHED, _CREDENTIAL, _PAIRED,
     _TRANSFER, _LITERAL, _LOGIN, _STRING, _OPTION, _PAIR,
-    _ARCHIVE, _SEVEN, _AUTH, _HTTP, _HTPASSWD, _ECHOED, _HERE, _PRINTED
+    _HTPASSWD, _ECHOED, _HERE, _PRINTED
 )  # fmt: skip
 
 _LONGEST = 2_000
@@ -181,23 +182,14 @@ def _parameter(text: str, low: str, at: int) -> Iterator[Span]:
             yield from _first(matched, "secret")
 
 
-def _archive(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
-    yield from _first(pattern(_ARCHIVE).match(text, at) or pattern(_SEVEN).match(text, at), "password")
-
-
-def _auth(text: str, low: str, at: int) -> Iterator[Span]:
-    line = max(0, at - 300, low.rfind("\n", max(0, at - 300), at) + 1)
-    if pattern(_HTTP).search(low, max(0, line - 1), at + 1):
-        yield from _first(pattern(_AUTH).match(text, at), "password")
-
-
 def _htpasswd(text: str, low: str, at: int) -> Iterator[Span]:
     """Its last argument, where `-b` says that it is the password: after the user, and before that the file."""
     matched = pattern(_HTPASSWD).match(low, at)
     if matched is None or "b" not in matched[1]:
         return
     place = matched.start(2)
-    for _ in range(2 if "n" in matched[1] else 3):
+    letters = text[slice(*matched.span(1))]
+    for _ in range(3 - ("n" in letters) + ("C" in letters)):
         while place < matched.end(2) and text[place] in " \t":
             place += 1
         start = place
@@ -328,18 +320,24 @@ _ARGUMENTS = {
     "wpa_passphrase ": _SECOND,
     "-setairportnetwork ": _THIRD,
     "--passphrase ": _BEHIND,
-    "smbclient ": _PERCENT,
     **dict.fromkeys(("cmdkey ", "freerdp ", "schtasks "), _SLASHED),
     "curlopt_": _TRANSFER,
+    "openssl passwd ": _HASHED,
+    "set-initial-password ": _BEHIND,
+    **dict.fromkeys(("change_password ", "rabbitmqctl add_user "), _SECOND),
+    "mosquitto_passwd ": _FILED,
+    "sqlplus ": _ACCOUNT_OF,
+    "http-basic.": _BASIC,
+    "mc alias set ": _FOURTH,
+    "bw unlock ": _BEHIND,
+    "bw login ": _SECOND,
 }
 """Commands and calls that take a password in a place of its own, by the word before it."""
 _READERS = {
     **dict.fromkeys(("secret set", "secrets set", "secrets:set", "secret:create"), _set),
     **dict.fromkeys(("secret put", "env add "), _piped),
-    **dict.fromkeys(("chpasswd", "--password-stdin", "passwd --stdin", "--with-token", "sudo -s "), _piped),
+    **dict.fromkeys(("chpasswd", "--password-stdin", "passwd --stdin", "--with-token", "sudo -s ", "kinit "), _piped),
     **dict.fromkeys(("vault login", "unseal "), _login),
-    **dict.fromkeys(("zip ", "7z ", "7za "), _archive),
-    **dict.fromkeys((" -a ", " --auth"), _auth),
     **dict.fromkeys(("printenv ", "echo $", 'echo "$'), _printed),
     **dict.fromkeys((":543", "5432:", "6432:", ":25060:", ":*:"), _pgpass),
     **dict.fromkeys((" -b", "--cookie"), _jar),

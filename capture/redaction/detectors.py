@@ -260,8 +260,26 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("fernet(", ("fernet(",)),
     ("account.key.", ("account.key.",)),
     ("from-literal", ("from-literal",)),
-    ("passw", ("htpasswd ", "chpasswd", "--password-stdin", "passwd --stdin")),
+    (
+        "passw",
+        (
+            "htpasswd ",
+            "chpasswd",
+            "--password-stdin",
+            "passwd --stdin",
+            "openssl passwd ",
+            "set-initial-password ",
+            "change_password ",
+            "mosquitto_passwd ",
+        ),
+    ),
     ("vault login", ("vault login",)),
+    ("rabbitmqctl add_user", ("rabbitmqctl add_user ",)),
+    ("sqlplus ", ("sqlplus ",)),
+    ("http-basic.", ("http-basic.",)),
+    ("mc alias set ", ("mc alias set ",)),
+    ("kinit ", ("kinit ",)),
+    ("bw ", ("bw unlock ", "bw login ")),
     ("unseal ", ("unseal ",)),
     ("securestring", ("securestring",)),
     ("net use", ("net use ", "net user ")),
@@ -270,17 +288,12 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("wpa_passphrase", ("wpa_passphrase ",)),
     ("-setairportnetwork", ("-setairportnetwork ",)),
     ("--passphrase", ("--passphrase ",)),
-    ("smbclient", ("smbclient ",)),
     ("cmdkey", ("cmdkey ",)),
     ("freerdp", ("freerdp ",)),
     ("schtasks", ("schtasks ",)),
     ("credential", ("credential(", "credentials(")),
     ("b64encode(", ("b64encode(",)),
     ("curlopt_", ("curlopt_",)),
-    ("zip ", ("zip ",)),
-    ("7z", ("7z ", "7za ")),
-    (" -a ", (" -a ",)),
-    (" --auth", (" --auth",)),
     ("sudo -s ", ("sudo -s ",)),
     ("--with-token", ("--with-token",)),
     ("printenv ", ("printenv ",)),
@@ -294,6 +307,114 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (":*:", (":*:",)),
 )
 """The words, in lower case, at which capture.redaction.commands looks, by what stands in them: fewer to look for."""
+
+WORD, GLUED = "word", "glued"
+OPTIONS: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] = (
+    (
+        " -p",
+        (
+            (
+                WORD,
+                (
+                    "sshpass ",
+                    "docker login ",
+                    "podman login ",
+                    "buildah login ",
+                    "skopeo login ",
+                    "nerdctl login ",
+                    "registry login ",
+                    "crane auth login ",
+                    "oras login ",
+                    "oc login ",
+                    "cf login ",
+                    "az login ",
+                    "ibmcloud login ",
+                    "mongo ",
+                    "mongosh ",
+                    "mongodump ",
+                    "mongorestore ",
+                    "mongoexport ",
+                    "mongoimport ",
+                    "mycli ",
+                    "cqlsh ",
+                    "cypher-shell ",
+                    "beeline ",
+                    "rabbitmqadmin ",
+                    "twine upload ",
+                    "poetry publish ",
+                    "conan user ",
+                    "psexec",
+                    "evil-winrm ",
+                    "smbmap ",
+                    "netexec ",
+                    "crackmapexec ",
+                    "hydra ",
+                    "rdesktop ",
+                    "ncftp",
+                    "youtube-dl ",
+                    "yt-dlp ",
+                    "useradd ",
+                    "usermod ",
+                    "unlock-keychain ",
+                    "create-keychain ",
+                ),
+            ),
+            (GLUED, ("mysql", "mariadb", "7z ", "7za ", "7zz ", "7zr ", "rar ", "unrar ")),
+        ),
+    ),
+    (" -hp", ((GLUED, ("rar ",)),)),
+    (" -pw ", ((WORD, ("plink ", "pscp ", "psftp ", "putty ")),)),
+    (
+        " -P",
+        (
+            (
+                WORD,
+                (
+                    "zip ",
+                    "unzip ",
+                    "sqlcmd ",
+                    "bcp ",
+                    "osql ",
+                    "isql ",
+                    "mssql-cli ",
+                    "mosquitto_",
+                    "ipmitool ",
+                    "security import ",
+                ),
+            ),
+        ),
+    ),
+    (" -w", ((WORD, ("ldap", "kadmin ", "add-generic-password ", "add-internet-password ")),)),
+    (" -s ", ((WORD, ("ldappasswd ",)),)),
+    (" -a", ((WORD, ("redis-cli ",)), (":", ("http ", "https ", "httpie ", "xh ", "xhs ")))),
+    (" --auth", ((":", ("http ", "https ", "httpie ", "xh ", "xhs ")),)),
+    (" -auth", ((":", ("jenkins-cli.jar ", "jenkins-cli ", "ngrok ")),)),
+    (" --basic-auth", ((":", ("ngrok ",)),)),
+    ("creds", ((":", ("skopeo ", "podman ", "buildah ")),)),
+    (" -A ", ((WORD, ("snmp",)), (":", ("ab ",)))),
+    (" -X ", ((WORD, ("snmp",)),)),
+    (" -c ", ((":", ("ttyd ", "gotty ")),)),
+    (" -k ", ((WORD, ("openssl enc ", "openssl aes", "openssl des")),)),
+    ("storepass ", ((WORD, ("keytool ", "jarsigner ")),)),
+    ("keypass ", ((WORD, ("keytool ", "jarsigner ")),)),
+    (" -password ", ((WORD, ("influx ", "flyway ", "gsec ", "isql ")),)),
+    (" password ", ((WORD, ("mysqladmin ",)),)),
+    (" AUTH ", ((WORD, ("redis-cli ",)),)),
+    (" requirepass ", ((WORD, ("redis-cli ",)),)),
+    (" -U", (("%", ("smbclient ", "rpcclient ", "winexe ", "smbget ", "smbcacls ")),)),
+    (" -u", ((",", ("lftp ",)),)),
+)
+"""By option: how a password stands behind it, and the tools of which that is so.
+
+A word (also glued, or behind `=`), only glued to the option, or behind the user's name and the sign given. A tool
+without a blank at its end may go on (`mysql`: mysqldump); the same option means something else to other tools.
+"""
+
+SETTERS = (
+    "curl ", "wget ", "psql ", "pg_dump ", "pg_restore ", "vault ", "ansible", "terraform ", "tofu ", "mount", "helm ",
+    "kcat ", "kafkacat ", "nmap ", "hg ", "mutt ", "nmcli ", "rclone ", "npm config ", "git config ", "http ", "https ", "xh ",
+)  # fmt: skip
+"""Commands whose arguments are `name=HERE`: the same in code may be the name of a variable."""
 
 LONG_WORD = 24
 """Characters of a word that may hold base64 of a secret, or a wallet's key."""
@@ -385,7 +506,7 @@ STAND_INS = (
 VOCABULARY = frozenset(
     """a an the my your our some any this that these of for to from in on at by with and or not no is was be as if it its
     new old another other second first third one two three next last previous current expected actual correct wrong right
-    good bad bogus invalid valid expired missing empty blank null none nil undefined true false yes off default unset
+    changeit good bad bogus invalid valid expired missing empty blank null none nil undefined true false yes off default unset
     password passwords passwd pass pwd passphrase secret secrets token tokens key keys auth oauth oauth2 authorization
     authentication credential credentials cred creds api apikey access refresh bearer basic session cookie csrf xsrf jwt
     id ids name names user users username login admin root guest owner client server service account app application
@@ -422,7 +543,7 @@ ENDINGS = (
 """So ends a word made of several that names a secret."""
 
 PASSES = frozenset(
-    "bypass compass encompass surpass trespass overpass underpass multipass subpass lastpass firstpass onepass".split()
+    "bypass compass encompass surpass trespass overpass underpass multipass subpass lastpass firstpass onepass askpass".split()
 )
 """Words that end in `pass` and name no password, as `sshpass` does."""
 

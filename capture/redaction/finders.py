@@ -39,16 +39,11 @@ _USERPASS = (
     r"(?:(?<!push )-u|--user|--proxy-user)[ =][\"']?(?![A-Za-z]:[\\/]|\d+:\d+\b)[^\s:\"']{1,80}:([^\s\"']{3,200})"
 )
 """Of any command; a drive's letter, `git push -u origin:main` and `docker run -u 1000:1000` are no names of users."""
-_SHORT = (
-    r"(?:sshpass|redis-cli|psexec(?:64)?(?:\.exe)?|(?:docker|podman|registry) login|ldapsearch|ldapadd|az login"
-    r"|mongo(?:sh|dump|restore|export|import)?)\b"
-    r"[^\n|;&]{0,200}?[ \t]-(?:p|a|w)[ \t=]?[\"']?([^\s\"'-][^\s\"']{3,80})"
+_RUNS_AS = (
+    r"\b(?:sudo|gunicorn|uwsgi|docker|docker-compose|podman|nerdctl|kubectl|systemd-run|chroot|install)\b"
+    r"[^\n|;&]{0,260}\Z"
 )
-_MYSQL = (
-    r"(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mariadb-admin)[ \t](?:[^\n|;&]{0,200}?[ \t])??"
-    r"-p[\"']?(?!(?:rint|ath|erm|rune|edantic|ort|rotocol|ipe|lugin)[\w-]*)([^\s\"'=-][^\s\"']{2,80})"
-)
-_CURL = r"curl\b[^\n|;&]{0,200}?[ \t]-u[\"']?[^\s:\"'-][^\s:\"']{0,80}:([^\s\"']{3,200})"
+_CURL = r"curl\b[^\n|;&]{0,200}?[ \t]-[a-z#]{0,8}u[ \t]?[\"']?[^\s:\"'-][^\s:\"']{0,80}:([^\s\"']{3,200})"
 _COOKIE = r"[\w.-]{0,40}(?:sess|sid|auth|token|jwt|remember)[\w.-]{0,40}=([^\s;,\"'\\]{12,4000})"
 _MANIFEST = r"(?m)^[ \t]*(?:data|stringData):[ \t]*\n((?:[ \t]+[^\n]{0,4000}\n?){1,200})"
 _ENTRY = r"(?m)^[ \t]+[\w.-]{1,80}:[ \t]+[\"']?([^\s\"'{}|>$<][^\s\"']{3,4000})"
@@ -80,8 +75,7 @@ _PATTERNS = (
     _BEARER,
     _BASIC,
     _USERPASS,
-    _SHORT,
-    _MYSQL,
+    _RUNS_AS,
     _CURL,
     _COOKIE,
     _MANIFEST,
@@ -305,6 +299,27 @@ def _commands(text: str, low: str) -> list[Span]:
     return []
 
 
+def _users(text: str, low: str) -> list[Span]:
+    """`-u joe:HERE` of any command; what runs others takes the name of a group there."""
+    return [
+        span
+        for span in _user_passwords(text, low)
+        if not (
+            low[span[0] : span[1]].replace("-", "").replace("_", "").isalpha()
+            and pattern(_RUNS_AS).search(low, max(0, span[0] - 300), span[0])
+        )
+    ]
+
+
+def _options(text: str, low: str) -> list[Span]:
+    for option, rows in detectors.OPTIONS:
+        if option in text and any(_shows(low, tools) for _, tools in rows):
+            from capture.redaction import options  # on use: start-up stays short
+
+            return options.find(text, low)
+    return []
+
+
 _COPULAS = (
     ": ", "word", " is ", "|", ":\n", " as ", " to ", " be ", "use ", "ith ", " was ", " ist ", " lautet", " es ",
     "'s ", "’s ",
@@ -414,20 +429,8 @@ def _command(literals: tuple[str, ...], source: str, kind: str) -> Callable[[str
     return finder
 
 
-def _mysql(text: str, low: str) -> list[Span]:  # noqa: ARG001
-    """A password glued to -p, which can be nothing else, however plain its words are."""
-    spans: list[Span] = []
-    for literal in ("mysql", "mariadb"):
-        for at in _hits(low, literal):
-            matched = pattern(_MYSQL).match(low, at)
-            if matched is None:
-                continue
-            value = low[matched.start(1) : matched.end(1)]
-            if value[0] not in "$%{<[*" and "..." not in value and "xxx" not in value:
-                spans.append((matched.start(1), matched.end(1), "password"))
-    return spans
-
-
+_user_passwords = _command(("-u ", "-u=", "--user", "--proxy-user"), _USERPASS, "password")
+_curl = _command(("curl ",), _CURL, "password")
 FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
     _private_keys,
     _tokens,
@@ -443,24 +446,9 @@ FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
     _back(_AZURE_DEVOPS, "AZDO", 81, "azure-key"),
     _back(_NEWRELIC, "NRAL", 37, "newrelic-key"),
     _back(_DISCORD, ".", 28, "discord-token", gate="."),
-    _command(("-u ", "-u=", "--user", "--proxy-user"), _USERPASS, "password"),
-    _mysql,
-    _command(
-        (
-            "sshpass",
-            "redis-cli",
-            "psexec",
-            "docker login",
-            "podman login",
-            "registry login",
-            "mongo",
-            "az login",
-            "ldap",
-        ),
-        _SHORT,
-        "password",
-    ),
-    _command(("curl ",), _CURL, "password"),
+    _users,
+    _options,
+    _curl,
     _commands,
     _unmarked,
     _cookies,
@@ -472,7 +460,7 @@ FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
 """The more specific first: where two finders overlap, the earlier one names the kind."""
 
 
-NAMED = (_urls, _mysql, assignments.find, _spoken)
+NAMED = (_urls, _users, _options, _curl, _commands, assignments.find, _spoken)
 """What can stand in a text of fewer than SHORT characters: no token is that short."""
 
 SHORT = 20
@@ -501,13 +489,14 @@ def _held(text: str) -> bool:
 
 def sources() -> Iterable[str]:
     """Every built-in pattern, for the cache."""
-    from capture.redaction import commands, keys, layouts, spoken, unmarked  # on use: start-up stays short
+    from capture.redaction import commands, keys, layouts, options, spoken, unmarked  # on use: start-up stays short
 
     return (
         *layouts.SOURCES,
         *unmarked.SOURCES,
         *keys.SOURCES,
         *commands.SOURCES,
+        *options.SOURCES,
         *spoken.SOURCES,
         *(body for _, _, body in detectors.TOKENS),
         *entropy.SOURCES,
