@@ -33,6 +33,7 @@ from nmem.hours import utc
 from nmem.store.project import key_of, named
 from nmem.text import fit, printable, to_json
 from nmem.threads import read
+from nmem.threads.decisions import surety
 
 if TYPE_CHECKING:
     from nmem.learn.skill_use import Skill
@@ -297,7 +298,6 @@ _HOW = {"new": "began it", "timeout": "about it, soon after the last", "resume":
         "linked": "linked"}  # fmt: skip
 _RIGHT = {"correct": "right", "incorrect": "wrong"}
 _SAYS = {"person": "you", "files": "the files touched since", "words": "what you said since"}
-_SURE = {"high": "sure", "likely": "likely", "uncertain": "not sure"}
 _TITLE = 100
 _Pairs = list[tuple[str, str]]
 
@@ -366,7 +366,8 @@ def _link(thread: int, one: Decision, titles: dict[int, str]) -> tuple[str, str]
     if one.outcome:
         by = f"{_RIGHT.get(one.outcome, one.outcome)}, say {_SAYS.get(one.outcome_by or '', one.outcome_by)}"
     else:
-        by = f"{_SURE.get(one.certainty, one.certainty)}: `nmem threads confirm {one.id} y|n`"
+        sure, why = surety(one.linked, one.certainty, one.components, one.agreement)
+        by = f"{sure}{': ' * bool(why)}{why}; `nmem threads confirm {one.id} y|n`"
     title = fit(" ".join(titles.get(other, "").split()), _TITLE)
     return f"thread/{other}", f"{title} · {said}, score {one.algorithmic_score:.2f} ({by})".removeprefix(" · ")
 

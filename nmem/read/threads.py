@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
+from nmem.threads.decisions import numbers, surety
+
 STORED = 80
 """Characters of a title that are stored; what is longer was cut there, wherever that was."""
 
@@ -52,6 +54,10 @@ class Link:
     summary: str
     unit_id: int
     """The episode that the later thread begins with; 0: none."""
+    sure: str = ""
+    """How sure nmem is of it, in a word."""
+    because: str = ""
+    """What speaks for a link, in a few words."""
 
 
 def get(db: Connection, thread_id: int | None) -> Thread | None:
@@ -73,7 +79,7 @@ def get(db: Connection, thread_id: int | None) -> Thread | None:
 _LINK = """
 SELECT l.id, l.earlier_thread_id, a.title AS earlier, a.last_at AS earlier_at, l.later_thread_id, b.title AS later,
   b.created_at AS later_at, p.name AS project, l.algorithmic_score, l.decision, l.certainty, l.outcome, l.outcome_by,
-  l.llm_reasoning, l.summary,
+  l.llm_reasoning, l.summary, l.components, l.agreement,
   (SELECT u.id FROM work_units u WHERE u.thread_id = b.id ORDER BY u.started_at, u.id LIMIT 1) AS unit_id
 FROM episode_links l JOIN threads a ON a.id = l.earlier_thread_id JOIN threads b ON b.id = l.later_thread_id
   JOIN projects p ON p.id = b.project_id
@@ -87,11 +93,14 @@ def _linked(row: Row) -> bool:
 
 
 def _link(row: Row) -> Link:
+    linked = _linked(row)
+    agreed = None if row["agreement"] is None else bool(row["agreement"])
     return Link(
         row["id"], row["earlier_thread_id"], row["earlier"], row["earlier_at"], row["later_thread_id"], row["later"],
-        row["later_at"], row["project"], row["algorithmic_score"], _linked(row),
+        row["later_at"], row["project"], row["algorithmic_score"], linked,
         row["certainty"], (row["outcome"] or "") if row["outcome_by"] == "person" else "",
         row["llm_reasoning"] or "", row["summary"] or "", row["unit_id"] or 0,
+        *surety(linked, row["certainty"], numbers(row["components"]), agreed),
     )  # fmt: skip
 
 

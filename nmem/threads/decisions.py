@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
@@ -18,6 +18,9 @@ COLUMNS = (
     "llm_confidence", "llm_reasoning", "decision", "certainty", "agreement", "outcome", "outcome_by", "outcome_at",
     "summary",
 )  # fmt: skip
+BRANCH, ISSUE = "branch", "issue"
+"""Components that say more than a likeness: 1 on one feature branch; the number of the issue that both open with."""
+CERTAIN, LIKELY, POSSIBLE, UNSURE = "certain", "likely", "possible", "unsure"
 AT_PROMPT = "ratio"
 """The component that only a decision has that was made when the prompt arrived (nmem.threads.arrival)."""
 AWAITING = f"(instr(components, '\"{AT_PROMPT}\"') AND outcome_by IS NOT 'person')"
@@ -26,6 +29,31 @@ LINKED = (
     "(CASE WHEN outcome_by = 'person' AND outcome = 'incorrect' THEN decision = 'dont_link' ELSE decision = 'link' END)"
 )
 """SQL: do the two threads count as one line of work? A person's word reverses a decision; nothing else does."""
+
+
+def surety(linked: bool, certainty: str, components: Mapping[str, float], agreement: bool | None) -> tuple[str, str]:
+    """(how sure nmem is, by what) of a decision that nobody confirmed, in a person's words; of no link the first alone.
+
+    A likeness is never certain: two chores on one branch, or in one hour on the same files, may be two things.
+    """
+    if not linked:
+        return (UNSURE if certainty == "uncertain" else CERTAIN), ""
+    if issue := components.get(ISSUE):
+        return CERTAIN, f"both open with #{issue:.0f}"
+    reasons = ["one branch"] if components.get(BRANCH) else []
+    if agreement:
+        reasons.append("a model agrees")
+    alike = sorted((-components.get(name, 0.0), why) for name, why in _ALIKE.items())
+    reasons += [why for value, why in alike if -value >= _TELLS][: 2 - len(reasons)]
+    return (POSSIBLE if certainty == "uncertain" else LIKELY), ", ".join(reasons or [alike[0][1]])
+
+
+_ALIKE = {
+    "keywords": "shared words", "entities": "shared names", "files": "words of its files", "topic": "one subject",
+    "recency": "close in time", AT_PROMPT: "found by the first prompt",
+}  # fmt: skip
+_TELLS = 0.3
+"""From which on a component (0 to 1) is told as a reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +98,18 @@ class Decision:
         return None if not self.outcome else (self.decision == LINK) == (self.outcome == CORRECT)
 
 
+def numbers(components: str) -> dict[str, float]:
+    """The stored components of a score."""
+    return {name: float(value) for name, value in json_object(components).items() if isinstance(value, int | float)}
+
+
 def _decision(row: Sequence[Any]) -> Decision:
     values = dict(zip(COLUMNS, row, strict=True))
     for name in ("llm_related", "agreement"):
         values[name] = None if values[name] is None else bool(values[name])
     for name in ("llm_reasoning", "outcome", "outcome_by", "summary"):
         values[name] = values[name] or ""
-    values["components"] = {
-        name: float(value)
-        for name, value in json_object(values["components"]).items()
-        if isinstance(value, int | float)
-    }
+    values["components"] = numbers(values["components"])
     return Decision(**values)
 
 

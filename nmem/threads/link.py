@@ -1,14 +1,15 @@
 """Decides whether a new thread continues an earlier one, from the formula's score and a model's opinion.
 
-    both say yes            link, high certainty
+    both say yes            link, likely
     one says yes            uncertain: whoever is more confident is believed, and the person is asked
     both say no             don't link, high certainty
 
 Without a model the algorithm decides: near its threshold the decision is uncertain, a link above is likely: sessions
 on one corner of a project share its words, and are about other things all the same. Threads on one feature branch are
-one line of work for it, whatever was said in them. Every decision is stored with both scores, linked or not; one that a
-prompt made (nmem.threads.arrival) is kept or mended here. An earlier thread is looked at as it was when the later one
-began, so the answer does not depend on when it is asked. What a person said is never overwritten.
+one line of work for it, whatever was said in them, and likely as well: people do several chores on a branch. The
+certainty of a link is high only where both open with the same issue. Every decision is stored with both scores, linked
+or not; one that a prompt made (nmem.threads.arrival) is kept or mended here. An earlier thread is looked at as it was
+when the later one began, so the answer does not depend on when it is asked. What a person said is never overwritten.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from nmem.llm import Cancel, Failure
 from nmem.llm.ask import Desk
 from nmem.llm.linking_prompt import Pair, assess
 from nmem.retrieval.background import Background
+from nmem.retrieval.naming import issue_refs
 from nmem.threads import config, decisions, material
 from nmem.threads.decisions import DONT_LINK, LINK, Decision
 from nmem.threads.formula import Earlier, Formula, Likeness, from_dict, likeness, seed, shipped
@@ -101,26 +103,30 @@ class Scored:
     like: Likeness
     on_branch: bool
     """Whether both are on one feature branch."""
+    issue: int
+    """The number of an issue that both open with; 0: none."""
     score: float
     assessment: Assessment | None
     verdict: Verdict
 
     def parts(self) -> dict[str, float]:
-        """What the score is made of, as it is stored; a shared branch is nothing that tuning can weigh."""
-        return {**self.like.rounded(), **({"branch": 1.0} if self.on_branch else {})}
+        """What the score is made of, as it is stored; a shared branch or issue is nothing that tuning can weigh."""
+        branch = {decisions.BRANCH: 1.0} if self.on_branch else {}
+        return {**self.like.rounded(), **branch, **({decisions.ISSUE: float(self.issue)} if self.issue else {})}
 
 
-def decide(score: float, formula: Formula, assessment: Assessment | None, *, on_branch: bool = False) -> Verdict:
+def decide(score: float, formula: Formula, assessment: Assessment | None, *, one_issue: bool = False) -> Verdict:
     """The decision table. A tie between two that disagree is no link: a wrong one costs the person more.
 
-    `on_branch`: both are on one feature branch, which leaves no doubt.
+    `one_issue`: both open with the same issue, which leaves no doubt of a link; it makes none by itself.
     """
     says = score > formula.threshold
+    sure = LIKELY if says and not one_issue else HIGH
     if assessment is None:
-        sure = LIKELY if says and not on_branch else HIGH
-        return Verdict(says, sure if abs(score - formula.threshold) >= MARGIN else UNCERTAIN, None)
+        near = abs(score - formula.threshold) < MARGIN and not (says and one_issue)
+        return Verdict(says, UNCERTAIN if near else sure, None)
     if says == assessment.related:
-        return Verdict(says, HIGH, True)
+        return Verdict(says, sure, True)
     mine = (score if says else 1.0 - score) * formula.trust.get("algorithm", 1.0)
     theirs = assessment.confidence * formula.trust.get("model", 1.0)
     return Verdict(mine > theirs if says else theirs > mine, UNCERTAIN, False)
@@ -186,20 +192,36 @@ class Linker:
                         asked[number] = pool.submit(self.assess, questions[number])
             answers = {number: future.result() for number, future in asked.items()}
         return [
-            self._scored(each, held, gap, like, self._on(each, later, branch), answers.get(number))
+            self._scored(
+                each,
+                held,
+                gap,
+                like,
+                answers.get(number),
+                on_branch=self._on(each, later, branch),
+                issue=self._issue(each, later, text),
+            )
             for number, ((each, held, gap), like) in enumerate(zip(known, likes, strict=True))
         ]
 
     def _scored(
-        self, earlier: Head, known: Earlier, gap: float, like: Likeness, on_branch: bool,
-        assessment: Assessment | None,
+        self, earlier: Head, known: Earlier, gap: float, like: Likeness, assessment: Assessment | None,
+        *, on_branch: bool, issue: int,
     ) -> Scored:  # fmt: skip
         score = max(self.formula.score(like), ON_BRANCH * on_branch)
-        verdict = decide(score, self.formula, assessment, on_branch=on_branch)
-        return Scored(earlier, known, gap, like, on_branch, score, assessment, verdict)
+        verdict = decide(score, self.formula, assessment, one_issue=bool(issue))
+        return Scored(earlier, known, gap, like, on_branch, issue, score, assessment, verdict)
 
     def _on(self, earlier: Head, later: Head, branch: str) -> bool:
         return bool(branch) and material.was_on(self.db, earlier.id, branch, later.created_at)
+
+    def _issue(self, earlier: Head, later: Head, text: str) -> int:
+        """The issue that both threads open with; one that most sessions name is none, nor is a point of a list."""
+        if not (named := issue_refs(text)):
+            return 0
+        both = named & issue_refs(material.message(self.db, earlier.id))
+        background = self._background(later.project_id)
+        return max((int(number) for number in both if len(number) > 1 and background.tells("#" + number)), default=0)
 
     def _open(self, earlier: Head, later: Head) -> bool:
         """Is there something to decide: nothing stored, or only the algorithm's word while there is a model now?"""

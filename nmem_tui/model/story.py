@@ -17,7 +17,6 @@ from nmem_tui.model.line import Line, cut, fit_words, fitting, joined, length, s
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.symbols import Sign
 
-_SURE = {"high": "certain", "likely": "likely", "uncertain": "unsure"}
 _LABEL = 10
 _ROOMY = 60
 """Cells from which on a file's heat is drawn as well."""
@@ -318,13 +317,17 @@ def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
         other_title = link.earlier if story.thread and link.later_id == story.thread.id else link.later
         said = {"correct": "✓ you said so", "incorrect": "✗ you said no"}.get(link.outcome, "")
         asks = link.certainty == "uncertain"
-        sure = _SURE.get(link.certainty, "") if link.linked or asks else ""
-        sure += " (l)" if asks and keys else ""
+        sure = link.sure if link.linked or asks else ""
+        because = f": {link.because}" if sure and link.because else ""
+        key = " (l)" if asks and keys else ""
         verb = "same work as " if link.linked else "not the same as "
-        end = ", ".join(part for part in (f"  score {link.score:.2f}", said or sure) if part)
+        brief = said or f"{sure}{key}"
+        full = said or f"{sure}{because}{key}"
+        ends = (f"  {', '.join(part for part in (f'score {link.score:.2f}', full) if part)}", f"  {full}", f"  {brief}")
         title, room = flat(whole(other_title)), cells - _LABEL - width(verb)
-        if room - width(end) < min(width(title), _TITLE):  # the name says more than its score
-            end = f"  {said or sure}" if said or sure else ""
+        # the name says more than its score and its reasons
+        least = min(width(title), _TITLE)
+        end = next((end for end in ends if room - width(end) >= least), ends[-1]).rstrip()
         yield [
             (pad("link", _LABEL), "quiet"), (verb, "text"),
             (fit_words(title, max(8, room - width(end))), "accent"),

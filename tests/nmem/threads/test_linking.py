@@ -68,13 +68,48 @@ def test_threads_on_one_feature_branch_are_one_line_of_work_whatever_was_said(wo
     Linker(world.db).link_all(world.at(7000))
     earlier = {each.earlier_thread_id: each for each in decisions.of_thread(world.db, world.thread("next"))}
     link = earlier[world.thread("a")]
-    assert (link.linked, link.certainty, link.components["branch"]) == (True, "high", 1.0)
+    assert (link.linked, link.certainty, link.components["branch"]) == (True, "likely", 1.0)
+    assert _told(link)[0] == "likely", "two chores may share a branch"
+    assert _told(link)[1].startswith("one branch")
     others = [each for thread, each in earlier.items() if thread != world.thread("a")]
     assert others
     assert not any(each.linked or "branch" in each.components for each in others)
     trunk = decisions.between(world.db, world.thread("b"), world.thread("c"))
     assert trunk is not None
     assert not trunk.linked
+
+
+def _told(link: decisions.Decision) -> tuple[str, str]:
+    return decisions.surety(link.linked, link.certainty, link.components, link.agreement)
+
+
+def test_only_one_issue_makes_a_link_certain_and_its_number_is_said(world: World) -> None:
+    for number in range(8):
+        world.session(f"x{number}", number, f"Unrelated question {number} on topic{number}")
+    world.session("a", 200, "Fix #418: the avatar upload rejects large files, see upload_limits.py")
+    world.edit("a", 202, "src/upload_limits.py")
+    world.session("b", 300, "The avatar upload of #418 needs a test in upload_limits.py")
+    world.session("c", 400, "The avatar upload needs a changelog line for upload_limits.py")
+    continuity.assign_all(world.db)
+    Linker(world.db).link_all(world.at(500))
+    same = decisions.between(world.db, world.thread("a"), world.thread("b"))
+    assert (same.linked, same.certainty, _told(same)) == (True, "high", ("certain", "both open with #418"))
+    alike = decisions.between(world.db, world.thread("a"), world.thread("c"))
+    assert alike.linked
+    assert _told(alike)[0] in ("likely", "possible")
+    assert _told(alike)[1]
+
+
+@given(st.dictionaries(st.sampled_from([*NAMES, "branch", "ratio", "evidence"]), UNIT), st.booleans(),
+       st.sampled_from(["high", "likely", "uncertain"]), st.sampled_from([None, True, False]))  # fmt: skip
+def test_no_likeness_is_told_as_certain(
+    parts: dict[str, float], linked: bool, certainty: str, agreed: bool | None
+) -> None:
+    """Nor one that an older nmem stored as certain."""
+    word, why = decisions.surety(linked, certainty, parts, agreed)
+    if linked:
+        assert word == ("possible" if certainty == "uncertain" else "likely")
+        assert why
 
 
 def test_what_every_prompt_names_makes_no_link(world: World) -> None:
@@ -142,7 +177,7 @@ SURE, NOT = Likeness(1, 1, 1, 1, 1), Likeness(0, 0, 0, 0, 0)
 @pytest.mark.parametrize(
     ("score", "model", "confidence", "linked", "certainty", "agreement"),
     [
-        (0.88, True, 0.92, True, "high", True),
+        (0.88, True, 0.92, True, "likely", True),
         (0.88, False, 0.80, True, "uncertain", False),  # the algorithm is surer
         (0.75, False, 0.95, False, "uncertain", False),  # the model is surer
         (0.20, True, 0.95, True, "uncertain", False),
@@ -164,7 +199,7 @@ def test_agreement_is_always_followed(score: float, related: bool, confidence: f
     plain = formula.seed()
     found = decide(score, plain, Assessment(related, confidence))
     if (score > plain.threshold) == related:
-        assert (found.linked, found.certainty) == (related, "high")
+        assert (found.linked, found.certainty) == (related, "likely" if related else "high")
     else:
         assert found.certainty == "uncertain"
     assert decide(score, plain, None).linked == (score > plain.threshold)
@@ -173,7 +208,9 @@ def test_agreement_is_always_followed(score: float, related: bool, confidence: f
 def test_without_a_model_near_the_threshold_is_uncertain() -> None:
     assert decide(0.75, formula.seed(), None).certainty == "uncertain"
     assert decide(0.95, formula.seed(), None).certainty == "likely"
-    assert decide(0.95, formula.seed(), None, on_branch=True).certainty == "high"
+    assert decide(0.95, formula.seed(), None, one_issue=True).certainty == "high"
+    assert decide(0.75, formula.seed(), None, one_issue=True).certainty == "high"
+    assert not decide(0.6, formula.seed(), None, one_issue=True).linked
     assert decide(0.1, formula.seed(), None).certainty == "high"
 
 
@@ -195,7 +232,12 @@ def test_the_model_is_asked_beside_the_algorithm_and_both_are_recorded(world: Wo
     about = {question.earlier_turns for question in asked}
     assert ("Translate the invoice footer into Portuguese",) in about
     stored = decisions.between(world.db, first, third)
-    assert (stored.llm_related, stored.llm_confidence, stored.agreement, stored.certainty) == (True, 0.9, True, "high")
+    assert (stored.llm_related, stored.llm_confidence, stored.agreement, stored.certainty) == (
+        True,
+        0.9,
+        True,
+        "likely",
+    )
     assert "\x1b" not in stored.llm_reasoning
     assert "AKIA" not in stored.llm_reasoning
     assert decisions.between(world.db, second, third).llm_related is False

@@ -81,7 +81,9 @@ def test_show(told: World) -> None:
     assert "Raise the avatar limit" in text
     assert "codex" in text and "## What was asked" in text
     assert f"thread/{told.thread('a')}\tRaise the avatar limit in limits.py · the same work, score" in text
-    assert "(likely: `nmem threads confirm 1 y|n`)" in text
+    assert "(likely: " in text
+    assert "close in time" in text
+    assert "; `nmem threads confirm 1 y|n`)" in text
     found = json.loads(run("show", str(told.thread("b")), "--json"))
     assert found["decisions"][0]["decision"] == "link"
     assert found["turns"][0]["session_id"] == "b"
