@@ -390,13 +390,18 @@ OPTIONS: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] = (
     (" --auth", ((":", ("http ", "https ", "httpie ", "xh ", "xhs ")),)),
     (" -auth", ((":", ("jenkins-cli.jar ", "jenkins-cli ", "ngrok ")),)),
     (" --basic-auth", ((":", ("ngrok ",)),)),
-    ("creds", ((":", ("skopeo ", "podman ", "buildah ")),)),
+    *(
+        (option, ((":", ("skopeo ", "podman ", "buildah ")),))
+        for option in (" --creds", " --src-creds", " --dest-creds")
+    ),
     (" -A ", ((WORD, ("snmp",)), (":", ("ab ",)))),
     (" -X ", ((WORD, ("snmp",)),)),
     (" -c ", ((":", ("ttyd ", "gotty ")),)),
     (" -k ", ((WORD, ("openssl enc ", "openssl aes", "openssl des")),)),
-    ("storepass ", ((WORD, ("keytool ", "jarsigner ")),)),
-    ("keypass ", ((WORD, ("keytool ", "jarsigner ")),)),
+    *(
+        (f" -{name}pass ", ((WORD, ("keytool ", "jarsigner ")),))
+        for name in ("store", "key", "srcstore", "deststore", "srckey", "destkey")
+    ),
     (" -password ", ((WORD, ("influx ", "flyway ", "gsec ", "isql ")),)),
     (" password ", ((WORD, ("mysqladmin ",)),)),
     (" AUTH ", ((WORD, ("redis-cli ",)),)),

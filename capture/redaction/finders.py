@@ -40,7 +40,7 @@ _USERPASS = (
 )
 """Of any command; a drive's letter, `git push -u origin:main` and `docker run -u 1000:1000` are no names of users."""
 _RUNS_AS = (
-    r"\b(?:sudo|gunicorn|uwsgi|docker|docker-compose|podman|nerdctl|kubectl|systemd-run|chroot|install)\b"
+    r"\b(?:sudo|python[\d.]*|gunicorn|uwsgi|docker|docker-compose|podman|nerdctl|kubectl|systemd-run|chroot|install)\b"
     r"[^\n|;&]{0,260}\Z"
 )
 _CURL = r"curl\b[^\n|;&]{0,200}?[ \t]-[a-z#]{0,8}u[ \t]?[\"']?[^\s:\"'-][^\s:\"']{0,80}:([^\s\"']{3,200})"
@@ -312,7 +312,10 @@ def _users(text: str, low: str) -> list[Span]:
 
 
 def _options(text: str, low: str) -> list[Span]:
+    letters = {part[:1] for part in text.split(" -")}  # soon made, and says which options cannot stand here
     for option, rows in detectors.OPTIONS:
+        if option[1] == "-" and option[2] not in letters:
+            continue
         if option in text and any(_shows(low, tools) for _, tools in rows):
             from capture.redaction import options  # on use: start-up stays short
 

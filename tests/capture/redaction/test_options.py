@@ -68,7 +68,7 @@ docker run --name mysql -p3306:3306 mysql:8\ndocker run --name mongo -p 27017:27
 docker run -u node:node img\ndocker run -u app:staff img\ndocker exec --user postgres:postgres db psql\nsudo -u user:group ls
 curl -u $USER:$PASS https://h\ncurl -u "$USER:$PASS" https://h\ncurl -u alice:$PASS https://h\ncurl -u "alice:$(cat pw)" https://h
 curl -d "user=x&password=$PASS" h\ncurl -d 'grant_type=password&username=x' h\ncurl -A Mozilla1234 h\ncurl -c jar1:foo h\ncurl -k https://host12
-git push -u origin main\ngit push -u origin main:main\npython -u x:y\npython3 -u -m a:main
+git push -u origin main\ngit push -u origin main:main\npython -u x:y\npython -u x:yab\npython3 -u -m a:main
 redis-cli -p 6379 ping\nredis-cli -h localhost -p 6379\nldapsearch -x -h host -p 1389 -b dc=x\nldapsearch -x -W -D cn=admin -b dc=x
 psql -p 5432 -U postgres\npg_dump -p 5433 -U x db\nmysql -u root -p shop12\nmysql -u root -p\nmysql -P 3306 -u root -p shop
 mysql -uroot -p$MYSQL_PASS shop\nmysql -uroot -p"$MYSQL_PASS" shop\nmysql --protocol=tcp -u root\nfind . -name mysql -print
@@ -125,7 +125,6 @@ def test_every_row_of_the_table_holds(
 ) -> None:
     option, how, tool = row
     user = "joe" + how if how in (":", "%", ",") else ""
-    option = option if option[0] == " " else f" --{option}"
     gap = "" if how == detectors.GLUED or option.endswith(" ") else " "
     command = f"{tool.rstrip()}{between}{option}{gap}{quote}{user}"
     out = redact(f"{before}{command}{password}{quote} last")
