@@ -80,7 +80,8 @@ def test_threads_on_one_feature_branch_are_one_line_of_work_whatever_was_said(wo
 
 
 def _told(link: decisions.Decision) -> tuple[str, str]:
-    return decisions.surety(link.linked, link.certainty, link.components, link.agreement)
+    word, why = decisions.surety(link.linked, link.certainty, link.components, link.agreement)
+    return word, why
 
 
 def test_only_one_issue_makes_a_link_certain_and_its_number_is_said(world: World) -> None:
