@@ -45,7 +45,9 @@ def surety(linked: bool, certainty: str, components: Mapping[str, float], agreem
         reasons.append("a model agrees")
     alike = sorted((-components.get(name, 0.0), why) for name, why in _ALIKE.items())
     reasons += [why for value, why in alike if -value >= _TELLS][: 2 - len(reasons)]
-    return (POSSIBLE if certainty == "uncertain" else LIKELY), ", ".join(reasons or [alike[0][1]])
+    if not reasons and alike[0][0] < 0:
+        reasons = [alike[0][1]]
+    return (POSSIBLE if certainty == "uncertain" else LIKELY), ", ".join(reasons)
 
 
 _ALIKE = {

@@ -318,12 +318,12 @@ def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
         said = {"correct": "✓ you said so", "incorrect": "✗ you said no"}.get(link.outcome, "")
         asks = link.certainty == "uncertain"
         sure = link.sure if link.linked or asks else ""
-        because = f": {link.because}" if sure and link.because else ""
         key = " (l)" if asks and keys else ""
         verb = "same work as " if link.linked else "not the same as "
-        brief = said or f"{sure}{key}"
-        full = said or f"{sure}{because}{key}"
-        ends = (f"  {', '.join(part for part in (f'score {link.score:.2f}', full) if part)}", f"  {full}", f"  {brief}")
+        reasons = f": {link.because}" if sure and link.because else ""
+        full, short, bare = (said or f"{sure}{part}{key}" for part in (reasons, reasons.partition(",")[0], ""))
+        scored = ", ".join(part for part in (f"score {link.score:.2f}", full) if part)
+        ends = (f"  {scored}", f"  {full}", f"  {short}", f"  {bare}")
         title, room = flat(whole(other_title)), cells - _LABEL - width(verb)
         # the name says more than its score and its reasons
         least = min(width(title), _TITLE)
