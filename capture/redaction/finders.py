@@ -36,9 +36,10 @@ _AZURE_DEVOPS = r"(?<![A-Za-z0-9])[A-Za-z0-9]{68,80}AZDO[A-Za-z0-9]{4}(?![A-Za-z
 _NEWRELIC = r"(?<![A-Za-z0-9])[a-z0-9]{36}NRAL(?![A-Za-z0-9])"
 _FACEBOOK = r"(?<!\d)\d{15,16}(?:\||%7C)[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])"
 _USERPASS = (
-    r"(?:(?<!push )-u|--user|--proxy-user)[ =][\"']?(?![A-Za-z]:[\\/]|\d+:\d+\b)[^\s:\"']{1,80}:([^\s\"']{3,200})"
+    r"(?:(?<!push )-u|--user|--proxy-user)[ =][\"']?(?![A-Za-z]:[\\/]|\d+:\d+\b|jdbc:)[^\s:\"']{1,80}:"
+    r"(?!//)([^\s\"']{3,200})"
 )
-"""Of any command; a drive's letter, `git push -u origin:main` and `docker run -u 1000:1000` are no names of users."""
+"""Of any command; a drive's letter, an address, `git push -u origin:main` and `docker run -u 1000:1000` are none."""
 _RUNS_AS = (
     r"\b(?:sudo|python[\d.]*|gunicorn|uwsgi|docker|docker-compose|podman|nerdctl|kubectl|systemd-run|chroot|install)\b"
     r"[^\n|;&]{0,260}\Z"

@@ -106,6 +106,8 @@ STAYS = [
     "wslpath -u 'C:/Users/me'",
     "git push -u origin:main",
     "docker run -u 1000:1000 image",
+    "gobuster dir -u http://10.0.0.5:8080 -w words.txt",
+    "beeline -u jdbc:hive2://h:10000 -n hive",
     "mysql -u root -p app",
     "mysql -p$DB_PASS app",
     "find /var/lib/mysql -print",
