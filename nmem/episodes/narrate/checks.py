@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -37,6 +38,17 @@ _MISUSE = re.compile(
     r"|can't open (?:input )?file|Cannot find module '/(?:private/)?tmp",
     re.IGNORECASE,
 )
+_PATH = re.compile(r"No such file or directory|can't open (?:input )?file|cannot change to|file or directory not found", re.IGNORECASE)
+"""A call from another folder than the one it was meant for."""
+_SETUP = re.compile(
+    rf"{_MISUSE.pattern}|{_PATH.pattern}|\b(?:Syntax|Indentation|Tab|Import|ModuleNotFound)Error\b|cannot import name"
+    r"|Cannot find (?:module|package)",
+    re.IGNORECASE,
+)
+"""What ran was not the work: the call, the interpreter, a package, or the script itself is at fault."""
+_MANY = 3
+"""Failures for one kind of reason that are no slip, although no edit of the work was needed to get past them."""
+_NUMBERS = re.compile(r"[\d\W_]+")
 _PUSHING = re.compile(
     r"^(?:remote: |! \[rejected\]|.*failed to push|To (?:git@|https?:))", re.IGNORECASE | re.MULTILINE
 )
@@ -53,7 +65,9 @@ _LOOKS = re.compile(
 """How a call describes itself that only looks."""
 _COMPARES = re.compile(r"\bgit stash(?: push| save)?\s*(?:-\S+ *)*[;&].*\bgit stash pop", re.DOTALL)
 """A command that stashes the work, runs something and restores the work: the result says nothing about the work."""
-_SITE = re.compile(r"Error processing line \d+ of [^\n]+\.pth:\n.{0,4000}?Remainder of file ignored\s*", re.DOTALL)
+_SITE = re.compile(
+    r"(?:Error processing line|\[…\])[^\n]{0,20} of [^\n]+\.pth:\n.{0,4000}?Remainder of file ignored\s*", re.DOTALL
+)
 """What an interpreter prints before it begins: no reason why something failed."""
 _RAISED = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b:? ?")
 """The line by which a program ends that raised."""
@@ -104,6 +118,27 @@ class Struggle:
     said: str = ""
     """What that answered."""
     edited: list[str] = field(default_factory=list)
+    faults: list[tuple[str, str]] = field(default_factory=list)
+    """Each failure: "path" or "setup" where not the work was at fault, "own" the script that ran, else ""; its reason."""
+    broke: bool = False
+    """The work had been edited before its newest failure."""
+    undone: bool = False
+    """It failed after the work had been edited, and it took another edit of the work to get past that."""
+    lone: bool = False
+    """It runs a script that the episode made, and did so once."""
+
+    @property
+    def weighty(self) -> list[str]:
+        """The reasons of the failures that count: those of the work; else of what was at fault again and again, or to
+        the end; none where each was a slip on the way.
+        """
+        work = [reason for how, reason in self.faults if not how]
+        if work and (self.passed or self.open):
+            return work
+        times = Counter(how for how, _ in self.faults)
+        least = _MANY if self.passed else 1
+        lasting = [reason for how, reason in self.faults if how != "path" and times[how] >= least]
+        return lasting or [reason for _, reason in self.faults if not self.passed]
 
     def pass_(self, *, by_name: bool) -> None:
         """Take a run that passed; `by_name`: of tests, only those of some names ran."""
@@ -117,10 +152,12 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
     `trials`: the names of files that the episode made and took away again.
     """
     found: dict[tuple[str, str], Struggle] = {}
+    files = Files()
     for action in episode.actions:
         if action.metadata and ((action.halted and not action.waited) or cues.CANCELLED.search(action.response[:300])):
             continue
         if action.obs_type in ("file_edit", "file_write") and action.outcome != FAILED and action.file_path:
+            files.note(action)
             for one in found.values():
                 one.touched = True
                 if not one.passed and one.failures:
@@ -128,8 +165,13 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
             continue
         if action.obs_type not in FOLLOWED or _compares(action):
             continue
-        _note(found, action, judged(action))
+        _note(found, action, judged(action), files)
     failed_ones = [one for one in found.values() if one.failures]
+    for one in failed_ones:
+        if not one.passed:
+            one.undone |= one.broke and not one.faults[-1][0] and not files.work.isdisjoint(one.edited)
+        once_run = one.failures == 1 and not (one.passed or one.open)
+        one.lone = once_run and not one.faults[-1][0] and files.runs_made(one)
     if trials:
         for one in found.values():
             one.trial = any(name in f"{one.name} {one.command}" for name in trials)
@@ -137,6 +179,34 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
     if failed_ones:
         _judge_ends(episode, failed_ones)
     return list(found.values())
+
+
+@dataclass(slots=True)
+class Files:
+    """Which files an episode has edited so far: those that it made by writing them whole, and those of the work."""
+
+    made: set[str] = field(default_factory=set)
+    work: set[str] = field(default_factory=set)
+
+    def note(self, action: Action) -> None:
+        """Take an edit."""
+        new = action.obs_type == "file_write" and action.file_path not in self.work
+        (self.made if new or action.file_path in self.made else self.work).add(action.file_path)
+
+    def judge(self, one: Struggle) -> None:
+        """Decide by the edits between it and the next run what the newest failure of a struggle was due to."""
+        how, reason = one.faults[-1]
+        work = any(path.rsplit("/", 1)[-1] not in one.command for path in self.work.intersection(one.edited))
+        if work and one.broke:
+            how = "" if how == "setup" and (one.passed or not one.open) else how
+            one.undone |= not how
+        elif not (how or work) and self.runs_made(one):
+            how = "own"
+        one.faults[-1] = (how, reason)
+
+    def runs_made(self, one: Struggle) -> bool:
+        """Whether a struggle runs a script that the episode made."""
+        return naming.scripted(one.name) and any(path.rsplit("/", 1)[-1] in one.command for path in self.made)
 
 
 def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
@@ -230,6 +300,13 @@ def vouched(episode: Episode, since: int, cue: Cue = cues.PASSES) -> bool:
 _NONE_FAILED = re.compile(r"\b(?:0|no|zero|without) (?:test )?fail\w*", re.IGNORECASE)
 
 
+def found_by_own_tool(action: Action, root: str) -> bool:
+    """Whether a linter that the project itself makes ended as linters do that find something: no check of the work."""
+    if action.obs_type != "lint" or action.outcome != FAILED or "Traceback (most" in action.response:
+        return False
+    return root.rsplit("/", 1)[-1] in naming.name(action.content, "lint").split()[:2] and not _SETUP.search(why(action))
+
+
 def row(action: Action) -> open_ends.Row:
     """An action as nmem.episodes.open_ends reads it; what its answer says of the tests counts first."""
     outcome = action.outcome
@@ -253,7 +330,7 @@ def judged(action: Action) -> bool | None:
     return None
 
 
-def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool | None) -> None:
+def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool | None, files: Files) -> None:
     kind = _kind(action, verdict)
     if kind not in _CHECKS and verdict is not False and not any(known == kind for known, _ in found):
         return  # nothing of its kind has failed
@@ -266,6 +343,8 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
         for known_key, known in found.items():
             again = known_key == key if kind not in _CHECKS else known.kind == kind
             known.open |= not known.passed and (again or known.kind in chain)
+            if known_key == key and not known.passed:
+                files.judge(known)
         return
     if key not in found and verdict and kind not in _CHECKS:
         return
@@ -280,8 +359,11 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
             known.pass_(by_name=by_name)
     one = found[key]
     one.last_at, one.waited = action.at, action.waited
+    if one.failures and not one.passed:
+        files.judge(one)
     if not verdict:
         _failed(one, action)
+        one.broke = any(path.rsplit("/", 1)[-1] not in action.content for path in files.work)
         return
     if one.failures and not one.passed:
         _cured(one, action)
@@ -308,6 +390,7 @@ def _failed(one: Struggle, action: Action) -> None:
     one.passed, one.open, one.edited = False, False, []
     reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else why(action)
     one.misused = bool(_MISUSE.search(reason))
+    one.faults.append(("path" if _PATH.search(reason) else "setup" if _SETUP.search(reason) else "", reason))
     if reason in one.reasons:
         one.reasons.remove(reason)
     one.reasons.append(reason)
@@ -416,8 +499,12 @@ def once(ran: list[Struggle]) -> list[Struggle]:
 
 def told(one: Struggle) -> str:
     """A struggle as one sentence, whatever the error says; files whose names are sentences are counted, not named."""
-    times = "once" if one.failures == 1 else f"{one.failures} times"
-    reason = f" ({one.reasons[-1].replace('. ', '; ')})" if one.reasons and one.reasons[-1] else ""
+    reasons = one.weighty or one.reasons or [""]
+    count = len(reasons) if one.weighty else one.failures
+    times = "once" if count == 1 else f"{count} times"
+    last = "at last: " * (len({_NUMBERS.sub(" ", reason)[:40] for reason in reasons if reason}) > 1)
+    said = next((reason for reason in reversed(reasons) if reason), "")
+    reason = f" ({last}{said.replace('. ', '; ')})" if said else ""
     if not one.passed:
         end = one.end or ("; it ran again, result not seen" if one.open else " and was not seen to pass")
         return f"{one.name} failed {times}{reason}{end}"

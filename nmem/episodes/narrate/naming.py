@@ -90,6 +90,11 @@ _OF_KIND = {
 }  # fmt: skip
 
 
+def scripted(called: str) -> bool:
+    """Whether a name begins with the interpreter of a script."""
+    return called.split(" ", 1)[0] in _SCRIPTED
+
+
 def inline(command: str) -> bool:
     """Whether it is a script given on the command line or in a here-document."""
     return bool(_INLINE.search(command[:400]))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nmem.episodes import titles
 from nmem.episodes.narrate import cues, facts
-from nmem.episodes.narrate.checks import Struggle, once, struggles, told
+from nmem.episodes.narrate.checks import Struggle, found_by_own_tool, once, struggles, told
 from nmem.episodes.narrate.completed import Grounds, completed
 from nmem.episodes.narrate.ending import (
     call,
@@ -24,7 +24,7 @@ from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.obstacles import broken_off, lost, made_again, obstacle, resisted
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, within, words
-from nmem.episodes.narrate.records import OK, Episode, Narrative
+from nmem.episodes.narrate.records import OK, UNKNOWN, Episode, Narrative
 from nmem.episodes.narrate.remaining import next_steps
 from nmem.episodes.narrate.reply import answer, answers, conclusion, last_word
 from nmem.episodes.narrate.shell import adopt, written
@@ -50,6 +50,7 @@ _NOTES = 7
 def narrate(episode: Episode) -> Narrative:
     """The story of one episode; any records give a Narrative, an empty episode an empty one."""
     told = (adopt(action, episode.root) for action in episode.actions)
+    told = (replace(one, outcome=UNKNOWN) if found_by_own_tool(one, episode.root) else one for one in told)
     episode = replace(episode, actions=tuple(one for action in told for one in written(action, episode.root)))
     episode = without_last_commands(episode)
     read_prompts = asks(episode)
@@ -75,7 +76,7 @@ def narrate(episode: Episode) -> Narrative:
     answered = _answers(found_turns, gone)
     done = completed(episode, ledger, ran, grounds, did, gone, found_turns, answered)
     found = causes(episode, found_turns, gone)
-    cause = labelled(found_turns) or _cause(read_prompts, found)
+    cause = _telling(labelled(found_turns)) or _cause(read_prompts, found)
     edits = resisted(episode)
     way = obstacle(
         ran, corrected, refused, ledger, (cause, _blocked(episode), objected), told_by_turns(found_turns),
@@ -198,7 +199,21 @@ def _cause(read_prompts: list[Ask], found: list[str]) -> str:
     named = next((text for text in causes_named if all(alike(words(text), bag) < _RESTATES for bag in asked)), "")
     bare = _PROBLEM_IS.sub("", named)
     bare = named if _PLACED.match(bare) else bare
+    bare = _telling(bare)
     return bare[:1].upper() + bare[1:]
+
+
+def _telling(cause: str) -> str:
+    """A cause, or "" where it says only the place of the problem."""
+    place = _IN.match(cause)
+    said = [word for word in cause[place.end() :].split() if _PLAIN.fullmatch(word)] if place else []
+    return "" if place and len(said) <= _PLACE_ONLY else cause
+
+
+_IN = re.compile(r"(?:the (?:\w+ )?(?:problem|issue|bug|cause) (?:is|was|lies|lay) (?:in|on|at|within) )", re.IGNORECASE)
+_PLAIN = re.compile(r"(?!(?:the|an?|in|on|at|of|and|lines?|method|function|class|file|module)\b)[a-z']+[.,:;]?")
+_PLACE_ONLY = 3
+"""Words besides those for a place that a cause has at least one more of."""
 
 
 def _is_broken(ask: Ask) -> bool:
@@ -210,7 +225,7 @@ def _opened_for(read_prompts: list[Ask], ran: list[Struggle]) -> str:
     """The failure that an episode was opened for, where nothing else stood in the way."""
     if not read_prompts or not _is_broken(read_prompts[0]):
         return ""
-    kept = (one for one in ran if one.failures and not (one.probe or one.misused) and (one.passed or not one.settled))
+    kept = (one for one in ran if one.weighty and not (one.probe or one.misused) and (one.passed or not one.settled))
     return next(map(told, kept), "")
 
 

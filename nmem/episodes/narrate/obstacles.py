@@ -18,6 +18,8 @@ from nmem.episodes.narrate.turns import Correction, acts, looks
 _LEAST = 0.9
 """From which weight on something stood in the way."""
 _KEPT = 0.4
+_UNDONE = 1.47
+"""What a test weighs that showed that an edit of the work was wrong: more than the problem that was to be solved."""
 _FEW = 2
 _GIT = ("git_commit", "git_push")
 _LINE = 60
@@ -28,8 +30,9 @@ def _failed(ran: list[Struggle]) -> list[Struggle]:
     """What failed and mattered."""
     return [
         one for one in once(ran)
-        if one.failures and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
+        if one.weighty and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
         and not (one.misused and one.failures == 1) and not _passing(one)
+        and not (one.kind == "install" and one.failures <= _FEW and (one.cure or one.open))
         and not (one.kind == "command" and one.failures == 1 and not one.passed and not any(one.reasons))
     ]  # fmt: skip
 
@@ -46,7 +49,9 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     last_at = max((one.last_at for one in ran), default=0)
     for one in _failed(ran):
         check = one.kind in open_ends.CHECKS
-        weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
+        failures = len(one.weighty)
+        misused = one.misused and (one.passed or failures <= _FEW)
+        weight = failures * (0.2 if misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
         if one.kind == "lint" and one.passed:
             weight *= 0.5  # how the code looks
         if one.passed and one.fixed_by and not one.misused:
@@ -55,7 +60,9 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
             weight = max(weight, _LEAST)  # it did something, and says what was wrong
         if one.settled and not (one.passed or one.red):
             weight *= _KEPT  # the work was committed all the same
-        if not (one.passed or one.open or one.probe or one.settled):
+        if one.kind == "test" and one.undone:
+            weight = max(weight, _UNDONE)
+        if not (one.passed or one.open or one.probe or one.settled or one.lone):
             weight += 1.0 * (one.last_at == last_at) + 0.5 * check
         out.append((weight, told(one)))
     return out
