@@ -38,7 +38,10 @@ _MISUSE = re.compile(
     r"|can't open (?:input )?file|Cannot find module '/(?:private/)?tmp",
     re.IGNORECASE,
 )
-_PATH = re.compile(r"No such file or directory|can't open (?:input )?file|cannot change to|file or directory not found", re.IGNORECASE)
+_PATH = re.compile(
+    r"\bcd:.*(?:no such file|not a directory)|can't open (?:input )?file|cannot change to|directory not found",
+    re.IGNORECASE,
+)
 """A call from another folder than the one it was meant for."""
 _SETUP = re.compile(
     rf"{_MISUSE.pattern}|{_PATH.pattern}|\b(?:Syntax|Indentation|Tab|Import|ModuleNotFound)Error\b|cannot import name"
@@ -48,6 +51,7 @@ _SETUP = re.compile(
 """What ran was not the work: the call, the interpreter, a package, or the script itself is at fault."""
 _MANY = 3
 """Failures for one kind of reason that are no slip, although no edit of the work was needed to get past them."""
+_PYTHON = re.compile(r"^python[\d.]+ ")
 _NUMBERS = re.compile(r"[\d\W_]+")
 _PUSHING = re.compile(
     r"^(?:remote: |! \[rejected\]|.*failed to push|To (?:git@|https?:))", re.IGNORECASE | re.MULTILINE
@@ -128,17 +132,23 @@ class Struggle:
     """It runs a script that the episode made, and did so once."""
 
     @property
+    def called_wrong(self) -> bool:
+        """It passed as soon as it was called otherwise: never was the work at fault."""
+        return self.passed and not self.fixed_by and all(how for how, _ in self.faults)
+
+    @property
     def weighty(self) -> list[str]:
         """The reasons of the failures that count: those of the work; else of what was at fault again and again, or to
         the end; none where each was a slip on the way.
         """
         work = [reason for how, reason in self.faults if not how]
-        if work and (self.passed or self.open):
+        if work and (self.passed or self.open) and self.kind != "install":
             return work
         times = Counter(how for how, _ in self.faults)
-        least = _MANY if self.passed else 1
+        by_call = self.kind == "install" and (self.cure or self.open)
+        least = _MANY if self.passed or by_call else 1
         lasting = [reason for how, reason in self.faults if how != "path" and times[how] >= least]
-        return lasting or [reason for _, reason in self.faults if not self.passed]
+        return lasting or [reason for _, reason in self.faults if times["path"] >= _MANY and not self.passed]
 
     def pass_(self, *, by_name: bool) -> None:
         """Take a run that passed; `by_name`: of tests, only those of some names ran."""
@@ -196,7 +206,7 @@ class Files:
     def judge(self, one: Struggle) -> None:
         """Decide by the edits between it and the next run what the newest failure of a struggle was due to."""
         how, reason = one.faults[-1]
-        work = any(path.rsplit("/", 1)[-1] not in one.command for path in self.work.intersection(one.edited))
+        work = any(not _named_in(one.command, path) for path in self.work.intersection(one.edited))
         if work and one.broke:
             how = "" if how == "setup" and (one.passed or not one.open) else how
             one.undone |= not how
@@ -206,7 +216,12 @@ class Files:
 
     def runs_made(self, one: Struggle) -> bool:
         """Whether a struggle runs a script that the episode made."""
-        return naming.scripted(one.name) and any(path.rsplit("/", 1)[-1] in one.command for path in self.made)
+        return naming.scripted(one.name) and any(_named_in(one.command, path) for path in self.made)
+
+
+def _named_in(command: str, path: str) -> bool:
+    """Whether a command names a file."""
+    return re.search(rf"(?<![\w.-]){re.escape(path.rsplit('/', 1)[-1])}", command) is not None
 
 
 def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
@@ -337,7 +352,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     said = action.metadata.get("description")
     described = said if isinstance(said, str) else ""
     called = naming.name(action.content, kind, described)
-    key = (kind, naming.key(action.content, kind) or called)
+    key = (kind, naming.key(action.content, kind) or _PYTHON.sub("python ", called))
     chain = _chained(action, kind)
     if verdict is None:
         for known_key, known in found.items():
@@ -363,7 +378,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
         files.judge(one)
     if not verdict:
         _failed(one, action)
-        one.broke = any(path.rsplit("/", 1)[-1] not in action.content for path in files.work)
+        one.broke = any(not _named_in(action.content, path) for path in files.work)
         return
     if one.failures and not one.passed:
         _cured(one, action)
@@ -502,7 +517,7 @@ def told(one: Struggle) -> str:
     reasons = one.weighty or one.reasons or [""]
     count = len(reasons) if one.weighty else one.failures
     times = "once" if count == 1 else f"{count} times"
-    last = "at last: " * (len({_NUMBERS.sub(" ", reason)[:40] for reason in reasons if reason}) > 1)
+    last = "the last time: " * (len({_NUMBERS.sub(" ", reason)[:40] for reason in reasons if reason}) > 1)
     said = next((reason for reason in reversed(reasons) if reason), "")
     reason = f" ({last}{said.replace('. ', '; ')})" if said else ""
     if not one.passed:

@@ -92,7 +92,7 @@ _OF_KIND = {
 
 def scripted(called: str) -> bool:
     """Whether a name begins with the interpreter of a script."""
-    return called.split(" ", 1)[0] in _SCRIPTED
+    return called.split(" ", 1)[0].rstrip("0123456789.") in _SCRIPTED
 
 
 def inline(command: str) -> bool:

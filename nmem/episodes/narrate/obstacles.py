@@ -32,7 +32,6 @@ def _failed(ran: list[Struggle]) -> list[Struggle]:
         one for one in once(ran)
         if one.weighty and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
         and not (one.misused and one.failures == 1) and not _passing(one)
-        and not (one.kind == "install" and one.failures <= _FEW and (one.cure or one.open))
         and not (one.kind == "command" and one.failures == 1 and not one.passed and not any(one.reasons))
     ]  # fmt: skip
 
@@ -50,7 +49,7 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     for one in _failed(ran):
         check = one.kind in open_ends.CHECKS
         failures = len(one.weighty)
-        misused = one.misused and (one.passed or failures <= _FEW)
+        misused = one.misused and failures <= _FEW
         weight = failures * (0.2 if misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
         if one.kind == "lint" and one.passed:
             weight *= 0.5  # how the code looks
@@ -58,10 +57,12 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
             weight = max(weight, 1.0)  # something had to be edited
         if one.kind == "command" and any(one.reasons) and not (one.misused or one.probe):
             weight = max(weight, _LEAST)  # it did something, and says what was wrong
-        if one.settled and not (one.passed or one.red):
-            weight *= _KEPT  # the work was committed all the same
+        if one.called_wrong:
+            weight = min(weight, 1.0)
         if one.kind == "test" and one.undone:
             weight = max(weight, _UNDONE)
+        if one.settled and not (one.passed or one.red):
+            weight *= _KEPT  # the work was committed all the same
         if not (one.passed or one.open or one.probe or one.settled or one.lone):
             weight += 1.0 * (one.last_at == last_at) + 0.5 * check
         out.append((weight, told(one)))
