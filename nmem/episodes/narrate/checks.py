@@ -178,8 +178,6 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
         _note(found, action, judged(action), files)
     failed_ones = [one for one in found.values() if one.failures]
     for one in failed_ones:
-        if not one.passed:
-            one.undone |= one.broke and not one.faults[-1][0] and not files.work.isdisjoint(one.edited)
         once_run = one.failures == 1 and not (one.passed or one.open)
         one.lone = once_run and not one.faults[-1][0] and files.runs_made(one)
     if trials:

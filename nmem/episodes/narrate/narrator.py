@@ -198,8 +198,7 @@ def _cause(read_prompts: list[Ask], found: list[str]) -> str:
     causes_named = (text for text in reversed(found) if cues.PROBLEM.search(text) and not _MINE.match(text))
     named = next((text for text in causes_named if all(alike(words(text), bag) < _RESTATES for bag in asked)), "")
     bare = _PROBLEM_IS.sub("", named)
-    bare = named if _PLACED.match(bare) else bare
-    bare = _telling(bare)
+    bare = _telling(named) and (named if _PLACED.match(bare) else bare)
     return bare[:1].upper() + bare[1:]
 
 
@@ -210,7 +209,7 @@ def _telling(cause: str) -> str:
     return "" if place and len(said) <= _PLACE_ONLY else cause
 
 
-_IN = re.compile(r"(?:the (?:\w+ )?(?:problem|issue|bug|cause) (?:is|was|lies|lay) (?:in|on|at|within) )", re.IGNORECASE)
+_IN = re.compile(r"(?:the (?:\w+ )?(?:problem|issue|bug|cause) (?:is|was|lies|lay) (?:in|on|at|within|about) )", re.IGNORECASE)
 _PLAIN = re.compile(r"(?!(?:the|an?|in|on|at|of|and|lines?|method|function|class|file|module)\b)[a-z']+[.,:;]?")
 _PLACE_ONLY = 3
 """Words besides those for a place that a cause has at least one more of."""

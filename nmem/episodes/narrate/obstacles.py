@@ -49,7 +49,7 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     for one in _failed(ran):
         check = one.kind in open_ends.CHECKS
         failures = len(one.weighty)
-        misused = one.misused and failures <= _FEW
+        misused = one.called_wrong or (one.misused and failures <= _FEW)
         weight = failures * (0.2 if misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
         if one.kind == "lint" and one.passed:
             weight *= 0.5  # how the code looks
@@ -57,8 +57,6 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
             weight = max(weight, 1.0)  # something had to be edited
         if one.kind == "command" and any(one.reasons) and not (one.misused or one.probe):
             weight = max(weight, _LEAST)  # it did something, and says what was wrong
-        if one.called_wrong:
-            weight = min(weight, 1.0)
         if one.kind == "test" and one.undone:
             weight = max(weight, _UNDONE)
         if one.settled and not (one.passed or one.red):
