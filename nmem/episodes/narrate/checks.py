@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -44,7 +43,7 @@ _PATH = re.compile(
 )
 """A call from another folder than the one it was meant for."""
 _SETUP = re.compile(
-    rf"{_MISUSE.pattern}|{_PATH.pattern}|\b(?:Syntax|Indentation|Tab|Import|ModuleNotFound)Error\b|cannot import name"
+    rf"{_MISUSE.pattern}|\b(?:Syntax|Indentation|Tab|Import|ModuleNotFound)Error\b|cannot import name"
     r"|Cannot find (?:module|package)",
     re.IGNORECASE,
 )
@@ -123,7 +122,7 @@ class Struggle:
     """What that answered."""
     edited: list[str] = field(default_factory=list)
     faults: list[tuple[str, str]] = field(default_factory=list)
-    """Each failure: "path" or "setup" where not the work was at fault, "own" the script that ran, else ""; its reason."""
+    """Each failure: what was at fault ("path", "setup", "own" for the script that ran, "" for the work), the reason."""
     broke: bool = False
     """The work had been edited before its newest failure."""
     undone: bool = False
@@ -138,17 +137,12 @@ class Struggle:
 
     @property
     def weighty(self) -> list[str]:
-        """The reasons of the failures that count: those of the work; else of what was at fault again and again, or to
-        the end; none where each was a slip on the way.
-        """
+        """The reasons of the failures that are no slips: of the work, else of what failed again and again or to the end."""
         work = [reason for how, reason in self.faults if not how]
-        if work and (self.passed or self.open) and self.kind != "install":
+        if work and (self.passed or self.open):
             return work
-        times = Counter(how for how, _ in self.faults)
-        by_call = self.kind == "install" and (self.cure or self.open)
-        least = _MANY if self.passed or by_call else 1
-        lasting = [reason for how, reason in self.faults if how != "path" and times[how] >= least]
-        return lasting or [reason for _, reason in self.faults if times["path"] >= _MANY and not self.passed]
+        least, kinds = _MANY if self.passed else 1, [how for how, _ in self.faults]
+        return [reason for how, reason in self.faults if how != "path" and kinds.count(how) >= least]
 
     def pass_(self, *, by_name: bool) -> None:
         """Take a run that passed; `by_name`: of tests, only those of some names ran."""
@@ -177,15 +171,12 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
             continue
         _note(found, action, judged(action), files)
     failed_ones = [one for one in found.values() if one.failures]
-    for one in failed_ones:
-        once_run = one.failures == 1 and not (one.passed or one.open)
-        one.lone = once_run and not one.faults[-1][0] and files.runs_made(one)
     if trials:
         for one in found.values():
             one.trial = any(name in f"{one.name} {one.command}" for name in trials)
             one.probe |= one.trial
     if failed_ones:
-        _judge_ends(episode, failed_ones)
+        _judge_ends(episode, failed_ones, files)
     return list(found.values())
 
 
@@ -203,11 +194,12 @@ class Files:
 
     def judge(self, one: Struggle) -> None:
         """Decide by the edits between it and the next run what the newest failure of a struggle was due to."""
+        if one.passed or not one.faults:
+            return
         how, reason = one.faults[-1]
         work = any(not _named_in(one.command, path) for path in self.work.intersection(one.edited))
-        if work and one.broke:
-            how = "" if how == "setup" and (one.passed or not one.open) else how
-            one.undone |= not how
+        if work and one.broke and how != "path":
+            how, one.undone = "", True
         elif not (how or work) and self.runs_made(one):
             how = "own"
         one.faults[-1] = (how, reason)
@@ -222,13 +214,14 @@ def _named_in(command: str, path: str) -> bool:
     return re.search(rf"(?<![\w.-]){re.escape(path.rsplit('/', 1)[-1])}", command) is not None
 
 
-def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
+def _judge_ends(episode: Episode, failed_ones: list[Struggle], files: Files) -> None:
     """What became of each that failed."""
     ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
     done = [one for one in episode.actions if not (one.halted or _compares(one))]
     rows = [row(action) for action in done]
     runs = [one for one in done if one.obs_type in _CHECKS]
     for one in failed_ones:
+        one.lone = one.failures == 1 and not (one.passed or one.open or one.faults[-1][0]) and files.runs_made(one)
         turn = episode.turn(one.last_at)
         failed = (one.last_at, one.kind, "", one.command, FAILED, one.said)
         after = [each for each in rows if each[0] > one.last_at]
@@ -352,12 +345,12 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     called = naming.name(action.content, kind, described)
     key = (kind, naming.key(action.content, kind) or _PYTHON.sub("python ", called))
     chain = _chained(action, kind)
+    if key in found:
+        files.judge(found[key])
     if verdict is None:
         for known_key, known in found.items():
             again = known_key == key if kind not in _CHECKS else known.kind == kind
             known.open |= not known.passed and (again or known.kind in chain)
-            if known_key == key and not known.passed:
-                files.judge(known)
         return
     if key not in found and verdict and kind not in _CHECKS:
         return
@@ -372,11 +365,8 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
             known.pass_(by_name=by_name)
     one = found[key]
     one.last_at, one.waited = action.at, action.waited
-    if one.failures and not one.passed:
-        files.judge(one)
     if not verdict:
-        _failed(one, action)
-        one.broke = any(not _named_in(action.content, path) for path in files.work)
+        _failed(one, action, files)
         return
     if one.failures and not one.passed:
         _cured(one, action)
@@ -394,7 +384,7 @@ def _kind(action: Action, verdict: bool | None) -> str:
     return "command" if inline else action.obs_type
 
 
-def _failed(one: Struggle, action: Action) -> None:
+def _failed(one: Struggle, action: Action, files: Files) -> None:
     """Note a failure and its reason, the newest last."""
     one.failures += 1
     one.command, one.said = action.content, action.response
@@ -403,6 +393,7 @@ def _failed(one: Struggle, action: Action) -> None:
     one.passed, one.open, one.edited = False, False, []
     reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else why(action)
     one.misused = bool(_MISUSE.search(reason))
+    one.broke = any(not _named_in(action.content, path) for path in files.work)
     one.faults.append(("path" if _PATH.search(reason) else "setup" if _SETUP.search(reason) else "", reason))
     if reason in one.reasons:
         one.reasons.remove(reason)
@@ -512,12 +503,10 @@ def once(ran: list[Struggle]) -> list[Struggle]:
 
 def told(one: Struggle) -> str:
     """A struggle as one sentence, whatever the error says; files whose names are sentences are counted, not named."""
-    reasons = one.weighty or one.reasons or [""]
-    count = len(reasons) if one.weighty else one.failures
-    times = "once" if count == 1 else f"{count} times"
+    reasons = one.weighty or [reason for _, reason in one.faults]
+    times = "once" if len(reasons) == 1 else f"{len(reasons)} times"
     last = "the last time: " * (len({_NUMBERS.sub(" ", reason)[:40] for reason in reasons if reason}) > 1)
-    said = next((reason for reason in reversed(reasons) if reason), "")
-    reason = f" ({last}{said.replace('. ', '; ')})" if said else ""
+    reason = f" ({last}{reasons[-1].replace('. ', '; ')})" if reasons[-1] else ""
     if not one.passed:
         end = one.end or ("; it ran again, result not seen" if one.open else " and was not seen to pass")
         return f"{one.name} failed {times}{reason}{end}"

@@ -205,14 +205,16 @@ def _cause(read_prompts: list[Ask], found: list[str]) -> str:
 def _telling(cause: str) -> str:
     """A cause, or "" where it says only the place of the problem."""
     place = _IN.match(cause)
-    said = [word for word in cause[place.end() :].split() if _PLAIN.fullmatch(word)] if place else []
-    return "" if place and len(said) <= _PLACE_ONLY else cause
+    said = sum(_PLAIN.fullmatch(word) is not None for word in cause[place.end() :].split()) if place else _TELLS
+    return cause if said >= _TELLS else ""
 
 
-_IN = re.compile(r"(?:the (?:\w+ )?(?:problem|issue|bug|cause) (?:is|was|lies|lay) (?:in|on|at|within|about) )", re.IGNORECASE)
+_IN = re.compile(
+    r"(?:the (?:\w+ )?(?:problem|issue|bug|cause) (?:is|was|lies|lay) (?:in|on|at|within|about) )", re.IGNORECASE
+)
 _PLAIN = re.compile(r"(?!(?:the|an?|in|on|at|of|and|lines?|method|function|class|file|module)\b)[a-z']+[.,:;]?")
-_PLACE_ONLY = 3
-"""Words besides those for a place that a cause has at least one more of."""
+_TELLS = 4
+"""Words besides those for a place that a cause has at least."""
 
 
 def _is_broken(ask: Ask) -> bool:
