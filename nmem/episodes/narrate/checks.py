@@ -37,19 +37,15 @@ _MISUSE = re.compile(
     r"|can't open (?:input )?file|Cannot find module '/(?:private/)?tmp",
     re.IGNORECASE,
 )
-_PATH = re.compile(
-    r"\bcd:.*(?:no such file|not a directory)|can't open (?:input )?file|cannot change to|directory not found",
-    re.IGNORECASE,
-)
+_PATH = re.compile(r"(?i)\bcd:.*(?:no such|not a) |can't open (?:input )?file|cannot change to|directory not found")
 """A call from another folder than the one it was meant for."""
 _SETUP = re.compile(
-    rf"{_MISUSE.pattern}|\b(?:Syntax|Indentation|Tab|Import|ModuleNotFound)Error\b|cannot import name"
-    r"|Cannot find (?:module|package)",
-    re.IGNORECASE,
+    rf"(?i){_MISUSE.pattern}|(?:Syntax|Indentation|Tab|Import|ModuleNotFound)Error|cannot (?:import|find (?:mod|pack))"
 )
 """What ran was not the work: the call, the interpreter, a package, or the script itself is at fault."""
 _MANY = 3
 """Failures for one kind of reason that are no slip, although no edit of the work was needed to get past them."""
+_SCRIPT = re.compile(r"(?:python|node|bun|deno|ruby|perl|php|bash|sh)[\d.]* ")
 _PYTHON = re.compile(r"^python[\d.]+ ")
 _NUMBERS = re.compile(r"[\d\W_]+")
 _PUSHING = re.compile(
@@ -68,9 +64,7 @@ _LOOKS = re.compile(
 """How a call describes itself that only looks."""
 _COMPARES = re.compile(r"\bgit stash(?: push| save)?\s*(?:-\S+ *)*[;&].*\bgit stash pop", re.DOTALL)
 """A command that stashes the work, runs something and restores the work: the result says nothing about the work."""
-_SITE = re.compile(
-    r"(?:Error processing line|\[…\])[^\n]{0,20} of [^\n]+\.pth:\n.{0,4000}?Remainder of file ignored\s*", re.DOTALL
-)
+_SITE = re.compile(r"(?s)(?:Error processing line|\[…\])[^\n]* of [^\n]+\.pth:\n.{0,4000}?Remainder of file ignored\s*")
 """What an interpreter prints before it begins: no reason why something failed."""
 _RAISED = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b:? ?")
 """The line by which a program ends that raised."""
@@ -131,17 +125,14 @@ class Struggle:
     """It runs a script that the episode made, and did so once."""
 
     @property
-    def called_wrong(self) -> bool:
-        """It passed as soon as it was called otherwise: never was the work at fault."""
-        return self.passed and not self.fixed_by and all(how for how, _ in self.faults)
-
-    @property
     def weighty(self) -> list[str]:
-        """The reasons of the failures that are no slips: of the work, else of what failed again and again or to the end."""
+        """The reasons of the failures that are no slips: of the work, else of what failed often or to the end."""
         work = [reason for how, reason in self.faults if not how]
-        if work and (self.passed or self.open):
+        got_by = self.passed or self.open
+        by_call = self.kind == "install" and got_by and not self.fixed_by
+        if work and got_by and not by_call:
             return work
-        least, kinds = _MANY if self.passed else 1, [how for how, _ in self.faults]
+        least, kinds = _MANY if self.passed or by_call else 1, [how for how, _ in self.faults]
         return [reason for how, reason in self.faults if how != "path" and kinds.count(how) >= least]
 
     def pass_(self, *, by_name: bool) -> None:
@@ -192,9 +183,9 @@ class Files:
         new = action.obs_type == "file_write" and action.file_path not in self.work
         (self.made if new or action.file_path in self.made else self.work).add(action.file_path)
 
-    def judge(self, one: Struggle) -> None:
+    def judge(self, one: Struggle | None) -> None:
         """Decide by the edits between it and the next run what the newest failure of a struggle was due to."""
-        if one.passed or not one.faults:
+        if one is None or one.passed or not one.faults:
             return
         how, reason = one.faults[-1]
         work = any(not _named_in(one.command, path) for path in self.work.intersection(one.edited))
@@ -206,7 +197,7 @@ class Files:
 
     def runs_made(self, one: Struggle) -> bool:
         """Whether a struggle runs a script that the episode made."""
-        return naming.scripted(one.name) and any(_named_in(one.command, path) for path in self.made)
+        return bool(_SCRIPT.match(one.name)) and any(_named_in(one.command, path) for path in self.made)
 
 
 def _named_in(command: str, path: str) -> bool:
@@ -345,8 +336,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     called = naming.name(action.content, kind, described)
     key = (kind, naming.key(action.content, kind) or _PYTHON.sub("python ", called))
     chain = _chained(action, kind)
-    if key in found:
-        files.judge(found[key])
+    files.judge(found.get(key))
     if verdict is None:
         for known_key, known in found.items():
             again = known_key == key if kind not in _CHECKS else known.kind == kind

@@ -90,11 +90,6 @@ _OF_KIND = {
 }  # fmt: skip
 
 
-def scripted(called: str) -> bool:
-    """Whether a name begins with the interpreter of a script."""
-    return called.split(" ", 1)[0].rstrip("0123456789.") in _SCRIPTED
-
-
 def inline(command: str) -> bool:
     """Whether it is a script given on the command line or in a here-document."""
     return bool(_INLINE.search(command[:400]))

@@ -49,7 +49,8 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     for one in _failed(ran):
         check = one.kind in open_ends.CHECKS
         failures = len(one.weighty)
-        misused = one.called_wrong or (one.misused and failures <= _FEW)
+        called_wrong = one.passed and not one.fixed_by and all(how for how, _ in one.faults)
+        misused = called_wrong or (one.misused and failures <= _FEW)
         weight = failures * (0.2 if misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
         if one.kind == "lint" and one.passed:
             weight *= 0.5  # how the code looks
