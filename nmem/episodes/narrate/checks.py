@@ -301,7 +301,8 @@ def found_by_own_tool(action: Action, root: str) -> bool:
     """Whether a linter that the project itself makes ended as linters do that find something: no check of the work."""
     if action.obs_type != "lint" or action.outcome != FAILED or "Traceback (most" in action.response:
         return False
-    return root.rsplit("/", 1)[-1] in naming.name(action.content, "lint").split()[:2] and not _SETUP.search(why(action))
+    called = naming.name(action.content, "lint").split()[:3]
+    return root.rstrip("/").rsplit("/", 1)[-1] in called and not _SETUP.search(why(action))
 
 
 def row(action: Action) -> open_ends.Row:

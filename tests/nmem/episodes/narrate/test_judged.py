@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -164,3 +165,66 @@ def test_an_uncounted_trial_leaves_the_outcome_of_a_page_alone() -> None:
     words = stored('{"committed": 0}', "[]").sentence("2 files changed, no commit seen; tests passed at the end")
     assert words.startswith("2 files changed, no commit seen")
     assert "no commit" not in stored('{"committed": 1}', "[]").sentence("2 files changed, no commit seen")
+
+
+SYNTAX = 'File "try.py", line 3\nSyntaxError: invalid syntax'
+MISSING = "Traceback (most recent call last):\nImportError: No module named kettle"
+WRONG = "Traceback (most recent call last):\nTypeError: boil() takes 1 argument"
+
+
+def test_a_slip_of_a_script_for_the_moment_is_no_obstacle(begin: type[Story]) -> None:
+    for said in (SYNTAX, WRONG, "bash: cd: box: No such file or directory"):
+        story = begin().user("Add a lid to the kettle").edit("kettle.py").write("try.py")
+        story.shell("python try.py", "test", "failed", response=said).edit("try.py").shell("python try.py", "test")
+        assert narrate(story.agent("Added the lid.").episode()).obstacle == ""
+
+
+def test_failures_are_counted_by_their_reason(begin: type[Story]) -> None:
+    story = begin().user("Add a lid to the kettle").write("try.py")
+    story.shell("python try.py", "test", "failed", response=SYNTAX).edit("try.py")
+    story.shell("python try.py", "test", "failed", response=MISSING).shell("python3 try.py", "test").edit("kettle.py")
+    story.shell("python3 try.py", "test", "failed", response=WRONG).edit("kettle.py").shell("python3 try.py", "test")
+    assert narrate(story.agent("Added the lid.").episode()).obstacle == (
+        "python try.py failed once (TypeError: boil() takes 1 argument), then passed after edits to kettle.py"
+    )
+    two = begin().user("Add a lid").shell("pytest", "test", "failed", response="E   KeyError: lid").edit("kettle.py")
+    two.shell("pytest", "test", "failed", response=WRONG).edit("kettle.py").shell("pytest", "test")
+    assert "failed 2 times (the last time: TypeError" in narrate(two.agent("Added it.").episode()).obstacle
+
+
+def test_a_script_that_could_not_run_again_and_again_is_an_obstacle(begin: type[Story]) -> None:
+    story = begin().user("Add a lid to the kettle").edit("kettle.py").write("try.py")
+    for _ in range(3):
+        story.shell("python try.py", "test", "failed", response=MISSING)
+    given_up = narrate(story.edit("try.py").shell("python try.py", "test").agent("Added the lid.").episode())
+    assert given_up.obstacle.startswith("python try.py failed 3 times (ImportError: No module named kettle)")
+    called = begin().user("Add a lid to the kettle").edit("kettle.py").write("try.py")
+    for _ in range(3):
+        called.shell("python try.py", "test", "failed", response=MISSING)
+    assert narrate(called.shell("python3 try.py", "test").agent("Added the lid.").episode()).obstacle == ""
+
+
+def test_a_test_that_an_edit_broke_weighs_more_than_the_problem(begin: type[Story]) -> None:
+    story = begin().user("The kettle fails to boil: RuntimeError: dry").edit("kettle.py")
+    story.shell("pytest tests/test_lid.py", "test", "failed", response="E   AssertionError: the lid is open")
+    story.edit("kettle.py").shell("pytest tests/test_lid.py", "test")
+    said = "Fixed it. The problem was that kettle.py read the water level before the sensor had woken up."
+    assert narrate(story.agent(said).episode()).obstacle.startswith("pytest tests/test_lid.py failed once")
+    first = begin().user("The kettle fails to boil: RuntimeError: dry").edit("kettle.py").agent(said)
+    assert "woken up" in narrate(first.episode()).obstacle
+
+
+def test_the_place_of_a_problem_is_no_obstacle(begin: type[Story]) -> None:
+    for place in ("in `kettle.py` at line 12", "in the boil() method in kettle.py lines 12-14"):
+        story = begin().user("The kettle fails to boil: RuntimeError: dry").edit("kettle.py")
+        assert narrate(story.agent(f"Fixed it. The issue was {place}.").episode()).obstacle == ""
+
+
+def test_what_the_project_s_own_linter_finds_is_no_failure(begin: type[Story]) -> None:
+    story = begin().user("Let pylint ignore paths").edit("pylint/paths.py").write("a.py")
+    story.shell("python -m pylint a.py", "lint", "failed", response="a.py:1:0: C0103: bad name (invalid-name)")
+    found = story.agent("Paths are ignored.").episode()
+    elsewhere = narrate(found)
+    own = narrate(replace(found, root="/home/ann/pylint"))
+    assert "failed" in elsewhere.outcome and "pylint a.py failed once" in elsewhere.obstacle
+    assert "failed" not in own.outcome and own.obstacle == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nmem.episodes.narrate.narrator import narrate
+from nmem.episodes.narrate.records import Narrative
 from tests.nmem.episodes.narrate.conftest import Story
 
 
@@ -50,13 +51,16 @@ def test_a_trial_that_failed_and_was_thrown_away_is_no_end(begin: type[Story]) -
 
 
 def test_an_install_that_passed_otherwise_is_told_by_its_call_and_not_learned(begin: type[Story]) -> None:
-    story = (
-        begin().user("Fix the boil timer").shell("pip install -e box", "install", "failed", response="ERROR: not valid")
-    )
-    story.shell("pip install -e ./box", "install", "failed", response="ERROR: box is not valid").write("test_boil.py")
-    told = narrate(story.shell("pip install -e .", "install").edit("timer.py").agent("Fixed it.").episode())
-    assert told.learned == []
-    assert "then passed as `pip install -e .`" in told.obstacle
+    def after(*tried: str) -> Narrative:
+        story = begin().user("Fix the boil timer")
+        for path in tried:
+            story.shell(f"pip install -e {path}", "install", "failed", response=f"ERROR: {path} is not valid")
+        story.write("test_boil.py").shell("pip install -e .", "install").edit("timer.py")
+        return narrate(story.agent("Fixed it.").episode())
+
+    assert after("box", "./box", "/box").learned == []
+    assert "then passed as `pip install -e .`" in after("box", "./box", "/box").obstacle
+    assert after("box", "./box").obstacle == ""
 
 
 def test_the_word_on_some_tests_is_no_word_on_all(begin: type[Story]) -> None:
