@@ -37,8 +37,11 @@ _MISUSE = re.compile(
     r"|can't open (?:input )?file|Cannot find module '/(?:private/)?tmp",
     re.IGNORECASE,
 )
-_PATH = re.compile(r"(?i)\bcd:.*(?:no such|not a) |can't open (?:input )?file|cannot change to|directory not found")
-"""A call from another folder than the one it was meant for."""
+_PATH = re.compile(
+    r"(?i)\bcd:.*(?:no such|not a) |can't open (?:input )?file|cannot change to|directory not found"
+    r"|no collectors for|not found: \S+::"
+)
+"""A call from another folder than the one it was meant for, or for a test that is not there."""
 _SETUP = re.compile(
     rf"(?i){_MISUSE.pattern}|(?:Syntax|Indentation|Tab|Import|ModuleNotFound)Error|cannot (?:import|find (?:mod|pack))"
 )

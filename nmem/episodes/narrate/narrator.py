@@ -206,7 +206,7 @@ def _telling(cause: str) -> str:
     """A cause, or "" where it says only the place of the problem."""
     place = _IN.match(cause)
     said = sum(_PLAIN.fullmatch(word) is not None for word in cause[place.end() :].split()) if place else _TELLS
-    return cause if said >= _TELLS else ""
+    return cause if said >= _TELLS and not cause.endswith(" line") else ""
 
 
 _IN = re.compile(
