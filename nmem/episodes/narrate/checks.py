@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from nmem.conversation.cues import Cue
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
-from nmem.episodes.narrate.prose import clip, sentences, uncut
+from nmem.episodes.narrate.prose import clip, sentences
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.names import reads_as_sentence
 from nmem.text import whole
@@ -18,17 +18,6 @@ _CHECKS = frozenset(("test", "build", "lint"))
 _BY_CALL = frozenset(("install", "git_push"))
 """What passes or fails by how it is called."""
 FOLLOWED = _CHECKS | {"git_commit", "git_push", "install", "command", "github", "git_other"}
-_STAMP = re.compile(r"^\s*(?:\[[^\]]{0,40}\]|\d{4}[-/]\d\d[-/]\d\dT?\S*|\d\d:\d\d:\d\d\S*|\W)+\s*")
-_LOGGED = re.compile(r"(?:level=)?(?:INFO|DEBUG|TRACE|NOTICE)\b|.{0,80} (?:INFO|DEBUG|TRACE) ")
-_PLACE = re.compile(r"^[\w./\\@-]+\.\w{1,5}[:(]\d+(?:[:,]\d+)?\)?: \S")
-"""A line that names the place of an error."""
-_EMPTY = re.compile(
-    r"^(?:error |fail(?:ed|ure)? )?(?:[\w-]+ )?(?:task|build|tests?|command|job|validation|check)s? failed\W*$"
-    r"|^FAIL\s+\S+\s+(?:[\d.]+m?s|\[.*\])$",
-    re.IGNORECASE,
-)
-"""A line that says no more than that it failed."""
-_RULES = re.compile(r"[━─═╌┃│]{2,}")
 _MISUSE = re.compile(
     r"command not found|unrecognized subcommand|unknown (?:option|command|flag)|No module named"
     r"|not recognized as|Unknown JSON field|unexpected argument|invalid (?:option|argument)|^Usage:"
@@ -55,23 +44,12 @@ _PUSHING = re.compile(
     r"^(?:remote: |! \[rejected\]|.*failed to push|To (?:git@|https?:))", re.IGNORECASE | re.MULTILINE
 )
 """What a push prints."""
-_CODE = re.compile(
-    r"^(?:let|const|var|return|throw|import|export|function|def|if|for)\b.*[;{(]\s*$|^\S+ .* --[\w-]+[)\s]*$"
-)
-"""A line of code, or of a command, that was printed."""
-_DATA = re.compile(r"[\w}\]]['\"] ?:|['\"]: ?[\[{'\"\d]")
-"""Keys of a record that a tool printed: no sentence."""
 _LOOKS = re.compile(
     r"(?:check|list|show|look|find|get|view|inspect|wait|see|read|search|monitor|poll)\b", re.IGNORECASE
 )
 """How a call describes itself that only looks."""
 _COMPARES = re.compile(r"\bgit stash(?: push| save)?\s*(?:-\S+ *)*[;&].*\bgit stash pop", re.DOTALL)
 """A command that stashes the work, runs something and restores the work: the result says nothing about the work."""
-_SITE = re.compile(r"(?s)(?:Error processing line|\[…\])[^\n]* of [^\n]+\.pth:\n.{0,4000}?Remainder of file ignored\s*")
-"""What an interpreter prints before it begins: no reason why something failed."""
-_RAISED = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b:? ?")
-"""The line by which a program ends that raised."""
-_EXIT = re.compile(r"^(?:Exit code \d+|Error: Exit code|Command failed)", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -150,12 +128,12 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
     `trials`: the names of files that the episode made and took away again.
     """
     found: dict[tuple[str, str], Struggle] = {}
-    files = Files()
+    files: dict[str, bool] = {}  # those edited so far, and whether the episode made them by writing them whole
     for action in episode.actions:
         if action.metadata and ((action.halted and not action.waited) or cues.CANCELLED.search(action.response[:300])):
             continue
         if action.obs_type in ("file_edit", "file_write") and action.outcome != FAILED and action.file_path:
-            files.note(action)
+            files.setdefault(action.file_path, action.obs_type == "file_write")
             for one in found.values():
                 one.touched = True
                 if not one.passed and one.failures:
@@ -174,33 +152,22 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
     return list(found.values())
 
 
-@dataclass(slots=True)
-class Files:
-    """Which files an episode has edited so far: those that it made by writing them whole, and those of the work."""
+def _judge_fault(one: Struggle | None, files: dict[str, bool]) -> None:
+    """Decide by the edits between it and the next run what the newest failure was due to. `files`: see `struggles`."""
+    if one is None or one.passed or not one.faults:
+        return
+    how, reason = one.faults[-1]
+    work = any(not files[path] and not _named_in(one.command, path) for path in one.edited)
+    if work and one.broke and how != "path":
+        how, one.undone = "", True
+    elif not (how or work) and _runs_made(one, files):
+        how = "own"
+    one.faults[-1] = (how, reason)
 
-    made: set[str] = field(default_factory=set)
-    work: set[str] = field(default_factory=set)
 
-    def note(self, action: Action) -> None:
-        """Take an edit."""
-        new = action.obs_type == "file_write" and action.file_path not in self.work
-        (self.made if new or action.file_path in self.made else self.work).add(action.file_path)
-
-    def judge(self, one: Struggle | None) -> None:
-        """Decide by the edits between it and the next run what the newest failure of a struggle was due to."""
-        if one is None or one.passed or not one.faults:
-            return
-        how, reason = one.faults[-1]
-        work = any(not _named_in(one.command, path) for path in self.work.intersection(one.edited))
-        if work and one.broke and how != "path":
-            how, one.undone = "", True
-        elif not (how or work) and self.runs_made(one):
-            how = "own"
-        one.faults[-1] = (how, reason)
-
-    def runs_made(self, one: Struggle) -> bool:
-        """Whether a struggle runs a script that the episode made."""
-        return bool(_SCRIPT.match(one.name)) and any(_named_in(one.command, path) for path in self.made)
+def _runs_made(one: Struggle, files: dict[str, bool]) -> bool:
+    """Whether a struggle runs a script that the episode made."""
+    return bool(_SCRIPT.match(one.name)) and any(_named_in(one.command, path) for path in files if files[path])
 
 
 def _named_in(command: str, path: str) -> bool:
@@ -208,14 +175,14 @@ def _named_in(command: str, path: str) -> bool:
     return re.search(rf"(?<![\w.-]){re.escape(path.rsplit('/', 1)[-1])}", command) is not None
 
 
-def _judge_ends(episode: Episode, failed_ones: list[Struggle], files: Files) -> None:
+def _judge_ends(episode: Episode, failed_ones: list[Struggle], files: dict[str, bool]) -> None:
     """What became of each that failed."""
     ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
     done = [one for one in episode.actions if not (one.halted or _compares(one))]
     rows = [row(action) for action in done]
     runs = [one for one in done if one.obs_type in _CHECKS]
     for one in failed_ones:
-        one.lone = one.failures == 1 and not (one.passed or one.open or one.faults[-1][0]) and files.runs_made(one)
+        one.lone = one.failures == 1 and not (one.passed or one.open or one.faults[-1][0]) and _runs_made(one, files)
         turn = episode.turn(one.last_at)
         failed = (one.last_at, one.kind, "", one.command, FAILED, one.said)
         after = [each for each in rows if each[0] > one.last_at]
@@ -305,7 +272,7 @@ def found_by_own_tool(action: Action, root: str) -> bool:
     if action.obs_type != "lint" or action.outcome != FAILED or "Traceback (most" in action.response:
         return False
     called = naming.name(action.content, "lint").split()[:3]
-    return root.rstrip("/").rsplit("/", 1)[-1] in called and not _SETUP.search(why(action))
+    return root.rstrip("/").rsplit("/", 1)[-1] in called and not _SETUP.search(naming.why(action))
 
 
 def row(action: Action) -> open_ends.Row:
@@ -331,7 +298,7 @@ def judged(action: Action) -> bool | None:
     return None
 
 
-def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool | None, files: Files) -> None:
+def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool | None, files: dict[str, bool]) -> None:
     kind = _kind(action, verdict)
     if kind not in _CHECKS and verdict is not False and not any(known == kind for known, _ in found):
         return  # nothing of its kind has failed
@@ -340,7 +307,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     called = naming.name(action.content, kind, described)
     key = (kind, naming.key(action.content, kind) or _PYTHON.sub("python ", called))
     chain = _chained(action, kind)
-    files.judge(found.get(key))
+    _judge_fault(found.get(key), files)
     if verdict is None:
         for known_key, known in found.items():
             again = known_key == key if kind not in _CHECKS else known.kind == kind
@@ -378,16 +345,16 @@ def _kind(action: Action, verdict: bool | None) -> str:
     return "command" if inline else action.obs_type
 
 
-def _failed(one: Struggle, action: Action, files: Files) -> None:
+def _failed(one: Struggle, action: Action, files: dict[str, bool]) -> None:
     """Note a failure and its reason, the newest last."""
     one.failures += 1
     one.command, one.said = action.content, action.response
     if _chained(action, one.kind):  # which part failed is not on record
         one.name = naming.chain(action.content, _CHECKS) or one.name
     one.passed, one.open, one.edited = False, False, []
-    reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else why(action)
+    reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else naming.why(action)
     one.misused = bool(_MISUSE.search(reason))
-    one.broke = any(not _named_in(action.content, path) for path in files.work)
+    one.broke = any(not made and not _named_in(action.content, path) for path, made in files.items())
     one.faults.append(("path" if _PATH.search(reason) else "setup" if _SETUP.search(reason) else "", reason))
     if reason in one.reasons:
         one.reasons.remove(reason)
@@ -443,43 +410,6 @@ def _counted(action: Action) -> str:
     tests = action.told("tests")
     passed, packages = whole(tests.get("passed")), whole(tests.get("packages"))
     return f"{passed} passed" if passed else f"{packages} packages" if packages else ""
-
-
-def why(action: Action) -> str:
-    """The line of the output that says what went wrong."""
-    tests = action.told("tests")
-    failing = tests.get("failing")
-    named = ", ".join(str(one) for one in failing[:2]) if isinstance(failing, list) else ""
-    best, score = "", 0.0
-    said = uncut(action.response)
-    said = said if "\n" in said.strip() else said.replace("\\n", "\n")  # a record within a record
-    for line in _SITE.sub("", said).split("\n")[:200]:
-        bare = _RULES.sub("", _STAMP.sub("", line)).strip()
-        if len(bare) < 8 or _EXIT.match(bare) or bare.startswith(("at ", "$ ", "> ")) or _data(bare):
-            continue
-        if _LOGGED.match(bare) or _CODE.match(bare) or "Warning: " in bare:
-            continue
-        weight = (
-            -1.0 * ("warning" in bare[:24].lower())
-            + 2.0 * bool(cues.GENERIC_ERROR.search(bare))
-            + 2.0 * bool(_PLACE.match(bare))
-            + 1.5 * bool(_RAISED.match(bare))
-            - 1.5 * ("print(" in bare)
-            - 1.0 * bool(_EMPTY.match(bare))
-            + (":" in bare)
-            + 0.5 * (len(bare) < 160)
-            + (0.3 if not best else 0)
-        )
-        if weight > score:
-            best, score = bare, weight
-    if score < 2 and named:
-        return clip(named, 120)
-    return clip(f"{named}: {best}" if named and named not in best else best, 130) if score >= 2 else ""
-
-
-def _data(line: str) -> bool:
-    """Whether a line is a piece of a record that was printed."""
-    return len(_DATA.findall(line)) > 1 - (line[0] in "'\"{}[]")
 
 
 def once(ran: list[Struggle]) -> list[Struggle]:

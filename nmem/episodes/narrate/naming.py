@@ -1,4 +1,4 @@
-"""Names a shell command in a story: its program and subject, without cd, pipes and most arguments."""
+"""Names a shell command in a story, without cd, pipes and most arguments; and what went wrong, by its output."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable
 
 from capture.shell import Command, parse
-from nmem.episodes.narrate.prose import clip
+from nmem.episodes.narrate import cues
+from nmem.episodes.narrate.prose import clip, uncut
+from nmem.episodes.narrate.records import Action
 from nmem.episodes.undone import temporary
 
 _NOT_MAIN = re.compile(
@@ -154,3 +156,66 @@ def looks(called: str, command: str) -> bool:
     if first in _NETWORK and "(" not in called and not _SENDS.search(command):
         return True  # asking whether something answers
     return bool(_INLINE.search(command[:400]))
+
+
+def why(action: Action) -> str:
+    """The line of the output that says what went wrong."""
+    tests = action.told("tests")
+    failing = tests.get("failing")
+    named = ", ".join(str(one) for one in failing[:2]) if isinstance(failing, list) else ""
+    best, score = "", 0.0
+    said = uncut(action.response)
+    said = said if "\n" in said.strip() else said.replace("\\n", "\n")  # a record within a record
+    for line in _SITE.sub("", said).split("\n")[:200]:
+        bare = _RULES.sub("", _STAMP.sub("", line)).strip()
+        if len(bare) < 8 or _EXIT.match(bare) or bare.startswith(("at ", "$ ", "> ")) or _data(bare):
+            continue
+        if _LOGGED.match(bare) or _CODE.match(bare) or "Warning: " in bare:
+            continue
+        weight = (
+            -1.0 * ("warning" in bare[:24].lower())
+            + 2.0 * bool(cues.GENERIC_ERROR.search(bare))
+            + 2.0 * bool(_PLACE.match(bare))
+            + 1.5 * bool(_RAISED.match(bare))
+            - 1.5 * ("print(" in bare)
+            - 1.0 * bool(_EMPTY.match(bare))
+            + (":" in bare)
+            + 0.5 * (len(bare) < 160)
+            + (0.3 if not best else 0)
+        )
+        if weight > score:
+            best, score = bare, weight
+    if score < 2 and named:
+        return clip(named, 120)
+    return clip(f"{named}: {best}" if named and named not in best else best, 130) if score >= 2 else ""
+
+
+def _data(line: str) -> bool:
+    """Whether a line is a piece of a record that was printed."""
+    return len(_DATA.findall(line)) > 1 - (line[0] in "'\"{}[]")
+
+
+_STAMP = re.compile(r"^\s*(?:\[[^\]]{0,40}\]|\d{4}[-/]\d\d[-/]\d\dT?\S*|\d\d:\d\d:\d\d\S*|\W)+\s*")
+_LOGGED = re.compile(r"(?:level=)?(?:INFO|DEBUG|TRACE|NOTICE)\b|.{0,80} (?:INFO|DEBUG|TRACE) ")
+_PLACE = re.compile(r"^[\w./\\@-]+\.\w{1,5}[:(]\d+(?:[:,]\d+)?\)?: \S")
+"""A line that names the place of an error."""
+_EMPTY = re.compile(
+    r"^(?:error |fail(?:ed|ure)? )?(?:[\w-]+ )?(?:task|build|tests?|command|job|validation|check)s? failed\W*$"
+    r"|^FAIL\s+\S+\s+(?:[\d.]+m?s|\[.*\])$",
+    re.IGNORECASE,
+)
+"""A line that says no more than that it failed."""
+_RULES = re.compile(r"[━─═╌┃│]{2,}")
+_CODE = re.compile(
+    r"^(?:let|const|var|return|throw|import|export|function|def|if|for)\b.*[;{(]\s*$|^\S+ .* --[\w-]+[)\s]*$"
+)
+"""A line of code, or of a command, that was printed."""
+_DATA = re.compile(r"[\w}\]]['\"] ?:|['\"]: ?[\[{'\"\d]")
+"""Keys of a record that a tool printed: no sentence."""
+_SITE = re.compile(
+    r"(?s)(?:Error processing line|\[…\]).{0,20} of [^\n]+\.pth:\n.{0,4000}?Remainder of file ignored\s*"
+)
+"""What an interpreter prints before it begins: no reason why something failed."""
+_RAISED = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b:? ?")
+"""The line by which a program ends that raised."""
+_EXIT = re.compile(r"^(?:Exit code \d+|Error: Exit code|Command failed)", re.IGNORECASE)

@@ -242,7 +242,7 @@ def _blocked(episode: Episode) -> str:
 
 _RESTATES = 0.6
 """The part of the smaller one's words from which on a cause says what was asked for."""
-_PLACED = re.compile(r"(?:in|at|on|with|when|inside|within|how|where|from)\b", re.IGNORECASE)
+_PLACED = re.compile(r"(?:in|at|on|about|with|when|inside|within|how|where|from)\b", re.IGNORECASE)
 """What is left says where, and no more who."""
 _PROBLEM_IS = re.compile(r"^the (?:problem|issue) (?:is|was) (?:that )?", re.IGNORECASE)
 _MINE = re.compile(r"(?:i|but|actually|and|so|the user decided|plan accepted)\b", re.IGNORECASE)
