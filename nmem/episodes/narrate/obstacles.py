@@ -48,10 +48,9 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     last_at = max((one.last_at for one in ran), default=0)
     for one in _failed(ran):
         check = one.kind in open_ends.CHECKS
-        failures = len(one.weighty)
         called_wrong = one.passed and not one.fixed_by and all(how for how, _ in one.faults)
-        misused = called_wrong or (one.misused and failures <= _FEW)
-        weight = failures * (0.2 if misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
+        misused = called_wrong or (one.misused and one.failures <= _FEW)
+        weight = len(one.weighty) * (0.2 if misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
         if one.kind == "lint" and one.passed:
             weight *= 0.5  # how the code looks
         if one.passed and one.fixed_by and not one.misused:
