@@ -28,7 +28,7 @@ _MISUSE = re.compile(
 )
 _PATH = re.compile(
     r"(?i)\bcd:.*(?:no such|not a) |can't open (?:input )?file|cannot change to|directory not found"
-    r"|no collectors for|not found: \S+::"
+    r"|no collectors for|ERROR: (?:file )?not found: |not a valid editable requirement"
 )
 """A call from another folder than the one it was meant for, or for a test that is not there."""
 _SETUP = re.compile(

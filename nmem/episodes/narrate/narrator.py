@@ -226,7 +226,11 @@ def _opened_for(read_prompts: list[Ask], ran: list[Struggle]) -> str:
     """The failure that an episode was opened for, where nothing else stood in the way."""
     if not read_prompts or not _is_broken(read_prompts[0]):
         return ""
-    kept = (one for one in ran if one.weighty and not (one.probe or one.misused) and (one.passed or not one.settled))
+    kept = (
+        one
+        for one in ran
+        if one.weighty and not (one.probe or one.misused or one.lone) and (one.passed or not one.settled)
+    )
     return next(map(told, kept), "")
 
 

@@ -49,7 +49,7 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     for one in _failed(ran):
         check = one.kind in open_ends.CHECKS
         called_wrong = one.passed and not one.fixed_by and all(how for how, _ in one.faults)
-        misused = called_wrong or (one.misused and one.failures <= _FEW)
+        misused = called_wrong or one.lone or (one.misused and one.failures <= _FEW)
         weight = len(one.weighty) * (0.2 if misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
         if one.kind == "lint" and one.passed:
             weight *= 0.5  # how the code looks
