@@ -37,7 +37,7 @@ _SETUP = re.compile(
 """What ran was not the work: the call, the interpreter, a package, or the script itself is at fault."""
 _MANY = 3
 """Failures for one kind of reason that are no slip, although no edit of the work was needed to get past them."""
-_SCRIPT = re.compile(r"(?:python|node|bun|deno|ruby|perl|php|bash|sh)[\d.]* ")
+_SCRIPT = re.compile(r"(?:python|node|bun|deno|ruby|perl|php|bash|sh)[\d.]* (?:\(|\S+\.\w+\b)")
 _PYTHON = re.compile(r"^python[\d.]+ ")
 _NUMBERS = re.compile(r"[\d\W_]+")
 _PUSHING = re.compile(

@@ -57,7 +57,7 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
             weight = max(weight, 1.0)  # something had to be edited
         if one.kind == "command" and any(one.reasons) and not (one.misused or one.probe):
             weight = max(weight, _LEAST)  # it did something, and says what was wrong
-        if one.kind == "test" and one.undone:
+        if one.undone and (one.kind == "test" or "FAIL" in one.reasons[-1]):
             weight = max(weight, _UNDONE)
         if one.settled and not (one.passed or one.red):
             weight *= _KEPT  # the work was committed all the same
