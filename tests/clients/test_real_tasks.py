@@ -243,8 +243,14 @@ def test_one_fails_one_needs_a_person_who_answers_and_the_rest_waits(open_board:
             assert "--no-such-flag" in failed["output"]
         board.until(1, lambda told: told["state"] == "needs-input")
         assert board.task(2)["state"] == "queued"
-        board.tmux("send-keys", "-t", told["pane"], "Enter")  # the first choice is yes
-        told = board.until(1, lambda told: told["reason"].startswith("its turn is over"))
+
+        def allowed(told: Told) -> bool:
+            """Whether its turn is over; until then the first choice is yes, once the client has drawn it."""
+            if told["reason"].startswith(asks):
+                board.tmux("send-keys", "-t", told["pane"], "Enter")
+            return bool(told["reason"].startswith("its turn is over"))
+
+        told = board.until(1, allowed)
         assert (board.stage.project / "allowed.txt").exists()
         board.tmux("send-keys", "-t", told["pane"], "-l", "/exit")
 
