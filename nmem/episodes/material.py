@@ -96,7 +96,7 @@ def deeds(actions: Sequence[Action]) -> list[str]:
                 lines.append((2, f"{name}{story.FAILED} {failed[name]} times{_why(one)}"))
             told.add(name)
         elif one.obs_type not in _LOOKS and one.obs_type not in _EDITS and (line := _ran(one)):
-            lines.append((3 if one.obs_type in _CHECKS else 5, line))
+            lines.append((3 if one.obs_type in _CHECKS or one.outcome == FAILED else 5, line))
     lines += [(4, line) for line in _touched(actions)]
     lines.sort(key=lambda each: each[0])
     seen = dict.fromkeys(line for _, line in lines)

@@ -24,13 +24,14 @@ models that answer 0.5 are in doubt.
 """
 PART = 30
 """Turns of one question at most; a longer session is asked about in parts."""
-_BASE, _EACH = 400, 135
-"""Tokens of material: for any session, and for each of its turns."""
+_BASE, _EACH, _LEAST = 400, 135, 1_400
+"""Tokens of material: for any session, for each of its turns, and at least."""
 _ANSWER = 60
 """Tokens of an answer for each turn, beyond what is set for any answer."""
 _WEIGHTS = {PERSON: 4, DONE: 2, SAID: 3}
 _MOST = {PERSON: 900, SAID: 1_000, DONE: 600}
-"""Bytes of a row at most."""
+"""Bytes of a row at most; where turns are few, more of what was done and said."""
+_FEW = 4
 _KNOWN = 4_000
 _STRANGE = 8
 """Words that a repair names."""
@@ -173,7 +174,7 @@ def request(
 ) -> Request:  # fmt: skip
     """The question about the turns from `first` to before `end`; `story`: they are one unit, and its story is asked."""
     out, count = desk.outgoing, end - first
-    budget = min(desk.settings.context_tokens, _BASE + _EACH * min(count, PART))
+    budget = min(desk.settings.context_tokens, max(_LEAST, _BASE + _EACH * min(count, PART)))
     before = [out.line(f"{at + 1}. {turns[at].prompt}", 160) for at in opened[-_EARLIER:]]
     sections = [
         ("How this person divides work", [out.line(one, 400) for one in examples]),
@@ -203,7 +204,11 @@ def shown(turns: Sequence[Turn], first: int, end: int, out: Outgoing, budget: in
         if text
     }
     room = budget * 3 - sum(len(head) + 12 for head in heads) - 6 * len(texts)
-    shares = _shares({key: min(len(text.encode()), _MOST[key[0]]) for key, text in texts.items()}, room)
+    most = {
+        letter: size * (1 if letter == PERSON else max(1, _FEW // max(1, end - first)))
+        for letter, size in _MOST.items()
+    }
+    shares = _shares({key: min(len(text.encode()), most[key[0]]) for key, text in texts.items()}, room)
     rows = []
     for number, head in zip(range(first, end), heads, strict=True):
         known = [(letter, texts.get((letter, number), ""), shares.get((letter, number), 0)) for letter in _WEIGHTS]

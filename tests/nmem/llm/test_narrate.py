@@ -310,6 +310,13 @@ def test_every_turn_has_its_share_and_what_is_left_out_is_counted(desk: Make) ->
     assert f"(+{50 - shown.count('command')} more)" in shown
 
 
+def test_a_session_of_one_long_turn_is_shown_with_all_that_failed(desk: Make) -> None:
+    failed = [f"command `step {k}` FAILED -> ImportError: no module named part{k}" for k in range(16)]
+    asked = request([Turn("make the parts work", 0, failed, "Done. " + "It works. " * 200)], desk(), 0, 1)
+    assert all(f"part{k}" in asked.user for k in range(16))
+    assert tokens(asked.user) <= 1_500
+
+
 def test_what_short_rows_leave_is_given_to_long_ones(desk: Make) -> None:
     long = "why " * 240
     asked = request([Turn("fix it", 0, [], long), Turn("ok"), Turn("go on", 1, [], "Done.")], desk(), 0, 3)
