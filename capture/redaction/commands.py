@@ -64,6 +64,7 @@ _FOURTH = r"[ \t]+\S{1,40}[ \t]+\S{1,200}" + _SECOND
 _HASHED = r"(?:[ \t]+-(?:salt[ \t]+\S{1,40}|[\w-]{1,12})){0,4}[ \t]+(?![-\\])" + _GIVEN
 _FILED = r"(?:[ \t]+-[bcU]{1,3})+[ \t]+\S{1,100}" + _SECOND
 _ACCOUNT_OF = r"(?:[ \t]+-\w{1,3}){0,3}[ \t]+[\w$#]{1,60}/([^\s\"'@/]{4,200})(?=@|[\s\"']|\Z)"
+_AT_HOST = r"[^\n|;&]{0,200}?[ \t][\w./\\-]{1,60}:([^\s\"'@/]{4,200})(?=@[\w.-])"
 _BASIC = r"[\w.-]{1,100}" + _SECOND
 _SLASHED = r"[^\n|;&]{0,300}?[ \t]/(?:pass|p|rp)(?:[:]|[ \t]+)" + _GIVEN
 _PAIRED = r"\s{0,20}b?[\"'][^\s:\"']{1,80}:([^\s\"']{4,200})[\"']"
@@ -81,7 +82,7 @@ SOURCES = (
     _FERNET, _ACCOUNT_KEY,
     _PGPASS, _JAR, _COOKIES, _CRUMB,
     _SECURE, _INTO, _NET, _ACCOUNT, _WIRELESS, _SECOND, _THIRD, _FOURTH, _BEHIND, _HASHED,
-    _FILED, _ACCOUNT_OF, _BASIC, _SLASHED, _CREDENTIAL, _PAIRED,
+    _FILED, _ACCOUNT_OF, _AT_HOST, _BASIC, _SLASHED, _CREDENTIAL, _PAIRED,
     _TRANSFER, _LITERAL, _LOGIN, _STRING, _OPTION, _PAIR,
     _HTPASSWD, _ECHOED, _HERE, _PRINTED
 )  # fmt: skip
@@ -326,10 +327,11 @@ _ARGUMENTS = {
     "set-initial-password ": _BEHIND,
     **dict.fromkeys(("change_password ", "rabbitmqctl add_user "), _SECOND),
     "mosquitto_passwd ": _FILED,
-    "sqlplus ": _ACCOUNT_OF,
+    **dict.fromkeys(("sqlplus ", "impdp ", "expdp "), _ACCOUNT_OF),
+    **dict.fromkeys(("mysqlsh ", "impacket-"), _AT_HOST),
     "http-basic.": _BASIC,
     "mc alias set ": _FOURTH,
-    "bw unlock ": _BEHIND,
+    **dict.fromkeys(("bw unlock ", "rclone obscure "), _BEHIND),
     "bw login ": _SECOND,
 }
 """Commands and calls that take a password in a place of its own, by the word before it."""

@@ -51,6 +51,9 @@ snmpwalk -v3 -u x -A {} h | snmpget -v3 -u x -X {} h | ipmitool -H h -U root -P 
 plink -pw {} me@h | pscp -pw {} a me@h:b | psexec \\\\h -u me -p {} cmd | evil-winrm -i h -u me -p {} | rdesktop -u me -p {} h
 http -a me:{} GET h | xh -a me:{} h | httpie --auth me:{} h | ab -A me:{} https://h/ | ttyd -c me:{} bash | ngrok http --basic-auth me:{} 80
 security add-generic-password -a me -s x -w {} | security unlock-keychain -p {} k | security import c.p12 -P {}
+ssh-keygen -t ed25519 -N {} -f k | curl --cert client.p12:{} --cert-type P12 https://h | pdftotext -upw {} in.pdf - | signtool sign /f c.pfx /p {} a.exe
+swaks -t a@b.c -a LOGIN -au bob -ap {} | impdp scott/{}@orcl directory=dp | mysqlsh root:{}@localhost:3306 --sql | impacket-psexec corp/bob:{}@10.0.0.7
+rclone obscure {} | net ads join -U Administrator%{} | slappasswd -s {} | x11vnc -passwd {} -display :0
 mc alias set m http://h:9000 me {} | bw unlock {} | bw login me@example.org {} | yt-dlp -u me -p {} u | kubectl create secret docker-registry x --docker-password={}
 kubectl config set-credentials me --username=me --password={} | gcloud sql users set-password me --password={} | wp config create --dbpass={}
 """
@@ -62,6 +65,8 @@ WEAK = ["hunter2", "Sommer24!", "k4tze99", "p4ssw0rd", "dragon7"]
 GAPS = ["$PASS", "${PASS}", '"$PASS"', "$(cat pw)", "<password>", "%PASS%", "{{ pw }}", "xxxxxxxx", "$1"]
 
 STAYS = """
+ssh-keygen -t ed25519 -N '' -f k\nssh-keygen -p -f id_rsa\ncurl --cert client.pem --key client.key https://h\npdftotext -f 1 in.pdf -
+mysqlsh root@localhost:3306 --sql\nimpacket-secretsdump -h\nnet ads info -U admin\ndotnet nuget push a.nupkg --source https://h\nsendemail -f a@b.c
 mkdir -p foo/bar12\ncp -p a1234 b1234\nssh -p 2222 root@host\nssh -p2222 root@host\ntar -p -xf a1234.tar\ntar -xpf a.tar -p
 docker run -p 8080:80 nginx\ndocker run -p 127.0.0.1:8080:80 nginx\ndocker run --name mysql -p 3306:3306 mysql:8
 docker run --name mysql -p3306:3306 mysql:8\ndocker run --name mongo -p 27017:27017 mongo\ndocker run -d mongo -p 27017:27017
