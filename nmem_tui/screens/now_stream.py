@@ -127,6 +127,9 @@ class NowStream(ListScreen):
 
     def _read_older(self) -> None:
         session_id, query, before = self.session_id, self.query_now, self._before
+        self.not_quiet(self._read_older)
+        if before is None:
+            return  # all is there
         size = self._span if query else stream.PAGE
         self.reads.ask("older", lambda db: (before, older(db, session_id, before, query, size)), self._show_older)
 
@@ -168,8 +171,8 @@ class NowStream(ListScreen):
 
     @on(Stream.NearOldest)
     def read_older(self) -> None:
-        """The view nears the oldest slot that is known."""
-        if not self.stream.window.complete:
+        """The view nears the oldest slot that is known; of a filtered stream older ones come without that."""
+        if not (self.stream.window.complete or self.query_now):
             self._read_older()
 
     @on(Stream.Wanted)

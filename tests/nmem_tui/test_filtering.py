@@ -133,9 +133,9 @@ async def test_a_heading_counts_what_is_listed_below_it_and_another_screen_takes
         assert f"episode {whole['flaky']}" in text(pilot)
 
 
-async def test_far_back_is_looked_for_in_stretches(
-    here: Any, seeds: Any, cockpit: Any, settled: Any, until: Any, text: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def far_back(here: Path, seeds: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long stream with one needle near its beginning, looked through in short stretches."""
     monkeypatch.setattr("nmem_tui.model.now_queries.SPAN", 50)
     monkeypatch.setattr("nmem_tui.screens.now_stream.SPAN", 50)
     monkeypatch.setattr("nmem_tui.screens.now_stream.MOST_SPAN", 100)
@@ -145,11 +145,27 @@ async def test_far_back_is_looked_for_in_stretches(
     for number in range(1000):
         seeds.do(db, seeds.NOW - number * 1000, "command", "needle" if number == 990 else f"echo {number}")
     db.close()
+
+
+async def test_far_back_is_looked_for_in_stretches(far_back: None, cockpit: Any, settled: Any, until: Any) -> None:
     async with cockpit(PATH, (160, 45)) as pilot:
         await settled(pilot)
         await pilot.press("slash", *"needle")
         await until(pilot, "looking further back", "0+")
         await until(pilot, "filter “needle” · 1 of 1,000")
+
+
+async def test_what_is_found_before_the_rest_is_over_is_listed_once(
+    far_back: None, cockpit: Any, settled: Any, until: Any, text: Any
+) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await settled(pilot)
+        await pilot.press("slash", *"needle", "enter")
+        await until(pilot, "looking further back")
+        await pilot.press("home")  # to the top: looked for at once
+        await until(pilot, "filter “needle” · 1 of 1,000")
+        await pilot.pause(1.2)
+        assert "filter “needle” · 1 of 1,000" in text(pilot)
 
 
 def test_stretches_together_are_the_whole(here: Path, seeds: Any) -> None:
