@@ -83,7 +83,8 @@ def narrate(episode: Episode) -> Narrative:
         interrupted="interrupted" in ended, aside=[(1.1, lost(episode) or made_again(episode, ledger)), edits],
     )  # fmt: skip
     known = [words(text) for text in done if not text.startswith(REPORTED)]
-    solved, settled, proven = mended(episode, ran), decided(episode), found_out(episode, found, found_turns)
+    solved, settled = mended(episode, ran), decided(episode)
+    proven = list(filter(_telling, found_out(episode, found, found_turns)))
     return Narrative(
         intent=intent(episode, read_prompts, found_turns),
         title=_title(episode, ledger),

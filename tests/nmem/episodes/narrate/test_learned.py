@@ -27,6 +27,10 @@ def test_a_cause_is_learned_where_the_agent_ended_its_work_with_it(begin: type[S
     assert narrate(fixed.episode()).learned == [cause.replace("`", "")]
     thought = begin().user("Both languages show one page").agent(cause, "thinking").edit("load_page.py").agent("Done.")
     assert not narrate(thought.episode()).learned
+    place = "The bug was in the load_page function in web/load_page.py at line 250."
+    assert not narrate(
+        begin().user("Both languages are mixed").edit("load_page.py").agent(f"Done. {place}").episode()
+    ).learned
     theirs = begin().user(cause.replace("The cause was that the", "The")).edit("load_page.py").agent(f"Done. {cause}")
     assert not narrate(theirs.episode()).learned
 
