@@ -176,7 +176,7 @@ def _said_after(text: str, low: str, at: int, end: int, kind: str) -> Span | Non
 
 
 def _cut(text: str, first: int, last: int) -> str:
-    return text[first:last].rstrip(".,;:!?)]}*")
+    return text[first:last].rstrip(".,;:!?)]}*\"'`")
 
 
 def _start(text: str, at: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from capture.redaction import detectors, find, redact
@@ -125,6 +125,7 @@ ROWS = [(option, how, tool) for option, rows in detectors.OPTIONS for how, tools
        before=st.sampled_from(["", "sudo ", "cd /srv && ", "$ ", "/usr/bin/", "echo hi | ", "FOO=1 "]),
        quote=st.sampled_from(["", "'", '"']), between=st.sampled_from(["", " -v", " --x=1 'a | b; c'", " \\\n "]))  # fmt: skip
 @settings(max_examples=400, deadline=None)
+@example((" --creds", ":", "skopeo "), "katze111", "", "'", "")
 def test_every_row_of_the_table_holds(
     row: tuple[str, str, str], password: str, before: str, quote: str, between: str
 ) -> None:
