@@ -7,13 +7,13 @@ something; a page, a file's content or what a network program answered is not sh
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from capture.event import STOPPED
 from nmem.episodes import history
+from nmem.episodes.narrate import naming
 from nmem.episodes.narrate.records import FAILED, OK, Action
 from nmem.episodes.narrate.turns import REASON
 from nmem.episodes.reading import action
@@ -78,7 +78,7 @@ def _turn(turn: history.Turn, done: dict[int, list[Action]], said: Sequence[tupl
 def deeds(actions: Sequence[Action]) -> list[str]:
     """What was done, a line each, the telling ones first: answers of the person, commits, checks, edits, commands."""
     lines: list[tuple[int, str]] = []
-    failed = Counter(map(_failing, filter(_goes_wrong, actions)))
+    tries = _tries(actions)
     told: set[str] = set()
     for one in actions:
         if one.refused and one.obs_type == "plan" and not REASON.search(one.response):
@@ -91,17 +91,49 @@ def deeds(actions: Sequence[Action]) -> list[str]:
             lines.append((1, _commit(one)))
         elif one.obs_type == "git_push" and one.outcome == OK:
             lines.append((1, f"pushed {one.told('push').get('branch') or ''}".strip()))
-        elif _goes_wrong(one) and failed[name := _failing(one)] > 1:
+        elif _goes_wrong(one) and tries[name := _failing(one)].failures > 1:
             if name not in told:
-                lines.append((2, f"{name}{story.FAILED} {failed[name]} times{_why(one)}"))
+                lines.append((2, f"{name}{story.FAILED} {tries[name].told()}"))
             told.add(name)
         elif one.obs_type not in _LOOKS and one.obs_type not in _EDITS and (line := _ran(one)):
-            lines.append((3 if one.obs_type in _CHECKS or one.outcome == FAILED else 5, line))
+            checked = one.obs_type in _CHECKS or one.outcome == FAILED
+            lines.append((3 if checked else 5, line + tries[_failing(one)].after * (one.outcome == FAILED)))
     lines += [(4, line) for line in _touched(actions)]
     lines.sort(key=lambda each: each[0])
     seen = dict.fromkeys(line for _, line in lines)
     looked = _looked(actions)
     return [*seen, looked] if looked else list(seen)
+
+
+@dataclass(slots=True)
+class _Tries:
+    """What one command or edit came to, each time that it was tried."""
+
+    failures: int = 0
+    results: list[str] = field(default_factory=list)
+    """What was wrong, each reason once."""
+    after: str = ""
+    """That it passed after its newest failure."""
+
+    def told(self) -> str:
+        return f"{self.failures} times{' -> ' * bool(self.results)}{' / '.join(self.results[:_REASONS])}{self.after}"
+
+
+_REASONS = 3
+
+
+def _tries(actions: Sequence[Action]) -> dict[str, _Tries]:
+    """By what is tried: see `_failing`."""
+    found: dict[str, _Tries] = {}
+    for one in actions:
+        known = found.setdefault(_failing(one), _Tries())
+        if not _goes_wrong(one):
+            known.after = "; passed later" if known.failures and one.outcome == OK else known.after
+            continue
+        known.failures, known.after = known.failures + 1, ""
+        result = "" if one.obs_type in _EDITS else _result(one)
+        known.results += [result] if result and result not in known.results else []
+    return found
 
 
 def _goes_wrong(one: Action) -> bool:
@@ -120,11 +152,6 @@ def _failing(one: Action) -> str:
     if one.obs_type in _EDITS:
         return f"an edit of {one.file_path or ''}".strip()
     return f"{one.obs_type if one.obs_type in _CHECKS else 'command'} `{_line(one.content, _COMMAND)}`"
-
-
-def _why(one: Action) -> str:
-    result = "" if one.obs_type in _EDITS else _result(one)
-    return f" -> {result}" if result else ""
 
 
 def _commit(one: Action) -> str:
@@ -148,7 +175,7 @@ def _result(one: Action) -> str:
     counts = {name: count for name, count in one.told("tests").items() if isinstance(count, int) and count > 0}
     if counts:
         return ", ".join(f"{count} {name}" for name, count in counts.items())
-    rows = [row for row in one.response.split("\n") if sum(map(str.isalnum, row)) >= 2]
+    rows = [row for row in naming.bare(one.response).split("\n") if sum(map(str.isalnum, row)) >= 2]
     told = [row for row in rows if re.search(r"error|fail|exception|assert|denied|not found", row, re.IGNORECASE)]
     if one.outcome == FAILED:
         return _line((told or rows or [""])[-1], _RESULT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -205,7 +206,11 @@ def once(outcome: str, obstacle: str, done: Texts, learned: Texts, notes: Texts)
     again = _told_in(quote, (one for one in done if len(one) > len(quote)))
     learned = tuple(one for one in learned if one.startswith(_OF_THE_PERSON) or not _told_in(one, [obstacle]))
     notes = tuple(one for one in notes if not _told_in(one, [obstacle, *learned]))
-    return ended if again else outcome, done, learned, notes
+    return ended if again and not _HOLLOW.fullmatch(ended) else outcome, done, learned, notes
+
+
+_HOLLOW = re.compile(r"\d+ (?:changed )?files?[^;]*")
+"""An end that says nothing of what came of it."""
 
 
 def _told_in(text: str, others: Iterable[str]) -> bool:

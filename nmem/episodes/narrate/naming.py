@@ -158,6 +158,11 @@ def looks(called: str, command: str) -> bool:
     return bool(_INLINE.search(command[:400]))
 
 
+def bare(response: str) -> str:
+    """What a call answered, without what an interpreter prints before it begins."""
+    return _SITE.sub("", response)
+
+
 def why(action: Action) -> str:
     """The line of the output that says what went wrong."""
     tests = action.told("tests")
@@ -166,25 +171,25 @@ def why(action: Action) -> str:
     best, score = "", 0.0
     said = uncut(action.response)
     said = said if "\n" in said.strip() else said.replace("\\n", "\n")  # a record within a record
-    for line in _SITE.sub("", said).split("\n")[:200]:
-        bare = _RULES.sub("", _STAMP.sub("", line)).strip()
-        if len(bare) < 8 or _EXIT.match(bare) or bare.startswith(("at ", "$ ", "> ")) or _data(bare):
+    for line in bare(said).split("\n")[:200]:
+        text = _RULES.sub("", _STAMP.sub("", line)).strip()
+        if len(text) < 8 or _EXIT.match(text) or text.startswith(("at ", "$ ", "> ")) or _data(text):
             continue
-        if _LOGGED.match(bare) or _CODE.match(bare) or "Warning: " in bare:
+        if _LOGGED.match(text) or _CODE.match(text) or "Warning: " in text:
             continue
         weight = (
-            -1.0 * ("warning" in bare[:24].lower())
-            + 2.0 * bool(cues.GENERIC_ERROR.search(bare))
-            + 2.0 * bool(_PLACE.match(bare))
-            + 1.5 * bool(_RAISED.match(bare))
-            - 1.5 * ("print(" in bare)
-            - 1.0 * bool(_EMPTY.match(bare))
-            + (":" in bare)
-            + 0.5 * (len(bare) < 160)
+            -1.0 * ("warning" in text[:24].lower())
+            + 2.0 * bool(cues.GENERIC_ERROR.search(text))
+            + 2.0 * bool(_PLACE.match(text))
+            + 1.5 * bool(_RAISED.match(text))
+            - 1.5 * ("print(" in text)
+            - 1.0 * bool(_EMPTY.match(text))
+            + (":" in text)
+            + 0.5 * (len(text) < 160)
             + (0.3 if not best else 0)
         )
         if weight > score:
-            best, score = bare, weight
+            best, score = text, weight
     if score < 2 and named:
         return clip(named, 120)
     return clip(f"{named}: {best}" if named and named not in best else best, 130) if score >= 2 else ""

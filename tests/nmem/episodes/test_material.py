@@ -31,7 +31,7 @@ def test_telling_deeds_come_first_and_results_are_kept() -> None:
     assert done == [
         "answered by the user: Keep Redis? -> yes, keep it",
         "committed 3f9ac21be0 Mend it",
-        "test `pytest -q` FAILED -> 1 failed, 3 passed",
+        "test `pytest -q` FAILED -> 1 failed, 3 passed; passed later",
         "test `pytest -q` -> 4 passed",
         "edited src/a.py",
         "command `python score.py` -> F1 .81",
@@ -45,10 +45,12 @@ def _pytest(at: int, response: str, outcome: str = FAILED) -> Action:
 
 
 def test_what_failed_again_is_told_once_and_what_passed_beside_it() -> None:
-    assert material.deeds([_pytest(1, "E one"), _pytest(2, "E two")]) == ["test `pytest` FAILED 2 times -> E one"]
+    assert material.deeds([_pytest(1, "E one"), _pytest(2, "E two")]) == [
+        "test `pytest` FAILED 2 times -> E one / E two"
+    ]
     passed = _pytest(1, "3 passed", OK)
     assert material.deeds([passed, _pytest(2, "E one"), _pytest(3, "E two")]) == [
-        "test `pytest` FAILED 2 times -> E one",
+        "test `pytest` FAILED 2 times -> E one / E two",
         "test `pytest` -> 3 passed",
     ]
 
@@ -65,7 +67,11 @@ def test_a_session_is_shown_turn_by_turn_with_the_closing_words_of_each(record: 
     assert [turn.prompt[:11] for turn in shown.turns] == ["The invoice", "no, the cou"]
     assert shown.turns[0].said.startswith("The coupon was applied twice")
     assert shown.turns[1].said.startswith("The invoice test still fails"), "not what was only thought"
-    assert shown.turns[0].did[0].endswith("FAILED 2 times -> E AssertionError: expected 12, got 24")
+    assert (
+        shown.turns[0]
+        .did[0]
+        .endswith("FAILED 2 times -> E AssertionError: expected 12, got 24 / E AssertionError: expected 12, got 0")
+    )
     assert material.read(record.db, "coupon", shown.ids[1]).turns == [shown.turns[1]]
 
 
