@@ -159,6 +159,8 @@ def test_a_page_tells_each_thing_once() -> None:
         "Tests passed at the end; the user accepted it", (stated, "Edited window.go"), (decided,), ("lint failed once",)
     )  # fmt: skip
     assert stories.once(ended, "", ("The agent reported: Padding is gone.",), (), ()) == (ended, (), (), ())
+    count = f"4 changed files not committed; {quote}"
+    assert stories.once(count, "", (stated,), (), ()) == (count, (stated,), (), ()), "a count alone is no end"
 
 
 def test_a_summary_tells_the_same_end(mended: Recorded, db_path: str) -> None:
