@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from nmem.llm.facts import LINES, UNITS, Facts, fold, name_forms, numbers_in, spelled, words
 
-_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!etc\.)\s+|(?<=[。！？])|\s*\n\s*")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!etc\.)(?<!\n\d\.)\s+|(?<=[。！？])|\s*\n\s*")
 _QUOTED = re.compile(r"`+([^`\n]+)`+")
 _MEASURE = re.compile(rf"[-+~]?\d+(?:[.,]\d+)*(?:{UNITS})?")
 _DOTTED = re.compile(r"(?:[\w@~-]|\.(?=\w))[\w.+@~-]*\.[a-z_]\w{0,15}|\.[a-z_][\w.-]+")
@@ -96,7 +96,7 @@ def _known(name: str, facts: Facts) -> bool:
     if _MEASURE.fullmatch(name) and not _HASH.fullmatch(name):
         return True
     bare = LINES.sub("", name).rstrip("/").replace("\\", "/")
-    if bare in facts.names:
+    if bare in facts.names or bare.lstrip("/") in facts.names:
         return True
     if _SHORT_HASH.fullmatch(bare):
         return any(each.startswith(bare) and _HASH.fullmatch(each) for each in facts.names)
@@ -193,7 +193,7 @@ NUMBERED = frozenset(("passed", "failed"))
 """Ends that are counted: a number beside one of them belongs to it."""
 _DENIES = re.compile(
     r"(?:\bnot\b|\bnothing\b|\bno\b(?!,)|\bnone\b|\bnever\b|n['’]t\b|\bwithout\b|\bcannot\b|\bneither\b|\bnor\b"
-    r"|\bbefore\b"
+    r"|\bbefore\b(?! (?:it|they) )"
     r"|\buntil\b|\bnão\b|\bnada\b|\bsem\b|\bnunca\b|\bnenhum|\bnicht\b|\bnichts\b|\bkein\w*|\bohne\b|\bnie\b|\bsin\b)"
     r"[^.;,。、]{0,40}$",
     re.IGNORECASE,

@@ -47,6 +47,8 @@ _STOP_WORDS = """
     sua também tem uma usuário pediu decidiu quis vinha con del el en los las una unos fue han hay sus usuario pidió"""
 _STOP = frozenset(_STOP_WORDS.split())
 _FOR_NAMES = re.compile(r"`+")
+_BOLD_NAME = re.compile(r"(?<=[a-z]\.)\*\*(\w+)\*\*")
+"""`Request.**init**`: a name that went through Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,15 @@ class Row:
     @cached_property
     def whole(self) -> Place:
         return Place(self.text, gather([_bare(self.text)]), fold(self.text))
+
+    @cached_property
+    def windows(self) -> list[Place]:
+        """Every sentence with the one after it, and lists and code with the line that introduces them; what was done
+        for one request is one place."""
+        if self.lines or len(self.places) < 2:
+            return [self.whole]
+        pairs = [f"{one.text} {two.text}" for one, two in zip(self.places, self.places[1:], strict=False)]
+        return [Place(text, gather([_bare(text)]), fold(text)) for text in [*pairs, *_introduced(self.text)]]
 
 
 @dataclass
@@ -141,11 +152,21 @@ class Ground:
         strange = [word for word in wanted if not _has(word, union)] or [sentence[:40]]
         if goal:
             return [] if share >= _GOAL else strange
-        windows = [pair for row in rows for pair in _windows(row)]
+        windows = [window for row in rows for window in row.windows]
         least = _WISH if claims.PERSON.search(sentence) else _SHARE
-        if not wanted or share < least or max((_covered(wanted, one) for one in windows), default=0.0) < _HOME:
+        if not wanted or share < least or not _at_home(sentence, windows):
             return strange
-        return _apart(sentence, windows) or _ended(sentence, rows) or _wished(sentence, rows) or _why(sentence, rows)
+        apart = _apart(sentence, windows, self._changed(rows))
+        return apart or _ended(sentence, rows) or _wished(sentence, rows) or _why(sentence, rows)
+
+    def _changed(self, rows: Sequence[Row]) -> Facts:
+        """The files that were changed in the turns of some rows: a sentence may name them beside any change there."""
+        did = [self.rows[id_].text for row in rows if (id_ := f"{DONE}{row.id[1:]}") in self.rows]
+        return gather(line.partition(" ")[2] for text in did for line in CHANGED.findall(text))
+
+
+CHANGED = re.compile(r"(?m)^(?:edited|wrote) .*")
+"""Lines of what was done that name changed files."""
 
 
 def _before(row: Row) -> str:
@@ -189,7 +210,7 @@ def _stem(word: str) -> str:
 
 
 def _bare(text: str) -> str:
-    return _FOR_NAMES.sub(" ", text)
+    return _BOLD_NAME.sub(r"__\1__", _FOR_NAMES.sub(" ", text))
 
 
 def _union(rows: Sequence[Row]) -> Place:
@@ -241,30 +262,53 @@ _SINCE = re.compile(r"\b(?:is|are|was|were|has|have) now\b|(?<!\bright )\bnow (?
 """Words that tell of a change by the work: "falls now back", not "Now I see"."""
 
 
-def _windows(row: Row) -> list[Place]:
-    """Every sentence of a row with the one after it; what was done for one request is one place."""
-    if row.lines or len(row.places) < 2:
-        return [row.whole]
-    return [
-        Place(f"{one.text} {two.text}", gather([_bare(one.text), _bare(two.text)]), f"{one.folded} {two.folded}")
-        for one, two in zip(row.places, row.places[1:], strict=False)
-    ]
+def _introduced(text: str) -> list[str]:
+    """What lines that end with a colon introduce, with them: a list or code, up to the next heading or paragraph."""
+    out: list[str] = []
+    block: list[str] = []
+    inside = False
+    for line in [*text.split("\n"), "#"]:
+        bare = line.strip()
+        inside ^= bare.startswith("```")
+        if block and not inside and bare and (bare[0] == "#" or not (_ITEM.match(bare) or block[-1][-1] in ":`")):
+            out.append("\n".join(block)[:_BLOCK])
+            block = []
+        if bare and (block or bare[-1] in ":："):
+            block.append(bare)
+    return [one for one in out if "\n" in one]
 
 
-def _apart(sentence: str, windows: Sequence[Place]) -> list[str]:
+_ITEM = re.compile(r"[-*•+`]|\d+[.)]")
+_BLOCK = 700
+"""Characters of a list or of code that are one place with what introduces them."""
+
+
+def _at_home(sentence: str, windows: Sequence[Place]) -> bool:
+    """Whether one place has half of a sentence's words, or each of its facts has such a place."""
+    return all(
+        max((_covered(wanted, one) for one in windows), default=0.0) >= _HOME
+        for fact in _FACTS.split(sentence) if (wanted := content(fact))
+    )  # fmt: skip
+
+
+def _apart(sentence: str, windows: Sequence[Place], changed: Facts) -> list[str]:
     """Names and numbers that are not beside each other in any place; among signs of the East each Latin word is one.
 
-    Where ", and" joins two facts, each has a place of its own.
+    Where a comma joins two facts, each has a place of its own; the name of a changed file has its place in the records.
     """
     east = bool(_EAST.search(sentence))
     for fact in _FACTS.split(sentence):
-        names = [word for word in content(fact) if not _EAST.match(word) and (east or not word.isalpha())]
+        names = [
+            word for word in content(fact)
+            if not _EAST.match(word) and (east or not word.isalpha()) and word not in changed.names
+        ]  # fmt: skip
         if len(names) > 1 and not any(all(_has(name, place) for name in names) for place in windows):
             return names
     return []
 
 
-_FACTS = re.compile(r", (?:and|und|y|e) ")
+_FACTS = re.compile(r", (?:(?:and|und|y|e|while|whereas|but|so|während|aber) |(?=`))|;\s*")
+"""What joins two facts in one sentence."""
 
 
 def _ended(sentence: str, rows: Sequence[Row]) -> list[str]:
@@ -286,7 +330,7 @@ def _counts(sentence: str, kind: str) -> set[str]:
     """The numbers that belong to an end of a kind that is counted."""
     if kind not in claims.NUMBERED:
         return set()
-    sides = claims.halves(sentence) or (sentence,)
+    sides = [side for part in _FACTS.split(sentence) for side in claims.halves(part) or (part,)]
     return set().union(*(numbers(fold(side)) for side in sides if claims.ENDS[kind].search(side)))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nmem.llm import claims
-from nmem.llm.grounding import DONE, PERSON, Ground, cited, tells_change
+from nmem.llm.grounding import CHANGED, DONE, PERSON, Ground, cited, tells_change
 
 FAILED = " FAILED"
 """What follows a command that failed, in what was done for a prompt."""
@@ -45,12 +45,8 @@ def _outcome(said: str, ground: Ground) -> str:
     told, turns = ground.text(said), sorted({int(id_[1:]) for id_ in ground.rows})
     cites = [int(id_[1:]) for _, ids in cited(said) for id_ in ids]
     did = ground.rows.get(f"{DONE}{turns[-1]}") if turns else None
-    earlier = bool(told and cites) and max(cites) < turns[-1] and did is not None and _CHANGED.search(did.text)
+    earlier = bool(told and cites) and max(cites) < turns[-1] and did is not None and CHANGED.search(did.text)
     return f"before the last request: {told}" if earlier else told
-
-
-_CHANGED = re.compile(r"(?m)^(?:edited|wrote) ")
-"""How rows of what was done begin that tell of changed files."""
 
 
 def _obstacle(said: str, ground: Ground) -> str:
