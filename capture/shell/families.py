@@ -28,14 +28,14 @@ _WORDS = {
     word: family
     for family, listed in (
         ("test", "test tests testing e2e spec specs jest vitest cypress playwright pytest unittest coverage smoke"),
-        ("test", "integration unit verify"),
+        ("test", "integration unit verify runtests"),
         ("build", "build compile bundle dist"),
         ("lint", "lint format fmt typecheck types tsc eslint prettier check mypy ruff clippy style linter validate"),
         ("install", "install bootstrap deps"),
     )
     for word in listed.split()
 }
-_SCRIPTED = words("test tests spec build lint install")
+_SCRIPTED = words("test tests runtests spec build lint install")
 _EXTENSIONS = words("sh bash zsh py js mjs cjs ts mts tsx rb pl ps1 bat cmd php fish exs jl")
 _MODULES = {
     "pytest": "test", "unittest": "test", "tox": "test", "nox": "test", "doctest": "test", "nose2": "test",
@@ -67,6 +67,8 @@ def _families(argv: list[str], depth: int) -> tuple[str, ...]:
     name = program(argv[0])
     if len(argv) == 2 and argv[1] in ("--version", "--help", "-V", "-h", "version", "help") and name != "git":
         return ()
+    if argv[0] in ("bin/test", "./bin/test"):
+        return ("test",)
     special = _SPECIAL.get(name)
     if special is not None:
         return special(name, argv)
@@ -221,6 +223,8 @@ def _python(_: str, argv: list[str]) -> tuple[str, ...]:
             rest = argv[at + 1 :]
             if module == "pip" and _QUERIES.intersection(rest[1:2]):
                 return ()
+            if module == "django":
+                return ("test",) if rest[1:2] == ["test"] else ()
             return _one(_MODULES.get(module, "")) or (families(rest) if family_of(module) else ())
         if argv[at] in ("-c", "-"):
             return ()

@@ -7,7 +7,7 @@ something; a page, a file's content or what a network program answered is not sh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
@@ -19,6 +19,7 @@ from nmem.episodes.narrate.turns import REASON
 from nmem.episodes.reading import action
 from nmem.episodes.unit import BROKEN_OFF
 from nmem.llm import story
+from nmem.llm.claims import sentences
 from nmem.llm.session_prompt import Turn
 
 _DONE = """
@@ -72,15 +73,37 @@ def _turn(turn: history.Turn, done: dict[int, list[Action]], said: Sequence[tupl
     last = dict(own)
     stopped = [_STOP] * (next((text for kind, text in reversed(own) if kind != "thinking"), "") == STOPPED)
     words = last.get("closing") or last.get("thinking") or str(turn["agent"]["said"])
-    return Turn(turn["text"], float(turn["gap_minutes"] or 0), [*stopped, *deeds(actions)], words)
+    by_the_way = [(at, text) for at, kind, text in said if kind == "thinking" and turn["at"] <= at <= turn["last_at"]]
+    return Turn(turn["text"], float(turn["gap_minutes"] or 0), [*stopped, *deeds(actions, _comments(actions, by_the_way))], words)
 
 
-def deeds(actions: Sequence[Action]) -> list[str]:
-    """What was done, a line each, the telling ones first: answers of the person, commits, checks, edits, commands."""
+def _comments(actions: Sequence[Action], said: Sequence[tuple[int, str]]) -> dict[str, str]:
+    """What the agent said directly after the newest run of a check that was not seen to pass, by the check's name."""
+    found: dict[str, str] = {}
+    ends = [*(one.at for one in actions[1:]), 1 << 62]
+    for one, end in zip(actions, ends, strict=False):
+        if one.obs_type in _CHECKS and one.outcome != OK:
+            rows = [row for at, text in said if one.at < at <= end for row in sentences(text)]
+            telling = [row for row in rows if not row.endswith((":", "：")) and len(row) > _TELLING][:1]
+            found[_failing(one)] = f"; the agent then: “{_line(telling[0], _RESULT)}”" if telling else ""
+    return found
+
+
+_TELLING = 24
+"""Characters of a sentence that is more than "Perfect!"."""
+
+
+def deeds(actions: Sequence[Action], comments: Mapping[str, str] | None = None) -> list[str]:
+    """What was done, a line each, the telling ones first: answers of the person, commits, checks, edits, commands.
+
+    `comments`: what the agent said of checks, by their names.
+    """
     lines: list[tuple[int, str]] = []
     tries = _tries(actions)
+    comments = comments or {}
     told: set[str] = set()
     for one in actions:
+        name = _failing(one)
         if one.refused and one.obs_type == "plan" and not REASON.search(one.response):
             lines.append((0, "a plan was put to the user and not carried out here"))  # elsewhere, for all one knows
         elif one.refused:
@@ -91,13 +114,14 @@ def deeds(actions: Sequence[Action]) -> list[str]:
             lines.append((1, _commit(one)))
         elif one.obs_type == "git_push" and one.outcome == OK:
             lines.append((1, f"pushed {one.told('push').get('branch') or ''}".strip()))
-        elif _goes_wrong(one) and tries[name := _failing(one)].failures > 1:
+        elif _goes_wrong(one) and tries[name].failures > 1:
             if name not in told:
-                lines.append((2, f"{name}{story.FAILED} {tries[name].told()}"))
+                lines.append((2, f"{name}{story.FAILED} {tries[name].told()}{comments.get(name, '')}"))
             told.add(name)
         elif one.obs_type not in _LOOKS and one.obs_type not in _EDITS and (line := _ran(one)):
             checked = one.obs_type in _CHECKS or one.outcome == FAILED
-            lines.append((3 if checked else 5, line + tries[_failing(one)].after * (one.outcome == FAILED)))
+            after = tries[name].after * (one.outcome == FAILED) + comments.get(name, "") * (one.outcome != OK)
+            lines.append((3 if checked else 5, line + after))
     lines += [(4, line) for line in _touched(actions)]
     lines.sort(key=lambda each: each[0])
     seen = dict.fromkeys(line for _, line in lines)

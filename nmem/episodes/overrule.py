@@ -107,8 +107,11 @@ def _came(facts: str, told: str) -> str:
 def _stood(facts: str, told: str) -> str:
     """The model's obstacle, then the records' where it is another; alone where both name one failed command.
 
-    The records count failures and name the cure. A single failure that went away is left out beside the model's.
+    The records count failures and name the cure. A single failure that went away is left out beside the model's. Of a
+    failed command that the records do not tell as an obstacle they know that it was a slip.
     """
+    if _RAN_FAILED.search(told):
+        told = told if _FAILS.search(facts) else ""
     if not facts or not told:
         return told or facts
     name, failed, _ = facts.partition(" failed")
@@ -123,6 +126,8 @@ _ALIKE = 0.5
 _STOP = re.compile(r"[^\s.]\. ")
 """Ends a sentence: a dot in the name of a file has no space after it, one that stands for a folder has one before."""
 _FAILS = re.compile(r"\b(?:fail|err)", re.IGNORECASE)
+_RAN_FAILED = re.compile(r"\bFAILED\b")
+"""How a model quotes a line about a command that failed."""
 
 
 def _went_away(facts: str) -> bool:

@@ -104,6 +104,8 @@ class Struggle:
     """It failed after the work had been edited, and it took another edit of the work to get past that."""
     lone: bool = False
     """It runs a script that the episode made, and did so once."""
+    made: bool = False
+    """It runs a script that the episode made outside the folders of tests: no test of the project's."""
 
     @property
     def weighty(self) -> list[str]:
@@ -149,7 +151,13 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
             one.probe |= one.trial
     if failed_ones:
         _judge_ends(episode, failed_ones, files)
+    outside = {path: made and not _IN_TESTS.search(path) for path, made in files.items()}
+    for one in found.values():
+        one.made = _runs_made(one, outside)
     return list(found.values())
+
+
+_IN_TESTS = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|testing)/")
 
 
 def _judge_fault(one: Struggle | None, files: dict[str, bool]) -> None:
@@ -167,7 +175,8 @@ def _judge_fault(one: Struggle | None, files: dict[str, bool]) -> None:
 
 def _runs_made(one: Struggle, files: dict[str, bool]) -> bool:
     """Whether a struggle runs a script that the episode made."""
-    return bool(_SCRIPT.match(one.name)) and any(_named_in(one.command, path) for path in files if files[path])
+    called = f"{one.name} {one.command}"
+    return bool(_SCRIPT.match(one.name)) and any(_named_in(called, path) for path in files if files[path])
 
 
 def _named_in(command: str, path: str) -> bool:

@@ -283,6 +283,8 @@ def _is_claim(one: Sentence) -> bool:
         return False
     if one.label and (cues.LEFT_LABEL.search(one.label) or cues.ADDRESSED.search(one.label)):
         return False
+    if _ANALYSIS.search(one.label):
+        return False
     if cues.LEFT.search(text) or cues.ADDRESSED.search(text):
         return False
     if text[:1].islower() or text.endswith((":", "：")):
@@ -306,6 +308,12 @@ def _is_claim(one: Sentence) -> bool:
     return one.item and bool(cues.IMPERATIVE.match(text)) and bool(one.label and cues.BASE_LABEL.search(one.label))
 
 
+_ANALYSIS = re.compile(
+    r"(?:analysis|\b(?:root )?cause|\bthe (?:problem|bug|issue)|\bproblem|background|diagnosis|investigation|before)"
+    r"\W*(?: / |$)",
+    re.IGNORECASE,
+)
+"""A heading below which items say how things were."""
 _STATED = 4
 _IS_DONE = re.compile(
     r"(?:what(?:'s| is| was) )?(?:done|completed|finished|working|완료|완료된 작업|feito)\W*$", re.IGNORECASE
