@@ -37,7 +37,9 @@ _SETUP = re.compile(
 """What ran was not the work: the call, the interpreter, a package, or the script itself is at fault."""
 _MANY = 3
 """Failures for one kind of reason that are no slip, although no edit of the work was needed to get past them."""
-_SCRIPT = re.compile(r"(?:python|node|bun|deno|ruby|perl|php|bash|sh)[\d.]* (?:\(|\S+\.\w+\b)")
+_SCRIPT = re.compile(
+    r"(?:python|node|bun|deno|ruby|perl|php|bash|sh)[\d.]* (?:\(|\S+\.\w+\b)|(?:python[\d.]* -m )?pytest \S+\.py\b"
+)
 _PYTHON = re.compile(r"^python[\d.]+ ")
 _NUMBERS = re.compile(r"[\d\W_]+")
 _PUSHING = re.compile(
@@ -78,7 +80,8 @@ class Struggle:
     misused: bool = False
     """It failed because there is no such program or subcommand, not because of the work."""
     trial: bool = False
-    """It runs a file that the episode made and took away again: its failure is no end of the work."""
+    """It runs a file that the episode made and took away again, or that the agent has done with: its failure is no end
+    of the work."""
     cure: str = ""
     """The call that passed in the end, where that was another one and no edit explains it."""
     waited: str = ""
@@ -154,6 +157,8 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
     outside = {path: made and not _IN_TESTS.search(path) for path, made in files.items()}
     for one in found.values():
         one.made = _runs_made(one, outside)
+        if one.made and one.end == _VOUCHED:
+            one.trial = one.probe = True
     return list(found.values())
 
 
@@ -216,13 +221,14 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle], files: dict[str, 
             one.end = (
                 ", then passed by the agent's word"
                 if ran
-                else " and was not seen to pass; the agent said that tests do"
+                else _VOUCHED
             )
         elif one.settled:
             one.end = ", then the work was committed"
         one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
 
 
+_VOUCHED = " and was not seen to pass; the agent said that tests do"
 _FORGE = re.compile(r"gh (?:pr checks|run (?:watch|view))\b")
 """Commands that tell how checks on the forge went."""
 
