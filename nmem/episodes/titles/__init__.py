@@ -234,6 +234,8 @@ def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, 
     texts = [text for ask in asks[opening:] for text in (ask.title, *ask.sentences)]
     found = weighed(phrases(texts + said), known)
     told = choose(found, does, ROOM - len(does) - bool(does))
+    if does and told:
+        told = list(dict.fromkeys([_without_verb(told[0]), *told[1:]]))
     best = f"{does} {together(told, ROOM - len(does) - bool(does))}".strip() if told else ""
     least = worth(best, known)
     commits = [fit(_REFERENCE.sub("", _TYPE.sub("", one))) for one in material.commits]
@@ -248,6 +250,26 @@ def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, 
     if not does and (len(told) > 1 or _DENSE.search(best)) and (first := _first(asks[opening : opening + 3])):
         return first
     return fit(best) if len(keys(best)) >= _TELLING and " " in best else ""
+
+
+def _without_verb(phrase: str) -> str:
+    """A phrase without the verb that it begins with, since the title has one: "skips the cache", "create commits"."""
+    first, _, rest = phrase.partition(" ")
+    if not rest or first.lower() not in _VERB_FORMS:
+        return phrase
+    words = rest.split(" ")
+    while len(words) > 1 and words[0].lower() in _BEFORE_NOUNS:
+        words.pop(0)
+    return " ".join(words)
+
+
+_BEFORE_NOUNS = listed("at directly for from in into of on to with")
+_VERB_FORMS = listed(
+    """add allow allows appear appears blocks break breaks causes contain contains crash crashes create creates do does
+    explain fail fails find forget forgets gets give gives goes happen happens hang hangs have ignore ignores introduces
+    keep keeps live lives lose loses make makes need needs overwrites point points put read remove replace return
+    returns run says see seems show skip skips take takes tell tells throw throws use wants write writes"""
+)
 
 
 def _tagged(text: str, found: Sequence[Weighed]) -> str:
