@@ -74,7 +74,8 @@ def _turn(turn: history.Turn, done: dict[int, list[Action]], said: Sequence[tupl
     stopped = [_STOP] * (next((text for kind, text in reversed(own) if kind != "thinking"), "") == STOPPED)
     words = last.get("closing") or last.get("thinking") or str(turn["agent"]["said"])
     by_the_way = [(at, text) for at, kind, text in said if kind == "thinking" and turn["at"] <= at <= turn["last_at"]]
-    return Turn(turn["text"], float(turn["gap_minutes"] or 0), [*stopped, *deeds(actions, _comments(actions, by_the_way))], words)
+    did = [*stopped, *deeds(actions, _comments(actions, by_the_way))]
+    return Turn(turn["text"], float(turn["gap_minutes"] or 0), did, words)
 
 
 def _comments(actions: Sequence[Action], said: Sequence[tuple[int, str]]) -> dict[str, str]:

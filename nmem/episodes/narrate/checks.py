@@ -147,19 +147,22 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
         if action.obs_type not in FOLLOWED or _compares(action):
             continue
         _note(found, action, judged(action), files)
-    failed_ones = [one for one in found.values() if one.failures]
-    if trials:
-        for one in found.values():
-            one.trial = any(name in f"{one.name} {one.command}" for name in trials)
-            one.probe |= one.trial
-    if failed_ones:
+    _judge(episode, list(found.values()), files, trials)
+    return list(found.values())
+
+
+def _judge(episode: Episode, found: list[Struggle], files: dict[str, bool], trials: frozenset[str]) -> None:
+    """What became of each, and which of them run no check of the project but a script made for the moment."""
+    for one in found if trials else ():
+        one.trial = any(name in f"{one.name} {one.command}" for name in trials)
+        one.probe |= one.trial
+    if failed_ones := [one for one in found if one.failures]:
         _judge_ends(episode, failed_ones, files)
     outside = {path: made and not _IN_TESTS.search(path) for path, made in files.items()}
-    for one in found.values():
+    for one in found:
         one.made = _runs_made(one, outside)
         if one.made and one.end == _VOUCHED:
             one.trial = one.probe = True
-    return list(found.values())
 
 
 _IN_TESTS = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|testing)/")
@@ -218,11 +221,7 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle], files: dict[str, 
             one.end = ", then passed by the agent's word" * vouched(episode, one.last_at, cues.CI_PASSES)
         elif one.kind in _CHECKS and not _explained(failed, after) and vouched(episode, one.last_at):
             ran = one.open or one.settled
-            one.end = (
-                ", then passed by the agent's word"
-                if ran
-                else _VOUCHED
-            )
+            one.end = ", then passed by the agent's word" if ran else _VOUCHED
         elif one.settled:
             one.end = ", then the work was committed"
         one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
