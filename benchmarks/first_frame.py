@@ -76,7 +76,8 @@ def compared(programs: Mapping[str, tuple[list[str], bytes]], runs: int) -> dict
 
 def with_data(path: str) -> tuple[list[str], bytes]:
     """The cockpit over a database, until it shows what is in it."""
-    return [sys.executable, "-m", "nmem", "tui", "--db", path], b"Stream"
+    os.environ["NMEM_DB"] = path
+    return [sys.executable, "-m", "nmem", "tui"], b"Stream"
 
 
 def ratio(times: Times, bare: Times, at: int = 0) -> float:
@@ -92,9 +93,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     db = options.db or str(Path(tempfile.mkdtemp()) / "none.db")
-    ours_argv = [sys.executable, "-m", "nmem", "tui", *(["--db", options.db] if options.db else [])]
-    os.environ["NMEM_DB"] = db  # without --db an absent database is no mistake
-    marker = b"Stream" if options.db else b"nmem init"
+    ours_argv, marker = with_data(db)
+    marker = marker if options.db else b"nmem init"
     times = compared({"first": (ours_argv, b"palette"), "full": (ours_argv, marker)}, options.runs)
     figures: dict[str, float] = {"runs": options.runs}
     for at, unit in enumerate(("ms", "cpu_ms")):

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import signal
-import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import click
 
 from capture import paths
 from nmem import database
-from nmem.errors import NmemError, OlderDatabase
+from nmem.errors import NmemError
 from nmem.own_process import words
 from nmem.text import printable
-
-if TYPE_CHECKING:
-    from nmem_tui.app import Cockpit
-    from nmem_tui.config import Own
+from nmem_tui import launch
 
 
 @click.command()
@@ -63,68 +56,11 @@ def command(
     demo = demo or (or_demo and not database.recorded(path))
     if db and not demo and not os.path.exists(db):  # noqa: PTH110 -- pathlib is not loaded yet here
         raise NmemError(f"no such database: {printable(db)}")
-    if path == paths.database() and not (demo or read_only):
-        _current(path)  # another file that is named, a backup perhaps, is left as it is
     if serve:
         _serve(place, path, port)
         return
-    if not _terminal():
-        raise NmemError("the cockpit needs a terminal")
-    gc.disable()  # until the first frame: what is imported and set up is no garbage; see nmem_tui.idle
-    try:
-        _open(place, path, project=project, theme=theme, demo=demo, read_only=read_only)
-    finally:
-        gc.enable()
-
-
-def _open(place: str, path: str, *, project: str, theme: str, demo: bool, read_only: bool) -> None:
-    """Until the person leaves it; the demo has a database of its own."""
-    from nmem_tui import idle  # on use: start-up stays short
-    from nmem_tui.app import Cockpit
-    from nmem_tui.model import locations
-
-    idle.share_heap()
-    idle.spare_strips()
-    if not demo:
-        where, own = locations.parse(place, path), _configured()
-        _run(Cockpit(
-            path, project=project, home=_folder(), theme=theme or own.theme, symbols=own.symbols,
-            colours=own.colours, link=where, keys=own.keys, read_only=read_only, wrong=own.wrong,
-        ))  # fmt: skip
-        return
-    from nmem.demo import remove, temporary  # on use: start-up stays short
-
-    path = temporary()
-    try:
-        own = _configured()
-        _run(Cockpit(
-            path, theme=theme or own.theme, symbols=own.symbols, colours=own.colours, keys=own.keys, demo=True,
-            read_only=read_only, wrong=own.wrong,
-        ))  # fmt: skip
-    finally:
-        remove(path)
-
-
-def _run(app: Cockpit) -> None:
-    """Until the person leaves it; a fault, whose traceback the library prints, ends the command with its code."""
-    if hangup := getattr(signal, "SIGHUP", None):
-        signal.signal(hangup, signal.SIG_DFL)  # ignored, as under nohup, keys of a lost terminal are waited for busily
-    app.run()
-    if app.return_code:
-        raise click.exceptions.Exit(app.return_code)
-
-
-def _current(path: str) -> None:
-    """What an older nmem made is brought up to date first; what goes wrong with that, the cockpit says in place."""
-    try:
-        database.reader(path).close()
-    except OlderDatabase:
-        from nmem import upgrade  # on use: start-up stays short
-
-        click.echo("upgrading the memory to this version ...", err=True)
-        upgrade.ready(path)
-    except NmemError:
-        return
+    if code := launch.here(path, place, project=project, theme=theme, demo=demo, read_only=read_only):
+        raise click.exceptions.Exit(code)
 
 
 def _serve(place: str, path: str, port: int) -> None:
@@ -133,14 +69,6 @@ def _serve(place: str, path: str, port: int) -> None:
 
     locations.parse(place, path)
     begin([*options(click.get_current_context()), "--", place], port)
-
-
-def _folder() -> str:
-    """Where it was started; empty where that folder is gone."""
-    try:
-        return os.getcwd()  # noqa: PTH109 -- pathlib is not loaded yet here
-    except OSError:
-        return ""
 
 
 def _check_theme(theme: str) -> None:
@@ -152,22 +80,6 @@ def _check_theme(theme: str) -> None:
     if not themes.known(theme):
         told = f"no theme is called {printable(theme)!r}: try dark, light, ansi, {', '.join(themes.NAMES)}"
         raise click.BadParameter(told, param_hint="--theme")
-
-
-def _terminal() -> bool:
-    """Whether there is one to read keys from and to draw on, or a page; a closed stream is None."""
-    if os.environ.get("TEXTUAL_DRIVER") == "nmem_tui.serve.driver:Served":
-        return True
-    able = os.environ.get("TERM", "") != "dumb"
-    return able and all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
-
-
-def _configured() -> Own:
-    """What the config file says, if there is a readable one."""
-    from nmem_tui.config import Own, read  # on use: start-up stays short
-
-    there = os.path.exists(paths.config())  # noqa: PTH110 -- pathlib is not loaded yet here
-    return read(paths.config()) if there else Own()
 
 
 _NEEDS = ("aiohttp", "textual_serve")

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
 from textual.binding import Binding, BindingsMap
 from textual.keys import Keys as Named
 from textual.keys import _character_to_key
@@ -161,6 +160,8 @@ def _all(known: BindingsMap) -> Iterable[Binding]:
 
 def say(own: Keys, faults: Iterable[str], *, as_json: bool) -> None:
     """Print all actions with the keys that they have; errors of the config file go to standard error."""
+    import click  # on use: start-up stays short
+
     from nmem.commands import terminal  # on use: start-up stays short
 
     for wrong in faults:

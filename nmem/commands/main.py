@@ -8,7 +8,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules, resolve_name
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -18,6 +18,9 @@ from nmem.commands import examples
 from nmem.errors import NmemError
 from nmem.store import project
 from nmem.text import lines, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COMMANDS: dict[str, str] = {
     "init": "connect nmem to your coding clients",
@@ -168,7 +171,7 @@ def main() -> None:
     whole()
     out = sys.stdout
     try:
-        code = _run()
+        code = exit_code(_run)
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else _failed(str(stop.code)) if stop.code else 0
         if sys.stdout is not out:  # click puts another one in the place of a closed one, and exits with 1
@@ -179,12 +182,17 @@ def main() -> None:
 
 
 def _run() -> int:
+    found = nmem.main(standalone_mode=False)
+    return found if type(found) is int else 0
+
+
+def exit_code(run: Callable[[], int]) -> int:
+    """What a command returns, or the code of what went wrong, which is said in one line. Raises what nobody expects."""
     try:
-        found = nmem.main(standalone_mode=False)
-        return found if type(found) is int else 0
+        return run()
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         return _failed("stopped")
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)

@@ -1,5 +1,5 @@
-"""The entry point of `nmem`: answers a plain `when` or `how` at once, and a shell that completes a word; hands the
-rest to the command line.
+"""The entry point of `nmem`: answers a plain `when` or `how` at once, and a shell that completes a word; opens the
+cockpit where no more is asked; hands the rest to the command line.
 
 An agent asks many times in a session; what reads options and draws tables takes longer to load than an answer.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
+from importlib import import_module
 
 QUICK = ("when", "how")
 
@@ -23,9 +25,25 @@ def main() -> None:
         code = _quick(sys.argv[1], asked)
         if code is not None:
             sys.exit(code)
+    if sys.argv[1:] == ["tui"] and None not in (sys.stdin, sys.stdout, sys.stderr):
+        sys.exit(_cockpit())
     from nmem.commands.main import main as whole  # on use: start-up stays short
 
     whole()
+
+
+def _cockpit() -> int:
+    """The exit code of the cockpit, which reads no option here; what goes wrong, the command line proper says."""
+    try:
+        return int(import_module("nmem_tui.launch").here())
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - what is not known is raised again
+        from nmem.commands.main import exit_code  # on use: start-up stays short
+
+        return exit_code(partial(_raise, error))
+
+
+def _raise(error: BaseException) -> int:
+    raise error
 
 
 def _quick(operator: str, asked: list[str]) -> int | None:

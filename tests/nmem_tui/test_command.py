@@ -97,7 +97,7 @@ def test_what_an_older_nmem_made_is_brought_up_to_date_before_it_opens(
         tables.ensure(db)
         db.execute("UPDATE nmem_schema SET version = ?", (tables.VERSION - 1,))
     monkeypatch.setattr("nmem.store.schema.MIGRATIONS", (*schema.MIGRATIONS[:-1], "CREATE TABLE brought (id);"))
-    monkeypatch.setattr("nmem_tui.command._terminal", lambda: True)
+    monkeypatch.setattr("nmem_tui.launch.terminal", lambda: True)
     monkeypatch.setattr("nmem_tui.app.Cockpit.run", lambda _self: None)
     done = CliRunner().invoke(command, more)
     assert done.exception is None
@@ -126,7 +126,7 @@ def test_a_fault_in_the_cockpit_ends_the_command_with_1(db_path: str, monkeypatc
     def fault(_app: Cockpit) -> None:
         raise LookupError("planted")
 
-    monkeypatch.setattr("nmem_tui.command._terminal", lambda: True)
+    monkeypatch.setattr("nmem_tui.launch.terminal", lambda: True)
     monkeypatch.setattr("nmem_tui.app.Cockpit._begin", fault)
     monkeypatch.setattr("nmem_tui.app.Cockpit.run", lambda app: App.run(app, headless=True))
     done = CliRunner().invoke(command, [])

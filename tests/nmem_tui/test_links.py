@@ -90,7 +90,7 @@ NOT_THERE = [
 
 
 def test_what_is_not_there_is_said_in_a_line(made: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmem_tui.command._terminal", lambda: True)
+    monkeypatch.setattr("nmem_tui.launch.terminal", lambda: True)
     monkeypatch.setattr("nmem_tui.app.Cockpit.run", lambda _self: pytest.fail("it was opened"))
     for typed, said in NOT_THERE:
         with pytest.raises(NmemError) as raised:
@@ -105,7 +105,7 @@ def test_what_is_not_there_is_said_in_a_line(made: dict[str, int], monkeypatch: 
 
 def test_a_link_opens_through_the_command(made: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Any] = []
-    monkeypatch.setattr("nmem_tui.command._terminal", lambda: True)
+    monkeypatch.setattr("nmem_tui.launch.terminal", lambda: True)
 
     def keep(app: Any) -> None:
         opened.append(app)
