@@ -1,4 +1,4 @@
-"""Groups search hits by episode, the best episode first, as the retrieval engine ranks it (SQL).
+"""Groups search hits by episode, the best episode first, as the retrieval engine ranks it.
 
 An episode's relevance and its best row are added up; the episode stands first, and beneath it the rows that say it.
 """
@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from nmem.retrieval import engine
-from nmem.search import kinds, rank
+from nmem.search import kinds, rank, store
 from nmem.search.clock import Clock
-from nmem.search.conditions import Narrowed
-from nmem.search.fts import EPISODES
 from nmem.search.rank import Ranked
 from nmem.search.rows import Row
+from nmem.search.store import EPISODES, Narrowed, one_of
 
 MOST = 30
 """Episodes of a project that are taken from the engine."""
@@ -46,7 +45,7 @@ def related(db: Connection, text: str, narrow: Narrowed, now: int, clock: Clock)
     if where is None or narrow.filters.type or not text:
         return out
     found: list[engine.Found] = []
-    for project_id in narrow.projects or _latest(db):
+    for project_id in narrow.projects or store.latest_projects(db, _PROJECTS):
         found += engine.related(db, project_id, text, MOST)
         if clock.over():
             break
@@ -55,24 +54,12 @@ def related(db: Connection, text: str, narrow: Narrowed, now: int, clock: Clock)
         return out
     near = {one.unit_id: one.score * _fresh(one.at, now) / best for one in found if one.score >= _CLOSE * best}
     if near and (where.sql or where.sessions):
-        marks = ",".join("?" * len(near))
-        kept = db.execute(
-            "SELECT o.id FROM work_units o JOIN sessions s ON s.id = o.session_id"  # noqa: S608 - our own words
-            f" WHERE o.id IN ({marks}){where.sql}",
-            (*near, *where.values),
-        )
-        allowed = {row[0] for row in kept.fetchall()}
+        kept = store.fulfilling(db, EPISODES, one_of("o.id", list(near)) & where)
+        allowed = {row[0] for row in kept}
         near = {number: share for number, share in near.items() if number in allowed}
     out.shares = dict(sorted(near.items(), key=lambda pair: -pair[1])[:MOST])
     out.times = {one.unit_id: one.at for one in found}
     return out
-
-
-def _latest(db: Connection) -> list[int]:
-    rows = db.execute(
-        "SELECT project_id, max(at) FROM retrieval_docs GROUP BY project_id ORDER BY 2 DESC LIMIT ?", (_PROJECTS,)
-    )
-    return [row[0] for row in rows.fetchall()]
 
 
 def _fresh(at: int, now: int) -> float:
@@ -112,22 +99,10 @@ def ordered(
     return out + sorted(rest, key=lambda one: (-one.score, -one.row.at, one.row.id))
 
 
-_OF_PROMPTS = """
-SELECT p.id, coalesce(u.unit_id, (SELECT x.unit_id FROM prompts q JOIN unit_prompts x ON x.prompt_id = q.id
-  WHERE q.session_id = p.session_id AND q.source = 'user' AND q.at <= p.at ORDER BY q.at DESC, q.id DESC LIMIT 1))
-FROM prompts p LEFT JOIN unit_prompts u ON u.prompt_id = p.id WHERE p.id IN ({marks})
-"""
-_OF_OBSERVATIONS = """
-SELECT o.id, u.unit_id FROM observations o JOIN unit_prompts u ON u.prompt_id = o.prompt_id WHERE o.id IN ({marks})
-"""
-_STATEMENTS = {"prompts": _OF_PROMPTS, "observations": _OF_OBSERVATIONS}
-
-
 def units(db: Connection, rows: Sequence[Row]) -> dict[str, int]:
     """Id of a hit -> the episode that it belongs to."""
     out = {row.id: row.number for row in rows if row.table == EPISODES.table}
-    for table, statement in _STATEMENTS.items():
+    for table in ("prompts", "observations"):
         ids = {row.number: row.id for row in rows if row.table == table}
-        found = db.execute(statement.format(marks=",".join("?" * len(ids))), list(ids)).fetchall()
-        out |= {ids[number]: unit_id for number, unit_id in found if unit_id}
+        out |= {ids[number]: unit_id for number, unit_id in store.units_of(db, table, list(ids)).items()}
     return out

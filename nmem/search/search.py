@@ -9,13 +9,12 @@ from sqlite3 import Connection
 from nmem.decisions import read as decided
 from nmem.episodes import open_ends
 from nmem.retention import journal
-from nmem.search import episodes, fts, gather, kinds, rank, typed, vocabulary
+from nmem.search import episodes, fts, gather, index_store, kinds, rank, typed
 from nmem.search import facets as counting
 from nmem.search.clock import Clock
-from nmem.search.conditions import Narrowed, narrowed
 from nmem.search.facets import Facets
-from nmem.search.fts import DOCS, EPISODES, OBSERVATIONS, PROMPTS, Found, Source, Where
-from nmem.search.gather import ALL, Gathered, Gatherer
+from nmem.search.fts import Found
+from nmem.search.gather import ALL, Gathered, Gatherer, narrowed
 from nmem.search.match import Matcher
 from nmem.search.meaning import Meaning, absent, meaning, unasked
 from nmem.search.page import NEWEST, RELEVANCE, Cursor, key
@@ -23,6 +22,7 @@ from nmem.search.query import Query, parse
 from nmem.search.rank import Ranked
 from nmem.search.rows import Row, rows
 from nmem.search.snippet import Snippet, snippet
+from nmem.search.store import DOCS, EPISODES, OBSERVATIONS, PROMPTS, Narrowed, Source, Where
 from nmem.search.text import fold
 
 PAGE = 20
@@ -311,7 +311,7 @@ def _dropped(db: Connection, query: Query, meant: Meaning, clock: Clock) -> list
     near: list[str] = []
     with clock.watching(db, lambda: None):
         # one by one: the words found before the clock breaks off stay
-        near += (word for one in none if not clock.over() and (word := vocabulary.nearest(db, fold(one))))
+        near += (word for one in none if not clock.over() and (word := index_store.nearest(db, fold(one))))
     meant_so = f"; did you mean: {', '.join(near)}?" if near else ""
     return [
         *([f"no record contains: {', '.join(none)}{meant_so}"] if none else []),
