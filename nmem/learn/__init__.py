@@ -7,7 +7,8 @@ remedies    what changed between a failing run and the next passing one
 kinds       a module for each kind of learning: its words, what one session says of it, what several say together
 promote     a skill as a client's own or as a /how entry; skill_use: whether skills are followed
 patterns    a pattern, what it is made of, and how often is often (config: as the person has set it)
-store       the rows (SQL)
+store       learnings as they stand (SQL); findings_store: what sessions say
+learned     makes learnings of what a project's sessions say
 refresh     brings the rows up to date with the sessions
 heat        how often and how lately, as 0 to 100
 warnings    learnings that an episode runs into again

@@ -1,4 +1,4 @@
-"""Finds what fixed an error before, by its text (SQL): from learnings first, then from single sessions.
+"""Finds what fixed an error before, by its text: from learnings first, then from single sessions.
 
 Unlike a hook this reads errors by all the rules, so an error is known whatever its paths, numbers and names. A person
 may also give a part of an error: `nearest` finds what has its words, and says which.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sqlite3 import Connection
 from typing import Any
 
-from nmem.learn import met, read
+from nmem.learn import findings_store, met, read, store
 from nmem.learn.commands import normalise
 from nmem.learn.errors import Signature, signatures
 from nmem.learn.learning import ACCEPTED, FAILED_COMMAND, OPEN, RECURRING_ERROR, RESOLVED, SNOOZED, WEAK, Learning
@@ -110,18 +110,12 @@ def _learnings(db: Connection, now: int, project_id: int | None) -> Iterator[tup
     """What several sessions met and put right, with all that was kept of how it was said."""
     for one in read.learnings(db, now, project_id, _STATES, kinds=(FAILED_COMMAND, RECURRING_ERROR)):
         if one.remedy:
-            yield _learned(one), " ".join((one.title, one.key, *met.lines(db, one.id)))
+            yield _learned(one), " ".join((one.title, one.key, *store.lines(db, one.id)))
 
 
 def _single(db: Connection, project_id: int | None) -> Iterator[tuple[Fixed, str]]:
     """What one session met and put right, the newest first."""
-    rows = db.execute(
-        "SELECT f.session_id, f.key, f.data, p.name FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
-        " JOIN projects p ON p.id = f.project_id WHERE f.kind = 'error' AND (?1 IS NULL OR f.project_id = ?1)"
-        " ORDER BY s.last_at DESC LIMIT ?2",
-        (project_id, _SINGLE),
-    )
-    for session_id, key, data, project in map(tuple, rows.fetchall()):
+    for session_id, key, data, project in findings_store.errors(db, project_id, _SINGLE):
         found = json_object(data)
         title = str(found.get("title") or key)
         for each in found.get("failures", ()):
@@ -164,13 +158,7 @@ def _once(db: Connection, project_id: int | None, found: Sequence[Signature]) ->
     """How a session by itself put the same error right, the newest first; each fix once."""
     out: dict[str, Fixed] = {}
     for one in found:
-        rows = db.execute(
-            "SELECT f.session_id, f.data, p.name FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
-            " JOIN projects p ON p.id = f.project_id WHERE f.kind = 'error' AND f.key = ?"
-            " AND (? IS NULL OR f.project_id = ?) ORDER BY s.last_at DESC LIMIT ?",
-            (one.key, project_id, project_id, _ONCE),
-        ).fetchall()
-        for session_id, data, project in map(tuple, rows):
+        for session_id, _, data, project in findings_store.errors(db, project_id, _ONCE, one.key):
             for each in json_object(data).get("failures", ()):
                 fix = each.get("fix")
                 if fix and fix["text"] not in out:

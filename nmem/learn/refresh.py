@@ -14,8 +14,8 @@ from sqlite3 import Connection
 
 from capture.storage import store as base
 from nmem import tables
-from nmem.learn import find, kinds, sessions, store, warnings
-from nmem.learn.sessions import Found
+from nmem.learn import find, findings_store, kinds, learned, warnings
+from nmem.learn.findings_store import Found
 
 Beside = Callable[[Sequence[str]], Iterator[Found | None]]
 _WAIT = 10.0
@@ -52,7 +52,7 @@ def refresh(
     """
     done = Refreshed()
     at = now if patient else None
-    waiting = sessions.stale(db, project_id, at)
+    waiting = findings_store.stale(db, project_id, at)
     read: dict[int, None] = {}
     ids = [session_id for session_id, _ in waiting]
     ready = beside(ids) if beside else (found_in(db, one, stopped) for one in ids)
@@ -61,11 +61,11 @@ def refresh(
             break
         step(number, len(waiting))
         found = next(ready)
-        if found is not None and sessions.write(db, found, now):
+        if found is not None and findings_store.write(db, found, now):
             done.sessions += 1
             read[of] = None
     done.left = len(waiting) - done.sessions
-    for number in dict.fromkeys([*read, *sessions.changed(db, project_id, at)]):
+    for number in dict.fromkeys([*read, *findings_store.changed(db, project_id, at)]):
         changed = project(db, number, now)
         if changed is not None:
             done.learnings += changed
@@ -76,12 +76,12 @@ def refresh(
 
 def found_in(db: Connection, session_id: str, stopped: Callable[[], bool] = never) -> Found | None:
     """What one session says, which is only read; None when it is gone, or when it was stopped on the way."""
-    read = sessions.reading(db, session_id)
+    read = findings_store.reading(db, session_id)
     found = find.findings(read.rows, stopped) if read else None
     if read is None or found is None:
         return None
     others = (one for kind in kinds.every() for one in kind.find(read.rows, read.said))
-    return sessions.found_in(read, [*found, *others])
+    return findings_store.found_in(read, [*found, *others])
 
 
 def project(db: Connection, project_id: int, now: int) -> int | None:
@@ -90,14 +90,14 @@ def project(db: Connection, project_id: int, now: int) -> int | None:
     None when others read its sessions each time that it was thought about: they, or the next refresh, sum them up.
     """
     for _ in range(_TRIES):
-        with sessions.snapshot(db):
-            token = sessions.token(db, project_id)
-            said = store.project(db, project_id)
+        with findings_store.snapshot(db):
+            token = findings_store.token(db, project_id)
+            said = learned.project(db, project_id)
         found = kinds.patterns(said)
         with base.transaction(db):
-            if sessions.token(db, project_id) == token:
-                changed = store.write(db, project_id, found, now)
-                sessions.summed(db, project_id, token)
+            if findings_store.token(db, project_id) == token:
+                changed = learned.write(db, project_id, found, now)
+                findings_store.summed(db, project_id, token)
                 return changed
     return None
 

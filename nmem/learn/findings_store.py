@@ -1,4 +1,7 @@
-"""Loads changed sessions with their observations, and stores what was found in each for learnings (SQL)."""
+"""What sessions say (SQL): which changed, what was done in each, what was found in it, and how far it is summed up.
+
+Tables: `learning_findings`, `learned_sessions`, `learned_projects`.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from nmem.learn import config
 from nmem.learn.find import VERSION, Finding
 from nmem.learn.rows import LONGEST, Row, Said
 from nmem.store import trace
+from nmem.store.schema.work import FAILING
 
 _READ = "read"
 """A session that is read but not yet in the learnings of its project: whoever is stopped there, reads it again."""
@@ -238,3 +242,62 @@ def summed(db: Connection, project_id: int, of: tuple[int, str]) -> None:
 def _data(one: Finding) -> str:
     kept = {key: value for key, value in vars(one).items() if value and key not in ("kind", "key")}
     return dumps(kept)
+
+
+_TOLD = f"""
+SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind < 'command'
+UNION ALL
+SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind > 'command'
+UNION ALL
+SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind = 'command' AND key IN (
+  SELECT key FROM learning_findings INDEXED BY learning_findings_failing
+  WHERE project_id = ?1 AND kind = 'command' AND {FAILING})
+"""  # noqa: S608 - our words
+
+
+def sessions(db: Connection, project_id: int) -> list[tuple[str, int]]:
+    """The sessions of a project and when they began, in that order."""
+    return db.execute(
+        "SELECT id, started_at FROM sessions WHERE project_id = ? ORDER BY started_at, id", (project_id,)
+    ).fetchall()
+
+
+def told(db: Connection, project_id: int) -> Iterator[tuple[str, str, str, str]]:
+    """Session, kind, key and the rest of a project's findings; of commands, only those that failed somewhere in it."""
+    return db.execute(_TOLD, (project_id,))
+
+
+def asked(db: Connection, project_id: int) -> list[tuple[int, str, int | None, int, int, str, int, str, str, str]]:
+    """The episodes of a project as repetition is looked for in them, in their order."""
+    return db.execute(
+        "SELECT u.id, u.session_id, coalesce(u.thread_id, t.thread_id), u.first_prompt_id, u.started_at, u.intent,"
+        " u.resumes IS NOT NULL, u.hot_files, u.phase_signature, u.outcomes FROM work_units u"
+        " JOIN sessions s ON s.id = u.session_id LEFT JOIN session_threads t ON t.session_id = u.session_id"
+        " WHERE s.project_id = ? ORDER BY u.started_at, u.id",
+        (project_id,),
+    ).fetchall()
+
+
+def errors(
+    db: Connection, project_id: int | None, most: int, key: str | None = None
+) -> list[tuple[str, str, str, str]]:
+    """Session, key, the rest and project of errors that single sessions met, the newest first; of all projects, or one.
+
+    `key`: of one error.
+    """
+    found = db.execute(
+        "SELECT f.session_id, f.key, f.data, p.name FROM learning_findings f JOIN sessions s ON s.id = f.session_id"  # noqa: S608
+        " JOIN projects p ON p.id = f.project_id WHERE f.kind = 'error' AND (?1 IS NULL OR f.project_id = ?1)"
+        f"{'' if key is None else ' AND f.key = ?3'} ORDER BY s.last_at DESC LIMIT ?2",
+        (project_id, most, *([] if key is None else [key])),
+    )
+    return [(row[0], row[1], row[2], row[3]) for row in found.fetchall()]
+
+
+def since(db: Connection, project_id: int, kind: str, at: int) -> list[tuple[str, str]]:
+    """Session and the rest of a project's findings of a kind, in sessions that began after a time."""
+    return db.execute(
+        "SELECT f.session_id, f.data FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
+        " WHERE f.project_id = ? AND f.kind = ? AND s.started_at > ?",
+        (project_id, kind, at),
+    ).fetchall()
