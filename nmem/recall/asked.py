@@ -1,14 +1,18 @@
-"""Runs `nmem when` and `nmem how` without the command line, and words their answers for people and agents."""
+"""Runs `nmem when` and `nmem how` without the command line, words their answers, and has the questions noted.
+
+A question is answered whether or not it can be noted: who asks is not made to wait for the database.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 
 from capture import paths
 from capture.text import attached
 from nmem.errors import NmemError
 from nmem.names import cited
-from nmem.recall import folder, log, store
+from nmem.recall import folder, loaded, store
 from nmem.recall.answer import ANSWERED, SILENT, Answer
 from nmem.recall.beside import beside
 from nmem.recall.resolve import Resolver, is_null
@@ -17,8 +21,16 @@ from nmem.text import printable, to_json
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from nmem.recall.store import Recall
+    from nmem.recall.folder import Place
+    from nmem.recall.loaded import Recall
     from nmem.teammates.read import Fact
+
+PERSON, AGENT = "person", "agent"
+_SESSION = "CLAUDE_CODE_SESSION_ID"
+_AGENTS = (_SESSION, "CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "CURSOR_AGENT", "COPILOT_CLI", "GEMINI_CLI",
+           "OPENCODE", "NMEM_TASK")  # fmt: skip
+"""What clients set in the environment of what their agents run."""
+_WAIT = 0.25
 
 
 def queries(given: list[str]) -> list[str]:
@@ -48,7 +60,7 @@ def run(
 ) -> int:  # fmt: skip
     """Print the answers, those that hold what was asked for first; the exit code. Raises NmemError."""
     try:
-        recall = store.of(folder.named(index, decisions)) if decisions else store.here(cwd)
+        recall = loaded.of(folder.named(index, decisions)) if decisions else loaded.here(cwd)
     except NmemError:
         if decisions or not all(map(is_null, asked)):
             raise
@@ -68,8 +80,36 @@ def run(
     sys.stdout.flush()
     for warning in recall.warnings[:_WARNINGS] if not as_json else ():
         sys.stderr.write(f"note: {printable(warning)}\n")
-    log.note(paths.database(), recall.place, found, log.origin())
+    note(paths.database(), recall.place, found, origin())
     return int(not all(each.good for each in found))
+
+
+def origin() -> str:
+    """Who asks at a command line: a person, also through a pipe, unless a client's environment says: an agent."""
+    return AGENT if any(os.environ.get(name) for name in _AGENTS) else PERSON
+
+
+def note(db_path: str, place: Place, answers: list[Answer], who: str, session: str = "") -> None:
+    """Note questions and what they came to, in the session that is named, else the one that the client's environment
+    names; what cannot be noted is said in the log."""
+    answers = [each for each in answers if each.kind != SILENT]
+    if not answers or not os.path.exists(db_path):
+        return
+    from capture.storage.store import connect, transaction  # on use: start-up stays short
+    from nmem import tables
+
+    try:
+        db = connect(db_path, timeout=_WAIT)
+        try:
+            tables.ensure(db)
+            with transaction(db):
+                store.note(db, place, answers, who, session or os.environ.get(_SESSION, ""))
+        finally:
+            db.close()
+    except Exception as error:  # noqa: BLE001 - a boundary: what was answered is answered, noted or not
+        from capture import log  # on use: start-up stays short
+
+        log.note(db_path, f"recall: a question was not noted: {log.reason(error)}")
 
 
 _PATH = 400

@@ -1,4 +1,4 @@
-"""Finds what others of the team wrote down for a situation, to stand behind one's own answer (SQL).
+"""Finds what others of the team wrote down for a situation, to stand behind one's own answer.
 
 Who asks is not made to wait: without a database, or where others wrote nothing down for the project, one look is all.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from nmem.recall import store
 from nmem.recall.words import STOP, name, stem, words
 
 TYPE_CHECKING = False
@@ -42,16 +43,14 @@ def beside(db_path: str, place: Place, answers: list[Answer]) -> list[tuple[Fact
 def _of(db: Connection, place: Place, answers: list[Answer]) -> list[tuple[Fact, bool]]:
     from nmem.teammates import live  # on use: as before
 
-    row = db.execute(
-        "SELECT id FROM projects WHERE root IN (?, ?) LIMIT 1", (place.root, os.path.realpath(place.root))
-    ).fetchone()
-    if row is None or not live.any_of(db, row[0]):
+    project_id = store.project(db, place.root)
+    if project_id is None or not live.any_of(db, project_id):
         return []
     from nmem.teammates.read import Wanted, said  # on use: few share a project with a team
 
     asked = [one for answer in answers for one in (answer.query, answer.entry) if one]
     own = {name(answer.entry): _flat(answer.body) for answer in answers if answer.good and answer.entry}
-    wanted = Wanted((live.RECALL,), [row[0]], fits=lambda title, *_: any(_means(one, title) for one in asked))
+    wanted = Wanted((live.RECALL,), [project_id], fits=lambda title, *_: any(_means(one, title) for one in asked))
     out = []
     for one in said(db, wanted, MOST * 2):
         mine = own.get(name(one.title))

@@ -11,7 +11,7 @@ from nmem.recall import folder, markdown, words
 from nmem.recall.answer import ANSWERED, NOTHING, SEVERAL, SILENT, UNSURE, WRONG, Answer, Offer
 from nmem.recall.corpus import File
 from nmem.recall.index import BY_EXTRA, EXTRAS, FILE, HEADING, LINE, OPERATOR, SECTION, TRIGGER, Index
-from nmem.recall.store import Recall
+from nmem.recall.loaded import Recall
 
 _LISTED = 10
 _LONGEST = 4_000
