@@ -20,7 +20,7 @@ from capture.storage.store import transaction
 from nmem.purge import erase, scrub
 from nmem.purge.journal import Table, tables
 from nmem.purge.rules import CHOSEN, Clean, choice, choice_in, digest, rules, text_of
-from nmem.retrieval import index
+from nmem.retrieval.store import forget_changed
 from nmem.search import index_store
 from nmem.store import registry
 
@@ -209,7 +209,7 @@ def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, 
     done.done = True
     if changed:
         with transaction(db):
-            index.forget_changed(db)
+            forget_changed(db)
         clean(db)
     return done
 

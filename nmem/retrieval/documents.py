@@ -13,6 +13,7 @@ from sqlite3 import Connection
 
 from nmem.episodes import reading
 from nmem.episodes.narrate.records import FAILED, Action, Episode
+from nmem.retrieval import store
 from nmem.retrieval.result import result
 from nmem.retrieval.words import words
 
@@ -66,11 +67,7 @@ class Document:
 def document(db: Connection, unit_id: int) -> Document:
     """An episode's document; without words when the episode is gone. Raises sqlite3.Error."""
     told = reading.read(db, unit_id)
-    row = db.execute(
-        "SELECT coalesce(title, ''), coalesce(client_summary, ''), intent, coalesce(summary, ''), files_edited"
-        " FROM work_units WHERE id = ?",
-        (unit_id,),
-    ).fetchone()
+    row = store.told(db, unit_id)
     if told is None or row is None:
         return Document({}, "")
     title, client, intent, summary, files = row
