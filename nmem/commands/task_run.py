@@ -16,7 +16,7 @@ import click
 from capture import paths
 from nmem.commands import terminal
 from nmem.commands.task_list import TASK, by, fresh
-from nmem.dispatch import act, order, queue, read, runner
+from nmem.dispatch import act, order, queue, read, runner, store
 from nmem.dispatch.config import load
 from nmem.errors import NmemError
 from nmem.text import fit, lines, printable
@@ -151,7 +151,7 @@ class Changes:
 
     def _newest(self) -> int:
         with terminal.reading("tasks") as db:
-            return read.newest_event(db)
+            return store.newest_event(db)
 
     def say(self) -> None:
         """Print them."""

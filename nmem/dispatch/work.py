@@ -1,4 +1,4 @@
-"""Judges an attempt by its work at its end (SQL): changes made, calls refused, the last test.
+"""Judges an attempt by its work at its end: changes made, calls refused, the last test.
 
 An exit code says only that the client ended by itself. An attempt whose calls were refused, or that changed nothing, is
 no success. Where nothing is known (in the folder itself, and no hooks stored its session) the exit code decides.
@@ -13,6 +13,7 @@ from sqlite3 import Connection
 
 from capture.redaction import redact
 from nmem import database
+from nmem.dispatch import store
 from nmem.dispatch.folder import Folder, Spec
 from nmem.dispatch.task import FAILED, SUCCEEDED, Outcome, Task
 from nmem.dispatch.worktrees import Changes
@@ -79,15 +80,12 @@ def judged(outcome: Outcome, one: Task, found: Work) -> Outcome:
 
 
 def _of_session(db: Connection, one: Task) -> Work:
-    rows = db.execute(
-        "SELECT obs_type, coalesce(tool_name, ''), coalesce(file_path, ''), content, outcome, metadata"
-        " FROM observations WHERE session_id = ? AND at >= ? ORDER BY at, seq",
-        (one.session_id, one.started_at or one.claimed_at or 0),
-    ).fetchall()
     refused: dict[tuple[str, str], str] = {}
     files: set[str] = set()
     commits, tests, ran = 0, "", False
-    for kind, tool, path, content, outcome, metadata in rows:
+    for kind, tool, path, content, outcome, metadata in store.done(
+        db, one.session_id or "", one.started_at or one.claimed_at or 0
+    ):
         key = (kind, path)
         if _was_refused(metadata):
             if kind not in _HARMLESS:
@@ -179,13 +177,8 @@ class Attention:
         except NmemError:
             return "", 0
         try:
-            row = db.execute(
-                "SELECT s.state, s.last_at FROM tasks t JOIN sessions s ON s.id = t.session_id WHERE t.id = ?"
-                " AND EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = s.id AND p.source = 'user')",
-                (self._spec.task_id,),
-            ).fetchone()
+            return store.session_state(db, self._spec.task_id) or ("", 0)
         except sqlite3.Error:
             return "", 0
         finally:
             db.close()
-        return (str(row[0]), int(row[1])) if row else ("", 0)
