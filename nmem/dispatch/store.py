@@ -136,21 +136,17 @@ def state(db: Connection, task_id: int) -> str:
 
 def attempt(db: Connection, task_id: int, number: int | None = None) -> tuple[str, int, int, str | None] | None:
     """Process, tries, retries and session of a live task, where its attempt is the one that is named; else None."""
-    row: tuple[str, int, int, str | None] | None = db.execute(
-        "SELECT process, tries, retries, session_id FROM tasks WHERE id = ?1 AND attempt = coalesce(?2, attempt)"
-        " AND state IN ('running', 'needs-input')",
-        (task_id, number),
-    ).fetchone()
+    row: tuple[str, int, int, str | None] | None = db.execute("SELECT process, tries, retries, session_id FROM tasks"
+                                                              " WHERE id = ?1 AND attempt = coalesce(?2, attempt)"
+                                                              " AND state IN ('running', 'needs-input')",
+                                                              (task_id, number)).fetchone()  # fmt: skip
     return row
 
 
 def event(db: Connection, task_id: int, now: int, what: str, text: str = "") -> None:
     """Note what happened, inside the caller's transaction or by itself."""
-    db.execute(
-        "INSERT INTO task_events (task_id, at, attempt, state, what, text)"
-        " SELECT id, ?, attempt, state, ?, ? FROM tasks WHERE id = ?",
-        (now, what, text, task_id),
-    )
+    db.execute("INSERT INTO task_events (task_id, at, attempt, state, what, text) SELECT id, ?, attempt, state, ?, ?"
+               " FROM tasks WHERE id = ?", (now, what, text, task_id))  # fmt: skip
 
 
 def add(db: Connection, values: Mapping[str, object]) -> int:
@@ -200,27 +196,20 @@ def forget(db: Connection, task_id: int) -> None:
 
 def becomes(db: Connection, task_id: int, session_id: str) -> None:
     """Note the session that a live task became, where it is recorded."""
-    db.execute(
-        "UPDATE tasks SET session_id = ?1 WHERE id = ?2 AND state IN ('running', 'needs-input')"
-        " AND EXISTS (SELECT 1 FROM sessions WHERE id = ?1)",
-        (session_id, task_id),
-    )
+    db.execute("UPDATE tasks SET session_id = ?1 WHERE id = ?2 AND state IN ('running', 'needs-input') AND"
+               " EXISTS (SELECT 1 FROM sessions WHERE id = ?1)", (session_id, task_id))  # fmt: skip
 
 
 def session_state(db: Connection, task_id: int) -> tuple[str, int] | None:
     """The state of a task's session and the time of its last word; None while it never had a turn."""
-    row = db.execute(
-        "SELECT s.state, s.last_at FROM tasks t JOIN sessions s ON s.id = t.session_id WHERE t.id = ?"
-        " AND EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = s.id AND p.source = 'user')",
-        (task_id,),
-    ).fetchone()
+    row = db.execute("SELECT s.state, s.last_at FROM tasks t JOIN sessions s ON s.id = t.session_id WHERE t.id = ? AND"
+                     " EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = s.id AND p.source = 'user')",
+                     (task_id,)).fetchone()  # fmt: skip
     return (str(row[0]), int(row[1])) if row else None
 
 
 def done(db: Connection, session_id: str, since: int) -> list[tuple[str, str, str, str, str, str | None]]:
     """Type, tool, path, content, outcome and metadata of what a session did since a time, in its order."""
-    return db.execute(
-        "SELECT obs_type, coalesce(tool_name, ''), coalesce(file_path, ''), content, outcome, metadata"
-        " FROM observations WHERE session_id = ? AND at >= ? ORDER BY at, seq",
-        (session_id, since),
-    ).fetchall()
+    return db.execute("SELECT obs_type, coalesce(tool_name, ''), coalesce(file_path, ''), content, outcome, metadata"
+                      " FROM observations WHERE session_id = ? AND at >= ? ORDER BY at, seq",
+                      (session_id, since)).fetchall()  # fmt: skip

@@ -138,11 +138,9 @@ def reading(db: Connection, session_id: str) -> Reading | None:
 
 
 def _rows(db: Connection, session_id: str) -> list[Row]:
-    root = db.execute(
-        "SELECT coalesce(f.root, p.root) FROM sessions s JOIN projects p ON p.id = s.project_id"
-        " LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.id = ?",
-        (session_id,),
-    ).fetchone()
+    root = db.execute("SELECT coalesce(f.root, p.root) FROM sessions s JOIN projects p ON p.id = s.project_id"
+                      " LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.id = ?",
+                      (session_id,)).fetchone()  # fmt: skip
     found = db.execute(
         "SELECT id, at, seq, prompt_id, obs_type, coalesce(tool_name, ''), coalesce(file_path, ''), content, outcome,"
         " iif(outcome = 'failed' AND json_valid(metadata), coalesce(json_extract(metadata, '$.response'), ''), '')"
@@ -154,11 +152,9 @@ def _rows(db: Connection, session_id: str) -> list[Row]:
 
 def _said(db: Connection, session_id: str) -> list[Said]:
     """Prompts that a rule may be said in: the person's own, and no documents."""
-    found = db.execute(
-        "SELECT id, at, content FROM prompts WHERE session_id = ? AND source = 'user' AND agent_id IS NULL"
-        " AND length(content) <= ? ORDER BY at, id",
-        (session_id, LONGEST),
-    )
+    found = db.execute("SELECT id, at, content FROM prompts WHERE session_id = ? AND source = 'user'"
+                       " AND agent_id IS NULL AND length(content) <= ? ORDER BY at, id",
+                       (session_id, LONGEST))  # fmt: skip
     return [Said(*row) for row in found]
 
 
@@ -196,20 +192,15 @@ def _put(db: Connection, session_id: str, told: list[tuple[int, str, str, str, i
 
 
 def _done(db: Connection, read: Found, now: int) -> None:
-    db.execute(
-        "INSERT OR REPLACE INTO learned_sessions (session_id, seq, told_of, at, mark) VALUES (?, ?, ?, ?, ?)",
-        (read.session_id, read.seq, _READ, now, read.mark),
-    )
+    db.execute("INSERT OR REPLACE INTO learned_sessions (session_id, seq, told_of, at, mark) VALUES (?, ?, ?, ?, ?)",
+               (read.session_id, read.seq, _READ, now, read.mark))  # fmt: skip
     more(db, read.project_id)
 
 
 def more(db: Connection, project_id: int) -> None:
     """Something was read of a project, or forgotten: whoever sums it up just now does it again. In a transaction."""
-    db.execute(
-        "INSERT INTO learned_projects (project_id, reading) VALUES (?, 1)"
-        " ON CONFLICT (project_id) DO UPDATE SET reading = reading + 1",
-        (project_id,),
-    )
+    db.execute("INSERT INTO learned_projects (project_id, reading) VALUES (?, 1) ON CONFLICT (project_id) DO UPDATE"
+               " SET reading = reading + 1", (project_id,))  # fmt: skip
 
 
 def token(db: Connection, project_id: int) -> tuple[int, str]:
@@ -227,16 +218,10 @@ def _enough() -> str:
 
 def summed(db: Connection, project_id: int, of: tuple[int, str]) -> None:
     """What was read of a project's sessions is in its learnings now. Inside the transaction that wrote them."""
-    db.execute(
-        "UPDATE learned_sessions SET told_of = ? WHERE told_of = ? AND session_id IN"
-        " (SELECT id FROM sessions WHERE project_id = ?)",
-        (VERSION, _READ, project_id),
-    )
-    db.execute(
-        "INSERT INTO learned_projects (project_id, reading, episodes) VALUES (?, ?, ?)"
-        " ON CONFLICT (project_id) DO UPDATE SET episodes = excluded.episodes",
-        (project_id, *of),
-    )
+    db.execute("UPDATE learned_sessions SET told_of = ? WHERE told_of = ? AND session_id IN (SELECT id FROM sessions"
+               " WHERE project_id = ?)", (VERSION, _READ, project_id))  # fmt: skip
+    db.execute("INSERT INTO learned_projects (project_id, reading, episodes) VALUES (?, ?, ?)"
+               " ON CONFLICT (project_id) DO UPDATE SET episodes = excluded.episodes", (project_id, *of))  # fmt: skip
 
 
 def _data(one: Finding) -> str:
@@ -296,8 +281,6 @@ def errors(
 
 def since(db: Connection, project_id: int, kind: str, at: int) -> list[tuple[str, str]]:
     """Session and the rest of a project's findings of a kind, in sessions that began after a time."""
-    return db.execute(
-        "SELECT f.session_id, f.data FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
-        " WHERE f.project_id = ? AND f.kind = ? AND s.started_at > ?",
-        (project_id, kind, at),
-    ).fetchall()
+    return db.execute("SELECT f.session_id, f.data FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
+                      " WHERE f.project_id = ? AND f.kind = ? AND s.started_at > ?",
+                      (project_id, kind, at)).fetchall()  # fmt: skip

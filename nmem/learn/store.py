@@ -61,13 +61,11 @@ def occurrences(db: Connection, ids: Iterable[int]) -> list[tuple[int, str, int]
 
 def evidence(db: Connection, learning_id: int, most: int) -> list[Row]:
     """Where a pattern was met and put right, the newest first, with what was done there."""
-    found = _named(db).execute(
-        "SELECT e.*, o.content, o.outcome, o.tool_name, o.file_path, o.obs_type, u.unit_id FROM learning_evidence e"
-        " LEFT JOIN observations o ON o.id = e.observation_id"
-        " LEFT JOIN unit_prompts u ON u.prompt_id = coalesce(e.prompt_id, o.prompt_id)"
-        " WHERE e.learning_id = ? ORDER BY e.at DESC, e.id DESC LIMIT ?",
-        (learning_id, most),
-    )
+    found = _named(db).execute("SELECT e.*, o.content, o.outcome, o.tool_name, o.file_path, o.obs_type, u.unit_id"
+                               " FROM learning_evidence e LEFT JOIN observations o ON o.id = e.observation_id"
+                               " LEFT JOIN unit_prompts u ON u.prompt_id = coalesce(e.prompt_id, o.prompt_id)"
+                               " WHERE e.learning_id = ? ORDER BY e.at DESC, e.id DESC LIMIT ?",
+                               (learning_id, most))  # fmt: skip
     return found.fetchall()
 
 
@@ -115,30 +113,24 @@ def failing(db: Connection, project_id: int, command: str, least: int) -> list[t
 
 def failed_as(db: Connection, learning_id: int) -> list[tuple[str, str]]:
     """Session and text of the calls that failed in a learning's way."""
-    return db.execute(
-        "SELECT DISTINCT e.session_id, o.content FROM learning_evidence e JOIN observations o"
-        " ON o.id = e.observation_id WHERE e.learning_id = ? AND e.role = 'occurrence' AND o.outcome = 'failed'",
-        (learning_id,),
-    ).fetchall()
+    return db.execute("SELECT DISTINCT e.session_id, o.content FROM learning_evidence e"
+                      " JOIN observations o ON o.id = e.observation_id WHERE e.learning_id = ?"
+                      " AND e.role = 'occurrence' AND o.outcome = 'failed'", (learning_id,)).fetchall()  # fmt: skip
 
 
 def passed(db: Connection, project_id: int, command: str, learning_id: int) -> tuple[int, int]:
     """When a command passed last in a project, and when a learning of it was met last; 0 for never."""
-    passed, last = db.execute(
-        "SELECT max(json_extract(f.data, '$.passed_at')), (SELECT last_at FROM learnings WHERE id = ?)"
-        " FROM learning_findings f WHERE f.project_id = ? AND f.kind = 'command' AND f.key = ?",
-        (learning_id, project_id, command),
-    ).fetchone()
+    passed, last = db.execute("SELECT max(json_extract(f.data, '$.passed_at')), (SELECT last_at FROM learnings"
+                              " WHERE id = ?) FROM learning_findings f WHERE f.project_id = ? AND f.kind = 'command'"
+                              " AND f.key = ?", (learning_id, project_id, command)).fetchone()  # fmt: skip
     return passed or 0, last or 0
 
 
 def health(db: Connection, project_id: int, command: str) -> tuple[float, int]:
     """In how many sessions of a project a command failed, of how many that ran it."""
-    hit, ran = db.execute(
-        "SELECT total(json_extract(data, '$.count') > 0), count(*) FROM learning_findings"
-        " WHERE project_id = ? AND kind = 'command' AND key = ?",
-        (project_id, command),
-    ).fetchone()
+    hit, ran = db.execute("SELECT total(json_extract(data, '$.count') > 0), count(*) FROM learning_findings"
+                          " WHERE project_id = ? AND kind = 'command' AND key = ?",
+                          (project_id, command)).fetchone()  # fmt: skip
     return hit, ran
 
 
@@ -201,11 +193,8 @@ def standing(db: Connection, learning_id: int) -> tuple[int, str, dict[str, Any]
 
 def written_evidence(db: Connection, learning_id: int) -> list[tuple[object, ...]]:
     """Role, session, observation, prompt, time and excerpt of a learning's evidence, as they were written."""
-    return db.execute(
-        "SELECT role, session_id, observation_id, prompt_id, at, excerpt FROM learning_evidence WHERE learning_id = ?"
-        " ORDER BY id",
-        (learning_id,),
-    ).fetchall()
+    return db.execute("SELECT role, session_id, observation_id, prompt_id, at, excerpt FROM learning_evidence"
+                      " WHERE learning_id = ? ORDER BY id", (learning_id,)).fetchall()  # fmt: skip
 
 
 def put_evidence(db: Connection, learning_id: int, rows: Iterable[Sequence[object]]) -> None:
@@ -268,11 +257,9 @@ def warnings(db: Connection, units: Iterable[int]) -> list[tuple[int, int, str, 
 
 def warn(db: Connection, unit_id: int, learning_id: int, reason: str, now: int) -> None:
     """Write a warning; an episode or a learning that went meanwhile is passed over."""
-    db.execute(
-        "INSERT OR REPLACE INTO unit_warnings (unit_id, learning_id, at, reason) SELECT u.id, l.id, ?, ?"
-        " FROM work_units u, learnings l WHERE u.id = ? AND l.id = ?",
-        (now, reason, unit_id, learning_id),
-    )
+    db.execute("INSERT OR REPLACE INTO unit_warnings (unit_id, learning_id, at, reason) SELECT u.id, l.id, ?, ?"
+               " FROM work_units u, learnings l WHERE u.id = ? AND l.id = ?",
+               (now, reason, unit_id, learning_id))  # fmt: skip
 
 
 def unwarn(db: Connection, unit_id: int, learning_id: int) -> None:
@@ -282,42 +269,35 @@ def unwarn(db: Connection, unit_id: int, learning_id: int) -> None:
 
 def project_of_open(db: Connection, unit_id: int) -> int | None:
     """The project of an episode that is open; None when it is not."""
-    row = db.execute(
-        "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id"
-        " WHERE u.id = ? AND u.state = 'open'",
-        (unit_id,),
-    ).fetchone()
+    row = db.execute("SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?"
+                     " AND u.state = 'open'", (unit_id,)).fetchone()  # fmt: skip
     return row[0] if row else None
 
 
 def units(db: Connection, project_id: int, recent: int, unit_id: int | None = None) -> list[tuple[int, str, str]]:
     """Id, request and files of one episode, or of those worked on until so long before a project's newest activity."""
     newest = db.execute("SELECT max(last_at) FROM sessions WHERE project_id = ?", (project_id,)).fetchone()[0] or 0
-    found = db.execute(
-        "SELECT u.id, u.intent, u.hot_files FROM work_units u JOIN sessions s ON s.id = u.session_id"
-        " WHERE s.project_id = ? AND (u.id = ? OR (? IS NULL AND u.last_at >= ?)) ORDER BY u.last_at DESC LIMIT 50",
-        (project_id, unit_id, unit_id, newest - recent),
-    )
+    found = db.execute("SELECT u.id, u.intent, u.hot_files FROM work_units u JOIN sessions s ON s.id = u.session_id"
+                       " WHERE s.project_id = ? AND (u.id = ? OR (? IS NULL AND u.last_at >= ?))"
+                       " ORDER BY u.last_at DESC LIMIT 50",
+                       (project_id, unit_id, unit_id, newest - recent))  # fmt: skip
     return [(row[0], row[1], row[2]) for row in found.fetchall()]
 
 
 def of_thread(db: Connection, thread_id: int, kind: str) -> list[int]:
     """The learnings of a kind that rest on a thread's sessions."""
-    rows = db.execute(
-        "SELECT DISTINCT l.id FROM session_threads x JOIN learning_evidence e ON e.session_id = x.session_id"
-        " JOIN learnings l ON l.id = e.learning_id WHERE x.thread_id = ? AND l.kind = ?",
-        (thread_id, kind),
-    )
+    rows = db.execute("SELECT DISTINCT l.id FROM session_threads x"
+                      " JOIN learning_evidence e ON e.session_id = x.session_id"
+                      " JOIN learnings l ON l.id = e.learning_id WHERE x.thread_id = ? AND l.kind = ?",
+                      (thread_id, kind))  # fmt: skip
     return [row[0] for row in rows.fetchall()]
 
 
 def told(db: Connection, item: str) -> tuple[int, int]:
     """How often something was told to a session, and used then."""
-    told, used = db.execute(
-        "SELECT count(*), total(i.used) FROM injection_items i JOIN injections j ON j.id = i.injection_id"
-        " WHERE i.item = ? AND NOT j.withheld",
-        (item,),
-    ).fetchone()
+    told, used = db.execute("SELECT count(*), total(i.used) FROM injection_items i"
+                            " JOIN injections j ON j.id = i.injection_id WHERE i.item = ? AND NOT j.withheld",
+                            (item,)).fetchone()  # fmt: skip
     return told, int(used)
 
 
@@ -332,12 +312,9 @@ def projects(db: Connection, column: str, value: object) -> list[tuple[int, str,
 
 def roots(db: Connection, project_id: int) -> list[str]:
     """The folders that a project was worked in, the last one first."""
-    found = db.execute(
-        "SELECT f.root FROM project_folders f"
-        " LEFT JOIN sessions s ON s.cwd = f.folder AND s.project_id = f.project_id"
-        " WHERE f.project_id = ? GROUP BY f.root ORDER BY max(s.last_at) DESC",
-        (project_id,),
-    )
+    found = db.execute("SELECT f.root FROM project_folders f LEFT JOIN sessions s ON s.cwd = f.folder"
+                       " AND s.project_id = f.project_id WHERE f.project_id = ? GROUP BY f.root"
+                       " ORDER BY max(s.last_at) DESC", (project_id,))  # fmt: skip
     return [row[0] for row in found]
 
 
@@ -348,8 +325,6 @@ def every_root(db: Connection) -> list[str]:
 
 def clients(db: Connection, project_id: int) -> tuple[str, ...]:
     """The clients used in a project, the one with most sessions first."""
-    found = db.execute(
-        "SELECT client FROM sessions WHERE project_id = ? GROUP BY client ORDER BY count(*) DESC, max(last_at) DESC",
-        (project_id,),
-    )
+    found = db.execute("SELECT client FROM sessions WHERE project_id = ? GROUP BY client"
+                       " ORDER BY count(*) DESC, max(last_at) DESC", (project_id,))  # fmt: skip
     return tuple(row[0] for row in found)

@@ -67,10 +67,8 @@ def before(db: Connection, session_id: str) -> set[str]:
 
 def used(db: Connection, session_id: str, link: str, now: int) -> None:
     """Note that a session asked for what it was offered. Inside a transaction."""
-    db.execute(
-        "UPDATE recall_calls SET used_at = ? WHERE session_id = ? AND outcome = ? AND entry = ? AND used_at IS NULL",
-        (now, session_id, OFFERED, link),
-    )
+    db.execute("UPDATE recall_calls SET used_at = ? WHERE session_id = ? AND outcome = ? AND entry = ?"
+               " AND used_at IS NULL", (now, session_id, OFFERED, link))  # fmt: skip
 
 
 _USED = """(used_at IS NOT NULL OR EXISTS (SELECT 1 FROM injections j JOIN injection_items i ON i.injection_id = j.id
@@ -91,11 +89,9 @@ def uses(db: Connection, folder: str, since: int) -> list[tuple[str, str, int, i
 
 def unanswered(db: Connection, folder: str, since: int, most: int) -> list[tuple[str, int]]:
     """Queries that nothing answered, and how often each."""
-    return db.execute(
-        "SELECT query, count(*) FROM recall_calls WHERE place = ? AND at >= ? AND outcome IN ('unsure', 'nothing')"
-        " GROUP BY query ORDER BY 2 DESC, max(at) DESC LIMIT ?",
-        (folder, since, most),
-    ).fetchall()
+    return db.execute("SELECT query, count(*) FROM recall_calls WHERE place = ? AND at >= ?"
+                      " AND outcome IN ('unsure', 'nothing') GROUP BY query ORDER BY 2 DESC, max(at) DESC LIMIT ?",
+                      (folder, since, most)).fetchall()  # fmt: skip
 
 
 def counted(db: Connection, name: str, folder: str, since: int) -> dict[str, int]:
@@ -110,8 +106,6 @@ def counted(db: Connection, name: str, folder: str, since: int) -> dict[str, int
 
 def folders(db: Connection, since: int, most: int) -> list[str]:
     """The folders that sessions worked in since a time, the last one first."""
-    rows = db.execute(
-        "SELECT cwd FROM sessions WHERE last_at > ? AND cwd <> '' GROUP BY cwd ORDER BY max(last_at) DESC LIMIT ?",
-        (since, most),
-    )
+    rows = db.execute("SELECT cwd FROM sessions WHERE last_at > ? AND cwd <> '' GROUP BY cwd ORDER BY max(last_at) DESC"
+                      " LIMIT ?", (since, most))  # fmt: skip
     return [row[0] for row in rows.fetchall()]

@@ -84,11 +84,9 @@ def due(db: Connection, most: int) -> list[tuple[int, int, int, int]]:
 
 def outdated(db: Connection, rules: str, least: int, dead: float) -> list[int]:
     """Projects that other rules indexed, or of whose numbers too many belong to no document any more."""
-    rows = db.execute(
-        "SELECT p.project_id FROM retrieval_projects p WHERE p.rules != ? OR p.last_doc -"
-        " (SELECT count(*) FROM retrieval_docs d WHERE d.project_id = p.project_id) > max(?, ? * p.last_doc)",
-        (rules, least, dead),
-    )
+    rows = db.execute("SELECT p.project_id FROM retrieval_projects p WHERE p.rules != ?"
+                      " OR p.last_doc - (SELECT count(*) FROM retrieval_docs d"
+                      " WHERE d.project_id = p.project_id) > max(?, ? * p.last_doc)", (rules, least, dead))  # fmt: skip
     return [row[0] for row in rows.fetchall()]
 
 
@@ -125,30 +123,22 @@ def numbers(db: Connection, project_id: int, episodes: Sequence[int]) -> list[in
 
 def put(db: Connection, document: tuple[int, int, int, int, int, str]) -> None:
     """Write a document: episode, project, number, time, when it was told, and what came of it."""
-    db.execute(
-        "INSERT OR REPLACE INTO retrieval_docs (unit_id, project_id, doc, at, told_at, result)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        document,
-    )
+    db.execute("INSERT OR REPLACE INTO retrieval_docs (unit_id, project_id, doc, at, told_at, result)"
+               " VALUES (?, ?, ?, ?, ?, ?)", document)  # fmt: skip
 
 
 def append(db: Connection, project_id: int, packed: Iterable[tuple[str, int, bytes]]) -> None:
     """Add to the postings of words: each with the number of documents and their postings."""
-    db.executemany(
-        "INSERT INTO retrieval_postings (project_id, word, docs, postings) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (project_id, word) DO UPDATE SET docs = docs + excluded.docs,"
-        " postings = CAST(postings || excluded.postings AS BLOB)",
-        [(project_id, *one) for one in packed],
-    )
+    db.executemany("INSERT INTO retrieval_postings (project_id, word, docs, postings) VALUES (?, ?, ?, ?)"
+                   " ON CONFLICT (project_id, word) DO UPDATE"
+                   " SET docs = docs + excluded.docs, postings = CAST(postings || excluded.postings AS BLOB)",
+                   [(project_id, *one) for one in packed])  # fmt: skip
 
 
 def counted_postings(db: Connection, project_id: int, words: str) -> list[tuple[str, int, bytes]]:
     """Word, number of documents and postings of words, a JSON list."""
-    return db.execute(
-        "SELECT word, docs, postings FROM retrieval_postings WHERE project_id = ?"
-        " AND word IN (SELECT value FROM json_each(?))",
-        (project_id, words),
-    ).fetchall()
+    return db.execute("SELECT word, docs, postings FROM retrieval_postings WHERE project_id = ?"
+                      " AND word IN (SELECT value FROM json_each(?))", (project_id, words)).fetchall()  # fmt: skip
 
 
 def replace(db: Connection, changed: Iterable[tuple[int, bytes, int, str]]) -> None:
@@ -158,8 +148,6 @@ def replace(db: Connection, changed: Iterable[tuple[int, bytes, int, str]]) -> N
 
 def indexed(db: Connection, project_id: int, last: int, rules: str) -> None:
     """Note the highest number of a project, and by which rules it is indexed where it is new."""
-    db.execute(
-        "INSERT INTO retrieval_projects (project_id, last_doc, rules) VALUES (?, ?, ?)"
-        " ON CONFLICT (project_id) DO UPDATE SET last_doc = excluded.last_doc",
-        (project_id, last, rules),
-    )
+    db.execute("INSERT INTO retrieval_projects (project_id, last_doc, rules) VALUES (?, ?, ?)"
+               " ON CONFLICT (project_id) DO UPDATE SET last_doc = excluded.last_doc",
+               (project_id, last, rules))  # fmt: skip

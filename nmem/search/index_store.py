@@ -91,10 +91,8 @@ def refill(db: Connection) -> None:
 def drop(db: Connection, texts: Iterable[str]) -> None:
     """Forget every word of some texts, within the caller's transaction; the counts of the others stay as they are."""
     found = known_ids(db, counted(texts))
-    db.executemany(
-        "INSERT INTO search_parts(search_parts, rowid, term) VALUES ('delete', ?, ?)",
-        [(number, term) for term, number in found.items() if _has_parts(term)],
-    )
+    db.executemany("INSERT INTO search_parts(search_parts, rowid, term) VALUES ('delete', ?, ?)",
+                   [(number, term) for term, number in found.items() if _has_parts(term)])  # fmt: skip
     db.executemany("DELETE FROM search_terms WHERE id = ?", [(number,) for number in found.values()])
 
 
@@ -127,11 +125,8 @@ def beginning(db: Connection, prefix: str, most: int = EXPANDED) -> list[Term]:
     """The commonest words that begin so, itself included."""
     if len(prefix) < 2:
         return []
-    found = db.execute(
-        "SELECT term, n FROM (SELECT term, n FROM search_terms WHERE term >= ? AND term < ? LIMIT ?)"
-        " ORDER BY n DESC, length(term) LIMIT ?",
-        (prefix, prefix + _AFTER, _SCANNED, most),
-    )
+    found = db.execute("SELECT term, n FROM (SELECT term, n FROM search_terms WHERE term >= ? AND term < ? LIMIT ?)"
+                       " ORDER BY n DESC, length(term) LIMIT ?", (prefix, prefix + _AFTER, _SCANNED, most))  # fmt: skip
     return [Term(*row) for row in found.fetchall()]
 
 
@@ -142,11 +137,9 @@ def nearest(db: Connection, word: str) -> str:
     """
     if len(word) < _SLIP_LEAST or not word.isalpha():
         return ""
-    found = db.execute(
-        "SELECT term, n FROM search_terms WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ? AND n > 1"
-        " LIMIT ?",
-        (word[0], word[0] + _AFTER, len(word) - 1, len(word) + 1, _SCANNED),
-    )
+    found = db.execute("SELECT term, n FROM search_terms WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"
+                       " AND n > 1 LIMIT ?",
+                       (word[0], word[0] + _AFTER, len(word) - 1, len(word) + 1, _SCANNED))  # fmt: skip
     letters = set(word)
     alike = SequenceMatcher(b=word)
     best = _ALIKE, 0, ""
@@ -164,21 +157,17 @@ def containing(db: Connection, part: str, most: int = EXPANDED) -> list[Term]:
         return []
     starts = dict.fromkeys((*range(0, len(part) - 2, 3), len(part) - 3))
     grams = " AND ".join(f'"{part[at : at + 3]}"' for at in starts)
-    found = db.execute(
-        "SELECT t.term, t.n FROM search_parts p CROSS JOIN search_terms t ON t.id = p.rowid"
-        " WHERE p.search_parts MATCH ? AND instr(t.term, ?) LIMIT ?",
-        (grams, part, _HELD),
-    ).fetchall()
+    found = db.execute("SELECT t.term, t.n FROM search_parts p CROSS JOIN search_terms t ON t.id = p.rowid"
+                       " WHERE p.search_parts MATCH ? AND instr(t.term, ?) LIMIT ?",
+                       (grams, part, _HELD)).fetchall()  # fmt: skip
     found.sort(key=lambda row: (len(row[0]), -row[1]))
     return [Term(*row) for row in found[:most]]
 
 
 def short_trigrams(db: Connection, text: str, most: int = 48) -> list[str]:
     """Of the unspaced texts, the commonest three characters that begin with these one or two."""
-    found = db.execute(
-        "SELECT term FROM search_unspaced_terms WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",
-        (text, text + _AFTER, most),
-    )
+    found = db.execute("SELECT term FROM search_unspaced_terms WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",
+                       (text, text + _AFTER, most))  # fmt: skip
     return [row[0] for row in found.fetchall()]
 
 
@@ -334,33 +323,24 @@ def take_in(db: Connection, source: str, done: int, upto: int) -> None:
         (done, upto, UNSPACED_GLOB),
     )
     if source == "observations":
-        db.execute(
-            "INSERT INTO search_outputs_fts(rowid, response)"
-            " SELECT id, response FROM search_outputs WHERE id > ? AND id <= ?",
-            (done, upto),
-        )
+        db.execute("INSERT INTO search_outputs_fts(rowid, response) SELECT id, response FROM search_outputs"
+                   " WHERE id > ? AND id <= ?", (done, upto))  # fmt: skip
     if upto > (covered := _covered(db, source)):
         _block(db, source, covered, upto)
 
 
 def _block(db: Connection, source: str, done: int, upto: int) -> None:
     """When and where the rows of a stretch were made; a short block before it grows."""
-    low, high = db.execute(
-        f"SELECT min(at), max(at) FROM {source} WHERE id > ? AND id <= ?",  # noqa: S608 -- our names
-        (done, upto),
-    ).fetchone()
-    places = db.execute(
-        f"SELECT DISTINCT s.project_id, s.client FROM sessions s WHERE s.id IN"  # noqa: S608
-        f" (SELECT session_id FROM {source} WHERE id > ? AND id <= ?)",
-        (done, upto),
-    ).fetchall()
+    low, high = db.execute(f"SELECT min(at), max(at) FROM {source} WHERE id > ? AND id <= ?",  # noqa: S608 -- our names
+                           (done, upto)).fetchone()  # fmt: skip
+    places = db.execute(f"SELECT DISTINCT s.project_id, s.client FROM sessions s WHERE s.id IN"  # noqa: S608
+                        f" (SELECT session_id FROM {source} WHERE id > ? AND id <= ?)",
+                        (done, upto)).fetchall()  # fmt: skip
     projects, clients = {str(row[0]) for row in places}, {row[1] for row in places}
     first = done + 1
-    last = db.execute(
-        "SELECT first_id, min_at, max_at, projects, clients FROM search_blocks WHERE source = ? AND last_id = ?"
-        " AND last_id - first_id < ?",
-        (source, done, _BLOCK - STRETCH),
-    ).fetchone()
+    last = db.execute("SELECT first_id, min_at, max_at, projects, clients FROM search_blocks WHERE source = ?"
+                      " AND last_id = ? AND last_id - first_id < ?",
+                      (source, done, _BLOCK - STRETCH)).fetchone()  # fmt: skip
     if last is not None:
         first, low, high = last[0], min(low, last[1]), max(high, last[2])
         projects |= set(last[3].split())

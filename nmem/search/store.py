@@ -323,10 +323,8 @@ def places(db: Connection, sessions: Iterable[str]) -> dict[str, tuple[str, str,
 
 def project_names(db: Connection) -> list[tuple[int | str, str]]:
     """Projects by id with their names; those that only tasks name, by their names."""
-    return db.execute(
-        "SELECT id, name FROM projects UNION ALL"
-        " SELECT DISTINCT o.title, o.title FROM search_docs o WHERE o.kind = 'task' AND o.project_id IS NULL"
-    ).fetchall()
+    return db.execute("SELECT id, name FROM projects UNION ALL SELECT DISTINCT o.title, o.title FROM search_docs o"
+                      " WHERE o.kind = 'task' AND o.project_id IS NULL").fetchall()  # fmt: skip
 
 
 def client_names(db: Connection) -> list[tuple[str, str]]:
