@@ -17,11 +17,11 @@ from nmem.recall.asked import told
 from nmem.recall.filter import Narrowed, narrowed
 from nmem.recall.index import EXTRAS, FILE, LINE, OPERATOR, TRIGGER
 from nmem.recall.loaded import Recall
-from nmem.search.facets import Facet, Facets
-from nmem.search.page import RELEVANCE
+from nmem.search.match import Snippet
 from nmem.search.query import Query, parse
+from nmem.search.rank import RELEVANCE
+from nmem.search.rows import Facet, Facets
 from nmem.search.search import Hit, Results
-from nmem.search.snippet import Snippet
 from nmem.search.text import fold
 from nmem.store.project import with_folders
 from nmem.text import printable

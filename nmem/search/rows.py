@@ -1,9 +1,10 @@
-"""Loads the rows behind ids, in one form for all tables, for ranking, facets and lists."""
+"""Loads the rows behind ids, in one form for all tables, for ranking and lists, and counts them by kind and place."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -127,3 +128,47 @@ def _plain(value: object) -> str:
         return text
     listed = from_json(text)
     return "\n".join(map(str, listed)) if isinstance(listed, list) else text
+
+
+_COUNTED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One value and how many of the hits have it; `filter` narrows a query to them."""
+
+    value: str
+    count: int
+    filter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """Of the hits that were looked at, the commonest values first."""
+
+    kinds: tuple[Facet, ...] = ()
+    types: tuple[Facet, ...] = ()
+    projects: tuple[Facet, ...] = ()
+    clients: tuple[Facet, ...] = ()
+    whole: bool = True
+    """All hits were looked at; else the counts are of those that were."""
+
+
+def facets(rows: Iterable[Row], *, whole: bool) -> Facets:
+    """Count hits."""
+    found = list(rows)
+    return Facets(
+        _count("type", (row.kind for row in found)),
+        _count("type", (row.type for row in found if row.kind == "obs")),
+        _count("project", (row.project for row in found)), _count("client", (row.client for row in found)), whole,
+    )  # fmt: skip
+
+
+def _count(name: str, values: Iterable[str]) -> tuple[Facet, ...]:
+    counts = Counter(value for value in values if value)
+    return tuple(Facet(value, count, _filter(name, value)) for value, count in
+                 sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_COUNTED])  # fmt: skip
+
+
+def _filter(name: str, value: str) -> str:
+    return f'{name}:"{value}"' if " " in value or "," in value else f"{name}:{value}"

@@ -15,7 +15,7 @@ from capture.storage import store
 from nmem.search import gather
 from nmem.search.clock import Clock
 from nmem.search.index_store import blocks
-from nmem.search.page import NEWEST, RELEVANCE
+from nmem.search.rank import NEWEST, RELEVANCE
 from nmem.search.search import Results, search
 from nmem.search.store import quoted
 from tests.nmem.search.conftest import MINUTE, NOW, Stored

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from nmem.commands import main, terminal
 from nmem.commands.main import nmem
 from nmem.search import episodes, refresh, search
-from nmem.search.typed import words
+from nmem.search.query import typed_words
 from tests.nmem.conftest import START, Recorded
 
 HOSTILE = "\x1b[31mwipe\u202e it \x9b2J [bold]coupon[/bold] 優惠券"
@@ -168,7 +168,7 @@ def test_what_cannot_be_asked_is_one_line(
 
 
 def test_shells_take_quotation_marks_away_and_they_come_back() -> None:
-    assert words(["fix login type:git"]) == "fix login type:git"
-    assert words(["fix", "login"]) == "fix login"
-    assert words(["fix the login", "type:git"]) == '"fix the login" type:git'
-    assert words(["x", "project:my shop", "!not this"]) == 'x project:"my shop" "!not this"'
+    assert typed_words(["fix login type:git"]) == "fix login type:git"
+    assert typed_words(["fix", "login"]) == "fix login"
+    assert typed_words(["fix the login", "type:git"]) == '"fix the login" type:git'
+    assert typed_words(["x", "project:my shop", "!not this"]) == 'x project:"my shop" "!not this"'
