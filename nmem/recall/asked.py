@@ -14,13 +14,15 @@ from nmem.errors import NmemError
 from nmem.names import cited
 from nmem.recall import folder, loaded, store
 from nmem.recall.answer import ANSWERED, SILENT, Answer
-from nmem.recall.beside import beside
 from nmem.recall.resolve import Resolver, is_null
+from nmem.recall.words import STOP, name, stem, words
 from nmem.text import printable, to_json
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from nmem.recall.folder import Place
     from nmem.recall.loaded import Recall
     from nmem.teammates.read import Fact
@@ -128,9 +130,9 @@ def told(answer: Answer) -> str:
     whole = not answer.broader
     out = [] if whole else [f"# {printable(answer.heading)}", ""]
     out += [safe(answer.body), ""]
-    for name, links in (("Broader:", answer.broader), ("Related:", answer.related)):
+    for label, links in (("Broader:", answer.broader), ("Related:", answer.related)):
         if links:
-            out += [name, *map(printable, links), ""]
+            out += [label, *map(printable, links), ""]
     where = cited(answer.file, _PATH) + ("" if whole else f":{answer.line}")
     sure = f" (confidence {answer.confidence:.2f})" if answer.confidence < 1 else ""
     return "\n".join([*out, f"Source: {where}{sure}"]) + "\n"
@@ -169,3 +171,54 @@ def safe(text: str) -> str:
 
 _KEPT = "\u00a0\u200c\u200d\ufe0e\ufe0f\u3000\u2009\u202f"
 """Blanks, and what joins or colours pictures: harmless, and part of what a person wrote."""
+_MOST = 3
+_SHARED = 2
+"""Words that a query and a name share at least, where they are not the same."""
+
+
+def beside(db_path: str, place: Place, answers: list[Answer]) -> list[tuple[Fact, bool]]:
+    """Others' entries that the queries mean, and whether one's own of the same name says something else.
+
+    One that says what one's own says is left out. Never raises for a database that cannot be read: then there are none.
+    """
+    if not os.path.exists(db_path):
+        return []
+    from contextlib import closing  # on use: start-up stays short
+    from sqlite3 import Error, connect
+
+    try:
+        with closing(connect(f"file:{db_path.replace('?', '%3f').replace('#', '%23')}?mode=ro", uri=True)) as db:
+            return _of(db, place, answers)
+    except Error:
+        return []
+
+
+def _of(db: Connection, place: Place, answers: list[Answer]) -> list[tuple[Fact, bool]]:
+    from nmem.teammates import live  # on use: as before
+
+    project_id = store.project(db, place.root)
+    if project_id is None or not live.any_of(db, project_id):
+        return []
+    from nmem.teammates.read import Wanted, said  # on use: few share a project with a team
+
+    asked = [one for answer in answers for one in (answer.query, answer.entry) if one]
+    own = {name(answer.entry): _flat(answer.body) for answer in answers if answer.good and answer.entry}
+    wanted = Wanted((live.RECALL,), [project_id], fits=lambda title, *_: any(_means(one, title) for one in asked))
+    out = []
+    for one in said(db, wanted, _MOST * 2):
+        mine = own.get(name(one.title))
+        if mine != _flat(one.body):
+            out.append((one, mine is not None))
+    return out[:_MOST]
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _means(query: str, title: str) -> bool:
+    """Whether a query is the name of an entry, or has all that one of them says."""
+    if name(query) == name(title):
+        return True
+    asked, named = ({stem(word) for word in words(name(each)) if word not in STOP} for each in (query, title))
+    return len(asked & named) >= _SHARED and (asked <= named or named <= asked)

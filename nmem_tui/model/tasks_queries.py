@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.dispatch import act, order, read, store
+from nmem.dispatch import act, read, store
 from nmem.dispatch.config import load
-from nmem.dispatch.order import Place
+from nmem.dispatch.read import Place
 from nmem.dispatch.task import NEEDS_INPUT, QUEUED, RUNNING, Task, TaskEvent
 from nmem.errors import NmemError
 
@@ -59,7 +59,7 @@ def listing(db: Connection, now: int) -> Listing:
     """The queue."""
     every = read.heads(db, LIMIT)
     live = tuple(one for one in every if one.live)
-    queued = order.order([one for one in every if one.state == QUEUED], live, now, quiet())
+    queued = read.order([one for one in every if one.state == QUEUED], live, now, quiet())
     return Listing(live, queued, tuple(one for one in every if one.over), store.counts(db))
 
 

@@ -23,7 +23,7 @@ _CHARS = 24_000
 def run(ask: Ask) -> Answer:
     """Decisions with their texts; of what is not sure, names to ask for."""
     from nmem.recall import asked, loaded  # on use: start-up stays short
-    from nmem.recall.beside import beside
+    from nmem.recall.asked import beside
 
     recall = loaded.here(ask.cwd)
     found = asked.answers(recall, list(ask.texts("queries"))[:_MOST], "")
