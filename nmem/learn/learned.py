@@ -125,34 +125,19 @@ def _remedy(remedy: Remedy | None) -> str | None:
 
 
 def _evidence(db: Connection, learning_id: int, one: Pattern) -> int:
-    """Write the evidence where it changed; how many rows. What is kept of a session is its newest."""
-    both = ((OCCURRENCE, one.met), (FIX, one.fixes))
-    rows = [(role, *_met(each)) for role, met in both for each in _bounded(met)]
-    known, asked = _there(db, "observations", rows, 2), _there(db, "prompts", rows, 3)
+    """Write the evidence where it changed; how many rows. What is kept of a session is its newest.
+
+    What it names may be gone by now: it is forgotten, and numbers are used again.
+    """
+    both = [(role, each) for role, met in ((OCCURRENCE, one.met), (FIX, one.fixes)) for each in _bounded(met)]
+    known = store.still_there(db, "observations", [_int(each.observation_id) for _, each in both])
+    asked = store.still_there(db, "prompts", [_int(each.prompt_id) for _, each in both])
     rows = [
-        (
-            role,
-            session,
-            did if (did, session) in known else None,
-            said if (said, session) in asked else None,
-            at,
-            excerpt,
-        )
-        for role, session, did, said, at, excerpt in rows
-    ]
-    if store.written_evidence(db, learning_id) == rows:
-        return 0
-    store.put_evidence(db, learning_id, rows)
-    return max(1, len(rows))
-
-
-def _there(db: Connection, table: str, rows: Sequence[Sequence[object]], place: int) -> set[tuple[int, str]]:
-    """Which of the rows that evidence names are still there: they are forgotten, and numbers used again."""
-    return store.still_there(db, table, [_int(row[place]) for row in rows if row[place] is not None])
-
-
-def _met(one: Met) -> tuple[str, int | None, int | None, int, str]:
-    return one.session_id, one.observation_id, one.prompt_id, one.at, one.excerpt
+        (role, each.session_id, each.observation_id if (each.observation_id, each.session_id) in known else None,
+         each.prompt_id if (each.prompt_id, each.session_id) in asked else None, each.at, each.excerpt)
+        for role, each in both
+    ]  # fmt: skip
+    return max(1, len(rows)) if store.put_evidence(db, learning_id, rows) else 0
 
 
 def _bounded(met: Sequence[Met]) -> list[Met]:

@@ -180,47 +180,26 @@ def _across(
 
 
 def _summed(ours: Sequence[Learning], times: Times) -> Learning:
-    first = ours[0]
     return replace(
-        first,
-        project=", ".join(dict.fromkeys(one.project for one in ours)),
-        files=(),
-        first_at=min(one.first_at for one in ours),
-        last_at=max(one.last_at for one in ours),
-        sessions=sum(one.sessions for one in ours),
-        occurrences=sum(one.occurrences for one in ours),
-        remedy=next((one.remedy for one in ours if one.remedy), None),
-        weeks=weeks(at for _, at in times),
-        members=tuple(one.id for one in ours),
-        projects=tuple(dict.fromkeys(one.project for one in ours)),
+        ours[0], project=", ".join(dict.fromkeys(one.project for one in ours)), files=(),
+        first_at=min(one.first_at for one in ours), last_at=max(one.last_at for one in ours),
+        sessions=sum(one.sessions for one in ours), occurrences=sum(one.occurrences for one in ours),
+        remedy=next((one.remedy for one in ours if one.remedy), None), weeks=weeks(at for _, at in times),
+        members=tuple(one.id for one in ours), projects=tuple(dict.fromkeys(one.project for one in ours)),
         worked_at=max(one.worked_at for one in ours),
-    )
+    )  # fmt: skip
+
+
+_AS_STORED = ("id", "project_id", "project", "kind", "key", "title", "first_at", "last_at", "sessions", "occurrences",
+              "state_at", "snoozed_until", "reopened")  # fmt: skip
 
 
 def _learning(row: Row, times: Times, now: int) -> Learning:
     return Learning(
-        id=row["id"],
-        project_id=row["project_id"],
-        project=row["project"],
-        kind=row["kind"],
-        key=row["key"],
-        title=row["title"],
-        files=tuple(str(path) for path in json_list(row["files"])),
-        first_at=row["first_at"],
-        last_at=row["last_at"],
-        sessions=row["sessions"],
-        occurrences=row["occurrences"],
-        heat=0,
-        state=state(row, now),
-        state_at=row["state_at"],
-        state_by=row["state_by"] or "",
-        snoozed_until=row["snoozed_until"],
-        reopened=row["reopened"],
-        remedy=remedy(row["remedy"]),
-        rule=row["rule"] or "",
-        worked_at=row["worked_at"] or 0,
-        weeks=weeks(at for _, at in times),
-    )
+        **{name: row[name] for name in _AS_STORED}, files=tuple(map(str, json_list(row["files"]))), heat=0,
+        state=state(row, now), state_by=row["state_by"] or "", remedy=remedy(row["remedy"]), rule=row["rule"] or "",
+        worked_at=row["worked_at"] or 0, weeks=weeks(at for _, at in times),
+    )  # fmt: skip
 
 
 def remedy(text: str | None) -> Remedy | None:
@@ -228,14 +207,9 @@ def remedy(text: str | None) -> Remedy | None:
     try:
         found = json_object(text)
         return Remedy(
-            kind=str(found["kind"]),
-            text=str(found["text"]),
-            files=tuple(str(path) for path in found["files"]),
-            commands=tuple(str(command) for command in found["commands"]),
-            observation_ids=tuple(int(one) for one in found["observation_ids"]),
-            confidence=float(found["confidence"]),
-            times=int(found["times"]),
-        )
+            str(found["kind"]), str(found["text"]), tuple(map(str, found["files"])), tuple(map(str, found["commands"])),
+            tuple(map(int, found["observation_ids"])), float(found["confidence"]), int(found["times"]),
+        )  # fmt: skip
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -247,13 +221,6 @@ def _evidence(row: Row) -> Evidence:
     elif row["tool_name"] in ("Grep", "Glob", "LS"):
         content = f"{row['tool_name']} {content}"
     return Evidence(
-        role=row["role"],
-        session_id=row["session_id"],
-        observation_id=row["observation_id"],
-        prompt_id=row["prompt_id"],
-        unit_id=row["unit_id"],
-        at=row["at"],
-        excerpt=row["excerpt"],
-        command=content,
-        outcome=row["outcome"] or "",
-    )
+        row["role"], row["session_id"], row["observation_id"], row["prompt_id"], row["unit_id"], row["at"],
+        row["excerpt"], content, row["outcome"] or "",
+    )  # fmt: skip

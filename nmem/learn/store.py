@@ -191,20 +191,16 @@ def standing(db: Connection, learning_id: int) -> tuple[int, str, dict[str, Any]
     return None if row is None else (row[0], row[1], dict(zip(STANDING, tuple(row)[2:], strict=True)))
 
 
-def written_evidence(db: Connection, learning_id: int) -> list[tuple[object, ...]]:
-    """Role, session, observation, prompt, time and excerpt of a learning's evidence, as they were written."""
-    return db.execute("SELECT role, session_id, observation_id, prompt_id, at, excerpt FROM learning_evidence"
-                      " WHERE learning_id = ? ORDER BY id", (learning_id,)).fetchall()  # fmt: skip
-
-
-def put_evidence(db: Connection, learning_id: int, rows: Iterable[Sequence[object]]) -> None:
-    """Write a learning's evidence in place of what there was."""
+def put_evidence(db: Connection, learning_id: int, rows: Sequence[tuple[object, ...]]) -> bool:
+    """Write a learning's evidence (role, session, observation, prompt, time, excerpt) where it changed; whether."""
+    names = "role, session_id, observation_id, prompt_id, at, excerpt"
+    there = f"SELECT {names} FROM learning_evidence WHERE learning_id = ? ORDER BY id"  # noqa: S608 - our names
+    if db.execute(there, (learning_id,)).fetchall() == rows:
+        return False
     db.execute("DELETE FROM learning_evidence WHERE learning_id = ?", (learning_id,))
-    db.executemany(
-        "INSERT INTO learning_evidence (learning_id, role, session_id, observation_id, prompt_id, at, excerpt)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(learning_id, *row) for row in rows],
-    )
+    new = f"INSERT INTO learning_evidence (learning_id, {names}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our names
+    db.executemany(new, [(learning_id, *row) for row in rows])
+    return True
 
 
 def still_there(db: Connection, table: str, ids: Iterable[int]) -> set[tuple[int, str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from json import dumps
 from sqlite3 import Connection
 from sys import byteorder
@@ -26,16 +25,8 @@ _LEAST_DEAD = 50
 _SIZE = array("I").itemsize
 _PLACE = int(byteorder == "little")
 """Where a posting's document begins: its weight is the lowest byte."""
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """An episode that is not indexed as it is told now."""
-
-    unit_id: int
-    project_id: int
-    at: int
-    told_at: int
+Due = tuple[int, int, int, int]
+"""Episode, project, time and when it was told, of an episode that is not indexed as it is told now."""
 
 
 def keep(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
@@ -43,14 +34,13 @@ def keep(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
     _drop_outdated(db)
     done = 0
     while not stopped():
-        batch = [Due(*row) for row in store.due(db, BATCH)]
-        if not batch:
+        made = [(one, document(db, one[0])) for one in store.due(db, BATCH)]
+        if not made:
             break
-        made = [(one, document(db, one.unit_id)) for one in batch]
         with transaction(db):
-            for project_id in sorted({one.project_id for one in batch}):
-                _add(db, project_id, [pair for pair in made if pair[0].project_id == project_id])
-        done += len(batch)
+            for project_id in sorted({one[1] for one, _ in made}):
+                _add(db, project_id, [pair for pair in made if pair[0][1] == project_id])
+        done += len(made)
     return done
 
 
@@ -64,13 +54,13 @@ def _drop_outdated(db: Connection) -> None:
 def _add(db: Connection, project_id: int, made: list[tuple[Due, Document]]) -> None:
     """Append documents to a project's postings, in place of those that the same episodes had."""
     last = store.last_number(db, project_id)
-    before = store.numbers(db, project_id, [one.unit_id for one, _ in made])
+    before = store.numbers(db, project_id, [one[0] for one, _ in made])
     new: dict[str, array[int]] = {}
-    for one, found in made:
+    for (unit_id, _, at, told_at), found in made:
         last += 1
         for word, weight in found.bag.items():
             new.setdefault(word, array("I")).append(last << 8 | max(1, round(weight * WEIGHT)))
-        store.put(db, (one.unit_id, project_id, last, one.at, one.told_at, found.result))
+        store.put(db, (unit_id, project_id, last, at, told_at, found.result))
     _take_out(db, project_id, before, list(new))
     store.append(db, project_id, [(word, len(packed), packed.tobytes()) for word, packed in sorted(new.items())])
     store.indexed(db, project_id, last, RULES)

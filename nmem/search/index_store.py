@@ -244,7 +244,7 @@ def top(db: Connection, source: str) -> int:
 
 
 def state(db: Connection, source: str) -> tuple[int, int]:
-    """Up to which id a table's words are counted, and up to which its texts are indexed."""
+    """Up to which id a table's words are counted and its texts indexed; of `stale` and `rebuild`: whether all is due."""
     done, indexed = db.execute("SELECT done, indexed FROM search_state WHERE source = ?", (source,)).fetchone()
     return int(done), int(indexed)
 
@@ -301,11 +301,6 @@ def overtaken(db: Connection) -> list[str]:
     above = "SELECT source FROM search_state JOIN gone_ids ON name = source WHERE max(done, indexed) >"
     tops = {source: f"max(newest, (SELECT coalesce(max(id), 0) FROM {source}))" for source in BITS}  # noqa: S608
     return [source for source, top in tops.items() if db.execute(f"{above} {top} AND source = ?", (source,)).fetchone()]
-
-
-def is_due(db: Connection, name: str) -> bool:
-    """Whether everything is to be counted (`stale`) or indexed (`rebuild`) anew."""
-    return bool(state(db, name)[0])
 
 
 def forget(db: Connection, sources: Iterable[str] = ()) -> None:

@@ -25,7 +25,7 @@ def refresh(
     """
     index_store.with_room(db)
     _heal(db)
-    if index_store.is_due(db, "stale"):
+    if index_store.state(db, "stale")[0]:
         with transaction(db):  # texts were deleted, and what only they held must not be offered any more
             index_store.forget(db)
     taken, begun = 0, min(index_store.state(db, "observations"))
@@ -57,7 +57,7 @@ def leaving(db: Connection, source: str, ids: Iterable[int]) -> None:
 
 def _heal(db: Connection) -> None:
     wrong = index_store.overtaken(db)
-    if not wrong and not index_store.is_due(db, "rebuild"):
+    if not wrong and not index_store.state(db, "rebuild")[0]:
         return
     with transaction(db):
         if wrong:
