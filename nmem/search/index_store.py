@@ -244,7 +244,7 @@ def top(db: Connection, source: str) -> int:
 
 
 def state(db: Connection, source: str) -> tuple[int, int]:
-    """Up to which id a table's words are counted and its texts indexed; of `stale` and `rebuild`: whether all is due."""
+    """Up to which id a table's words are counted and its texts indexed; of `stale`, `rebuild`: whether all is due."""
     done, indexed = db.execute("SELECT done, indexed FROM search_state WHERE source = ?", (source,)).fetchone()
     return int(done), int(indexed)
 
