@@ -21,6 +21,8 @@ from __future__ import annotations
 
 import os
 
+from nmem.dispatch.store import attempt, becomes
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -41,8 +43,6 @@ def link(db: Connection, event: Event) -> None:
     if not (number.isascii() and number.isdigit() and len(number) < 18):
         return
     cleared = event.kind == "session_start" and event.source == "clear"
-    from nmem.dispatch.store import attempt, becomes  # on use: the session of a task only
-
     live = attempt(db, int(number))
     if live is None or live[3] == event.session_id or (live[3] and not cleared):
         return

@@ -112,7 +112,7 @@ def remove(db_path: str, task_id: int) -> str:
 
 def output(one: Task) -> str:
     """The last lines of a task: what its pane shows now where there is one, cleaned and redacted like all the rest."""
-    from nmem.dispatch import screen  # on use: start-up stays short
+    from nmem.dispatch.child import kept  # on use: start-up stays short
 
     if one.live and one.how == TMUX and one.pane and not one.target:
         try:
@@ -120,7 +120,7 @@ def output(one: Task) -> str:
         except NmemError:
             shown = ""
         if shown:
-            return screen.kept(shown)
+            return kept(shown)
     return one.output
 
 

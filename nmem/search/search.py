@@ -10,14 +10,14 @@ from nmem.decisions import read as decided
 from nmem.episodes import open_ends
 from nmem.hours import utc
 from nmem.retention import journal
-from nmem.search import episodes, fts, gather, index_store, kinds, rank
+from nmem.search import fts, gather, index_store, kinds, rank
 from nmem.search.clock import Clock
 from nmem.search.fts import Found
 from nmem.search.gather import ALL, Gathered, Gatherer, narrowed
 from nmem.search.match import Matcher, Snippet, snippet
 from nmem.search.meaning import Meaning, absent, meaning, unasked
 from nmem.search.query import Query, parse, standing, toggled
-from nmem.search.rank import NEWEST, RELEVANCE, Cursor, Ranked, key
+from nmem.search.rank import NEWEST, RELEVANCE, Cursor, Ranked, Related, key, ordered, related, units
 from nmem.search.rows import Facet, Facets, Row, facets, rows
 from nmem.search.store import DOCS, EPISODES, OBSERVATIONS, PROMPTS, Narrowed, Source, Where
 from nmem.search.text import fold
@@ -113,9 +113,9 @@ def _search(
     """A page; `tried`: where nothing is found it is tried which filter empties it."""
     narrow, meant = narrowed(db, query.filters, cursor.before, projects), meaning(db, query)
     clock.share(_WALKING)
-    near = episodes.Related()
+    near = Related()
     if cursor.order == RELEVANCE and not narrow.unknown and meant.words:
-        near = episodes.related(db, query.about, narrow, cursor.now, clock)
+        near = related(db, query.about, narrow, cursor.now, clock)
     gathered = _gathered(db, query, narrow, meant, cursor, limit, clock)
     said = gathered.says(len(query.wanted))
     gathered.add(EPISODES, Found([(number, near.times[number]) for number in near.shares]), ALL)
@@ -124,8 +124,8 @@ def _search(
     matcher = Matcher(meant)
     ranked = _ranked(found, matcher, meant, cursor)
     if near.shares:
-        belong = episodes.units(db, [one.row for one in ranked])
-        ranked = episodes.ordered(ranked, belong, near.shares, len(query.wanted))
+        belong = units(db, [one.row for one in ranked])
+        ranked = ordered(ranked, belong, near.shares, len(query.wanted))
     page = cursor.page(ranked, limit)
     hits = _hits(db, page, matcher, clock)
     whole = gathered.complete and len(found) == len(gathered.tiers)
