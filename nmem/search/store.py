@@ -126,10 +126,9 @@ class Narrowed:
         """Conditions for a source; None when it cannot hold a hit."""
         if self.unknown or (self.queued and not self.projects and source is not DOCS):
             return None
-        kept = _TYPES[source.name](self.filters)
-        if kept is None:
+        found = _TYPES[source.name](self.filters)
+        if found is None:
             return None
-        found = Where("".join(f" AND {one}" for one in kept[0]), kept[1])
         if self.filters.since is not None:
             found &= Where(f" AND {source.at} >= ?", (self.filters.since,))
         if self.filters.until is not None:
@@ -155,61 +154,45 @@ class Narrowed:
         return Where(f" AND {either}", (*known.values, *self.queued))
 
 
-Kept = tuple[list[str], tuple[object, ...]]
+def _if(wanted: bool, test: str) -> Where:
+    return Where(f" AND {test}") if wanted else Where()
 
 
-def _said(filters: Filters) -> Kept | None:
-    if filters.file or filters.failed:
-        return None
+def _naming(text: str, files: Sequence[str]) -> Where:
+    """The condition that a text names one of some files."""
+    either = " OR ".join([f"instr(lower({text}), ?)"] * len(files))
+    return Where(f" AND ({either})", tuple(map(fold, files))) if files else Where()
+
+
+def _said(filters: Filters) -> Where | None:
     sayings = [sql for kind, sql in _SAID.items() if not filters.type or kind in filters.type]
-    if not sayings:
+    if filters.file or filters.failed or not sayings:
         return None
-    return [f"({' OR '.join(sayings)})", *([_PINNED_PROMPTS] if filters.pinned else [])], ()
+    return Where(f" AND ({' OR '.join(sayings)})") & _if(filters.pinned, _PINNED_PROMPTS)
 
 
-def _done(filters: Filters) -> Kept | None:
-    sql, values = list[str](), list[object]()
-    types = [one for one in filters.type if one in OBS_TYPES]
-    if filters.type and kinds.OBSERVATION not in filters.type:
-        if not types:
-            return None
-        sql.append(f"o.obs_type IN ({','.join('?' * len(types))})")
-        values += types
-    if filters.file:
-        sql.append("(" + " OR ".join(["instr(lower(o.file_path), ?)"] * len(filters.file)) + ")")
-        values += [fold(one) for one in filters.file]
-    sql += ["o.outcome = 'failed'"] if filters.failed else []
-    sql += ["o.pinned = 1"] if filters.pinned else []
-    return sql, tuple(values)
+def _done(filters: Filters) -> Where | None:
+    every = not filters.type or kinds.OBSERVATION in filters.type
+    types = [one for one in filters.type if one in OBS_TYPES and not every]
+    if not every and not types:
+        return None
+    found = _among("o.obs_type", types) & _naming("o.file_path", filters.file)
+    return found & _if(filters.failed, "o.outcome = 'failed'") & _if(filters.pinned, "o.pinned = 1")
 
 
-def _stories(filters: Filters) -> Kept | None:
+def _stories(filters: Filters) -> Where | None:
     if filters.type and kinds.EPISODE not in filters.type:
         return None
-    sql, values = list[str](), list[object]()
-    if filters.file:
-        files = "instr(lower(coalesce(o.files_edited, '') || o.hot_files), ?)"
-        sql.append("(" + " OR ".join([files] * len(filters.file)) + ")")
-        values += [fold(one) for one in filters.file]
-    sql += [_STORIES_FAILED] if filters.failed else []
-    sql += ["o.pinned = 1"] if filters.pinned else []
-    return sql, tuple(values)
+    found = _naming("coalesce(o.files_edited, '') || o.hot_files", filters.file)
+    return found & _if(filters.failed, _STORIES_FAILED) & _if(filters.pinned, "o.pinned = 1")
 
 
-def _docs(filters: Filters) -> Kept | None:
+def _docs(filters: Filters) -> Where | None:
     asked = [one for one in filters.type if one in (kinds.SESSION, kinds.LEARNING, kinds.TASK, "recall")]
     if filters.type and not asked:
         return None
-    sql, values = list[str](), list[object]()
-    sql += [_FAILED_TASKS] if filters.failed else []
-    if asked:
-        sql.append(f"o.kind IN ({','.join('?' * len(asked))})")
-        values += asked
-    sql += [_PINNED_LEARNINGS] if filters.pinned else []
-    if filters.file:
-        sql.append("(" + " OR ".join(["instr(lower(o.body), ?)"] * len(filters.file)) + ")")
-        values += [fold(one) for one in filters.file]
-    return sql, tuple(values)
+    found = _if(filters.failed, _FAILED_TASKS) & _among("o.kind", asked) & _if(filters.pinned, _PINNED_LEARNINGS)
+    return found & _naming("o.body", filters.file)
 
 
 _TYPES = {
