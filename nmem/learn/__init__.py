@@ -8,8 +8,7 @@ kinds       a module for each kind of learning: its words, what one session says
 promote     a skill as a client's own or as a /how entry; skill_use: whether skills are followed
 patterns    a pattern, what it is made of, and how often is often (config: as the person has set it)
 store       learnings as they stand (SQL); findings_store: what sessions say
-learned     makes learnings of what a project's sessions say
-refresh     brings the rows up to date with the sessions
+refresh     reads what changed, makes learnings of what a project's sessions say, takes out what is purged
 heat        how often and how lately, as 0 to 100
 warnings    learnings that an episode runs into again
 read        what the screens and the command line show

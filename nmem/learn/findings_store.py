@@ -270,13 +270,12 @@ def errors(
 
     `key`: of one error.
     """
-    found = db.execute(
+    return db.execute(
         "SELECT f.session_id, f.key, f.data, p.name FROM learning_findings f JOIN sessions s ON s.id = f.session_id"  # noqa: S608
         " JOIN projects p ON p.id = f.project_id WHERE f.kind = 'error' AND (?1 IS NULL OR f.project_id = ?1)"
         f"{'' if key is None else ' AND f.key = ?3'} ORDER BY s.last_at DESC LIMIT ?2",
         (project_id, most, *([] if key is None else [key])),
-    )
-    return [(row[0], row[1], row[2], row[3]) for row in found.fetchall()]
+    ).fetchall()
 
 
 def since(db: Connection, project_id: int, kind: str, at: int) -> list[tuple[str, str]]:

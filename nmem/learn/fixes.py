@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
-from typing import Any
 
 from nmem.learn import findings_store, met, read, store
 from nmem.learn.commands import normalise
@@ -113,22 +112,18 @@ def _learnings(db: Connection, now: int, project_id: int | None) -> Iterator[tup
             yield _learned(one), " ".join((one.title, one.key, *store.lines(db, one.id)))
 
 
-def _single(db: Connection, project_id: int | None) -> Iterator[tuple[Fixed, str]]:
-    """What one session met and put right, the newest first."""
-    for session_id, key, data, project in findings_store.errors(db, project_id, _SINGLE):
+def _single(
+    db: Connection, project_id: int | None, most: int = _SINGLE, key: str | None = None
+) -> Iterator[tuple[Fixed, str]]:
+    """What one session met and put right, the newest first, with what was said; `key`: of one error."""
+    for session_id, known, data, project in findings_store.errors(db, project_id, most, key):
         found = json_object(data)
-        title = str(found.get("title") or key)
+        title = str(found.get("title") or known)
         for each in found.get("failures", ()):
-            if each.get("fix"):
-                yield _put_right(session_id, project, title, each), f"{title} {key} {each.get('x') or ''}"
-
-
-def _put_right(session_id: str, project: str, title: str, failure: dict[str, Any]) -> Fixed:
-    fix = failure["fix"]
-    return Fixed(
-        f"session/{session_id}", project, title, fix["text"], tuple(fix["commands"]), tuple(fix["files"]), 1, 1,
-        failure["at"],
-    )  # fmt: skip
+            if fix := each.get("fix"):
+                one = Fixed(f"session/{session_id}", project, title, fix["text"], tuple(fix["commands"]),
+                            tuple(fix["files"]), 1, 1, each["at"])  # fmt: skip
+                yield one, f"{title} {known} {each.get('x') or ''}"
 
 
 def _keys(one: Signature) -> tuple[str, ...]:
@@ -158,9 +153,6 @@ def _once(db: Connection, project_id: int | None, found: Sequence[Signature]) ->
     """How a session by itself put the same error right, the newest first; each fix once."""
     out: dict[str, Fixed] = {}
     for one in found:
-        for session_id, _, data, project in findings_store.errors(db, project_id, _ONCE, one.key):
-            for each in json_object(data).get("failures", ()):
-                fix = each.get("fix")
-                if fix and fix["text"] not in out:
-                    out[fix["text"]] = _put_right(session_id, project, one.title, each)
+        for fixed, _ in _single(db, project_id, _ONCE, one.key):
+            out.setdefault(fixed.fix, replace(fixed, title=one.title))
     return list(out.values())

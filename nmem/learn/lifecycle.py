@@ -3,7 +3,7 @@
 Each move is one transaction, is kept as a correction of `learning/ID`, and can be undone. All raise NmemError with one
 line when it cannot be done, and sqlite3.Error. `db` is a writing connection outside a transaction; `now` is in
 milliseconds. A snooze ends by itself: it is open again once its time is over (nmem.learn.read.state). What evidence
-does to a state is nmem.learn.learned's.
+does to a state is nmem.learn.refresh's.
 """
 
 from __future__ import annotations

@@ -51,12 +51,11 @@ def learnings_of(db: Connection, ids: Iterable[int]) -> list[Row]:
 
 def occurrences(db: Connection, ids: Iterable[int]) -> list[tuple[int, str, int]]:
     """Learning, session and time of each occurrence of some learnings."""
-    found = db.execute(
+    return db.execute(
         "SELECT learning_id, session_id, at FROM learning_evidence WHERE role = 'occurrence'"  # noqa: S608 - our words
         f" AND learning_id IN {_LISTED}",
         (_list(ids),),
-    )
-    return [(row[0], row[1], row[2]) for row in found.fetchall()]
+    ).fetchall()
 
 
 def evidence(db: Connection, learning_id: int, most: int) -> list[Row]:
@@ -153,28 +152,22 @@ STANDING = ("state", "state_at", "state_by", "snoozed_until", "rule")
 
 def by_key(db: Connection, project_id: int) -> dict[tuple[str, str], tuple[int, dict[str, Any]]]:
     """The learnings of a project by kind and key: the id and what is kept."""
-    rows = db.execute(
-        f"SELECT id, kind, key, {', '.join(KEPT)} FROM learnings WHERE project_id = ?",  # noqa: S608 - our names
-        (project_id,),
-    )
+    sql = f"SELECT id, kind, key, {', '.join(KEPT)} FROM learnings WHERE project_id = ?"  # noqa: S608 - our names
+    rows = db.execute(sql, (project_id,))
     return {(row[1], row[2]): (row[0], dict(zip(KEPT, row[3:], strict=True))) for row in map(tuple, rows.fetchall())}
 
 
 def add(db: Connection, project_id: int, kind: str, key: str, made: Mapping[str, object]) -> int:
     """A new learning; its id."""
-    number = db.execute(
-        f"INSERT INTO learnings (project_id, kind, key, {', '.join(MADE)}) VALUES (?, ?, ?{', ?' * len(MADE)})",  # noqa: S608
-        (project_id, kind, key, *(made[name] for name in MADE)),
-    ).lastrowid
+    sql = f"INSERT INTO learnings (project_id, kind, key, {', '.join(MADE)}) VALUES (?, ?, ?{', ?' * len(MADE)})"  # noqa: S608
+    number = db.execute(sql, (project_id, kind, key, *(made[name] for name in MADE))).lastrowid
     return number or 0
 
 
 def change(db: Connection, learning_id: int, values: Mapping[str, object], names: Sequence[str] = STANDING) -> None:
     """Write where a learning stands, or other columns of it. Inside a transaction."""
-    db.execute(
-        f"UPDATE learnings SET {', '.join(f'{name} = ?' for name in names)} WHERE id = ?",  # noqa: S608 - our names
-        (*(values[name] for name in names), learning_id),
-    )
+    sql = f"UPDATE learnings SET {', '.join(f'{name} = ?' for name in names)} WHERE id = ?"  # noqa: S608 - our names
+    db.execute(sql, (*(values[name] for name in names), learning_id))
 
 
 def drop(db: Connection, ids: Iterable[int]) -> None:
@@ -184,10 +177,8 @@ def drop(db: Connection, ids: Iterable[int]) -> None:
 
 def standing(db: Connection, learning_id: int) -> tuple[int, str, dict[str, Any]] | None:
     """Project, title and where a learning stands, as stored; None when it is gone."""
-    row = db.execute(
-        f"SELECT project_id, title, {', '.join(STANDING)} FROM learnings WHERE id = ?",  # noqa: S608 - our names
-        (learning_id,),
-    ).fetchone()
+    sql = f"SELECT project_id, title, {', '.join(STANDING)} FROM learnings WHERE id = ?"  # noqa: S608 - our names
+    row = db.execute(sql, (learning_id,)).fetchone()
     return None if row is None else (row[0], row[1], dict(zip(STANDING, tuple(row)[2:], strict=True)))
 
 
@@ -244,11 +235,8 @@ def unword_corrections(db: Connection, target: str, title: str, *, stands: bool)
 
 def warnings(db: Connection, units: Iterable[int]) -> list[tuple[int, int, str, int]]:
     """Episode, learning, what matched and when, of the warnings of some episodes."""
-    found = db.execute(
-        f"SELECT unit_id, learning_id, reason, at FROM unit_warnings WHERE unit_id IN {_LISTED}",  # noqa: S608 - our words
-        (_list(units),),
-    )
-    return [(row[0], row[1], row[2], row[3]) for row in found.fetchall()]
+    sql = f"SELECT unit_id, learning_id, reason, at FROM unit_warnings WHERE unit_id IN {_LISTED}"  # noqa: S608 - our words
+    return db.execute(sql, (_list(units),)).fetchall()
 
 
 def warn(db: Connection, unit_id: int, learning_id: int, reason: str, now: int) -> None:
@@ -273,11 +261,10 @@ def project_of_open(db: Connection, unit_id: int) -> int | None:
 def units(db: Connection, project_id: int, recent: int, unit_id: int | None = None) -> list[tuple[int, str, str]]:
     """Id, request and files of one episode, or of those worked on until so long before a project's newest activity."""
     newest = db.execute("SELECT max(last_at) FROM sessions WHERE project_id = ?", (project_id,)).fetchone()[0] or 0
-    found = db.execute("SELECT u.id, u.intent, u.hot_files FROM work_units u JOIN sessions s ON s.id = u.session_id"
-                       " WHERE s.project_id = ? AND (u.id = ? OR (? IS NULL AND u.last_at >= ?))"
-                       " ORDER BY u.last_at DESC LIMIT 50",
-                       (project_id, unit_id, unit_id, newest - recent))  # fmt: skip
-    return [(row[0], row[1], row[2]) for row in found.fetchall()]
+    return db.execute("SELECT u.id, u.intent, u.hot_files FROM work_units u JOIN sessions s ON s.id = u.session_id"
+                      " WHERE s.project_id = ? AND (u.id = ? OR (? IS NULL AND u.last_at >= ?))"
+                      " ORDER BY u.last_at DESC LIMIT 50",
+                      (project_id, unit_id, unit_id, newest - recent)).fetchall()  # fmt: skip
 
 
 def of_thread(db: Connection, thread_id: int, kind: str) -> list[int]:

@@ -7,7 +7,6 @@ stuck.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -15,17 +14,10 @@ from sqlite3 import Connection
 from capture.storage import store as base
 from nmem.learn import read, store
 from nmem.learn.commands import normalise
-from nmem.learn.learning import (
-    FAILED_COMMAND,
-    OPEN,
-    REPEATED_INTENT,
-    STUCK_LOOP,
-    UNRESOLVED_READ,
-    Learning,
-    Warned,
-)
+from nmem.learn.learning import FAILED_COMMAND, OPEN, REPEATED_INTENT, STUCK_LOOP, UNRESOLVED_READ, Learning, Warned
 from nmem.learn.remedies import SPELLING
 from nmem.retrieval import naming
+from nmem.text import json_list
 
 ALIKE = 0.6
 WARM = 20
@@ -103,11 +95,8 @@ def _reason(one: Learning, asked: _Asked, touched: set[str]) -> str:
     if one.kind == REPEATED_INTENT:
         theirs = set(naming.tokens(one.title))
         both = theirs & asked.tokens
-        return (
-            f"asks again: {one.title}"[:120]
-            if len(both) >= 3 and len(both) >= ALIKE * len(theirs | asked.tokens)
-            else ""
-        )
+        alike = len(both) >= 3 and len(both) >= ALIKE * len(theirs | asked.tokens)
+        return f"asks again: {one.title}"[:120] if alike else ""
     for phrase in phrases(one):
         if f" {phrase.lower()} " in asked.line:
             return f"is to run `{phrase}`"
@@ -153,15 +142,10 @@ class _Asked:
 
 def _units(db: Connection, project_id: int, unit_id: int | None = None) -> list[_Unit]:
     found = store.units(db, project_id, _RECENT, unit_id)
-    return [_Unit(number, intent, frozenset(_paths(files))) for number, intent, files in found]
-
-
-def _paths(text: str) -> list[str]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return []
-    return [str(one.get("path")) for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [
+        _Unit(number, intent, frozenset(str(one.get("path")) for one in json_list(files) if isinstance(one, dict)))
+        for number, intent, files in found
+    ]
 
 
 def _write(db: Connection, unit_id: int, found: Sequence[tuple[Learning, str]], there: dict[int, str], now: int) -> int:

@@ -18,12 +18,13 @@ from nmem.decisions.store import Rarity
 from nmem.errors import NmemError
 from nmem.hours import utc
 from nmem.learn import places
-from nmem.native import mentions, oppose, twice
+from nmem.native import mentions, twice
 from nmem.native.checkout import Checkout
 from nmem.native.documents import ALWAYS, Document, Line, find
 from nmem.native.mentions import Named, Told
 from nmem.native.records import Records, Statement
 from nmem.native.scripts import Missing, Scripts
+from nmem.native.twice import says_same, turned_down, uses, varies
 from nmem.recall import changes
 from nmem.recall.changes import Change
 from nmem.store import corrections
@@ -230,7 +231,7 @@ class _Review:
                  if line.text.strip() and not line.fence and not line.is_heading]  # fmt: skip
         rarity = Rarity([line.text for _, line in lines])
         for one in records.statements():
-            downs = oppose.turned_down(one.text)
+            downs = turned_down(one.text)
             for document, line in lines:
                 kind, why = self._judged(line, one, downs, rarity)
                 if kind and self._older(document, line, one.at):
@@ -244,12 +245,12 @@ class _Review:
     ) -> tuple[str, str]:  # fmt: skip
         """What a person's statement makes of a line: the kind of the finding and why, or nothing."""
         if one.later:
-            told = oppose.same(line.text, one.text, rarity)
+            told = says_same(line.text, one.text, rarity)
             return (REPLACED, "it says what was decided and has been replaced") if told else ("", "")
         for old, chosen in downs:
-            if oppose.uses(line.text, old, chosen, one.about):
+            if uses(line.text, old, chosen, one.about):
                 return SAYS, f"you turned down “{old}”" + (f" for “{chosen}”" if chosen else "")
-        differs = oppose.varies(line.text, one.text, rarity)
+        differs = varies(line.text, one.text, rarity)
         return (SAYS, f"you said {differs} in nearly the same words") if differs else ("", "")
 
     def _older(self, document: Document, line: Line, at: int) -> bool:

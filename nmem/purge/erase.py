@@ -15,7 +15,7 @@ from time import time_ns
 from nmem.episodes import annotate, arrange, units
 from nmem.episodes.titles import of_prompt
 from nmem.errors import NmemError
-from nmem.learn import learned
+from nmem.learn import refresh as learned
 from nmem.purge import sweep, traces
 from nmem.purge.journal import LEFT, Journal, Table, tables
 from nmem.purge.reach import Reach

@@ -41,20 +41,14 @@ def size(db: Connection, project_id: int) -> int:
 
 def known(db: Connection, project_id: int, words: Sequence[str]) -> list[tuple[int, str]]:
     """In how many documents of a project each word is, of those that are in any."""
-    return db.execute(
-        f"SELECT docs, word FROM retrieval_postings WHERE project_id = ? AND word IN ({_marks(words)})",  # noqa: S608 - placeholders
-        (project_id, *words),
-    ).fetchall()
+    sql = f"SELECT docs, word FROM retrieval_postings WHERE project_id = ? AND word IN ({_marks(words)})"  # noqa: S608 - placeholders
+    return db.execute(sql, (project_id, *words)).fetchall()
 
 
 def postings(db: Connection, project_id: int, words: Sequence[str]) -> dict[str, bytes]:
     """Word -> its packed postings."""
-    return dict(
-        db.execute(
-            f"SELECT word, postings FROM retrieval_postings WHERE project_id = ? AND word IN ({_marks(words)})",  # noqa: S608 - placeholders
-            (project_id, *words),
-        ).fetchall()
-    )
+    sql = f"SELECT word, postings FROM retrieval_postings WHERE project_id = ? AND word IN ({_marks(words)})"  # noqa: S608
+    return dict(db.execute(sql, (project_id, *words)).fetchall())
 
 
 def documents(db: Connection, project_id: int, numbers: Sequence[int], before: int) -> dict[int, tuple[int, int]]:
@@ -114,10 +108,8 @@ def last_number(db: Connection, project_id: int) -> int:
 
 def numbers(db: Connection, project_id: int, episodes: Sequence[int]) -> list[int]:
     """The numbers that episodes have in a project's index, where they are in it."""
-    rows = db.execute(
-        f"SELECT doc FROM retrieval_docs WHERE project_id = ? AND unit_id IN ({_marks(episodes)})",  # noqa: S608
-        (project_id, *episodes),
-    )
+    sql = f"SELECT doc FROM retrieval_docs WHERE project_id = ? AND unit_id IN ({_marks(episodes)})"  # noqa: S608
+    rows = db.execute(sql, (project_id, *episodes))
     return [row[0] for row in rows.fetchall()]
 
 

@@ -231,10 +231,8 @@ def matching(
         head += f" CROSS JOIN {source.table} o ON o.id = {source.id}"
     if where.sessions:
         head += f" CROSS JOIN sessions s ON s.id = {source.session}"
-    return db.execute(
-        f"{head} WHERE f.{source.index} MATCH ? AND {source.range}{where.sql} ORDER BY f.rowid DESC LIMIT ?",
-        (match, *ids, *where.values, most),
-    )
+    sql = f"{head} WHERE f.{source.index} MATCH ? AND {source.range}{where.sql} ORDER BY f.rowid DESC LIMIT ?"
+    return db.execute(sql, (match, *ids, *where.values, most))
 
 
 def fulfilling(
@@ -253,10 +251,8 @@ def fulfilling(
 
 def newest_sessions(db: Connection, places: Where, most: int) -> list[tuple[str, int]]:
     """The sessions of a project or client that were last worked on, with when."""
-    return db.execute(
-        f"SELECT s.id, s.last_at FROM sessions s WHERE 1{places.sql} ORDER BY s.last_at DESC LIMIT ?",  # noqa: S608
-        (*places.values, most),
-    ).fetchall()
+    sql = f"SELECT s.id, s.last_at FROM sessions s WHERE 1{places.sql} ORDER BY s.last_at DESC LIMIT ?"  # noqa: S608
+    return db.execute(sql, (*places.values, most)).fetchall()
 
 
 def anywhere(db: Connection, match: str) -> bool:

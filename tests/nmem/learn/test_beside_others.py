@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from capture.storage import store as base
-from nmem.learn import find, findings_store, kinds, learned, lifecycle, read, refresh, warnings
+from nmem.learn import find, findings_store, kinds, lifecycle, read, refresh, warnings
 from nmem.learn.learning import OPEN, RESOLVED
+from nmem.learn.refresh import forget
 from nmem.learn.rows import Row
 
 History = Any
@@ -298,7 +299,7 @@ def test_a_purge_takes_along_what_was_learned_of_it(history: History, word: str)
         if word:
             getattr(lifecycle, word)(history.db, one.id, *[history.at + DAY] * (word == "snooze"), history.at)
     with base.transaction(history.db):
-        assert learned.forget(history.db, ["a", "b", "c"]) >= 1
+        assert forget(history.db, ["a", "b", "c"]) >= 1
         history.db.execute("DELETE FROM observations WHERE session_id IN ('a', 'b', 'c') AND outcome = 'failed'")
     assert not _left(history)
     refresh.refresh(history.db, history.at)
@@ -312,7 +313,7 @@ def test_a_purge_of_one_session_leaves_what_the_others_bear_out(history: History
     history.learn()
     with base.transaction(history.db):
         history.db.execute("DELETE FROM observations WHERE session_id = 'd'")
-        learned.forget(history.db, ["d"])
+        forget(history.db, ["d"])
     assert [(one.sessions, one.state) for one in history.learn()] == [(3, OPEN)]
     assert history.db.execute("SELECT count(*) FROM learning_findings WHERE session_id = 'd'").fetchone() == (0,)
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from capture.storage import store as base
 from nmem import tables
-from nmem.learn import findings_store, kinds, learned, read, refresh, report, warnings
+from nmem.learn import findings_store, kinds, read, refresh, report, warnings
 from nmem.learn.find import Finding
 from nmem.learn.learning import OPEN, RESOLVED
+from nmem.learn.refresh import said_in
 
 History = Any
 NO_BUN = "error: unrecognized subcommand 'bun'\n\nUsage: rtk [OPTIONS]"
@@ -71,7 +72,7 @@ def test_a_project_is_summed_up_from_the_commands_that_failed_in_it_and_comes_to
     for number in range(3):
         history.begin(f"b{number}").runs("make docs").runs(f"make page{number}")
     refresh.refresh(history.db, history.at)
-    said = learned.project(history.db, 1)
+    said = said_in(history.db, 1)
     every = [
         (session, Finding(kind, key, **json.loads(data)))
         for session, kind, key, data in history.db.execute(
