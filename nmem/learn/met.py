@@ -10,7 +10,7 @@ from nmem.learn import store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from sqlite3 import Connection
 
 TIMES, BELIEVED = 2, 0.5
@@ -127,7 +127,8 @@ def _replaced(db: Connection, project_id: int, session_id: str, one: Known, type
     other = normalise(one.commands[-1])
     if other is None or other.key == one.command:  # they differ in what a key leaves out: an option, a folder
         return _typed_before(db, one, typed)
-    return not _passed(db, project_id, session_id, one)
+    passed, last = store.passed(db, project_id, one.command, one.id)
+    return passed <= last and not store.has_run(db, session_id, one.command)
 
 
 def _typed_before(db: Connection, one: Known, typed: str) -> bool:
@@ -135,17 +136,9 @@ def _typed_before(db: Connection, one: Known, typed: str) -> bool:
     return sum(" ".join(content.split()) == typed for _, content in store.failed_as(db, one.id)) >= TIMES
 
 
-def _passed(db: Connection, project_id: int, session_id: str, one: Known) -> bool:
-    passed, last = store.passed(db, project_id, one.command, one.id)
-    return passed > last or _ran(db, session_id, (one.command,))
-
-
 def _needed(db: Connection, project_id: int, session_id: str, one: Known) -> bool:
     """Whether a command mostly fails until another was run, which this session has not done, nor got by without."""
     hit, ran = store.health(db, project_id, one.command)
-    return hit >= TIMES and hit >= UNHEALTHY * ran and not _ran(db, session_id, (*one.commands, one.command))
-
-
-def _ran(db: Connection, session_id: str, some: Iterable[str]) -> bool:
-    """Whether a session has run one of these commands, and they passed, as far as it is told by now."""
-    return any(store.has_run(db, session_id, each) for each in some)
+    if hit < TIMES or hit < UNHEALTHY * ran:
+        return False
+    return not any(store.has_run(db, session_id, each) for each in (*one.commands, one.command))

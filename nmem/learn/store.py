@@ -239,16 +239,12 @@ def warnings(db: Connection, units: Iterable[int]) -> list[tuple[int, int, str, 
     return db.execute(sql, (_list(units),)).fetchall()
 
 
-def warn(db: Connection, unit_id: int, learning_id: int, reason: str, now: int) -> None:
-    """Write a warning; an episode or a learning that went meanwhile is passed over."""
-    db.execute("INSERT OR REPLACE INTO unit_warnings (unit_id, learning_id, at, reason) SELECT u.id, l.id, ?, ?"
-               " FROM work_units u, learnings l WHERE u.id = ? AND l.id = ?",
-               (now, reason, unit_id, learning_id))  # fmt: skip
-
-
-def unwarn(db: Connection, unit_id: int, learning_id: int) -> None:
-    """Take a warning back."""
-    db.execute("DELETE FROM unit_warnings WHERE unit_id = ? AND learning_id = ?", (unit_id, learning_id))
+def put_warnings(db: Connection, unit_id: int, gone: Iterable[int], changed: Mapping[int, str], now: int) -> None:
+    """Take warnings back, and write what others say; an episode or a learning that went meanwhile is passed over."""
+    db.executemany("DELETE FROM unit_warnings WHERE unit_id = ? AND learning_id = ?", [(unit_id, one) for one in gone])
+    db.executemany("INSERT OR REPLACE INTO unit_warnings (unit_id, learning_id, at, reason) SELECT u.id, l.id, ?, ?"
+                   " FROM work_units u, learnings l WHERE u.id = ? AND l.id = ?",
+                   [(now, reason, unit_id, learning_id) for learning_id, reason in changed.items()])  # fmt: skip
 
 
 def project_of_open(db: Connection, unit_id: int) -> int | None:

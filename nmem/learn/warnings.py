@@ -151,9 +151,6 @@ def _units(db: Connection, project_id: int, unit_id: int | None = None) -> list[
 def _write(db: Connection, unit_id: int, found: Sequence[tuple[Learning, str]], there: dict[int, str], now: int) -> int:
     """Write what differs; how many are new. An episode or a learning that went meanwhile is passed over."""
     wanted = {one.id: reason for one, reason in found}
-    for gone in set(there) - set(wanted):
-        store.unwarn(db, unit_id, gone)
-    for learning_id, reason in wanted.items():
-        if there.get(learning_id) != reason:
-            store.warn(db, unit_id, learning_id, reason, now)
+    changed = {number: reason for number, reason in wanted.items() if there.get(number) != reason}
+    store.put_warnings(db, unit_id, set(there) - set(wanted), changed, now)
     return len(set(wanted) - set(there))

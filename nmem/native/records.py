@@ -124,8 +124,7 @@ class Records:
                 "SELECT o.id, o.at, o.content, o.outcome, o.session_id FROM observations o"
                 " JOIN sessions s ON s.id = o.session_id WHERE s.project_id = ? AND instr(o.content, ?) AND o.tool_name"
                 " IN ('Bash', 'PowerShell', 'shell', 'local_shell', 'exec_command', 'run_shell_command', 'bash')",
-                (self.project_id, words),
-            ).fetchall()
+                (self.project_id, words)).fetchall()  # fmt: skip
         return self._ran[words]
 
     def _metadata(self, observation: int) -> str:
