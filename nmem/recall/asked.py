@@ -13,8 +13,7 @@ from capture.text import attached
 from nmem.errors import NmemError
 from nmem.names import cited
 from nmem.recall import folder, loaded, store
-from nmem.recall.answer import ANSWERED, SILENT, Answer
-from nmem.recall.resolve import Resolver, is_null
+from nmem.recall.resolve import ANSWERED, SILENT, Answer, Resolver, is_null
 from nmem.recall.words import STOP, name, stem, words
 from nmem.text import printable, to_json
 
@@ -32,7 +31,7 @@ _SESSION = "CLAUDE_CODE_SESSION_ID"
 _AGENTS = (_SESSION, "CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "CURSOR_AGENT", "COPILOT_CLI", "GEMINI_CLI",
            "OPENCODE", "NMEM_TASK")  # fmt: skip
 """What clients set in the environment of what their agents run."""
-_WAIT = 0.25
+_LONGEST, _WAIT = 300, 0.25
 
 
 def queries(given: list[str]) -> list[str]:
@@ -97,7 +96,8 @@ def note(db_path: str, place: Place, answers: list[Answer], who: str, session: s
     answers = [each for each in answers if each.kind != SILENT]
     if not answers or not os.path.exists(db_path):
         return
-    from capture.storage.store import connect, transaction  # on use: start-up stays short
+    from capture.redaction import redact  # on use: start-up stays short
+    from capture.storage.store import connect, transaction
     from nmem import tables
 
     try:
@@ -105,7 +105,11 @@ def note(db_path: str, place: Place, answers: list[Answer], who: str, session: s
         try:
             tables.ensure(db)
             with transaction(db):
-                store.note(db, place, answers, who, session or os.environ.get(_SESSION, ""))
+                rows = [
+                    (redact(each.query)[:_LONGEST], each.entry, each.file, each.kind, each.confidence)
+                    for each in answers
+                ]
+                store.note(db, place.folder, place.root, rows, who, session or os.environ.get(_SESSION, ""))
         finally:
             db.close()
     except Exception as error:  # noqa: BLE001 - a boundary: what was answered is answered, noted or not

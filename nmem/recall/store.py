@@ -12,32 +12,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from nmem.recall.answer import Answer
-    from nmem.recall.folder import Place
+    Asked = tuple[str, str, str, str, float]
 
 HOOK, OFFERED = "hook", "offered"
-_LONGEST = 300
 _MOST = 50_000
 """Rows that are kept, the newest."""
 
 
-def note(db: Connection, place: Place, answers: list[Answer], who: str, session: str) -> None:
-    """Note questions and what they came to. Inside a transaction."""
-    from capture.redaction import redact  # on use: start-up stays short
-
+def note(db: Connection, folder: str, root: str, asked: list[Asked], who: str, session: str) -> None:
+    """Note questions: what was asked, the entry and file that answer it, the outcome and how sure. In a transaction."""
     now = time.time_ns() // 1_000_000
     known = db.execute("SELECT id, project_id FROM sessions WHERE id = ?", (session,)).fetchone() if session else None
-    project_id = known[1] if known else project(db, place.root)
-    for each in answers:
-        db.execute(
-            "INSERT INTO recall_calls"
-            " (at, project_id, session_id, place, origin, query, entry, file, outcome, confidence)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (now, project_id, known and known[0], place.folder, who, redact(each.query)[:_LONGEST], each.entry,
-             each.file, each.kind, each.confidence),
-        )  # fmt: skip
-        if known and each.entry:
-            used(db, known[0], each.entry, now)
+    of = (now, known[1] if known else project(db, root), known and known[0], folder, who)
+    db.executemany("INSERT INTO recall_calls"
+                   " (at, project_id, session_id, place, origin, query, entry, file, outcome, confidence)"
+                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [(*of, *each) for each in asked])  # fmt: skip
+    for _, entry, *_ in asked:
+        if known and entry:
+            used(db, known[0], entry, now)
     db.execute("DELETE FROM recall_calls WHERE id <= (SELECT max(id) FROM recall_calls) - ?", (_MOST,))
 
 

@@ -12,7 +12,7 @@ from nmem.mcp.tool import TEXTS, Answer, Param, Tool
 
 if TYPE_CHECKING:
     from nmem.mcp.tool import Ask
-    from nmem.recall.answer import Answer as Found
+    from nmem.recall.resolve import Answer as Found
     from nmem.teammates.read import Fact
 
 _MOST = 10

@@ -14,9 +14,8 @@ from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.evaluate.recall import evaluate, records
 from nmem.recall import corpus, folder, grammar, kept, loaded, markdown, mend, words
-from nmem.recall.answer import ANSWERED
 from nmem.recall.rank import rank
-from nmem.recall.resolve import Resolver
+from nmem.recall.resolve import ANSWERED, Resolver
 
 KEYS = {"hit_at_1", "hit_at_5", "mrr", "answered", "precision_answered", "nonsense_answered", "ms_per_query", "n"}
 

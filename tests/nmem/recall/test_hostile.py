@@ -10,8 +10,7 @@ import pytest
 
 from nmem.errors import NmemError
 from nmem.recall import corpus, folder, loaded, mend
-from nmem.recall.answer import ANSWERED, SEVERAL, WRONG
-from nmem.recall.resolve import Resolver
+from nmem.recall.resolve import ANSWERED, SEVERAL, WRONG, Resolver
 
 
 @pytest.fixture

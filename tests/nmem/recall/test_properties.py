@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from nmem.errors import NmemError
 from nmem.recall import corpus, folder, loaded, markdown, mend, migrate
-from nmem.recall.answer import ANSWERED
 from nmem.recall.asked import told
 from nmem.recall.folder import Place
-from nmem.recall.resolve import Resolver
+from nmem.recall.resolve import ANSWERED, Resolver
 
 LINE = st.one_of(
     st.sampled_from([

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from nmem.recall import loaded
-from nmem.recall.answer import ANSWERED, NOTHING, SEVERAL, SILENT, UNSURE, WRONG
 from nmem.recall.asked import told
 from nmem.recall.kept import best, form
-from nmem.recall.resolve import Resolver
+from nmem.recall.resolve import ANSWERED, NOTHING, SEVERAL, SILENT, UNSURE, WRONG, Resolver
 
 
 @pytest.fixture
