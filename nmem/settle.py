@@ -40,7 +40,7 @@ from nmem.llm.ask import Desk
 from nmem.llm.connect import connect
 from nmem.mcp import registration
 from nmem.purge import files, history, run
-from nmem.recall.store import make_ready
+from nmem.recall.loaded import make_ready
 from nmem.retention.automatic import automatic
 from nmem.retrieval import index as retrieval
 from nmem.search import refresh as index

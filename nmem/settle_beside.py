@@ -22,7 +22,7 @@ from nmem.episodes.storytelling import Worded
 from nmem.labels import workers
 from nmem.labels.workers import Done, Job
 from nmem.learn import refresh
-from nmem.learn.sessions import Found
+from nmem.learn.findings_store import Found
 from nmem.side_by_side import Crew, attend, seldom_collected
 
 PROCESSES = 4

@@ -20,7 +20,7 @@ from nmem.decisions import change as decided
 from nmem.errors import NmemError
 from nmem.learn.files import Written
 from nmem.recall import changes
-from nmem.search import refresh
+from nmem.search import index_store
 from nmem.sessions import marks
 from nmem.store import changed_settings
 from nmem.store import corrections as log
@@ -141,7 +141,7 @@ def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:
                 raise
             db.execute("ROLLBACK TO taking_back")
             if again and "malformed" in str(error):
-                refresh.rebuild(db)  # an index that settling keeps is broken, not what a person did
+                index_store.rebuild(db)  # an index that settling keeps is broken, not what a person did
                 continue
             note = f"{_LEFT}{error}"
         db.execute("RELEASE taking_back")

@@ -11,11 +11,11 @@ from nmem.ask.answer import Quote
 from nmem.ask.question import Question, asked
 from nmem.ask.rows import CLOSING, DECISION, LEARNING, PROMPT, RECALL, STORY
 from nmem.search import kinds
-from nmem.search.facets import Facet, Facets
-from nmem.search.page import RELEVANCE
+from nmem.search.match import Snippet
 from nmem.search.query import parse
+from nmem.search.rank import RELEVANCE
+from nmem.search.rows import Facet, Facets
 from nmem.search.search import Hit, Results
-from nmem.search.snippet import Snippet
 from nmem.text import printable
 
 SIGN = "?"

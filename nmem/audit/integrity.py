@@ -194,14 +194,14 @@ def fix(db: Connection, stopped: Callable[[], bool] = lambda: False) -> list[str
 
 def _rebuilt(db: Connection, stopped: Callable[[], bool]) -> list[str]:
     broken = [one for one in INDEXES if _has(db, one.name) and not sound(db, one)]
-    from nmem.search import refresh, vocabulary  # on use: start-up stays short
+    from nmem.search import index_store, refresh  # on use: start-up stays short
 
     if any(not one.whole for one in broken):
         refresh.refresh(db, stopped)  # they hold what was taken in; everything is, then they are made of everything
     for one in broken:
         with transaction(db):
             if one.name == "search_parts":
-                vocabulary.refill(db)
+                index_store.refill(db)
                 continue
             db.execute(f"INSERT INTO {one.name}({one.name}) VALUES ('rebuild')")  # noqa: S608 -- our names
             if not one.whole:

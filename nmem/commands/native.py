@@ -34,7 +34,7 @@ def command(project: str, as_diff: bool, write: bool, yes: bool, as_json: bool) 
     Each finding names its file and line, and what it rests on: a commit, a recorded call, a learning, a decision of
     yours. The diff touches only lines that are surely stale or repeated. Exit code 1: something was found.
     """
-    from nmem.native import change, told  # on use: start-up stays short
+    from nmem.native import review, told  # on use: start-up stays short
 
     if as_json and (as_diff or write):
         raise click.UsageError("--json excludes --diff and --apply")
@@ -44,7 +44,7 @@ def command(project: str, as_diff: bool, write: bool, yes: bool, as_json: bool) 
     if as_json:
         click.echo(to_json(told.shape(report)))
     elif as_diff or write:
-        return _change(report, change.plan(report), write=write, yes=yes)
+        return _change(report, review.plan(report), write=write, yes=yes)
     else:
         sections = [(told.heading(one), told.rows(report, one)) for one in report.documents]
         terminal.say(f"Instructions of {report.project}: {told.summary(report)}",
@@ -74,16 +74,16 @@ def _report(project: str) -> Report:
 def _change(report: Report, planned: list[Change], *, write: bool, yes: bool) -> int:
     """Print the diff, and write it where that is asked for and agreed."""
     from nmem.commands.learn import agreed, diff  # on use: start-up stays short
-    from nmem.native import change
+    from nmem.native import review
 
     if not planned:
         click.echo("nothing to change: no line is surely stale or repeated", err=True)
         return 1 if report.findings else 0
-    diff(change.diff(planned))
+    diff(review.diff(planned))
     files = sum(len(each.changed) for each in planned)
     if not write or not agreed(f"Write {terminal.count(files, 'file')} in {printable(report.root)}?", yes):
         return 1
     with terminal.writing() as db:
-        done = change.apply(db, planned, terminal.now())
+        done = review.apply(db, planned, terminal.now())
     click.echo(f"{terminal.count(done, 'file')} written ({_UNDO})")
     return 0

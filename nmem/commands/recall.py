@@ -21,8 +21,8 @@ from nmem.errors import NmemError
 from nmem.recall import changes, config, corpus
 from nmem.recall import compress as compressing
 from nmem.recall import folder as folders
+from nmem.recall import loaded as entries
 from nmem.recall import report as reporting
-from nmem.recall import store as entries
 from nmem.recall.changes import Change
 from nmem.recall.grammar import written
 from nmem.recall.index import EXTRAS, FILE, OPERATOR, TRIGGER

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import of_others, terminal
-from nmem.search import others, typed
-from nmem.search.page import NEWEST, RELEVANCE
-from nmem.search.query import MEANT
-from nmem.search.search import NEAREST, search
-from nmem.search.shapes import index
+from nmem.search import others
+from nmem.search.query import MEANT, filters, typed_words
+from nmem.search.rank import NEWEST, RELEVANCE
+from nmem.search.search import NEAREST, index, search
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from nmem.search.facets import Facet
+    from nmem.search.rows import Facet
     from nmem.search.search import Hit, Results
     from nmem.teammates.read import Fact
 
@@ -71,11 +70,11 @@ def _typed(query: tuple[str, ...], given: dict[str, tuple[str, ...]], now: int) 
     out = []
     for name, values in given.items():
         try:
-            out += typed.filters(name, values, now)
+            out += filters(name, values, now)
         except ValueError as error:
             meant = MEANT.get(name, "any name without quotation marks")
             raise click.UsageError(f"--{name}: invalid value {printable(str(error))!r}: use {meant}") from None
-    return " ".join([*out, typed.words(query)])
+    return " ".join([*out, typed_words(query)])
 
 
 def _found(text: str, now: int, order: str, limit: int, cursor: str) -> tuple[Results, list[Fact]]:

@@ -15,8 +15,9 @@ from capture import paths
 from nmem.commands import terminal
 from nmem.commands.task_list import TASK, changed, given, options, shape
 from nmem.commands.terminal import Default, number_of
-from nmem.dispatch import accept, act, files, learned, queue, read, worktrees
+from nmem.dispatch import accept, act, files, queue, read, worktrees
 from nmem.dispatch.config import load
+from nmem.dispatch.files import of_learning
 from nmem.dispatch.task import FILE, NewTask, stands
 from nmem.errors import NmemError
 from nmem.text import fit, printable, to_json
@@ -110,7 +111,7 @@ def _base(
     except OSError:
         here = ""  # the folder was removed below its shell: another one has to be named
     if learning is not None:
-        return replace(learned.task(db, learning, terminal.now()), client=client), {}
+        return replace(of_learning(db, learning, terminal.now()), client=client), {}
     if file is None:
         return NewTask(prompt, here, client=client), {}
     if file == "-":

@@ -18,7 +18,7 @@ from nmem import hours
 from nmem.commands import terminal
 from nmem.commands.terminal import number_of
 from nmem.database import exists
-from nmem.dispatch import act, read, runner
+from nmem.dispatch import act, read, runner, store
 from nmem.dispatch.config import load
 from nmem.dispatch.task import AGENT, QUEUED, stands
 from nmem.errors import NmemError
@@ -126,7 +126,7 @@ def list_(states: tuple[str, ...], project: str, limit: int, as_json: bool) -> N
     fresh()
     with terminal.reading("tasks") as db:
         found = read.tasks(db, states, project, limit)
-        counts = read.counts(db)
+        counts = store.counts(db)
     said = [standing(one) for one in found]
     if as_json:
         shapes = [shape(one, why) for one, why in zip(found, said, strict=True)]

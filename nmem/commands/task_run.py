@@ -16,7 +16,7 @@ import click
 from capture import paths
 from nmem.commands import terminal
 from nmem.commands.task_list import TASK, by, fresh
-from nmem.dispatch import act, order, queue, read, runner
+from nmem.dispatch import act, queue, read, runner, store
 from nmem.dispatch.config import load
 from nmem.errors import NmemError
 from nmem.text import fit, lines, printable
@@ -108,7 +108,7 @@ def _unsuccessful(path: str, left: Left) -> bool:
 def _say_next(path: str, quiet: str) -> None:
     with queue.writing(path) as db:
         live = read.tasks(db, ("running", "needs-input"))
-        found = order.order(read.tasks(db, ("queued",)), live, terminal.now(), quiet)
+        found = read.order(read.tasks(db, ("queued",)), live, terminal.now(), quiet)
     for one in (place.task for place in found):
         why = "; ".join(filter(None, (by(one), read.standing(one, terminal.now(), quiet) or "next")))
         click.echo(f"task/{one.id}\t{printable(why)}\t{printable(one.title)}")
@@ -151,7 +151,7 @@ class Changes:
 
     def _newest(self) -> int:
         with terminal.reading("tasks") as db:
-            return read.newest_event(db)
+            return store.newest_event(db)
 
     def say(self) -> None:
         """Print them."""

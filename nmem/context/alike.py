@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from nmem.context import pointing
 from nmem.retrieval import engine
+from nmem.retrieval.store import size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def speaking(db: Connection, present: Present) -> list[engine.Found]:
 def indexed(db: Connection, present: Present) -> int:
     """How many episodes of the project the engine knows; counted once. Raises sqlite3.Error."""
     if present.indexed is None:
-        present.indexed = engine.size(db, present.project_id)
+        present.indexed = size(db, present.project_id)
     return present.indexed
 
 

@@ -52,7 +52,7 @@ def offers(db: Connection, present: Present, occasion: str) -> list[Item]:
     place = kept.place(present.cwd or _root(db, present.project_id))
     if place is None or not config.offers() or (names := kept.read(place)) is None:
         return []
-    from nmem.recall.log import before  # on use: start-up stays short
+    from nmem.recall.store import before  # on use: start-up stays short
 
     known = before(db, present.session_id)
     out: dict[str, Item] = {}
@@ -68,7 +68,7 @@ def offers(db: Connection, present: Present, occasion: str) -> list[Item]:
 def note(db: Connection, session_id: str, items: Sequence[Item], now: int) -> None:
     """Note what is about to be offered, so that its use can be measured. Raises sqlite3.Error."""
     from capture.storage.store import transaction  # on use: start-up stays short
-    from nmem.recall.log import offered
+    from nmem.recall.store import offered
 
     some = [item for item in items if isinstance(item, Decided)]
     with transaction(db):

@@ -2,6 +2,7 @@
 
     task.py      what a task is: plain frozen values
     queue.py     entering, claiming, every change of state      read.py      what lists and screens read
+    store.py     the statements of both
     act.py       what a person does to tasks                    accept.py    what is checked before one is queued
     runner.py    claims, starts, takes up what others left      folder.py    what an attempt writes down
     pane.py      the process beside the client: limit, exit code, output, waiting for a person
@@ -12,13 +13,15 @@
 The truth about a running task is a folder that its pane writes (folder.py) and the pane itself brings into the
 database; a runner that was killed loses nothing, and the next one reads what is there.
 
-`link` links a task to the session it became (SQL). It runs in a hook: standard library only, and imported only where
+`link` links a task to the session it became. It runs in a hook: standard library only, and imported only where
 the task's number is set.
 """
 
 from __future__ import annotations
 
 import os
+
+from nmem.dispatch.store import attempt, becomes
 
 TYPE_CHECKING = False
 
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
 
 
 NAME = "NMEM_TASK"
-_LIVE = "('running', 'needs-input')"
 
 
 def link(db: Connection, event: Event) -> None:
@@ -41,14 +43,10 @@ def link(db: Connection, event: Event) -> None:
     if not (number.isascii() and number.isdigit() and len(number) < 18):
         return
     cleared = event.kind == "session_start" and event.source == "clear"
-    row = db.execute(f"SELECT session_id FROM tasks WHERE id = ? AND state IN {_LIVE}", (int(number),)).fetchone()  # noqa: S608 - our words
-    if row is None or row[0] == event.session_id or (row[0] and not cleared):
+    live = attempt(db, int(number))
+    if live is None or live[3] == event.session_id or (live[3] and not cleared):
         return
     from capture.storage.store import transaction  # on use: a hook of a task's first session only
 
     with transaction(db):
-        db.execute(
-            f"UPDATE tasks SET session_id = ? WHERE id = ? AND state IN {_LIVE}"  # noqa: S608 - our words
-            " AND EXISTS (SELECT 1 FROM sessions WHERE id = ?)",
-            (event.session_id, int(number), event.session_id),
-        )
+        becomes(db, int(number), event.session_id)

@@ -10,7 +10,7 @@ from capture.project import resolve
 from capture.redaction import redact
 from capture.text import clean
 from nmem import hours
-from nmem.dispatch import read
+from nmem.dispatch import read, store
 from nmem.dispatch.task import AGENT, CLIENTS, LONGEST, LONGEST_LIMIT, MOST_RETRIES, NewTask
 from nmem.errors import NmemError
 from nmem.text import fit, printable
@@ -105,7 +105,7 @@ def _numbers(new: NewTask) -> None:
 
 def _agents(db: Connection, new: NewTask) -> None:
     """An agent shall not keep the queue full, nor tasks that queue tasks go on for ever."""
-    if read.of_agents(db) >= _MOST_BY_AGENTS:
+    if store.of_agents(db) >= _MOST_BY_AGENTS:
         raise NmemError(f"{_MOST_BY_AGENTS} tasks of agents are waiting already: a person must review them first")
     depth, parent = 0, new.parent_id
     while parent is not None and depth <= _DEEPEST:

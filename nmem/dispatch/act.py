@@ -24,7 +24,7 @@ from dataclasses import asdict, fields, replace
 from sqlite3 import Connection
 from typing import Any
 
-from nmem.dispatch import accept, clients, ending, queue, read, tmux
+from nmem.dispatch import accept, clients, ending, queue, read, store, tmux
 from nmem.dispatch.task import CANCELLED, FAILED, QUEUED, TIMED_OUT, TMUX, NewTask, Task, stands
 from nmem.errors import NmemError
 
@@ -102,7 +102,7 @@ def remove(db_path: str, task_id: int) -> str:
         one = _found(db, task_id)
         if one.live:
             raise NmemError(f"task/{task_id} {stands(one.state)}: cancel it first")
-        waiting = [each for each in read.dependants(db, task_id) if _found(db, each).state == QUEUED]
+        waiting = [each for each in store.dependants(db, task_id) if _found(db, each).state == QUEUED]
         if waiting and one.state != "succeeded":
             names = ", ".join(f"task/{each}" for each in waiting)
             raise NmemError(f"{names} waits for task/{task_id}: cancel or edit that first")
@@ -112,7 +112,7 @@ def remove(db_path: str, task_id: int) -> str:
 
 def output(one: Task) -> str:
     """The last lines of a task: what its pane shows now where there is one, cleaned and redacted like all the rest."""
-    from nmem.dispatch import screen  # on use: start-up stays short
+    from nmem.dispatch.child import kept  # on use: start-up stays short
 
     if one.live and one.how == TMUX and one.pane and not one.target:
         try:
@@ -120,7 +120,7 @@ def output(one: Task) -> str:
         except NmemError:
             shown = ""
         if shown:
-            return screen.kept(shown)
+            return kept(shown)
     return one.output
 
 

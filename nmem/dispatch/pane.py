@@ -18,11 +18,10 @@ from capture import log
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from nmem.dispatch import ending, processes, queue
-from nmem.dispatch.child import Child, NotStarted
+from nmem.dispatch.child import Child, NotStarted, Screen
+from nmem.dispatch.ending import Attention
 from nmem.dispatch.folder import Folder, Spec
-from nmem.dispatch.screen import Screen
 from nmem.dispatch.task import CANCELLED, FAILED, SUCCEEDED, TIMED_OUT, Outcome
-from nmem.dispatch.work import Attention
 
 _TICK = 0.2
 _LOOK = 2.0

@@ -20,7 +20,7 @@ from sqlite3 import Connection
 
 from capture import paths
 from nmem import own_process
-from nmem.dispatch import clients, ending, processes, queue, read, tmux, worktrees
+from nmem.dispatch import clients, ending, processes, queue, read, store, tmux, worktrees
 from nmem.dispatch.config import AUTO, Dispatch
 from nmem.dispatch.folder import ABANDONED, Folder, Spec
 from nmem.dispatch.task import FAILED, HEADLESS, LIVE, NEEDS_INPUT, QUEUED, RUNNING, TMUX, Outcome, Task
@@ -64,11 +64,11 @@ class Runner:
                 self._start(db, one)
             if self._again(db, claims):
                 return True
-            if claims and not read.counts(db).get(RUNNING) and (one := self._claim(db)):
+            if claims and not store.counts(db).get(RUNNING) and (one := self._claim(db)):
                 self._start(db, one)  # what kept it from being claimed has ended just now
                 return True
             if claims:
-                return bool(read.counts(db).get(RUNNING))
+                return bool(store.counts(db).get(RUNNING))
             return any((one := read.task(db, each)) is not None and one.state == RUNNING for each in self.started)
 
     def _again(self, db: Connection, claims: bool) -> bool:
@@ -94,7 +94,7 @@ class Runner:
     def left(self) -> Left:
         """What there is when it stops."""
         with queue.writing(self.db_path) as db:
-            counts, asks = read.counts(db), read.asking(db)
+            counts, asks = store.counts(db), store.asking(db)
         running, waiting, queued = (counts.get(state, 0) for state in (RUNNING, NEEDS_INPUT, QUEUED))
         return Left(tuple(self.started), running, waiting, queued - asks, asks)
 

@@ -163,21 +163,8 @@ def attach(socket: str, pane_id: str, inside: bool) -> list[str]:
     """The words that bring a person to a pane, from within tmux or from without."""
     chosen = (["-S", socket] if "/" in socket else ["-L", socket]) if socket else []
     verb = "switch-client" if inside else "attach-session"
-    return [
-        "tmux",
-        *chosen,
-        "select-window",
-        "-t",
-        pane_id,
-        ";",
-        "select-pane",
-        "-t",
-        pane_id,
-        ";",
-        verb,
-        "-t",
-        pane_id,
-    ]
+    there = ["select-window", "-t", pane_id, ";", "select-pane", "-t", pane_id]
+    return ["tmux", *chosen, *there, ";", verb, "-t", pane_id]
 
 
 def _command(tmux: Server, *words: str) -> tuple[list[str], list[str]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmem.errors import NmemError
-from nmem.recall import folder, kept, resolve, store, words
+from nmem.recall import folder, kept, loaded, resolve, words
 from nmem.recall.index import FILE, HEADING, LINE, TRIGGER, Index
 from nmem.recall.rank import FLOOR, rank
 
@@ -66,7 +66,7 @@ def evaluate(
     index: Path, decisions: Path, queries: Sequence[dict[str, Any]], nonsense: Sequence[dict[str, Any]] = ()
 ) -> dict[str, object]:  # fmt: skip
     """The figures; shares between 0 and 1, `nonsense_answered` a share too (None without nonsense)."""
-    found = store.of(folder.named(str(index), str(decisions)), keep=False).index
+    found = loaded.of(folder.named(str(index), str(decisions)), keep=False).index
     if not found.docs:
         raise NmemError(f"{index} has no /when entries and {decisions} no decisions: are these the right places?")
     wanted = [_query(each) for each in queries]

@@ -14,7 +14,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from nmem.errors import NmemError
-from nmem.learn import files, instructions, lifecycle, places, read, rules
+from nmem.learn import files, instructions, lifecycle, places, read, rules, store
 from nmem.learn.files import Instructions, Written
 from nmem.learn.learning import Learning
 from nmem.store import corrections as log
@@ -72,7 +72,7 @@ def plan(db: Connection, learning_id: int, now: int, file: str = "", text: str =
     file = file.replace("\0", "")
     file = str(Path(file).expanduser()) if file.startswith("~/") else file
     root = places.root_of(db, one.project_id, file, folder)
-    found = files.read(root, file or files.chosen(root, places.clients(db, one.project_id)))
+    found = files.read(root, file or files.chosen(root, store.clients(db, one.project_id)))
     done = files.edited(found, lambda: instructions.put(found.data, rule))
     return Plan(one, rule, found, done.data, done.wrote, done.made)
 
@@ -236,11 +236,12 @@ def take_back(db: Connection, entry: Entry, last: Written) -> str:
     Inside a transaction; `last` writes the file. Raises NmemError when the file cannot be read.
     """
     number, after, before = int(entry.target.partition("/")[2]), entry.payload["after"], entry.before["columns"]
-    now, note = lifecycle.columns(db, number), ""
+    found, note = store.standing(db, number), ""
+    now = found and found[2]
     if now == after:
-        lifecycle.put(db, number, before)
+        store.change(db, number, before)
     elif now is not None:
-        lifecycle.put(db, number, {**now, "rule": before["rule"] if now["rule"] == after["rule"] else now["rule"]})
+        store.change(db, number, {**now, "rule": before["rule"] if now["rule"] == after["rule"] else now["rule"]})
         note = f"the learning is {now['state']} by now, and that is kept"
     if entry.kind == lifecycle.ACCEPT:
         return take_out(db, entry, last) or note

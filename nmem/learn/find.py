@@ -203,16 +203,10 @@ def _stored(one: _Failure) -> dict[str, object]:
     """A failure as findings keep it."""
     row, signature = one.row, one.signature
     return {
-        "id": row.id,
-        "at": row.at,
-        "p": row.prompt_id,
-        "c": row.key,
-        "x": _excerpt(one),
-        "s": signature.key if signature else normal(_excerpt(one))[:120],
-        "n": signature.nature if signature else "",
-        "f": row.path,
-        "fix": one.fix.stored() if one.fix else None,
-    }
+        "id": row.id, "at": row.at, "p": row.prompt_id, "c": row.key, "x": _excerpt(one),
+        "s": signature.key if signature else normal(_excerpt(one))[:120], "n": signature.nature if signature else "",
+        "f": row.path, "fix": one.fix.stored() if one.fix else None,
+    }  # fmt: skip
 
 
 def _count(finding: Finding, one: _Failure, stored: dict[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""Finds what fixed an error before, by its text (SQL): from learnings first, then from single sessions.
+"""Finds what fixed an error before, by its text: from learnings first, then from single sessions.
 
 Unlike a hook this reads errors by all the rules, so an error is known whatever its paths, numbers and names. A person
 may also give a part of an error: `nearest` finds what has its words, and says which.
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
-from typing import Any
 
-from nmem.learn import met, read
+from nmem.learn import findings_store, met, read, store
 from nmem.learn.commands import normalise
 from nmem.learn.errors import Signature, signatures
 from nmem.learn.learning import ACCEPTED, FAILED_COMMAND, OPEN, RECURRING_ERROR, RESOLVED, SNOOZED, WEAK, Learning
@@ -110,31 +109,21 @@ def _learnings(db: Connection, now: int, project_id: int | None) -> Iterator[tup
     """What several sessions met and put right, with all that was kept of how it was said."""
     for one in read.learnings(db, now, project_id, _STATES, kinds=(FAILED_COMMAND, RECURRING_ERROR)):
         if one.remedy:
-            yield _learned(one), " ".join((one.title, one.key, *met.lines(db, one.id)))
+            yield _learned(one), " ".join((one.title, one.key, *store.lines(db, one.id)))
 
 
-def _single(db: Connection, project_id: int | None) -> Iterator[tuple[Fixed, str]]:
-    """What one session met and put right, the newest first."""
-    rows = db.execute(
-        "SELECT f.session_id, f.key, f.data, p.name FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
-        " JOIN projects p ON p.id = f.project_id WHERE f.kind = 'error' AND (?1 IS NULL OR f.project_id = ?1)"
-        " ORDER BY s.last_at DESC LIMIT ?2",
-        (project_id, _SINGLE),
-    )
-    for session_id, key, data, project in map(tuple, rows.fetchall()):
+def _single(
+    db: Connection, project_id: int | None, most: int = _SINGLE, key: str | None = None
+) -> Iterator[tuple[Fixed, str]]:
+    """What one session met and put right, the newest first, with what was said; `key`: of one error."""
+    for session_id, known, data, project in findings_store.errors(db, project_id, most, key):
         found = json_object(data)
-        title = str(found.get("title") or key)
+        title = str(found.get("title") or known)
         for each in found.get("failures", ()):
-            if each.get("fix"):
-                yield _put_right(session_id, project, title, each), f"{title} {key} {each.get('x') or ''}"
-
-
-def _put_right(session_id: str, project: str, title: str, failure: dict[str, Any]) -> Fixed:
-    fix = failure["fix"]
-    return Fixed(
-        f"session/{session_id}", project, title, fix["text"], tuple(fix["commands"]), tuple(fix["files"]), 1, 1,
-        failure["at"],
-    )  # fmt: skip
+            if fix := each.get("fix"):
+                one = Fixed(f"session/{session_id}", project, title, fix["text"], tuple(fix["commands"]),
+                            tuple(fix["files"]), 1, 1, each["at"])  # fmt: skip
+                yield one, f"{title} {known} {each.get('x') or ''}"
 
 
 def _keys(one: Signature) -> tuple[str, ...]:
@@ -164,15 +153,6 @@ def _once(db: Connection, project_id: int | None, found: Sequence[Signature]) ->
     """How a session by itself put the same error right, the newest first; each fix once."""
     out: dict[str, Fixed] = {}
     for one in found:
-        rows = db.execute(
-            "SELECT f.session_id, f.data, p.name FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
-            " JOIN projects p ON p.id = f.project_id WHERE f.kind = 'error' AND f.key = ?"
-            " AND (? IS NULL OR f.project_id = ?) ORDER BY s.last_at DESC LIMIT ?",
-            (one.key, project_id, project_id, _ONCE),
-        ).fetchall()
-        for session_id, data, project in map(tuple, rows):
-            for each in json_object(data).get("failures", ()):
-                fix = each.get("fix")
-                if fix and fix["text"] not in out:
-                    out[fix["text"]] = _put_right(session_id, project, one.title, each)
+        for fixed, _ in _single(db, project_id, _ONCE, one.key):
+            out.setdefault(fixed.fix, replace(fixed, title=one.title))
     return list(out.values())

@@ -1,9 +1,9 @@
-"""Changes a learning's state as a person decides (SQL): accepted, dismissed, snoozed, resolved, reopened.
+"""Changes a learning's state as a person decides: accepted, dismissed, snoozed, resolved, reopened.
 
 Each move is one transaction, is kept as a correction of `learning/ID`, and can be undone. All raise NmemError with one
 line when it cannot be done, and sqlite3.Error. `db` is a writing connection outside a transaction; `now` is in
 milliseconds. A snooze ends by itself: it is open again once its time is over (nmem.learn.read.state). What evidence
-does to a state is nmem.learn.store's.
+does to a state is nmem.learn.refresh's.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from capture.storage.store import transaction
 from nmem.errors import NmemError
+from nmem.learn import store
 from nmem.learn.learning import ACCEPTED, DISMISSED, OPEN, PERSON, RESOLVED, SNOOZED, WEAK
 from nmem.store import corrections as log
 
@@ -27,7 +28,6 @@ _MOVES: dict[str, tuple[str, tuple[str, ...]]] = {
     REOPEN: (OPEN, (ACCEPTED, DISMISSED, SNOOZED, RESOLVED)),
 }
 """verb -> what it makes of a learning, and from where."""
-_COLUMNS = ("state", "state_at", "state_by", "snoozed_until", "rule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +45,12 @@ class Standing:
 
 def standing(db: Connection, learning_id: int, now: int) -> Standing:
     """Where a learning stands. Raises NmemError when there is none."""
-    row = db.execute(
-        f"SELECT project_id, title, {', '.join(_COLUMNS)} FROM learnings WHERE id = ?",  # noqa: S608 - our names
-        (learning_id,),
-    ).fetchone()
-    if row is None:
+    found = store.standing(db, learning_id)
+    if found is None:
         raise NmemError(f"there is no learning {learning_id}: `nmem learn --state all` lists them")
-    columns = dict(zip(_COLUMNS, tuple(row)[2:], strict=True))
+    project_id, title, columns = found
     over = columns["state"] == SNOOZED and columns["snoozed_until"] is not None and columns["snoozed_until"] <= now
-    return Standing(learning_id, row[0], row[1], OPEN if over else columns["state"], columns)
+    return Standing(learning_id, project_id, title, OPEN if over else columns["state"], columns)
 
 
 def allowed(one: Standing, verb: str) -> None:
@@ -103,26 +100,9 @@ def move(
     """Write a move that is allowed, and keep it. Inside a transaction."""
     becomes = _MOVES[verb][0]
     after = {**one.columns, "state": becomes, "state_at": now, "state_by": PERSON, "snoozed_until": until, "rule": rule}
-    put(db, one.id, after)
+    store.change(db, one.id, after)
     kept = {"title": one.title, "after": after, **payload}
     log.write(db, verb, f"{TARGET}/{one.id}", kept, {"columns": one.columns}, now)
-
-
-def put(db: Connection, learning_id: int, columns: dict[str, Any]) -> None:
-    """Write where a learning stands. Inside a transaction."""
-    db.execute(
-        f"UPDATE learnings SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?",  # noqa: S608 - our names
-        (*(columns[name] for name in _COLUMNS), learning_id),
-    )
-
-
-def columns(db: Connection, learning_id: int) -> dict[str, Any] | None:
-    """Where a learning stands, as stored; None when it is gone."""
-    row = db.execute(
-        f"SELECT {', '.join(_COLUMNS)} FROM learnings WHERE id = ?",  # noqa: S608 - our names
-        (learning_id,),
-    ).fetchone()
-    return None if row is None else dict(zip(_COLUMNS, tuple(row), strict=True))
 
 
 def _plainly(db: Connection, verb: str, learning_id: int, now: int, until: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Looks up the known fix for a failed output, or for a command about to run that fails here (SQL). For hooks.
+"""Looks up the known fix for a failed output, or for a command about to run that fails here. For hooks.
 
 For hooks: learnings are read as they stand, errors are compared by the lines that were kept of them, so that no table
 of rules is loaded. Better nothing than something beside the point: what is found is the same line, or the same command.
@@ -6,9 +6,11 @@ of rules is loaded. Better nothing than something beside the point: what is foun
 
 from __future__ import annotations
 
+from nmem.learn import store
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from sqlite3 import Connection
 
 TIMES, BELIEVED = 2, 0.5
@@ -19,13 +21,6 @@ _LINES, _WINDOW, _CUT = 400, 16_384, 239
 _LEAST = 12
 """Characters of a line that may be compared by itself: `Error 1` says nothing."""
 _ABOUT = "failed_command"
-_STATES = "('open', 'accepted', 'resolved', 'weak')"
-"""What a person dismissed or put off is not told; what is resolved and comes back is."""
-_OF = (
-    "l.project_id = ? AND l.remedy IS NOT NULL AND l.kind IN ('failed_command', 'recurring_error')"
-    f" AND l.state IN {_STATES}"
-)
-_COLUMNS = "l.id, l.kind, l.key, l.title, l.sessions, l.remedy"
 _MOST = 4000
 """Places where learnings of a project were met that are compared."""
 _AROUND = "\"'`.,:;()[]"
@@ -59,11 +54,7 @@ def failed(db: Connection, project_id: int, output: str, normal: Callable[[], st
 
     The same error, and the same command where the error is one command's alone. Raises sqlite3.Error.
     """
-    rows = db.execute(
-        "SELECT l.id, l.kind, l.key, e.excerpt, l.sessions FROM learnings l"  # noqa: S608
-        f" JOIN learning_evidence e ON e.learning_id = l.id AND e.role = 'occurrence' WHERE {_OF} LIMIT {_MOST}",
-        (project_id,),
-    ).fetchall()
+    rows = store.met(db, project_id, _MOST)
     rows = [row for row in rows if not _apart(row[3], output)]
     if not rows:
         return None  # as nearly always: nothing more is loaded
@@ -72,7 +63,7 @@ def failed(db: Connection, project_id: int, output: str, normal: Callable[[], st
     for number, kind, key, excerpt, _ in rows:
         own = key.partition(" | ")[0] if kind == _ABOUT else ""
         if own in ("", command) and _among(excerpt, said, 1 if own else _LEAST):
-            one = Known(db.execute(f"SELECT {_COLUMNS} FROM learnings l WHERE l.id = ?", (number,)).fetchone())  # noqa: S608
+            one = Known(store.remedy(db, number))
             if one.sure:
                 return one
     return None
@@ -99,15 +90,7 @@ def _among(excerpt: str, said: frozenset[str], least: int) -> bool:
 def says(db: Connection, learning_id: int, output: str) -> bool:
     """Whether an output has a line that was kept of a learning. Raises sqlite3.Error."""
     said = _said(output)
-    return any(_among(line, said, _LEAST) for line in lines(db, learning_id))
-
-
-def lines(db: Connection, learning_id: int) -> list[str]:
-    """The lines that were kept of a learning. Raises sqlite3.Error."""
-    rows = db.execute(
-        "SELECT DISTINCT excerpt FROM learning_evidence WHERE learning_id = ? AND role = 'occurrence'", (learning_id,)
-    ).fetchall()
-    return [str(row[0]) for row in rows]
+    return any(_among(line, said, _LEAST) for line in store.lines(db, learning_id))
 
 
 def _said(output: str) -> frozenset[str]:
@@ -127,12 +110,7 @@ def goes_wrong(db: Connection, project_id: int, session_id: str, command: str, t
     It failed in two sessions and more, another command replaced it and it has not passed since; or something had to be
     run before it, mostly, and has not been run in this session. Raises sqlite3.Error.
     """
-    rows = db.execute(
-        f"SELECT {_COLUMNS} FROM learnings l WHERE l.kind = ? AND (l.key = ? OR (l.key >= ? AND l.key < ?))"  # noqa: S608
-        f" AND l.sessions >= {TIMES} AND l.state != 'resolved' AND {_OF}",
-        (_ABOUT, command, f"{command} | ", f"{command} |!", project_id),
-    ).fetchall()
-    for one in map(Known, rows):
+    for one in map(Known, store.failing(db, project_id, command, TIMES)):
         if not one.sure or not one.commands or typed in one.commands:
             continue
         if one.kind == _OTHERWISE and _replaced(db, project_id, session_id, one, typed):
@@ -149,44 +127,18 @@ def _replaced(db: Connection, project_id: int, session_id: str, one: Known, type
     other = normalise(one.commands[-1])
     if other is None or other.key == one.command:  # they differ in what a key leaves out: an option, a folder
         return _typed_before(db, one, typed)
-    return not _passed(db, project_id, session_id, one)
+    passed, last = store.passed(db, project_id, one.command, one.id)
+    return passed <= last and not store.has_run(db, session_id, one.command)
 
 
 def _typed_before(db: Connection, one: Known, typed: str) -> bool:
     """Whether exactly this failed, in two sessions."""
-    rows = db.execute(
-        "SELECT DISTINCT e.session_id, o.content FROM learning_evidence e JOIN observations o"
-        " ON o.id = e.observation_id WHERE e.learning_id = ? AND e.role = 'occurrence' AND o.outcome = 'failed'",
-        (one.id,),
-    ).fetchall()
-    return sum(" ".join(content.split()) == typed for _, content in rows) >= TIMES
-
-
-def _passed(db: Connection, project_id: int, session_id: str, one: Known) -> bool:
-    passed, last = db.execute(
-        "SELECT max(json_extract(f.data, '$.passed_at')), (SELECT last_at FROM learnings WHERE id = ?)"
-        " FROM learning_findings f WHERE f.project_id = ? AND f.kind = 'command' AND f.key = ?",
-        (one.id, project_id, one.command),
-    ).fetchone()
-    return (passed or 0) > (last or 0) or _ran(db, session_id, (one.command,))
+    return sum(" ".join(content.split()) == typed for _, content in store.failed_as(db, one.id)) >= TIMES
 
 
 def _needed(db: Connection, project_id: int, session_id: str, one: Known) -> bool:
     """Whether a command mostly fails until another was run, which this session has not done, nor got by without."""
-    hit, ran = db.execute(
-        "SELECT total(json_extract(data, '$.count') > 0), count(*) FROM learning_findings"
-        " WHERE project_id = ? AND kind = 'command' AND key = ?",
-        (project_id, one.command),
-    ).fetchone()
-    return hit >= TIMES and hit >= UNHEALTHY * ran and not _ran(db, session_id, (*one.commands, one.command))
-
-
-def _ran(db: Connection, session_id: str, some: Iterable[str]) -> bool:
-    """Whether a session has run one of these commands, and they passed, as far as it is told by now."""
-    return any(
-        db.execute(
-            "SELECT 1 FROM observations WHERE session_id = ? AND outcome = 'ok' AND instr(content, ?) LIMIT 1",
-            (session_id, each),
-        ).fetchone()
-        for each in some
-    )
+    hit, ran = store.health(db, project_id, one.command)
+    if hit < TIMES or hit < UNHEALTHY * ran:
+        return False
+    return not any(store.has_run(db, session_id, each) for each in (*one.commands, one.command))

@@ -13,8 +13,6 @@ THRESHOLD = 3
 """Distinct sessions that make a pattern."""
 STRONG = 2
 """Distinct sessions that suffice where the evidence is strong: a stuck stretch in each, or the same remedy in each."""
-
-
 SHORT = 1
 """So many sessions fewer make what is listed as weak."""
 

@@ -1,4 +1,4 @@
-"""Finds the project of a folder or name, its checkout on this machine, and the clients used in it (SQL)."""
+"""Finds the project of a folder or name and its checkout on this machine."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sqlite3 import Connection
 from capture.event import Project
 from capture.project import resolve
 from nmem.errors import NmemError
+from nmem.learn import store
 from nmem.store.project import named as project_named
 from nmem.store.project import of_name
 from nmem.text import printable
@@ -20,8 +21,8 @@ class FolderGone(NmemError):
 def current(db: Connection, folder: str) -> tuple[int | None, str]:
     """The project that a folder belongs to, if anything is recorded of it, and its name."""
     found = resolve(folder)
-    row = db.execute("SELECT id, name FROM projects WHERE key = ?", (found.key,)).fetchone()
-    return (row[0], row[1]) if row else (None, found.name)
+    known = store.projects(db, "key", found.key)
+    return (known[0][0], known[0][2]) if known else (None, found.name)
 
 
 def named(db: Connection, project: str, folder: str = "") -> tuple[int, str]:
@@ -31,10 +32,10 @@ def named(db: Connection, project: str, folder: str = "") -> tuple[int, str]:
     """
     if folder and (found := of_name(db, project, folder)):
         return found.id, found.name
-    same = db.execute("SELECT id, name, root FROM projects WHERE name = ? ORDER BY id", (project,)).fetchall()
-    there = [row for row in same if Path(row[2]).is_dir()] if len(same) > 1 else []
+    same = store.projects(db, "name", project)
+    there = [row for row in same if Path(row[3]).is_dir()] if len(same) > 1 else []
     if len(there) == 1:
-        return there[0][0], there[0][1]
+        return there[0][0], there[0][2]
     found = project_named(db, project)
     return found.id, found.name
 
@@ -45,7 +46,7 @@ def root(db: Connection, project_id: int, folder: str = "") -> str:
     Where none of these is there any more, a checkout of the project's name around `folder` is taken for it: imported
     sessions know a project by a folder of another machine. Raises NmemError when there is none either.
     """
-    key, name, first = db.execute("SELECT key, name, root FROM projects WHERE id = ?", (project_id,)).fetchone()
+    [(_, key, name, first)] = store.projects(db, "id", project_id)
     here = resolve(folder) if folder else None
     if here is not None and here.key == key:
         return here.root
@@ -68,7 +69,7 @@ def root_of(db: Connection, project_id: int, file: str, folder: str = "") -> str
     Where the project's folders are all gone, that path may lead into any git checkout: whoever types it has moved the
     project there. Raises NmemError where it leads into none, and as `root` does.
     """
-    key, _, first = db.execute("SELECT key, name, root FROM projects WHERE id = ?", (project_id,)).fetchone()
+    [(_, key, _, first)] = store.projects(db, "id", project_id)
     if Path(file).is_absolute():
         around = resolve(str(Path(file).parent))
         gone = not any(each.is_absolute() and each.is_dir() for each in _roots(db, project_id, first))
@@ -84,8 +85,8 @@ def root_of(db: Connection, project_id: int, file: str, folder: str = "") -> str
 
 def checkouts(db: Connection, project_id: int, folder: str = "") -> tuple[str, ...]:
     """Folders of this machine that look like checkouts of a project: where the person is, and beside other projects."""
-    key, name, _ = db.execute("SELECT key, name, root FROM projects WHERE id = ?", (project_id,)).fetchone()
-    known = [Path(row[0]) for row in db.execute("SELECT DISTINCT root FROM project_folders ORDER BY root LIMIT 500")]
+    [(_, key, name, _)] = store.projects(db, "id", project_id)
+    known = [Path(each) for each in store.every_root(db)]
     beside = dict.fromkeys(each.parent / name for each in known if each.is_absolute())
     found = [resolve(each) for each in (folder, *map(str, beside)) if each and Path(each).is_dir()]
     return tuple(dict.fromkeys(one.root for one in found if one.key == key or _namesake(one, name)))
@@ -93,13 +94,7 @@ def checkouts(db: Connection, project_id: int, folder: str = "") -> tuple[str, .
 
 def _roots(db: Connection, project_id: int, first: str) -> list[Path]:
     """The folders that a project was worked in, the last one first."""
-    found = db.execute(
-        "SELECT f.root FROM project_folders f"
-        " LEFT JOIN sessions s ON s.cwd = f.folder AND s.project_id = f.project_id"
-        " WHERE f.project_id = ? GROUP BY f.root ORDER BY max(s.last_at) DESC",
-        (project_id,),
-    )
-    return [Path(row[0]) for row in found] + [Path(first)]
+    return [Path(each) for each in (*store.roots(db, project_id), first)]
 
 
 def _is_checkout(one: Project) -> bool:
@@ -109,12 +104,3 @@ def _is_checkout(one: Project) -> bool:
 def _namesake(one: Project, name: str) -> bool:
     """Whether it is a git checkout that is called like the project, by its remote or by its folder."""
     return _is_checkout(one) and name in (one.name, Path(one.root).name)
-
-
-def clients(db: Connection, project_id: int) -> tuple[str, ...]:
-    """The clients used in a project, the one with most sessions first."""
-    found = db.execute(
-        "SELECT client FROM sessions WHERE project_id = ? GROUP BY client ORDER BY count(*) DESC, max(last_at) DESC",
-        (project_id,),
-    )
-    return tuple(row[0] for row in found)

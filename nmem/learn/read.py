@@ -1,4 +1,4 @@
-"""Reads learnings for display (SQL): lists by heat, one in full, its evidence, warnings.
+"""Reads learnings for display: lists by heat, one in full, its evidence, warnings.
 
 Heat: each session weighs 2^(-age / 168 h), age from its newest occurrence; weights add up, and heat is 100 (1 -
 2^(-sum/3)). So three sessions of just now are 50, six are 75, and a single old one stays small, whatever it is listed
@@ -9,13 +9,12 @@ half-life: what was not met for months is not hot, whoever stopped working.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from sqlite3 import Connection, Cursor, Row
+from sqlite3 import Connection, Row
 
-from nmem.learn import config
+from nmem.learn import config, store
 from nmem.learn.kinds import names, problems
 from nmem.learn.learning import OPEN, Evidence, Learning, Remedy, Warned
 from nmem.text import json_list, json_object
@@ -54,18 +53,12 @@ def weeks(times: Iterable[int]) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(Counter(map(week, times)).items()))
 
 
-_OF = "WHERE l.id IN (SELECT value FROM json_each(?))"
 _LIMIT = 200
 _MOST = 1_000_000
 DORMANT = REST
 """Milliseconds after which a project in which nothing was done is set behind the others."""
 Times = Sequence[tuple[str, int]]
 """Sessions and times of the occurrences of one learning."""
-_ROWS = """
-SELECT l.*, p.name AS project,
-  (SELECT max(s.last_at) FROM sessions s WHERE s.project_id = l.project_id) AS worked_at
-FROM learnings l JOIN projects p ON p.id = l.project_id
-"""
 
 
 def learnings(
@@ -77,10 +70,9 @@ def learnings(
     `project` is a project's id, None: all of them, those that nobody works on any more last. `across`: only patterns
     met in two projects or more, summed. `kinds`: only these; by default all but skills.
     """
-    if not present(db):
+    if not store.present(db):
         return ()
-    every, ours = _named(db).execute, "WHERE l.project_id = ?"
-    rows = (every(_ROWS) if project is None else every(_ROWS + ours, (project,))).fetchall()
+    rows = store.learnings(db, project)
     wanted = kinds or problems()
     found = [row for row in rows if row["kind"] in wanted and state(row, now) in states]
     times = _times(db, found)
@@ -111,10 +103,9 @@ def learning(db: Connection, learning_id: int, now: int) -> Learning | None:
 
 def of(db: Connection, ids: Iterable[int], now: int) -> dict[int, Learning]:
     """Some learnings by their ids, whatever their state."""
-    if not present(db):
+    if not store.present(db):
         return {}
-    wanted = json.dumps(list(dict.fromkeys(ids)))
-    rows = _named(db).execute(_ROWS + _OF, (wanted,)).fetchall()
+    rows = store.learnings_of(db, ids)
     times, half = _times(db, rows), _half_life()
     return {row["id"]: _heated(row, times.get(row["id"], ()), now, half) for row in rows}
 
@@ -126,37 +117,23 @@ def _heated(row: Row, times: Times, now: int, half_life: float) -> Learning:
 
 def evidence(db: Connection, learning_id: int, limit: int = 50) -> tuple[Evidence, ...]:
     """Where a pattern was met and put right, the newest first."""
-    if not present(db):
+    if not store.present(db):
         return ()
-    found = _named(db).execute(
-        "SELECT e.*, o.content, o.outcome, o.tool_name, o.file_path, o.obs_type, u.unit_id FROM learning_evidence e"
-        " LEFT JOIN observations o ON o.id = e.observation_id"
-        " LEFT JOIN unit_prompts u ON u.prompt_id = coalesce(e.prompt_id, o.prompt_id)"
-        " WHERE e.learning_id = ? ORDER BY e.at DESC, e.id DESC LIMIT ?",
-        (learning_id, min(limit, _MOST)),
-    )
-    return tuple(_evidence(row) for row in found.fetchall())
+    return tuple(_evidence(row) for row in store.evidence(db, learning_id, min(limit, _MOST)))
 
 
 def warned(db: Connection, unit_id: int, now: int) -> tuple[Warned, ...]:
     """The open learnings that an episode runs into again, the hottest first."""
-    if not present(db):
+    if not store.present(db):
         return ()
-    found = (
-        _named(db).execute("SELECT learning_id, reason, at FROM unit_warnings WHERE unit_id = ?", (unit_id,)).fetchall()
-    )
-    known = of(db, [row["learning_id"] for row in found], now) if found else {}
+    found = store.warnings(db, [unit_id])
+    known = of(db, [learning_id for _, learning_id, _, _ in found], now) if found else {}
     shown = [
-        Warned(one, row["reason"], row["at"])
-        for row in found
-        if (one := known.get(row["learning_id"])) is not None and one.state == OPEN
+        Warned(one, reason, at)
+        for _, learning_id, reason, at in found
+        if (one := known.get(learning_id)) is not None and one.state == OPEN
     ]
     return tuple(sorted(shown, key=lambda each: (-each.learning.heat, each.learning.id)))
-
-
-def present(db: Connection) -> bool:
-    """Whether there are tables of learnings."""
-    return _named(db).execute("SELECT 1 FROM sqlite_master WHERE name = 'learnings'").fetchone() is not None
 
 
 def state(row: Row, now: int) -> str:
@@ -166,20 +143,9 @@ def state(row: Row, now: int) -> str:
     return str(row["state"])
 
 
-def _named(db: Connection) -> Cursor:
-    """A cursor whose rows answer to names, whatever the connection's do."""
-    cursor = db.cursor()
-    cursor.row_factory = Row
-    return cursor
-
-
 def _times(db: Connection, rows: Sequence[Row]) -> dict[int, list[tuple[str, int]]]:
     out: dict[int, list[tuple[str, int]]] = {}
-    for learning_id, session_id, at in _named(db).execute(
-        "SELECT learning_id, session_id, at FROM learning_evidence WHERE role = 'occurrence'"
-        " AND learning_id IN (SELECT value FROM json_each(?))",
-        (json.dumps([row["id"] for row in rows]),),
-    ):
+    for learning_id, session_id, at in store.occurrences(db, [row["id"] for row in rows]):
         out.setdefault(learning_id, []).append((session_id, at))
     return out
 
@@ -214,47 +180,26 @@ def _across(
 
 
 def _summed(ours: Sequence[Learning], times: Times) -> Learning:
-    first = ours[0]
     return replace(
-        first,
-        project=", ".join(dict.fromkeys(one.project for one in ours)),
-        files=(),
-        first_at=min(one.first_at for one in ours),
-        last_at=max(one.last_at for one in ours),
-        sessions=sum(one.sessions for one in ours),
-        occurrences=sum(one.occurrences for one in ours),
-        remedy=next((one.remedy for one in ours if one.remedy), None),
-        weeks=weeks(at for _, at in times),
-        members=tuple(one.id for one in ours),
-        projects=tuple(dict.fromkeys(one.project for one in ours)),
+        ours[0], project=", ".join(dict.fromkeys(one.project for one in ours)), files=(),
+        first_at=min(one.first_at for one in ours), last_at=max(one.last_at for one in ours),
+        sessions=sum(one.sessions for one in ours), occurrences=sum(one.occurrences for one in ours),
+        remedy=next((one.remedy for one in ours if one.remedy), None), weeks=weeks(at for _, at in times),
+        members=tuple(one.id for one in ours), projects=tuple(dict.fromkeys(one.project for one in ours)),
         worked_at=max(one.worked_at for one in ours),
-    )
+    )  # fmt: skip
+
+
+_AS_STORED = ("id", "project_id", "project", "kind", "key", "title", "first_at", "last_at", "sessions", "occurrences",
+              "state_at", "snoozed_until", "reopened")  # fmt: skip
 
 
 def _learning(row: Row, times: Times, now: int) -> Learning:
     return Learning(
-        id=row["id"],
-        project_id=row["project_id"],
-        project=row["project"],
-        kind=row["kind"],
-        key=row["key"],
-        title=row["title"],
-        files=tuple(str(path) for path in json_list(row["files"])),
-        first_at=row["first_at"],
-        last_at=row["last_at"],
-        sessions=row["sessions"],
-        occurrences=row["occurrences"],
-        heat=0,
-        state=state(row, now),
-        state_at=row["state_at"],
-        state_by=row["state_by"] or "",
-        snoozed_until=row["snoozed_until"],
-        reopened=row["reopened"],
-        remedy=remedy(row["remedy"]),
-        rule=row["rule"] or "",
-        worked_at=row["worked_at"] or 0,
-        weeks=weeks(at for _, at in times),
-    )
+        **{name: row[name] for name in _AS_STORED}, files=tuple(map(str, json_list(row["files"]))), heat=0,
+        state=state(row, now), state_by=row["state_by"] or "", remedy=remedy(row["remedy"]), rule=row["rule"] or "",
+        worked_at=row["worked_at"] or 0, weeks=weeks(at for _, at in times),
+    )  # fmt: skip
 
 
 def remedy(text: str | None) -> Remedy | None:
@@ -262,14 +207,9 @@ def remedy(text: str | None) -> Remedy | None:
     try:
         found = json_object(text)
         return Remedy(
-            kind=str(found["kind"]),
-            text=str(found["text"]),
-            files=tuple(str(path) for path in found["files"]),
-            commands=tuple(str(command) for command in found["commands"]),
-            observation_ids=tuple(int(one) for one in found["observation_ids"]),
-            confidence=float(found["confidence"]),
-            times=int(found["times"]),
-        )
+            str(found["kind"]), str(found["text"]), tuple(map(str, found["files"])), tuple(map(str, found["commands"])),
+            tuple(map(int, found["observation_ids"])), float(found["confidence"]), int(found["times"]),
+        )  # fmt: skip
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -281,13 +221,6 @@ def _evidence(row: Row) -> Evidence:
     elif row["tool_name"] in ("Grep", "Glob", "LS"):
         content = f"{row['tool_name']} {content}"
     return Evidence(
-        role=row["role"],
-        session_id=row["session_id"],
-        observation_id=row["observation_id"],
-        prompt_id=row["prompt_id"],
-        unit_id=row["unit_id"],
-        at=row["at"],
-        excerpt=row["excerpt"],
-        command=content,
-        outcome=row["outcome"] or "",
-    )
+        row["role"], row["session_id"], row["observation_id"], row["prompt_id"], row["unit_id"], row["at"],
+        row["excerpt"], content, row["outcome"] or "",
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Describes a skill for display (SQL): name, occasion, steps, and how often agents that were told followed it."""
+"""Describes a skill for display: name, occasion, steps, and how often agents that were told followed it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.learn import read, rules
+from nmem.learn import findings_store, read, rules, store
 from nmem.learn.kinds import skills
 from nmem.learn.learning import ACCEPTED, OPEN, SKILL, Learning
 from nmem.text import json_object
@@ -64,39 +64,25 @@ def short(one: Learning) -> Skill:
 
 def of_thread(db: Connection, thread_id: int, now: int) -> tuple[Skill, ...]:
     """The skills that a thread's sessions showed, those of most sessions first."""
-    if not read.present(db):
+    if not store.present(db):
         return ()
-    rows = db.execute(
-        "SELECT DISTINCT l.id FROM session_threads x JOIN learning_evidence e ON e.session_id = x.session_id"
-        " JOIN learnings l ON l.id = e.learning_id WHERE x.thread_id = ? AND l.kind = ?",
-        (thread_id, SKILL),
-    ).fetchall()
-    found = [one for one in read.of(db, [row[0] for row in rows], now).values() if one.state in HELD]
+    found = [one for one in read.of(db, store.of_thread(db, thread_id, SKILL), now).values() if one.state in HELD]
     return tuple(short(one) for one in sorted(found, key=lambda one: (-one.sessions, one.id)))
 
 
 def of(db: Connection, one: Learning) -> Use:
     """The use of a skill, as settling has judged it and sessions were read."""
-    told, used = db.execute(
-        "SELECT count(*), total(i.used) FROM injection_items i JOIN injections j ON j.id = i.injection_id"
-        " WHERE i.item = ? AND NOT j.withheld",
-        (f"learning/{one.id}",),
-    ).fetchone()
+    told, used = store.told(db, f"learning/{one.id}")
     since, followed = _since(db, one) if one.state == ACCEPTED and one.state_at else (0, 0)
-    return Use(told, int(used), since, followed)
+    return Use(told, used, since, followed)
 
 
 def _since(db: Connection, one: Learning) -> tuple[int, int]:
     """Sessions that began such work after the promotion, and those of them that followed the steps."""
     due_steps = [skills.form(each) for each in steps(one)]
     endings = {each.removeprefix("*") for each in one.files}
-    rows = db.execute(
-        "SELECT f.session_id, f.data FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
-        " WHERE f.project_id = ? AND f.kind = ? AND s.started_at > ?",
-        (one.project_id, skills.STEPS, one.state_at),
-    ).fetchall()
     due, done = set(), set()
-    for session_id, data in rows:
+    for session_id, data in findings_store.since(db, one.project_id, skills.STEPS, one.state_at or 0):
         for each in json_object(data).get("failures", ()):
             if not endings or endings.intersection(each["e"]):
                 due.add(session_id)

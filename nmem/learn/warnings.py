@@ -1,4 +1,4 @@
-"""Matches an episode with open learnings, by its files or the words of its request, to warn of them (SQL).
+"""Matches an episode with open learnings, by its files or the words of its request, to warn of them.
 
 Better too few than one that is beside the point: only open learnings that are still warm, and only where the intent
 names the command, the file, the module or the question itself, or the episode works on a file that is known to be
@@ -7,25 +7,17 @@ stuck.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from sqlite3 import Connection, Cursor, Row
+from sqlite3 import Connection
 
 from capture.storage import store as base
-from nmem.learn import read
+from nmem.learn import read, store
 from nmem.learn.commands import normalise
-from nmem.learn.learning import (
-    FAILED_COMMAND,
-    OPEN,
-    REPEATED_INTENT,
-    STUCK_LOOP,
-    UNRESOLVED_READ,
-    Learning,
-    Warned,
-)
+from nmem.learn.learning import FAILED_COMMAND, OPEN, REPEATED_INTENT, STUCK_LOOP, UNRESOLVED_READ, Learning, Warned
 from nmem.learn.remedies import SPELLING
 from nmem.retrieval import naming
+from nmem.text import json_list
 
 ALIKE = 0.6
 WARM = 20
@@ -58,11 +50,7 @@ def warn_open(db: Connection, project_id: int, now: int) -> int:
 def _there(db: Connection, units: Iterable[int]) -> dict[int, dict[int, str]]:
     """The warnings of some episodes as they are written: learning -> what matched."""
     out: dict[int, dict[int, str]] = {unit: {} for unit in units}
-    found = db.execute(
-        "SELECT unit_id, learning_id, reason FROM unit_warnings WHERE unit_id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(out)),),
-    )
-    for unit_id, learning_id, reason in found.fetchall():
+    for unit_id, learning_id, reason, _ in store.warnings(db, out):
         out[unit_id][learning_id] = reason
     return out
 
@@ -74,21 +62,13 @@ def of_unit(db: Connection, unit_id: int, now: int) -> tuple[Warned, ...]:
 
 def current(db: Connection, unit_id: int, now: int) -> tuple[Warned, ...]:
     """What an open episode runs into as it stands now, the hottest first; reads only, so a screen may ask each turn."""
-    if not read.present(db):
+    if not store.present(db):
         return ()
-    row = (
-        _named(db)
-        .execute(
-            "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id"
-            " WHERE u.id = ? AND u.state = 'open'",
-            (unit_id,),
-        )
-        .fetchone()
-    )
-    unit = next(iter(_units(db, row["project_id"], unit_id)), None) if row else None
-    if unit is None:
+    project_id = store.project_of_open(db, unit_id)
+    unit = None if project_id is None else next(iter(_units(db, project_id, unit_id)), None)
+    if project_id is None or unit is None:
         return ()
-    found = matches(warm_learnings(db, row["project_id"], now), unit.intent, unit.files)
+    found = matches(warm_learnings(db, project_id, now), unit.intent, unit.files)
     return tuple(Warned(one, reason, now) for one, reason in found)
 
 
@@ -115,11 +95,8 @@ def _reason(one: Learning, asked: _Asked, touched: set[str]) -> str:
     if one.kind == REPEATED_INTENT:
         theirs = set(naming.tokens(one.title))
         both = theirs & asked.tokens
-        return (
-            f"asks again: {one.title}"[:120]
-            if len(both) >= 3 and len(both) >= ALIKE * len(theirs | asked.tokens)
-            else ""
-        )
+        alike = len(both) >= 3 and len(both) >= ALIKE * len(theirs | asked.tokens)
+        return f"asks again: {one.title}"[:120] if alike else ""
     for phrase in phrases(one):
         if f" {phrase.lower()} " in asked.line:
             return f"is to run `{phrase}`"
@@ -164,44 +141,16 @@ class _Asked:
 
 
 def _units(db: Connection, project_id: int, unit_id: int | None = None) -> list[_Unit]:
-    cursor = _named(db)
-    newest = (
-        cursor.execute("SELECT max(last_at) AS at FROM sessions WHERE project_id = ?", (project_id,)).fetchone()["at"]
-        or 0
-    )
-    found = cursor.execute(
-        "SELECT u.id, u.intent, u.hot_files FROM work_units u JOIN sessions s ON s.id = u.session_id"
-        " WHERE s.project_id = ? AND (u.id = ? OR (? IS NULL AND u.last_at >= ?)) ORDER BY u.last_at DESC LIMIT 50",
-        (project_id, unit_id, unit_id, newest - _RECENT),
-    ).fetchall()
-    return [_Unit(row["id"], row["intent"], frozenset(_paths(row["hot_files"]))) for row in found]
-
-
-def _named(db: Connection) -> Cursor:
-    """A cursor whose rows answer to names, whatever the connection's do."""
-    cursor = db.cursor()
-    cursor.row_factory = Row
-    return cursor
-
-
-def _paths(text: str) -> list[str]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return []
-    return [str(one.get("path")) for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    found = store.units(db, project_id, _RECENT, unit_id)
+    return [
+        _Unit(number, intent, frozenset(str(one.get("path")) for one in json_list(files) if isinstance(one, dict)))
+        for number, intent, files in found
+    ]
 
 
 def _write(db: Connection, unit_id: int, found: Sequence[tuple[Learning, str]], there: dict[int, str], now: int) -> int:
     """Write what differs; how many are new. An episode or a learning that went meanwhile is passed over."""
     wanted = {one.id: reason for one, reason in found}
-    for gone in set(there) - set(wanted):
-        db.execute("DELETE FROM unit_warnings WHERE unit_id = ? AND learning_id = ?", (unit_id, gone))
-    for learning_id, reason in wanted.items():
-        if there.get(learning_id) != reason:
-            db.execute(
-                "INSERT OR REPLACE INTO unit_warnings (unit_id, learning_id, at, reason) SELECT u.id, l.id, ?, ?"
-                " FROM work_units u, learnings l WHERE u.id = ? AND l.id = ?",
-                (now, reason, unit_id, learning_id),
-            )
+    changed = {number: reason for number, reason in wanted.items() if there.get(number) != reason}
+    store.put_warnings(db, unit_id, set(there) - set(wanted), changed, now)
     return len(set(wanted) - set(there))

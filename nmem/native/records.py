@@ -76,12 +76,11 @@ class Records:
     def touched(self, path: str) -> Touched | None:
         """The calls on a path, or on what lay in it; None where none is on record."""
         if self._paths is None:
-            self._paths = self.db.execute(
-                "SELECT o.file_path, o.outcome, count(*), max(o.id), max(o.at) FROM observations o"
-                " JOIN sessions s ON s.id = o.session_id WHERE s.project_id = ? AND o.file_path != ''"
-                " AND o.obs_type IN ('file_read', 'file_edit', 'file_write') GROUP BY 1, 2",
-                (self.project_id,),
-            ).fetchall()
+            self._paths = self.db.execute("SELECT o.file_path, o.outcome, count(*), max(o.id), max(o.at)"
+                                          " FROM observations o JOIN sessions s ON s.id = o.session_id"
+                                          " WHERE s.project_id = ? AND o.file_path != ''"
+                                          " AND o.obs_type IN ('file_read', 'file_edit', 'file_write') GROUP BY 1, 2",
+                                          (self.project_id,)).fetchall()  # fmt: skip
         name = f"/{path.strip('/')}"
         mine = [row for row in self._paths if f"/{row[0]}".endswith(name) or f"{name}/" in f"/{row[0]}"]
         if not mine:
@@ -125,8 +124,7 @@ class Records:
                 "SELECT o.id, o.at, o.content, o.outcome, o.session_id FROM observations o"
                 " JOIN sessions s ON s.id = o.session_id WHERE s.project_id = ? AND instr(o.content, ?) AND o.tool_name"
                 " IN ('Bash', 'PowerShell', 'shell', 'local_shell', 'exec_command', 'run_shell_command', 'bash')",
-                (self.project_id, words),
-            ).fetchall()
+                (self.project_id, words)).fetchall()  # fmt: skip
         return self._ran[words]
 
     def _metadata(self, observation: int) -> str:
@@ -142,20 +140,16 @@ class Records:
                 later = one.superseded
                 yield Statement(f"decision/{one.id}", one.at, one.text, f"{one.text}\n{one.question}",
                                 later.told if later else "", texts.get(later.id, "") if later else "")  # fmt: skip
-        found = self.db.execute(
-            "SELECT id, last_at, coalesce(rule, title) FROM learnings WHERE project_id = ? AND kind = ?"
-            " AND state NOT IN ('dismissed', 'weak') ORDER BY last_at DESC",
-            (self.project_id, CORRECTION),
-        )
+        found = self.db.execute("SELECT id, last_at, coalesce(rule, title) FROM learnings WHERE project_id = ?"
+                                " AND kind = ? AND state NOT IN ('dismissed', 'weak') ORDER BY last_at DESC",
+                                (self.project_id, CORRECTION))  # fmt: skip
         for number, at, text in found.fetchall():
             yield Statement(f"learning/{number}", at, text, text)
 
     def rules(self) -> Iterator[Rule]:
         """The rules that were accepted into a file."""
-        found = self.db.execute(
-            "SELECT id, rule FROM learnings WHERE project_id = ? AND state = 'accepted' AND rule != ''",
-            (self.project_id,),
-        )
+        found = self.db.execute("SELECT id, rule FROM learnings WHERE project_id = ? AND state = 'accepted'"
+                                " AND rule != ''", (self.project_id,))  # fmt: skip
         yield from (Rule(int(number), str(text)) for number, text in found.fetchall())
 
     def sessions(self, since: int) -> int:

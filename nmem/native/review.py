@@ -1,13 +1,15 @@
 """Holds a project's instructions against its checkout and its records: a Report of findings, each with its evidence.
 
 Given a database (or none), the project and its folder. A finding needs a reason to believe that the line is wrong: a
-path must have been there, by git's history or by the records; a decision must be newer than the line.
+path must have been there, by git's history or by the records; a decision must be newer than the line. What is sure can
+be changed: lines go or have words swapped, written together and undone together.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -16,12 +18,16 @@ from nmem.decisions.store import Rarity
 from nmem.errors import NmemError
 from nmem.hours import utc
 from nmem.learn import places
-from nmem.native import mentions, oppose, twice
+from nmem.native import mentions, twice
 from nmem.native.checkout import Checkout
 from nmem.native.documents import ALWAYS, Document, Line, find
 from nmem.native.mentions import Named, Told
 from nmem.native.records import Records, Statement
 from nmem.native.scripts import Missing, Scripts
+from nmem.native.twice import says_same, turned_down, uses, varies
+from nmem.recall import changes
+from nmem.recall.changes import Change
+from nmem.store import corrections
 from nmem.store.project import meant
 from nmem.text import fit, printable
 
@@ -225,7 +231,7 @@ class _Review:
                  if line.text.strip() and not line.fence and not line.is_heading]  # fmt: skip
         rarity = Rarity([line.text for _, line in lines])
         for one in records.statements():
-            downs = oppose.turned_down(one.text)
+            downs = turned_down(one.text)
             for document, line in lines:
                 kind, why = self._judged(line, one, downs, rarity)
                 if kind and self._older(document, line, one.at):
@@ -239,12 +245,12 @@ class _Review:
     ) -> tuple[str, str]:  # fmt: skip
         """What a person's statement makes of a line: the kind of the finding and why, or nothing."""
         if one.later:
-            told = oppose.same(line.text, one.text, rarity)
+            told = says_same(line.text, one.text, rarity)
             return (REPLACED, "it says what was decided and has been replaced") if told else ("", "")
         for old, chosen in downs:
-            if oppose.uses(line.text, old, chosen, one.about):
+            if uses(line.text, old, chosen, one.about):
                 return SAYS, f"you turned down “{old}”" + (f" for “{chosen}”" if chosen else "")
-        differs = oppose.varies(line.text, one.text, rarity)
+        differs = varies(line.text, one.text, rarity)
         return (SAYS, f"you said {differs} in nearly the same words") if differs else ("", "")
 
     def _older(self, document: Document, line: Line, at: int) -> bool:
@@ -287,3 +293,48 @@ def _alone(document: Document, line: Line) -> bool:
 
 def _day(at: int) -> str:
     return f"{utc(at).astimezone():%Y-%m-%d}"
+
+
+_OF = "instructions"
+
+
+def plan(report: Report) -> list[Change]:
+    """What the files become, a change for each folder that they lie in; nothing where no finding is sure."""
+    out: dict[str, Change] = {}
+    for document in report.documents:
+        found = [one for one in report.findings if one.file == document.shown and one.sure]
+        if not found or document.everywhere or document.leads_out:
+            continue
+        change = out.setdefault(document.root, Change("stale and repeated lines", document.root, of=_OF))
+        if change.text(document.path).encode("utf-8", "surrogateescape") != document.data:
+            raise NmemError(f"{document.shown} changed in the meantime: look again")
+        change.put(document.path, edited(document, found))
+    return [change for change in out.values() if change.changed]
+
+
+def edited(document: Document, found: Sequence[Finding]) -> str:
+    """A file's text with the lines of findings gone or changed; every other byte stays."""
+    rows = document.data.decode("utf-8", "surrogateescape").split("\n")
+    goes = {one.line for one in found if one.swap is None}
+    for one in found:
+        if one.swap is not None and one.line not in goes:
+            old, new = one.swap
+            rows[one.line - 1] = re.sub(rf"(?<![\w/.-]){re.escape(old)}(?![\w-]|[./]\w)", lambda _: new,  # noqa: B023
+                                        rows[one.line - 1])  # fmt: skip
+    left: list[str] = []
+    for number, row in enumerate(rows, 1):
+        if number not in goes:
+            blank = not row.strip() and number - 1 in goes and (not left or not left[-1].strip())
+            left += [] if blank and number < len(rows) else [row]
+    return "\n".join(left)
+
+
+def diff(changes_: Sequence[Change]) -> list[str]:
+    """All of it as one unified diff, printable, a line each."""
+    return [row for change in changes_ for row in change.diff().split("\n")]
+
+
+def apply(db: Connection, changes_: Sequence[Change], now: int) -> int:
+    """Write them; how many files. Raises NmemError; what was not written then is as it was."""
+    with corrections.together():
+        return sum(changes.apply(db, change, now + at) for at, change in enumerate(changes_))

@@ -1,4 +1,8 @@
-"""Finds lines of instructions that say the same as an earlier one, in one file or in files that one client loads."""
+"""Finds lines of instructions that say the same as an earlier one, or otherwise than a person did; from texts alone.
+
+The earlier one stands in the same file or in one that the same client loads. Only plain oppositions count: a line tells
+to use what the person turned down by name, or says nearly the same with another number or without the negation.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from nmem.decisions.store import Rarity, numbers
+from nmem.episodes.text import tokens
 from nmem.native.documents import ALWAYS, Document, Line
 
 _SHORT, _WORDS, _SURE = 2, 6, 8
@@ -120,3 +126,73 @@ def _holds_anywhere(one: _Said, other: _Said) -> bool:
     """Whether a line is a rule that says by itself what it is about: under another heading it is the same rule."""
     texts = one.line.text, other.line.text
     return all(_RULE.search(text) and not _POINTS.search(text) and not text.rstrip().endswith(":") for text in texts)
+
+
+_TERM = r"[`\"'“]?(?P<{}>[\w@./+-]+(?: [\w@./+-]+)?)[`\"'”]?"
+_INSTEAD = tuple(
+    re.compile(pattern.replace("CHOSEN", _TERM.format("chosen")).replace("OLD", _TERM.format("old")), re.IGNORECASE)
+    for pattern in (
+        r"\buse (?:the )?CHOSEN (?:instead of|rather than|over|and not|, not) (?:the )?OLD",
+        r"\b(?:instead of|rather than) (?:using )?(?:the )?OLD,? (?:let'?s |we |you )?(?:should )?use (?:the )?CHOSEN",
+        r"\breplace (?:the )?OLD (?:with|by) (?:the )?CHOSEN",
+        r"\b(?:switch|migrate|move|change) from (?:the )?OLD to (?:the )?CHOSEN",
+        r"\brename (?:the )?OLD to (?:the )?CHOSEN",
+        r"\b(?:we|you)? ?(?:no longer|don'?t|do not|never|stop) us(?:e|ing) (?:the )?OLD(?P<chosen>\b)",
+    )
+)
+_FILLING = frozenset("a an the it that this them proper anymore any more here there for in on to as at and or".split())  # noqa: SIM905
+_NEGATED = re.compile(
+    r"\b(?:not|never|no longer|instead|rather than|avoid|except|unless|deprecated|legacy|formerly|without|"
+    r"don't|doesn't|stop)\b|n't\b",
+    re.IGNORECASE,
+)
+_NEGATES = re.compile(r"\b(?:not|never|no|avoid|without|don't|doesn't|stop)\b|n't\b", re.IGNORECASE)
+_TELLS = re.compile(r"\b(?:use|uses|using|run|runs|running|with|via|call|prefer|start|through|in)\b", re.IGNORECASE)
+_AS_NEAR = 0.75
+_FEW = 4
+
+
+def turned_down(text: str) -> list[tuple[str, str]]:
+    """What a person turned down, by name, and what is to be used instead (empty where nothing is)."""
+    out = []
+    for pattern in _INSTEAD:
+        for found in pattern.finditer(text):
+            old, chosen = _core(found["old"]), _core(found["chosen"] or "")
+            if len(old) >= _FEW and old != chosen:
+                out.append((old, chosen))
+    return out
+
+
+def _core(term: str) -> str:
+    """A term without the words around it that name nothing."""
+    words = term.strip(".,/").lower().split(" ")
+    while words and words[-1] in _FILLING:
+        words.pop()
+    while words and words[0] in _FILLING:
+        words.pop(0)
+    return " ".join(words).strip(".,")
+
+
+def uses(line: str, old: str, chosen: str, about: str) -> bool:
+    """Whether a line tells to use what was turned down, on the matter that it was turned down in."""
+    low = line.lower()
+    named = re.search(rf"(?<![\w./-]){re.escape(old)}(?![\w/-]|\.\w)", low)
+    if not named or _NEGATED.search(line) or (chosen and chosen in low) or not _TELLS.search(line):
+        return False
+    known = {*tokens(old), *tokens(chosen)}
+    return bool((set(tokens(line)) & set(tokens(about))) - known - _FILLING)
+
+
+def varies(line: str, said: str, rarity: Rarity) -> str:
+    """How a line differs from what was said in nearly the same words; empty: it does not, or says another thing."""
+    if len(set(tokens(said))) < _FEW or rarity.alike(line, said) < _AS_NEAR:
+        return ""
+    if bool(_NEGATES.search(line)) != bool(_NEGATES.search(said)):
+        return "the opposite"
+    ours, theirs = numbers(line), numbers(said)
+    return "another number" if ours and theirs and {n for n, _ in ours} != {n for n, _ in theirs} else ""
+
+
+def says_same(line: str, said: str, rarity: Rarity) -> bool:
+    """Whether a line says what a person said, in nearly the same words."""
+    return len(set(tokens(said))) >= _FEW and rarity.alike(line, said) >= _AS_NEAR

@@ -15,12 +15,12 @@ from time import time_ns
 from nmem.episodes import annotate, arrange, units
 from nmem.episodes.titles import of_prompt
 from nmem.errors import NmemError
-from nmem.learn import store as learned
+from nmem.learn import refresh as learned
 from nmem.purge import sweep, traces
 from nmem.purge.journal import LEFT, Journal, Table, tables
 from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
-from nmem.search import vocabulary
+from nmem.search import index_store
 from nmem.sessions import copies
 from nmem.store import registry, trace
 from nmem.threads import storage
@@ -343,9 +343,9 @@ def _search(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -
     """The vocabulary loses the words of all that went or was changed; settling counts it anew."""
     texts = journal.texts(_MOST_TEXTS)
     if texts is None:
-        vocabulary.clear(db)
+        index_store.clear(db)
     else:
-        vocabulary.drop(db, [*texts, *reach.words, *chosen.texts])
+        index_store.drop(db, [*texts, *reach.words, *chosen.texts])
     db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
     for table in ("observations", "prompts"):
         # a number that is used again is a new text

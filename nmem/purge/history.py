@@ -20,8 +20,8 @@ from capture.storage.store import transaction
 from nmem.purge import erase, scrub
 from nmem.purge.journal import Table, tables
 from nmem.purge.rules import CHOSEN, Clean, choice, choice_in, digest, rules, text_of
-from nmem.retrieval import index
-from nmem.search import vocabulary
+from nmem.retrieval.store import forget_changed
+from nmem.search import index_store
 from nmem.store import registry
 
 _PAGE = 400
@@ -209,7 +209,7 @@ def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, 
     done.done = True
     if changed:
         with transaction(db):
-            index.forget_changed(db)
+            forget_changed(db)
         clean(db)
     return done
 
@@ -404,7 +404,7 @@ def _write(
                 sql = f"SELECT session_id FROM {table.name} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
                 told = db.execute(sql, (json.dumps([key[0] for (key, _), _ in found]),)).fetchall()
                 erase.remake(db, {row[0] for row in told})
-            vocabulary.drop(
+            index_store.drop(
                 db, [str(value) for (_, row), _ in found for value in row.values() if isinstance(value, str)]
             )
             db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")

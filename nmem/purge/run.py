@@ -28,7 +28,7 @@ from nmem.purge.needles import Needles
 from nmem.purge.putback import NUMBERED, Taken
 from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
-from nmem.retrieval import index
+from nmem.retrieval.store import forget_changed
 from nmem.store import corrections as log
 
 KIND = "purge"
@@ -143,7 +143,7 @@ def _erase(
                 raise NmemError("nothing recorded matches this selection")
             of, known, rows = _of(db, found), _keys(db, found), preview.rows(db, found)
             erase.erase(db, chosen, found, journal)
-            index.forget_changed(db)
+            forget_changed(db)
             counts = journal.counts()
             words = chosen.matcher.needles(found.words)
             kept = files.found(db_path, words)

@@ -1,24 +1,37 @@
-"""Runs `nmem when` and `nmem how` without the command line, and words their answers for people and agents."""
+"""Runs `nmem when` and `nmem how` without the command line, words their answers, and has the questions noted.
+
+A question is answered whether or not it can be noted: who asks is not made to wait for the database.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 
 from capture import paths
 from capture.text import attached
 from nmem.errors import NmemError
 from nmem.names import cited
-from nmem.recall import folder, log, store
-from nmem.recall.answer import ANSWERED, SILENT, Answer
-from nmem.recall.beside import beside
-from nmem.recall.resolve import Resolver, is_null
+from nmem.recall import folder, loaded, store
+from nmem.recall.resolve import ANSWERED, SILENT, Answer, Resolver, is_null
+from nmem.recall.words import STOP, name, stem, words
 from nmem.text import printable, to_json
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from nmem.recall.store import Recall
+    from sqlite3 import Connection
+
+    from nmem.recall.folder import Place
+    from nmem.recall.loaded import Recall
     from nmem.teammates.read import Fact
+
+PERSON, AGENT = "person", "agent"
+_SESSION = "CLAUDE_CODE_SESSION_ID"
+_AGENTS = (_SESSION, "CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "CURSOR_AGENT", "COPILOT_CLI", "GEMINI_CLI",
+           "OPENCODE", "NMEM_TASK")  # fmt: skip
+"""What clients set in the environment of what their agents run."""
+_LONGEST, _WAIT = 300, 0.25
 
 
 def queries(given: list[str]) -> list[str]:
@@ -48,7 +61,7 @@ def run(
 ) -> int:  # fmt: skip
     """Print the answers, those that hold what was asked for first; the exit code. Raises NmemError."""
     try:
-        recall = store.of(folder.named(index, decisions)) if decisions else store.here(cwd)
+        recall = loaded.of(folder.named(index, decisions)) if decisions else loaded.here(cwd)
     except NmemError:
         if decisions or not all(map(is_null, asked)):
             raise
@@ -68,8 +81,41 @@ def run(
     sys.stdout.flush()
     for warning in recall.warnings[:_WARNINGS] if not as_json else ():
         sys.stderr.write(f"note: {printable(warning)}\n")
-    log.note(paths.database(), recall.place, found, log.origin())
+    note(paths.database(), recall.place, found, origin())
     return int(not all(each.good for each in found))
+
+
+def origin() -> str:
+    """Who asks at a command line: a person, also through a pipe, unless a client's environment says: an agent."""
+    return AGENT if any(os.environ.get(name) for name in _AGENTS) else PERSON
+
+
+def note(db_path: str, place: Place, answers: list[Answer], who: str, session: str = "") -> None:
+    """Note questions and what they came to, in the session that is named, else the one that the client's environment
+    names; what cannot be noted is said in the log."""
+    answers = [each for each in answers if each.kind != SILENT]
+    if not answers or not os.path.exists(db_path):
+        return
+    from capture.redaction import redact  # on use: start-up stays short
+    from capture.storage.store import connect, transaction
+    from nmem import tables
+
+    try:
+        db = connect(db_path, timeout=_WAIT)
+        try:
+            tables.ensure(db)
+            with transaction(db):
+                rows = [
+                    (redact(each.query)[:_LONGEST], each.entry, each.file, each.kind, each.confidence)
+                    for each in answers
+                ]
+                store.note(db, place.folder, place.root, rows, who, session or os.environ.get(_SESSION, ""))
+        finally:
+            db.close()
+    except Exception as error:  # noqa: BLE001 - a boundary: what was answered is answered, noted or not
+        from capture import log  # on use: start-up stays short
+
+        log.note(db_path, f"recall: a question was not noted: {log.reason(error)}")
 
 
 _PATH = 400
@@ -88,9 +134,9 @@ def told(answer: Answer) -> str:
     whole = not answer.broader
     out = [] if whole else [f"# {printable(answer.heading)}", ""]
     out += [safe(answer.body), ""]
-    for name, links in (("Broader:", answer.broader), ("Related:", answer.related)):
+    for label, links in (("Broader:", answer.broader), ("Related:", answer.related)):
         if links:
-            out += [name, *map(printable, links), ""]
+            out += [label, *map(printable, links), ""]
     where = cited(answer.file, _PATH) + ("" if whole else f":{answer.line}")
     sure = f" (confidence {answer.confidence:.2f})" if answer.confidence < 1 else ""
     return "\n".join([*out, f"Source: {where}{sure}"]) + "\n"
@@ -129,3 +175,54 @@ def safe(text: str) -> str:
 
 _KEPT = "\u00a0\u200c\u200d\ufe0e\ufe0f\u3000\u2009\u202f"
 """Blanks, and what joins or colours pictures: harmless, and part of what a person wrote."""
+_MOST = 3
+_SHARED = 2
+"""Words that a query and a name share at least, where they are not the same."""
+
+
+def beside(db_path: str, place: Place, answers: list[Answer]) -> list[tuple[Fact, bool]]:
+    """Others' entries that the queries mean, and whether one's own of the same name says something else.
+
+    One that says what one's own says is left out. Never raises for a database that cannot be read: then there are none.
+    """
+    if not os.path.exists(db_path):
+        return []
+    from contextlib import closing  # on use: start-up stays short
+    from sqlite3 import Error, connect
+
+    try:
+        with closing(connect(f"file:{db_path.replace('?', '%3f').replace('#', '%23')}?mode=ro", uri=True)) as db:
+            return _of(db, place, answers)
+    except Error:
+        return []
+
+
+def _of(db: Connection, place: Place, answers: list[Answer]) -> list[tuple[Fact, bool]]:
+    from nmem.teammates import live  # on use: as before
+
+    project_id = store.project(db, place.root)
+    if project_id is None or not live.any_of(db, project_id):
+        return []
+    from nmem.teammates.read import Wanted, said  # on use: few share a project with a team
+
+    asked = [one for answer in answers for one in (answer.query, answer.entry) if one]
+    own = {name(answer.entry): _flat(answer.body) for answer in answers if answer.good and answer.entry}
+    wanted = Wanted((live.RECALL,), [project_id], fits=lambda title, *_: any(_means(one, title) for one in asked))
+    out = []
+    for one in said(db, wanted, _MOST * 2):
+        mine = own.get(name(one.title))
+        if mine != _flat(one.body):
+            out.append((one, mine is not None))
+    return out[:_MOST]
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _means(query: str, title: str) -> bool:
+    """Whether a query is the name of an entry, or has all that one of them says."""
+    if name(query) == name(title):
+        return True
+    asked, named = ({stem(word) for word in words(name(each)) if word not in STOP} for each in (query, title))
+    return len(asked & named) >= _SHARED and (asked <= named or named <= asked)

@@ -6,8 +6,6 @@ What stands before the first section is for readers. Extra triggers are divided 
 from __future__ import annotations
 
 OPERATORS = ("when", "how")
-
-
 NO_KEY = "an entry begins with /when or /how"
 
 

@@ -1,6 +1,6 @@
 """Names of a project's decisions for hooks: a compact list, cached beside the index, valid while no file changes.
 
-On the hook's path, and never made there: `nmem.recall.store` and settling write them.
+On the hook's path, and never made there: `nmem.recall.loaded` and settling write them.
 
 A prompt is no question, so what counts is how much of an entry's name it says. Standard library only, and cheap.
 """

@@ -1,4 +1,4 @@
-"""Ranks a project's episodes for a query: BM25 over weighted words, evidence added up (SQL). On the hook's path.
+"""Ranks a project's episodes for a query: BM25 over weighted words, evidence added up. On the hook's path.
 
 A query is never AND-ed into nothing: each of its most informative words adds what it says of an episode. A whole issue
 or a stack trace works as well as three words.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import log
 
+from nmem.retrieval import store
 from nmem.retrieval.words import words
 
 TYPE_CHECKING = False
@@ -30,8 +31,6 @@ TITLE = 200
 LEAD = 0.3
 """What the words of a title weigh beside those of the whole text."""
 WEIGHT = 255.0
-_MANY = 30_000
-"""The highest number of a document up to which a project's documents are counted."""
 _AT_ONCE = 500
 """Words that one statement looks up."""
 
@@ -84,15 +83,15 @@ def related(
 
     `total`: the project's episodes, where they are counted already. Raises sqlite3.Error.
     """
-    total = size(db, project_id) if total is None else total
+    total = store.size(db, project_id) if total is None else total
     query = prepared(db, project_id, counted(text), titled(text), work, total)
     scores = _sums(query.postings)
     specific = _sums([(says, packed) for says, (_, packed) in zip(query.specific, query.postings, strict=False)])
     best = _highest(scores, 2 * limit)
-    docs = _documents(db, project_id, best, before)
+    docs = store.documents(db, project_id, best, before)
     if len(docs) < limit and len(best) < len(scores):
         best = _highest(scores, _SHOWN)
-        docs = _documents(db, project_id, best, before)
+        docs = store.documents(db, project_id, best, before)
     most = query.most or 1.0
     out = []
     for doc in best:
@@ -130,11 +129,7 @@ def prepared(
     out = Query()
     if not asked or not total:
         return out
-    found = db.execute(
-        "SELECT docs, word FROM retrieval_postings WHERE project_id = ?"  # noqa: S608 - placeholders
-        f" AND word IN ({','.join('?' * len(asked))})",
-        (project_id, *asked),
-    ).fetchall()
+    found = store.known(db, project_id, list(asked))
     worth = {word: (1.0 + log(asked[word])) * informative(total, docs) for docs, word in found}
     if named := [word for word in worth if word in title]:
         more = LEAD * sum(sorted(worth.values(), reverse=True)[:FOLLOWED]) / (sum(worth[word] for word in named) or 1.0)
@@ -145,7 +140,7 @@ def prepared(
     out.rarest = informative(total, 1)
     out.most = known + informative(total, 0) * sum(unknown[: max(0, FOLLOWED - len(chosen))])
     kept = _affordable(sorted((docs, word) for docs, word in found if word in chosen), work)
-    packed = _postings(db, project_id, [word for _, word in kept])
+    packed = store.postings(db, project_id, [word for _, word in kept])
     out.postings = [(worth[word], packed[word]) for _, word in kept]
     says = (informative(total, docs) for docs, _ in kept)
     out.specific = [each for each in says if each >= SPECIFIC * out.rarest]
@@ -161,48 +156,19 @@ def _affordable(rarest: list[tuple[int, str]], work: int) -> list[tuple[int, str
     return rarest
 
 
-def _postings(db: Connection, project_id: int, chosen: list[str]) -> dict[str, bytes]:
-    """Word -> its packed postings."""
-    return dict(
-        db.execute(
-            "SELECT word, postings FROM retrieval_postings WHERE project_id = ?"  # noqa: S608 - placeholders
-            f" AND word IN ({','.join('?' * len(chosen))})",
-            (project_id, *chosen),
-        ).fetchall()
-    )
-
-
 def worth(db: Connection, project_id: int, asked: Iterable[str], total: int | None = None) -> dict[str, float]:
     """What each word says in a project, in units of the rarest word there can be, 0 to 1; an unknown word says most.
 
     Raises sqlite3.Error.
     """
     wanted = list(asked)
-    total = size(db, project_id) if total is None else total
+    total = store.size(db, project_id) if total is None else total
     rarest = informative(total, 1) or 1.0
     out = dict.fromkeys(wanted, 1.0)
     for start in range(0, len(wanted), _AT_ONCE):
-        some = wanted[start : start + _AT_ONCE]
-        for docs, word in db.execute(
-            "SELECT docs, word FROM retrieval_postings WHERE project_id = ?"  # noqa: S608 - placeholders
-            f" AND word IN ({','.join('?' * len(some))})",
-            (project_id, *some),
-        ).fetchall():
+        for docs, word in store.known(db, project_id, wanted[start : start + _AT_ONCE]):
             out[word] = min(1.0, informative(total, docs) / rarest)
     return out
-
-
-def size(db: Connection, project_id: int) -> int:
-    """How many documents a project has; in a view of the past too those of today, as the counts of its words are.
-
-    In a large project the highest number that was given: counting takes a millisecond there, and at most half of the
-    numbers belong to no document any more.
-    """
-    row = db.execute("SELECT last_doc FROM main.retrieval_projects WHERE project_id = ?", (project_id,)).fetchone()
-    if row and row[0] > _MANY:
-        return int(row[0])
-    counted = "SELECT count(*) FROM main.retrieval_docs WHERE project_id = ?"
-    return int(db.execute(counted, (project_id,)).fetchone()[0])
 
 
 def informative(total: int, docs: int) -> float:
@@ -228,14 +194,3 @@ def _highest(scores: dict[int, float], most: int) -> list[int]:
         least = sorted(scores.values(), reverse=True)[most - 1]
         scores = {doc: score for doc, score in scores.items() if score >= least}
     return sorted(scores, key=scores.__getitem__, reverse=True)[:most]
-
-
-def _documents(db: Connection, project_id: int, numbers: Iterable[int], before: int) -> dict[int, tuple[int, int]]:
-    """Document number -> its episode and time, for those that exist."""
-    wanted = list(numbers)
-    rows = db.execute(
-        "SELECT doc, unit_id, at FROM retrieval_docs WHERE project_id = ?"  # noqa: S608
-        f" AND doc IN ({','.join('?' * len(wanted))}){' AND at < ?' if before else ''}",
-        (project_id, *wanted, *((before,) if before else ())),
-    )
-    return {doc: (unit_id, at) for doc, unit_id, at in rows.fetchall()}

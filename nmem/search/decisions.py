@@ -12,16 +12,16 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from nmem.errors import NmemError
-from nmem.recall import kept, resolve, store
+from nmem.recall import kept, loaded, resolve
 from nmem.recall.asked import told
 from nmem.recall.filter import Narrowed, narrowed
 from nmem.recall.index import EXTRAS, FILE, LINE, OPERATOR, TRIGGER
-from nmem.recall.store import Recall
-from nmem.search.facets import Facet, Facets
-from nmem.search.page import RELEVANCE
+from nmem.recall.loaded import Recall
+from nmem.search.match import Snippet
 from nmem.search.query import Query, parse
+from nmem.search.rank import RELEVANCE
+from nmem.search.rows import Facet, Facets
 from nmem.search.search import Hit, Results
-from nmem.search.snippet import Snippet
 from nmem.search.text import fold
 from nmem.store.project import with_folders
 from nmem.text import printable
@@ -69,8 +69,8 @@ class Decisions:
             return None
         with self._lock:
             found = self._read.get(place.folder)
-            if found is None or not store.unchanged(found.recall):
-                recall = store.of(place)
+            if found is None or not loaded.unchanged(found.recall):
+                recall = loaded.of(place)
                 times = {seen.name: seen.stamp // 1_000_000 for seen in recall.seen}
                 found = self._read[place.folder] = _Read(recall, tuple(map(_line, recall.index.docs)), times)
                 self.generation += 1

@@ -1,4 +1,4 @@
-"""Suggests example queries that have hits in the recorded data (SQL), for an empty search box."""
+"""Suggests example queries that have hits in the recorded data, for an empty search box."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from sqlite3 import Connection
 
+from nmem.search import store
 from nmem.search.search import search
 from nmem.search.text import tokens
 
@@ -52,10 +53,10 @@ def _candidates(db: Connection) -> Iterator[tuple[str, str]]:
         yield " ".join(words[:2]), "both words, in any form"
     if phrase := _phrase(db):
         yield f'"{phrase}"', "these words in this order"
-    kind = _common(db, "obs_type", "outcome = 'failed'")
+    kind = store.commonest(db, "obs_type", _NEWEST, failed=True)
     if kind:
         yield f"type:{kind} is:failed", "calls of a type that failed"
-    path = _common(db, "file_path", "file_path <> ''").rpartition("/")[2]
+    path = store.commonest(db, "file_path", _NEWEST).rpartition("/")[2]
     if _PLAIN.match(path):
         yield f"file:{path}", "all that was done with a file"
     yield "type:episode since:7d", "the episodes of the last week"
@@ -66,7 +67,7 @@ def _candidates(db: Connection) -> Iterator[tuple[str, str]]:
 
 def _words(db: Connection) -> list[str]:
     """Two words of a newest prompt that say something: its longest."""
-    for text in _prompts(db):
+    for text in store.newest_prompts(db):
         found = [word for word in dict.fromkeys(text.split()) if _WORD.match(word)]
         if len(found) > 1:
             longest = sorted(found, key=len, reverse=True)[:2]
@@ -75,23 +76,9 @@ def _words(db: Connection) -> list[str]:
 
 
 def _phrase(db: Connection) -> str:
-    for text in reversed(_prompts(db)):
+    for text in reversed(store.newest_prompts(db)):
         found = text.split()
         for pair in pairwise(found):
             if all(_WORD.match(word) for word in pair) and len(tokens(" ".join(pair))) == len(pair):
                 return " ".join(pair)
     return ""
-
-
-def _prompts(db: Connection) -> list[str]:
-    rows = db.execute("SELECT substr(content, 1, 300) FROM prompts WHERE source = 'user' ORDER BY id DESC LIMIT 8")
-    return [str(row[0]) for row in rows.fetchall()]
-
-
-def _common(db: Connection, column: str, condition: str) -> str:
-    """The commonest value among the newest observations that fulfil a condition of ours."""
-    row = db.execute(
-        f"SELECT {column} FROM (SELECT obs_type, outcome, coalesce(file_path, '') AS file_path FROM observations"  # noqa: S608 -- our names
-        f" ORDER BY id DESC LIMIT {_NEWEST}) WHERE {condition} GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
-    ).fetchone()
-    return str(row[0]) if row else ""

@@ -1,4 +1,4 @@
-"""Gathers candidate rows: the strictest reading of a query first, looser ones if it finds too little."""
+"""Gathers candidate rows within the filters: the strictest reading of a query first, looser ones where it finds few."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
-from nmem.search import blocks, fts
-from nmem.search.blocks import Block
+from nmem.search import fts, index_store, store
 from nmem.search.clock import Clock
-from nmem.search.conditions import Narrowed, with_files
-from nmem.search.fts import DOCS, EPISODES, OBSERVATIONS, OUTPUTS, PROMPTS, UNSPACED, Found, Source, Where
+from nmem.search.fts import Found
+from nmem.search.index_store import LONGEST, Block
 from nmem.search.meaning import Meaning, Meant
-from nmem.search.vocabulary import LONGEST
+from nmem.search.query import Filters
+from nmem.search.store import DOCS, EPISODES, OBSERVATIONS, OUTPUTS, PROMPTS, UNSPACED, Narrowed, Source, Where
+from nmem.search.text import fold, tokens
 
 ENOUGH = 30
 """Hits after which words that hold the typed ones are not tried."""
@@ -23,8 +24,6 @@ _PHRASES = 40
 _LOOSE = 40
 _ALWAYS = 3
 """Selections of a query's words that are tried however much the ones before gave: the pairs and the rarest word."""
-_HELD = " AND EXISTS (SELECT 1 FROM observations_fts f WHERE f.observations_fts MATCH ? AND f.rowid = o.id)"
-"""The condition that a pinned row has the words: few rows are pinned, many have common words."""
 _FEW_TEXTS, _RARE = 15_000, 60_000
 """Words in fewer texts are sought in one range of ids; of those in fewer than the second all ids are listed first."""
 ALL, PARTS, SOME = 0, 1, 2
@@ -116,8 +115,8 @@ class Gatherer:
         match = with_files(match, self.narrow, source)
         most = self.meaning.most if most is None else most
         if self.narrow.filters.pinned and source is OBSERVATIONS and most >= _FEW_TEXTS:
-            held = Where(_HELD, (match,))
-            found = fts.browse(self.db, source, where & held, limit, self.clock, index="observations_pinned")
+            held = where & store.having(match)
+            found = fts.browse(self.db, source, held, limit, self.clock, index="observations_pinned")
             return self.out.add(source, found, tier)
         found = fts.walk(self.db, source, match, where, self._order(source, most), limit, self.clock,
                          timed=self.timed, rare=most < _RARE)  # fmt: skip
@@ -127,19 +126,14 @@ class Gatherer:
         """The stretches to walk, as `fts.walk` takes them; one for all ids where that is the quickest."""
         if source.table not in ("observations", "prompts"):
             return fts.EVERYWHERE
-        if not self.timed and most < _FEW_TEXTS and not self._counting():
+        if not self.timed and most < _FEW_TEXTS and not index_store.counting(self.db):
             return fts.EVERYWHERE
         if source.table not in self._orders:
             narrow = self.narrow
-            found = blocks.blocks(self.db, source.table, narrow.filters.since, narrow.projects, narrow.clients)
+            found = index_store.blocks(self.db, source.table, narrow.filters.since, narrow.projects, narrow.clients)
             by_row = self.timed or narrow.projects or narrow.clients
-            self._orders[source.table] = found if by_row else blocks.newest_first(found)
+            self._orders[source.table] = found if by_row else fts.newest_first(found)
         return self._orders[source.table]
-
-    def _counting(self) -> bool:
-        """Whether words are just being counted anew: until then nobody knows which are rare."""
-        sql = "SELECT 1 FROM search_state WHERE source IN ('observations', 'prompts') AND done < indexed"
-        return self.db.execute(sql).fetchone() is not None
 
     def _unspaced(self) -> None:
         """Words of scripts without blanks are parts of what the other indexes take for one word."""
@@ -147,14 +141,14 @@ class Gatherer:
         for one in self.meaning.words:
             text = one.word.text.replace('"', " ")[:LONGEST]
             if len(text) >= 3:
-                asked.append(fts.quoted(text))
+                asked.append(store.quoted(text))
             elif one.word.unspaced:
-                asked.append(fts.quoted(*(fts.short_trigrams(self.db, text) or [text])))
+                asked.append(store.quoted(*(index_store.short_trigrams(self.db, text) or [text])))
         for source in UNSPACED:
             where = self.narrow.where(source)
             if where is not None and asked:
                 base = PROMPTS if source.table == "prompts" else OBSERVATIONS
-                found = fts.walk(self.db, source, fts.both(*asked), where, self._order(source, _FEW_TEXTS),
+                found = fts.walk(self.db, source, store.both(*asked), where, self._order(source, _FEW_TEXTS),
                                  self.limit or _LIMITS[base.name], self.clock, timed=self.timed, rare=True)  # fmt: skip
                 self.out.add(base, found, ALL)
 
@@ -173,48 +167,85 @@ NEWEST = 2_000
 SIGNS = 20_000
 """Rows of a table that are looked through for signs."""
 _MOST = 200
+_FILES_PAIRED = 40
 GLANCED = (PROMPTS, OBSERVATIONS)
 
 
 def fresh(db: Connection, source: Source, narrow: Narrowed, meaning: Meaning, clock: Clock, most: int) -> Found | None:
     """Of the rows after the last that was taken in, those that hold every word as a part; None when there are none."""
     where = narrow.where(source)
-    done = db.execute("SELECT done FROM search_state WHERE source = ?", (source.name,)).fetchone()[0]
-    top = db.execute(f"SELECT max(id) FROM {source.table}").fetchone()[0] or 0  # noqa: S608 -- our names
+    done, top = index_store.state(db, source.name)[0], index_store.top(db, source.table)
     if where is None or top <= done:
         return None
     pieces = [piece for one in meaning.words for piece in one.word.tokens]
-    texts = "o.content || ' ' || coalesce(o.file_path, '')" if source is OBSERVATIONS else "o.content"
-    held = f"instr(lower({texts}), ?)"
-    return _holding(db, source, where, max(done, top - NEWEST), held, pieces, clock, most)
+    return _holding(db, source, where, max(done, top - NEWEST), pieces, clock, most)
 
 
 def glance(db: Connection, source: Source, where: Where, meaning: Meaning, clock: Clock, most: int) -> Found:
     """Of the newest rows, those that hold signs which no index has: emoji, punctuation."""
-    top = db.execute(f"SELECT max(id) FROM {source.table}").fetchone()[0] or 0  # noqa: S608 -- our names
-    held = "(instr(o.content, ?) OR instr(o.file_path, ?))" if source is OBSERVATIONS else "instr(o.content, ?)"
-    return _holding(db, source, where, max(0, top - SIGNS), held, [one.text for one in meaning.signs], clock, most)
+    after, signs = max(0, index_store.top(db, source.table) - SIGNS), [one.text for one in meaning.signs]
+    return _holding(db, source, where, after, signs, clock, most, signs=True)
 
 
 def _holding(
-    db: Connection, source: Source, where: Where, after: int, held: str, pieces: list[str], clock: Clock, most: int
+    db: Connection, source: Source, where: Where, after: int, pieces: list[str], clock: Clock, most: int, *,
+    signs: bool = False,
 ) -> Found:  # fmt: skip
-    """The rows after an id that hold all pieces, by a plain look at their texts; the last stored first.
-
-    `held` asks for one piece. With `most`, so many of the newest by their time.
-    """
-    joined = f" CROSS JOIN sessions s ON s.id = {source.session}" if where.sessions else ""
-    holds = f" AND {held}" * len(pieces)
-    sql = (
-        f"SELECT o.id, {source.at} FROM {source.table} o{joined} WHERE o.id > ?{where.sql}{holds}"  # noqa: S608
-        " ORDER BY o.id DESC LIMIT ?"
-    )
+    """The rows after an id that hold all pieces, the last stored first; with `most`, so many of the newest by time."""
+    where &= store.holding(source, after, pieces, signs=signs)
     found = Found(complete=after == 0)
-    asked = [piece for piece in pieces for _ in range(held.count("?"))]
     with clock.watching(db, found.stop):
-        found.ids.extend(db.execute(sql, (after, *where.values, *asked, -1 if most else _MOST)))
+        found.ids.extend(store.fulfilling(db, source, where, -1 if most else _MOST))
     if most and len(found.ids) > most:
         found.ids.sort(key=lambda pair: (-pair[1], -pair[0]))
         del found.ids[most:]
         found.complete = False
     return found
+
+
+def narrowed(
+    db: Connection, filters: Filters, before: int | None = None, within: tuple[int, ...] = ()
+) -> Narrowed:  # fmt: skip
+    """Resolve names of projects and clients, which may be given by a part, to those that are stored.
+
+    `within` are the projects that are meant where the filters name none.
+    """
+    projects = _named(store.project_names(db), filters.project) if filters.project else list(within)
+    ids = [each for each in projects if isinstance(each, int)]
+    queued = [each for each in projects if isinstance(each, str)]
+    clients = _named(store.client_names(db), filters.client) if filters.client else []
+    unknown = [f"project:{','.join(filters.project)}"] if filters.project and not projects else []
+    if filters.client and not clients:
+        unknown.append(f"client:{','.join(filters.client)}")
+    return Narrowed(filters, tuple(ids), tuple(queued), tuple(map(str, clients)), tuple(unknown),
+                    _files(db, filters.file), before)  # fmt: skip
+
+
+def _named(stored: Sequence[tuple[object, str]], wanted: Sequence[str]) -> list[object]:
+    """Keys whose name is one of these; where none is, those whose name holds one."""
+    rows = [(key, fold(name)) for key, name in stored]
+    asked = [fold(one) for one in wanted]
+    exact = [key for key, name in rows if name in asked]
+    return exact or [key for key, name in rows if any(one in name for one in asked)]
+
+
+def _files(db: Connection, wanted: Sequence[str]) -> str:
+    """`file:` in the index's words: narrows the walk where the words that it may mean are few enough to be listed."""
+    out = []
+    for value in wanted:
+        pieces = tokens(fold(value))
+        if len(pieces) == 1:
+            ends = [one.term for one in index_store.containing(db, pieces[0], _FILES_PAIRED)]
+            if not ends or len(ends) == _FILES_PAIRED:
+                return ""
+            out.append(store.quoted(pieces[0], *ends))
+        elif len(pieces) > 2:
+            out.append(store.quoted(*pieces[1:-1]) if len(pieces) == 3 else store.quoted(" ".join(pieces[1:-1])))
+        else:
+            return ""
+    return "{file_path} : (" + " OR ".join(out) + ")" if out else ""
+
+
+def with_files(match: str, narrow: Narrowed, source: Source) -> str:
+    """A match that also asks for the words of `file:`, where the index has paths."""
+    return store.both(f"({match})", narrow.files) if narrow.files and source is OBSERVATIONS else match

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from sqlite3 import Connection
 
-from nmem.search import vocabulary
-from nmem.search.fts import anywhere, both, quoted
+from nmem.search import index_store
+from nmem.search.index_store import Term
 from nmem.search.query import Query, Word
-from nmem.search.vocabulary import Term
+from nmem.search.store import anywhere, both, quoted
 
 _LITTLE = frozenset(
     """a about after again all also am an and any are as at be because been before but by can could did do does doing
@@ -89,10 +89,10 @@ class Meaning:
 
 def meaning(db: Connection, query: Query) -> Meaning:
     """What the words of a query stand for in this database."""
-    texts = max(1, vocabulary.texts(db))
+    texts = max(1, index_store.texts(db))
     cut = [word for word in query.wanted if word.tokens]
     core = [word for word in cut if not _says_little(word)] or cut
-    known = vocabulary.counts(db, [token for word in core for token in word.tokens])
+    known = index_store.counts(db, [token for word in core for token in word.tokens])
     core = sorted(sorted(core, key=lambda word: _least(word, known))[:_RAREST], key=query.words.index)
     joined = _compounds(db, core)
     words = tuple(_meant(db, word, known, texts, joined.get(word.text, ())) for word in core)
@@ -133,9 +133,9 @@ def _meant(db: Connection, word: Word, known: dict[str, int], texts: int, joined
     n = _least(word, known)
     near = {word.text: _FORMS * n + _FORMS, **{one.term: one.n for one in joined}}
     if word.camel:
-        near[" ".join(word.camel)] = min(vocabulary.counts(db, word.camel).values(), default=0)
+        near[" ".join(word.camel)] = min(index_store.counts(db, word.camel).values(), default=0)
     if word.open and len(word.tokens) == 1:
-        near |= {one.term: one.n for one in vocabulary.beginning(db, word.tokens[0]) if one.term not in near}
+        near |= {one.term: one.n for one in index_store.beginning(db, word.tokens[0]) if one.term not in near}
     elif word.open:
         near |= _last_begun(db, word)
     idf = math.log(1 + (texts - n + 0.5) / (n + 0.5))
@@ -145,14 +145,14 @@ def _meant(db: Connection, word: Word, known: dict[str, int], texts: int, joined
 def _widened(db: Connection, one: Meant) -> Meant:
     if one.parts is not None or one.word.quoted or one.word.unspaced or one.n > _COMMON:
         return one
-    found = [term for term in vocabulary.containing(db, "".join(one.word.tokens)) if term.term not in one.near]
+    found = [term for term in index_store.containing(db, "".join(one.word.tokens)) if term.term not in one.near]
     return replace(one, parts=tuple(term.term for term in found), most=one.most + sum(term.n for term in found))
 
 
 def _last_begun(db: Connection, word: Word) -> dict[str, int]:
     """src/auth/lo -> src auth login: the last piece of a path may be unfinished."""
     head = " ".join(word.tokens[:-1])
-    return {f"{head} {one.term}": one.n for one in vocabulary.beginning(db, word.tokens[-1], 8)}
+    return {f"{head} {one.term}": one.n for one in index_store.beginning(db, word.tokens[-1], 8)}
 
 
 def _compounds(db: Connection, words: Sequence[Word]) -> dict[str, list[Term]]:
@@ -161,7 +161,7 @@ def _compounds(db: Connection, words: Sequence[Word]) -> dict[str, list[Term]]:
     for left, right in pairwise(words if len(words) <= _JOINED else ()):
         if len(left.tokens) + len(right.tokens) != 2 or left.unspaced or right.unspaced:
             continue
-        for one in vocabulary.containing(db, left.tokens[0] + right.tokens[0], 8):
+        for one in index_store.containing(db, left.tokens[0] + right.tokens[0], 8):
             out.setdefault(left.text, []).append(one)
             out.setdefault(right.text, []).append(one)
     return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from sqlite3 import Connection
 
+from nmem.search import store
 from nmem.search.query import Query, Word
 from nmem.search.text import fold, root, tokens
 from nmem.teammates import live, read
@@ -33,8 +34,8 @@ def _projects(db: Connection, named: Sequence[str], within: Sequence[int] | None
     if not named:
         return within
     folded = [fold(one) for one in named]
-    rows = db.execute("SELECT id, name FROM projects").fetchall()
-    return [int(row[0]) for row in rows if any(one in fold(str(row[1])) for one in folded)]
+    known = store.project_names(db)
+    return [key for key, name in known if isinstance(key, int) and any(one in fold(name) for one in folded)]
 
 
 def _head(query: Query) -> tuple[str, ...]:

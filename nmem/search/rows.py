@@ -1,19 +1,19 @@
-"""Loads the rows behind ids (SQL), in one form for all tables, for ranking, facets and lists."""
+"""Loads the rows behind ids, in one form for all tables, for ranking and lists, and counts them by kind and place."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.search import kinds
+from nmem.search import kinds, store
 from nmem.search.clock import Clock
+from nmem.search.store import TEXT
 from nmem.text import from_json
 
-TEXT = 32_000
-"""Characters of a text that are looked at: all that capture keeps of a prompt."""
 _LEAST = 12
 """Rows of a table that are read even when time is over: a busy machine still shows something of everything."""
 
@@ -49,26 +49,6 @@ class Row:
         return kinds.identity(self.kind, self.ref)
 
 
-_SELECT = {
-    "observations": "SELECT id, at, session_id, obs_type, outcome, pinned, file_path, substr(content, 1, {text}),"
-                    " iif(outcome = 'failed' AND json_valid(metadata), json_extract(metadata, '$.response'), '')"
-                    " FROM observations WHERE id IN ({marks}) ORDER BY id DESC",
-    "prompts": "SELECT id, at, session_id, source, kind, substr(content, 1, {text}),"
-               " EXISTS (SELECT 1 FROM context_choices c JOIN sessions s ON s.project_id = c.project_id"
-               " WHERE s.id = prompts.session_id AND c.item = 'prompt/' || prompts.id AND c.choice = 'pin')"
-               " FROM prompts WHERE id IN ({marks}) ORDER BY id DESC",
-    "work_units": "SELECT id, last_at, session_id, pinned, coalesce(title, agent_title, heading, intent), state,"
-                  " intent, summary, learned, completed, next_steps, notes, files_edited FROM work_units"
-                  " WHERE id IN ({marks}) ORDER BY id DESC",
-    "search_docs": "SELECT d.id, d.at, coalesce(d.session_id, ''), d.kind, d.ref, d.title, substr(d.body, 1, {text}),"
-                   " p.name, coalesce(d.project_id, 0), EXISTS (SELECT 1 FROM context_choices c"
-                   " WHERE c.project_id = d.project_id"
-                   " AND c.item = d.kind || '/' || d.ref AND c.choice = 'pin'), t.client, t.state"
-                   " FROM search_docs d LEFT JOIN projects p ON p.id = d.project_id"
-                   " LEFT JOIN tasks t ON d.kind = 'task' AND t.id = CAST(d.ref AS INTEGER) WHERE d.id IN ({marks})"
-                   " ORDER BY d.id DESC",
-}  # fmt: skip
-
 Raw = Sequence[object]
 Place = tuple[str, str, int]
 """Project and client of a session, and the project's id."""
@@ -77,26 +57,13 @@ Place = tuple[str, str, int]
 def rows(db: Connection, table: str, wanted: Sequence[int], clock: Clock) -> list[Row]:
     """The rows of these ids, the highest first; few when time is over."""
     raw: list[Raw] = []
-    for row in db.execute(_SELECT[table].format(text=TEXT, marks=",".join("?" * len(wanted))), wanted):
+    for row in store.raw(db, table, wanted):
         raw.append(row)
         if len(raw) >= _LEAST and clock.over():
             break
-    return _built(db, table, raw)
-
-
-def _built(db: Connection, table: str, raw: Sequence[Raw]) -> list[Row]:
-    places = _places(db, {str(row[2]) for row in raw if row[2]})
+    places = store.places(db, {str(row[2]) for row in raw if row[2]})
     build = _BUILD[table]
     return [build(row, places.get(str(row[2]), ("", "", 0))) for row in raw]
-
-
-def _places(db: Connection, sessions: set[str]) -> dict[str, Place]:
-    found = db.execute(
-        "SELECT s.id, p.name, s.client, p.id FROM sessions s JOIN projects p ON p.id = s.project_id"  # noqa: S608
-        f" WHERE s.id IN ({','.join('?' * len(sessions))})",
-        sorted(sessions),
-    )
-    return {row[0]: (row[1], row[2], row[3]) for row in found}
 
 
 def _observation(row: Raw, place: Place) -> Row:
@@ -161,3 +128,47 @@ def _plain(value: object) -> str:
         return text
     listed = from_json(text)
     return "\n".join(map(str, listed)) if isinstance(listed, list) else text
+
+
+_COUNTED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One value and how many of the hits have it; `filter` narrows a query to them."""
+
+    value: str
+    count: int
+    filter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """Of the hits that were looked at, the commonest values first."""
+
+    kinds: tuple[Facet, ...] = ()
+    types: tuple[Facet, ...] = ()
+    projects: tuple[Facet, ...] = ()
+    clients: tuple[Facet, ...] = ()
+    whole: bool = True
+    """All hits were looked at; else the counts are of those that were."""
+
+
+def facets(rows: Iterable[Row], *, whole: bool) -> Facets:
+    """Count hits."""
+    found = list(rows)
+    return Facets(
+        _count("type", (row.kind for row in found)),
+        _count("type", (row.type for row in found if row.kind == "obs")),
+        _count("project", (row.project for row in found)), _count("client", (row.client for row in found)), whole,
+    )  # fmt: skip
+
+
+def _count(name: str, values: Iterable[str]) -> tuple[Facet, ...]:
+    counts = Counter(value for value in values if value)
+    return tuple(Facet(value, count, _filter(name, value)) for value, count in
+                 sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_COUNTED])  # fmt: skip
+
+
+def _filter(name: str, value: str) -> str:
+    return f'{name}:"{value}"' if " " in value or "," in value else f"{name}:{value}"

@@ -1,4 +1,4 @@
-"""Runs one search: typed text in; hits with snippets, facets and remarks out; never an error."""
+"""Runs one search: typed text in; hits with snippets, facets and remarks out, also as JSON; never an error."""
 
 from __future__ import annotations
 
@@ -8,21 +8,18 @@ from sqlite3 import Connection
 
 from nmem.decisions import read as decided
 from nmem.episodes import open_ends
+from nmem.hours import utc
 from nmem.retention import journal
-from nmem.search import episodes, fts, gather, kinds, rank, typed, vocabulary
-from nmem.search import facets as counting
+from nmem.search import fts, gather, index_store, kinds, rank
 from nmem.search.clock import Clock
-from nmem.search.conditions import Narrowed, narrowed
-from nmem.search.facets import Facets
-from nmem.search.fts import DOCS, EPISODES, OBSERVATIONS, PROMPTS, Found, Source, Where
-from nmem.search.gather import ALL, Gathered, Gatherer
-from nmem.search.match import Matcher
+from nmem.search.fts import Found
+from nmem.search.gather import ALL, Gathered, Gatherer, narrowed
+from nmem.search.match import Matcher, Snippet, snippet
 from nmem.search.meaning import Meaning, absent, meaning, unasked
-from nmem.search.page import NEWEST, RELEVANCE, Cursor, key
-from nmem.search.query import Query, parse
-from nmem.search.rank import Ranked
-from nmem.search.rows import Row, rows
-from nmem.search.snippet import Snippet, snippet
+from nmem.search.query import Query, parse, standing, toggled
+from nmem.search.rank import NEWEST, RELEVANCE, Cursor, Ranked, Related, key, ordered, related, units
+from nmem.search.rows import Facet, Facets, Row, facets, rows
+from nmem.search.store import DOCS, EPISODES, OBSERVATIONS, PROMPTS, Narrowed, Source, Where
 from nmem.search.text import fold
 
 PAGE = 20
@@ -116,9 +113,9 @@ def _search(
     """A page; `tried`: where nothing is found it is tried which filter empties it."""
     narrow, meant = narrowed(db, query.filters, cursor.before, projects), meaning(db, query)
     clock.share(_WALKING)
-    near = episodes.Related()
+    near = Related()
     if cursor.order == RELEVANCE and not narrow.unknown and meant.words:
-        near = episodes.related(db, query.about, narrow, cursor.now, clock)
+        near = related(db, query.about, narrow, cursor.now, clock)
     gathered = _gathered(db, query, narrow, meant, cursor, limit, clock)
     said = gathered.says(len(query.wanted))
     gathered.add(EPISODES, Found([(number, near.times[number]) for number in near.shares]), ALL)
@@ -127,12 +124,12 @@ def _search(
     matcher = Matcher(meant)
     ranked = _ranked(found, matcher, meant, cursor)
     if near.shares:
-        belong = episodes.units(db, [one.row for one in ranked])
-        ranked = episodes.ordered(ranked, belong, near.shares, len(query.wanted))
+        belong = units(db, [one.row for one in ranked])
+        ranked = ordered(ranked, belong, near.shares, len(query.wanted))
     page = cursor.page(ranked, limit)
     hits = _hits(db, page, matcher, clock)
     whole = gathered.complete and len(found) == len(gathered.tiers)
-    counts = counting.facets((one.row for one in ranked), whole=whole)
+    counts = facets((one.row for one in ranked), whole=whole)
     further = cursor.further(ranked, page, more=not whole)
     asked = not (narrow.unknown or gathered.cut or clock.over())
     remarks = _dropped(db, query, gathered.meant or meant, clock) if asked else []
@@ -289,9 +286,9 @@ def _emptied(
     That none does is told where each was tried to the end, and `alone`: no other remark says why nothing is found.
     """
     counted, every = [], True
-    filters = typed.standing(query.text)
+    filters = standing(query.text)
     for one in filters:
-        rest = parse(typed.toggled(query.text, one), cursor.now)
+        rest = parse(toggled(query.text, one), cursor.now)
         if not rest or clock.over():
             every = False
             continue
@@ -311,7 +308,7 @@ def _dropped(db: Connection, query: Query, meant: Meaning, clock: Clock) -> list
     near: list[str] = []
     with clock.watching(db, lambda: None):
         # one by one: the words found before the clock breaks off stay
-        near += (word for one in none if not clock.over() and (word := vocabulary.nearest(db, fold(one))))
+        near += (word for one in none if not clock.over() and (word := index_store.nearest(db, fold(one))))
     meant_so = f"; did you mean: {', '.join(near)}?" if near else ""
     return [
         *([f"no record contains: {', '.join(none)}{meant_so}"] if none else []),
@@ -323,3 +320,37 @@ def _forgotten(db: Connection) -> list[str]:
     """What cannot be found any more, and where it is told still."""
     lost = journal.gone(db)
     return [f"{lost.said}: their episodes are searched, and `nmem show FILE` shows them"] if lost.said else []
+
+
+Json = dict[str, object]
+
+
+def index(found: Results) -> Json:
+    """Results as JSON takes them; what is empty is left out, but the hits."""
+    return {"found": found.found, "hits": [hit(one) for one in found.hits]} | _filled({
+        "more": found.more,
+        "facets": _filled({"type": _counts(found.facets.kinds + found.facets.types),
+                           "project": _counts(found.facets.projects), "client": _counts(found.facets.clients)}),
+        "remarks": list(found.remarks),
+        "next": found.next,
+    })  # fmt: skip
+
+
+def hit(one: Hit) -> Json:
+    """One line of the index: enough to choose by."""
+    type_ = one.type if one.kind == "obs" else one.kind
+    at = utc(one.at).strftime("%Y-%m-%dT%H:%MZ")
+    return _filled({
+        "id": one.id, "type": type_, "at": at, "project": one.project, "text": one.snippet.text,
+        "path": "" if one.path in one.snippet.text else one.path, "failed": one.outcome == "failed",
+        "pinned": one.pinned, "times": one.times if one.times > 1 else 0,
+        "superseded_by": one.superseded, "beneath": f"episode/{one.episode}" if one.beneath else "",
+    })  # fmt: skip
+
+
+def _counts(counts: tuple[Facet, ...]) -> Json:
+    return {one.value: one.count for one in counts}
+
+
+def _filled(form: Json) -> Json:
+    return {name: value for name, value in form.items() if value}

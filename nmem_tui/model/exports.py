@@ -42,7 +42,7 @@ from nmem_tui.model.stance import sessions
 from nmem_tui.model.story import uncut
 
 if TYPE_CHECKING:
-    from nmem.dispatch.order import Place
+    from nmem.dispatch.read import Place
     from nmem.learn.learning import Learning
     from nmem.read.episode_filter import Filter
     from nmem.read.episodes import EpisodeRow, Slot

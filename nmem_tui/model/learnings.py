@@ -27,6 +27,7 @@ from nmem.learn.learning import (
     Learning,
     Warned,
 )  # fmt: skip
+from nmem.learn.store import clients
 from nmem.read import lessons, stream, views
 from nmem.read.views import SessionRow, StreamRow
 from nmem.text import fit, pad, printable, width
@@ -420,7 +421,7 @@ def _elsewhere(db: Connection, one: Learning | None, here: str) -> tuple[Candida
     return tuple(
         Candidate(str(Path(root, each.name)), each.exists)
         for root in roots
-        for each in candidates(root, files.chosen(root, places.clients(db, one.project_id if one else 0)))
+        for each in candidates(root, files.chosen(root, clients(db, one.project_id if one else 0)))
     )
 
 

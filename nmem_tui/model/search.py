@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from nmem.search import decisions, kinds, typed
+from nmem.search import decisions, kinds, query
 from nmem.search.examples import Example
-from nmem.search.facets import Facet, Facets
 from nmem.search.query import TIMES
+from nmem.search.rows import Facet, Facets
 from nmem.search.search import Hit, Results
 from nmem.text import fit, fit_path, pad, printable, width
 from nmem_tui.model import actions, stream, symbols
@@ -48,7 +48,7 @@ class Chip:
 
 def chips(text: str, found: Facets | None) -> list[tuple[str, list[Chip]]]:
     """The rows of chips for a query and what was found for it, each with its name."""
-    left = dict.fromkeys(typed.standing(text))
+    left = dict.fromkeys(query.standing(text))
     types = _types(found, left)
     places = _places(found, left)
     states = [Chip(one, label, on=left.pop(one, 0) is None) for one, label in _STATES]

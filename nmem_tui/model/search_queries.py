@@ -23,7 +23,7 @@ from nmem.search import decisions, kinds
 from nmem.search.decisions import Decision
 from nmem.search.examples import Example
 from nmem.search.examples import examples as found_examples
-from nmem.search.page import NEWEST, RELEVANCE
+from nmem.search.rank import NEWEST, RELEVANCE
 from nmem.search.search import Hit, Results, search
 from nmem_tui.model import tasks_queries
 from nmem_tui.model.learnings import Detail, detail

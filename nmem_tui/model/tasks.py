@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 
-from nmem.dispatch.order import APPROVAL, FOLDER, LATER, NEEDS, QUIET, Place
+from nmem.dispatch.read import APPROVAL, FOLDER, LATER, NEEDS, QUIET, Place
 from nmem.dispatch.task import (
     CANCELLED,
     FAILED,

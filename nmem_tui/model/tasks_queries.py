@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.dispatch import act, order, read
+from nmem.dispatch import act, read, store
 from nmem.dispatch.config import load
-from nmem.dispatch.order import Place
+from nmem.dispatch.read import Place
 from nmem.dispatch.task import NEEDS_INPUT, QUEUED, RUNNING, Task, TaskEvent
 from nmem.errors import NmemError
 
@@ -59,13 +59,13 @@ def listing(db: Connection, now: int) -> Listing:
     """The queue."""
     every = read.heads(db, LIMIT)
     live = tuple(one for one in every if one.live)
-    queued = order.order([one for one in every if one.state == QUEUED], live, now, quiet())
-    return Listing(live, queued, tuple(one for one in every if one.over), read.counts(db))
+    queued = read.order([one for one in every if one.state == QUEUED], live, now, quiet())
+    return Listing(live, queued, tuple(one for one in every if one.over), store.counts(db))
 
 
 def live(db: Connection) -> tuple[int, int]:
     """How many run, and how many wait for a person."""
-    found = read.counts(db)
+    found = store.counts(db)
     return found.get(RUNNING, 0), found.get(NEEDS_INPUT, 0)
 
 
@@ -84,5 +84,5 @@ def detail(db: Connection, task_id: int, place: Place | None) -> Detail | None:
     others = {each: found for each in named if (found := read.task(db, each))}
     return Detail(
         one, place if one.state == QUEUED else None, read.events(db, task_id)[-_EVENTS:], act.able(one), others,
-        read.dependants(db, task_id), act.output(one),
+        store.dependants(db, task_id), act.output(one),
     )  # fmt: skip

@@ -98,9 +98,9 @@ def promote(db: Connection, now: int, planned: remember.Plan) -> str:
 @_change
 def mend_instructions(db: Connection, now: int, planned: Sequence[Plans]) -> str:
     """Lines of a project's instructions go or change, as it was shown."""
-    from nmem.native import change  # on use: start-up stays short
+    from nmem.native.review import apply  # on use: start-up stays short
 
-    return f"{several(change.apply(db, planned, now), 'file')} written{_back()}"
+    return f"{several(apply(db, planned, now), 'file')} written{_back()}"
 
 
 @_change

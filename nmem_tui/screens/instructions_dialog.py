@@ -50,14 +50,14 @@ class Instructions(DiffDialog):
 
         def work(db: Connection) -> tuple[Report, list[Change]]:
             from nmem.learn.places import FolderGone  # on use: start-up stays short
-            from nmem.native import change, review  # on use: start-up stays short
+            from nmem.native import review  # on use: start-up stays short
 
             try:
                 where = review.place(db, project, here)
             except FolderGone:
                 raise NmemError(_GONE) from None
             report = review.review(db, *where, home, now)
-            return report, change.plan(report)
+            return report, review.plan(report)
 
         self.told.show(lambda _cells, _rows: [[("reading the files, git and the records …", "quiet")]])
         self.reads.ask("instructions", work, self._show)
@@ -74,14 +74,14 @@ class Instructions(DiffDialog):
     def _draw(self) -> None:
         if self.found is None:
             return
-        from nmem.native import change, told  # on use: start-up stays short
+        from nmem.native import review, told  # on use: start-up stays short
 
         report, planned = self.found
         subtitle = self._DIFF if self.as_diff and planned else self.HINT
         self.query_one("#dialog", Vertical).border_subtitle = Content(subtitle)
         if self.as_diff:
             mends = f"{sum(one.sure for one in report.findings)} of {len(report.findings)} findings"
-            self.show([previews.into(mends, report.root, "mends")], change.diff(planned), _SURE)
+            self.show([previews.into(mends, report.root, "mends")], review.diff(planned), _SURE)
             return
         said = told.summary(report)
         self.told.show(lambda cells, _rows: [[(row, "strong")] for row in wrap(printable(said), cells, 2)])

@@ -12,8 +12,9 @@ from textual.widgets import Input
 from capture.files import regular
 from nmem.ask import hits as questions
 from nmem.errors import NmemError
-from nmem.search import decisions, kinds, typed
+from nmem.search import decisions, kinds
 from nmem.search.decisions import Decision
+from nmem.search.query import toggled
 from nmem.search.search import Hit
 from nmem.text import printable
 from nmem_tui import output
@@ -268,7 +269,7 @@ class SearchActions(ListScreen):
         self._toggle(message.filter)
 
     def _toggle(self, one: str) -> None:
-        self.put(typed.toggled(self.box.value, one))
+        self.put(toggled(self.box.value, one))
 
     def may_order(self) -> str | None:
         """Only hits have an order."""
@@ -293,7 +294,7 @@ class SearchActions(ListScreen):
             self.set_focus(self.box)
         elif one:
             text = self.box.value.strip()
-            self.put(typed.toggled(text, one) if ":" in one and not one.endswith(":") else f"{text} {one}".strip())
+            self.put(toggled(text, one) if ":" in one and not one.endswith(":") else f"{text} {one}".strip())
             self.set_focus(self.box)
 
     # Where a hit leads

@@ -7,7 +7,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from nmem.dispatch import act, read
-from nmem.dispatch.order import Place
+from nmem.dispatch.read import Place
 from nmem.dispatch.task import Task
 from nmem.text import fit, fit_path, pad, printable
 from nmem_tui.messages import Changed

@@ -18,7 +18,7 @@ from textual.events import DescendantFocus, Paste
 from textual.widgets import Input, TextArea
 
 from capture.text import clean
-from nmem.dispatch import learned
+from nmem.dispatch import files
 from nmem.dispatch.task import CLIENTS, LONGEST, NewTask
 from nmem.errors import NmemError
 from nmem.read import left
@@ -357,7 +357,7 @@ def of_learning(app: Host, learning_id: int) -> None:
     """What keeps going wrong, with what was recorded of it."""
 
     def begin(db: Connection, now: int) -> NewTask:
-        return learned.task(db, learning_id, now)
+        return files.of_learning(db, learning_id, now)
 
     _open(app, f"New task ─ about learning {learning_id}", Draft(client=_client()), begin)
 

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from nmem.dispatch.order import Place
+from nmem.dispatch.read import Place
 from nmem.dispatch.task import Task
 from nmem_tui.model import actions, tasks
 from nmem_tui.model import tasks_queries as reading

@@ -18,10 +18,10 @@ from textual.widgets import Input
 
 from nmem.search import refresh
 from nmem.search.examples import examples
+from nmem.search.match import Snippet
+from nmem.search.query import standing, toggled
 from nmem.search.search import Hit
 from nmem.search.search import search as searching
-from nmem.search.snippet import Snippet
-from nmem.search.typed import standing, toggled
 from nmem_tui.model import search
 from nmem_tui.model.line import TONES, Line, plain
 

@@ -11,6 +11,7 @@ import pytest
 
 from capture.storage import store
 from nmem.retrieval import index
+from nmem.retrieval.store import forget
 from nmem.settle import settle
 
 PATH = "aurora.db"
@@ -50,7 +51,7 @@ def documents(*, anew: bool = False) -> dict[int, tuple[str, dict[str, int]]]:
     with closing(store.connect(PATH)) as db:
         if anew:
             with store.transaction(db):
-                index.forget(db, [row[0] for row in db.execute("SELECT id FROM projects").fetchall()])
+                forget(db, [row[0] for row in db.execute("SELECT id FROM projects").fetchall()])
         index.keep(db)
         docs = db.execute("SELECT project_id, doc, unit_id, result FROM retrieval_docs").fetchall()
         found: dict[int, tuple[str, dict[str, int]]] = {unit: (result, {}) for _, _, unit, result in docs}

@@ -12,7 +12,7 @@ from nmem.mcp.tool import TEXTS, Answer, Param, Tool
 
 if TYPE_CHECKING:
     from nmem.mcp.tool import Ask
-    from nmem.recall.answer import Answer as Found
+    from nmem.recall.resolve import Answer as Found
     from nmem.teammates.read import Fact
 
 _MOST = 10
@@ -22,14 +22,14 @@ _CHARS = 24_000
 
 def run(ask: Ask) -> Answer:
     """Decisions with their texts; of what is not sure, names to ask for."""
-    from nmem.recall import asked, log, store  # on use: start-up stays short
-    from nmem.recall.beside import beside
+    from nmem.recall import asked, loaded  # on use: start-up stays short
+    from nmem.recall.asked import beside
 
-    recall = store.here(ask.cwd)
+    recall = loaded.here(ask.cwd)
     found = asked.answers(recall, list(ask.texts("queries"))[:_MOST], "")
     session = _session(ask)
     ask.close()
-    log.note(paths.database(), recall.place, found, log.AGENT, session)
+    asked.note(paths.database(), recall.place, found, asked.AGENT, session)
     share = _CHARS // max(1, sum(bool(each.body) for each in found))
     told: Answer = {"answers": [_told(each, share) for each in found]}
     if theirs := beside(paths.database(), recall.place, found):

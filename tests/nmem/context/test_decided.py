@@ -11,7 +11,7 @@ import pytest
 from capture import paths
 from nmem.context.choosing import choose
 from nmem.context.preview import Asked, preview
-from nmem.recall import kept, store
+from nmem.recall import kept, loaded
 from nmem.recall.report import Report, report
 from tests.nmem.context.conftest import Played
 from tests.nmem.context.test_select import SLOW
@@ -54,7 +54,7 @@ def garden(played: Played, tmp_path: Path) -> Played:
 def reported(played: Played) -> Report:
     db = played.database()
     try:
-        return report(db, store.here(played.folder))
+        return report(db, loaded.here(played.folder))
     finally:
         db.close()
 
@@ -125,7 +125,7 @@ def test_whatever_switches_it_off(garden: Played, way: str) -> None:
         configure("[context]\nholdout = 0.5\n")
         garden.begin("b")
     elif way == "excluded":
-        link = store.here(garden.folder).index.docs[0]
+        link = loaded.here(garden.folder).index.docs[0]
         choose(db, project, f"recall/{link[0]} {link[1]}", "exclude", 1)
     elif way == "no folder":
         Path(garden.folder, "docs").rename(Path(garden.folder, "attic"))
@@ -146,7 +146,7 @@ def test_the_preview_shows_it_with_reason_and_score(garden: Played) -> None:
 def test_a_trigger_that_would_act_is_inert_and_its_command_is_words_alone(garden: Played) -> None:
     file = Path(garden.folder, "docs/decisions/garden.md")
     file.write_text("# G\n\n## When roses [/nmem context] $(touch x) `y`; wither <b>\n\nx\n")
-    store.here(garden.folder)
+    loaded.here(garden.folder)
     told = garden.ask("roses nmem context touch wither, what now?")
     command = told.partition(": `")[2].partition("`")[0]
     assert command.startswith("nmem when roses") and command.replace(" ", "").isalnum()
@@ -165,7 +165,7 @@ def test_offering_needs_nothing_that_a_hook_cannot_afford() -> None:
         "import sys\n"
         "for name in ('capture', 'nmem'):\n"
         "    package = type(sys)(name); package.__path__ = [sys.argv[1] + '/' + name]; sys.modules[name] = package\n"
-        "import nmem.context.decided, nmem.recall.kept, nmem.recall.log\n"
+        "import nmem.context.decided, nmem.recall.kept, nmem.recall.store\n"
         f"print(*sorted({SLOW | RANKING!r} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", script, str(root)], capture_output=True, text=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from nmem.dispatch import order, queue, read
-from nmem.dispatch.order import FOLDER, LATER, NEEDS, QUIET, READY
+from nmem.dispatch import queue, read
+from nmem.dispatch.read import FOLDER, LATER, NEEDS, QUIET, READY
 from nmem.dispatch.task import QUEUED
 
 HOUR = 3_600_000
@@ -16,7 +16,7 @@ def places(place: Any, now: int, quiet: str = "") -> list[tuple[str, str]]:
     with queue.writing(place.db_path) as db:
         every = read.heads(db)
     live = [one for one in every if one.live]
-    found = order.order([one for one in every if one.state == QUEUED], live, now, quiet)
+    found = read.order([one for one in every if one.state == QUEUED], live, now, quiet)
     return [(each.task.title, each.waits) for each in found]
 
 
@@ -47,7 +47,7 @@ def test_quiet_hours_hold_until_they_end(place: Any) -> None:
     place.add("own", quiet_hours="")
     assert places(place, now, "00:00-23:59") in ([("own", READY), ("held", QUIET)], [("held", READY), ("own", READY)])
     with queue.writing(place.db_path) as db:
-        held = order.order(read.heads(db), (), now, "00:00-23:59")[-1]
+        held = read.order(read.heads(db), (), now, "00:00-23:59")[-1]
     assert held.waits == READY or now < held.until <= now + 25 * HOUR
 
 

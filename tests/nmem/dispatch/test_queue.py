@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nmem import hours
-from nmem.dispatch import act, queue, read
+from nmem.dispatch import act, queue, read, store
 from nmem.dispatch.task import CANCELLED, FAILED, SUCCEEDED, TIMED_OUT, NewTask, Outcome
 from nmem.errors import NmemError
 from tests.nmem.killing import FORKED
@@ -60,7 +60,7 @@ def test_twenty_runners_at_once_claim_two_hundred_tasks_exactly_once(
     claimed = [int(line) for out in outs for line in Path(out).read_text().split()]
     assert sorted(claimed) == list(range(1, TASKS + 1))
     with queue.writing(db_path) as db:
-        assert read.counts(db) == {"running": TASKS}
+        assert store.counts(db) == {"running": TASKS}
         assert db.execute("SELECT count(*) FROM task_events WHERE what = 'claimed'").fetchone() == (TASKS,)
         assert db.execute("SELECT max(attempt) FROM tasks").fetchone() == (1,)
 

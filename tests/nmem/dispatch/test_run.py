@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nmem import own_process
-from nmem.dispatch import act, processes, queue, read, runner
+from nmem.dispatch import act, processes, queue, read, runner, store
 from nmem.dispatch.folder import Folder, Spec
 from nmem.dispatch.task import Outcome
 from nmem.errors import NmemError
@@ -403,4 +403,4 @@ def test_two_tasks_run_side_by_side_where_it_is_allowed(place: Place) -> None:
     place.run()
     assert place.task(first).exit_code == place.task(second).exit_code == 0
     with queue.writing(place.db_path) as db:
-        assert read.counts(db) == {"succeeded": 2}
+        assert store.counts(db) == {"succeeded": 2}

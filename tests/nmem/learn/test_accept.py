@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from nmem import undo
 from nmem.errors import NmemError
-from nmem.learn import accept, files, lifecycle, places, read, store
+from nmem.learn import accept, files, lifecycle, places, read
 from nmem.learn.instructions import CLOSE, OPEN
+from nmem.learn.refresh import write
 from nmem.store import corrections as log
 
 Shop = Any
@@ -378,7 +379,7 @@ def test_a_rule_that_stands_can_be_taken_out_whatever_became_of_the_learning(sho
     assert one is not None
     assert "reopen" in lifecycle.able(one.state, one.rule)
     assert accept.stands_in(shop.db, number) == "CLAUDE.md"
-    assert store.write(shop.db, 1, [], shop.now) == 0  # and is not borne out any more
+    assert write(shop.db, 1, [], shop.now) == 0  # and is not borne out any more
     shop.reopen(number)
     assert shop.file().read_bytes() == b"# Shop\n"
     assert accept.stands_in(shop.db, number) == ""

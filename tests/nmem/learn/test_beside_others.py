@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from capture.storage import store as base
-from nmem.learn import find, kinds, lifecycle, read, refresh, sessions, store, warnings
+from nmem.learn import find, findings_store, kinds, lifecycle, read, refresh, warnings
 from nmem.learn.learning import OPEN, RESOLVED
+from nmem.learn.refresh import forget
 from nmem.learn.rows import Row
 
 History = Any
@@ -78,7 +79,7 @@ def test_a_session_that_goes_on_while_it_is_read_is_read_again(
         patched.setattr(find, "findings", beside)
         done = refresh.refresh(history.db, history.at)
     assert (done.sessions, done.left) == (2, 1)
-    assert [session for session, _ in sessions.stale(history.db)] == ["b"]
+    assert [session for session, _ in findings_store.stale(history.db)] == ["b"]
     assert [one.sessions for one in history.learn()] == [3]
 
 
@@ -150,7 +151,7 @@ def test_the_deadline_is_asked_within_a_session(history: History, times: int) ->
     asked = iter([False] * times + [True] * 50)
     done = refresh.refresh(history.db, history.at, stopped=lambda: next(asked))
     assert (done.sessions, done.left) == (0, 1)
-    assert [session for session, _ in sessions.stale(history.db)] == ["long"]
+    assert [session for session, _ in findings_store.stale(history.db)] == ["long"]
 
 
 def test_a_forgotten_observation_changes_nothing_from_then_on(history: History) -> None:
@@ -171,9 +172,9 @@ def test_other_rules_leave_what_was_read_of_sessions_that_are_forgotten(
     _rtk(history, "a", "b", "c")
     history.learn()
     history.db.execute("DELETE FROM observations WHERE session_id = 'a'")
-    monkeypatch.setattr(sessions, "VERSION", "another")
+    monkeypatch.setattr(findings_store, "VERSION", "another")
     assert [one.sessions for one in history.learn()] == [3]
-    assert sessions.stale(history.db) == []
+    assert findings_store.stale(history.db) == []
 
 
 def test_a_transcript_that_puts_outcomes_right_is_seen(history: History) -> None:
@@ -298,7 +299,7 @@ def test_a_purge_takes_along_what_was_learned_of_it(history: History, word: str)
         if word:
             getattr(lifecycle, word)(history.db, one.id, *[history.at + DAY] * (word == "snooze"), history.at)
     with base.transaction(history.db):
-        assert store.forget(history.db, ["a", "b", "c"]) >= 1
+        assert forget(history.db, ["a", "b", "c"]) >= 1
         history.db.execute("DELETE FROM observations WHERE session_id IN ('a', 'b', 'c') AND outcome = 'failed'")
     assert not _left(history)
     refresh.refresh(history.db, history.at)
@@ -312,7 +313,7 @@ def test_a_purge_of_one_session_leaves_what_the_others_bear_out(history: History
     history.learn()
     with base.transaction(history.db):
         history.db.execute("DELETE FROM observations WHERE session_id = 'd'")
-        store.forget(history.db, ["d"])
+        forget(history.db, ["d"])
     assert [(one.sessions, one.state) for one in history.learn()] == [(3, OPEN)]
     assert history.db.execute("SELECT count(*) FROM learning_findings WHERE session_id = 'd'").fetchone() == (0,)
 
@@ -332,4 +333,4 @@ def test_two_threads_that_refresh_come_to_the_same(history: History) -> None:
         one.join()
     assert len(done) == 2
     assert [one.sessions for one in history.learn()] == [6]
-    assert sessions.stale(history.db) == []
+    assert findings_store.stale(history.db) == []

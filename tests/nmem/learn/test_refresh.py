@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from capture.storage import store as base
 from nmem import tables
-from nmem.learn import kinds, read, refresh, report, sessions, store, warnings
+from nmem.learn import findings_store, kinds, read, refresh, report, warnings
 from nmem.learn.find import Finding
 from nmem.learn.learning import OPEN, RESOLVED
+from nmem.learn.refresh import said_in
 
 History = Any
 NO_BUN = "error: unrecognized subcommand 'bun'\n\nUsage: rtk [OPTIONS]"
@@ -71,7 +72,7 @@ def test_a_project_is_summed_up_from_the_commands_that_failed_in_it_and_comes_to
     for number in range(3):
         history.begin(f"b{number}").runs("make docs").runs(f"make page{number}")
     refresh.refresh(history.db, history.at)
-    said = store.project(history.db, 1)
+    said = said_in(history.db, 1)
     every = [
         (session, Finding(kind, key, **json.loads(data)))
         for session, kind, key, data in history.db.execute(
@@ -199,9 +200,9 @@ def test_who_is_stopped_between_reading_and_summing_up_loses_nothing(
 def test_other_rules_read_every_session_again(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     _rtk(history, "a", "b")
     history.learn()
-    assert sessions.stale(history.db) == []
-    monkeypatch.setattr(sessions, "VERSION", "another")
-    assert [session for session, _ in sessions.stale(history.db)] == ["b", "a"]
+    assert findings_store.stale(history.db) == []
+    monkeypatch.setattr(findings_store, "VERSION", "another")
+    assert [session for session, _ in findings_store.stale(history.db)] == ["b", "a"]
 
 
 def test_an_episode_that_asks_for_the_command_inherits_the_warning(history: History) -> None:
@@ -309,7 +310,7 @@ def test_a_long_session_that_goes_on_is_read_again_once_a_tenth_was_added(histor
     history.at += 31 * 60_000
     history.db.execute("UPDATE sessions SET seq = 219, last_at = ?", (history.at,))
     assert refresh.refresh(history.db, history.at, patient=True).sessions == 0
-    assert [session for session, _ in sessions.stale(history.db)] == ["long"]  # whoever looks sees all of it
+    assert [session for session, _ in findings_store.stale(history.db)] == ["long"]  # whoever looks sees all of it
     history.db.execute("UPDATE sessions SET seq = 221")
     assert refresh.refresh(history.db, history.at, patient=True).sessions == 1
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from nmem.native import change, records, scripts, told
-from nmem.native.review import IMPORT, PATH, SCRIPT, TWICE, Report
+from nmem.native import records, scripts, told
+from nmem.native.review import IMPORT, PATH, SCRIPT, TWICE, Report, plan
 from tests.nmem.conftest import Recorded
 from tests.nmem.native.conftest import at, git, put
 
@@ -170,7 +170,7 @@ def test_a_file_that_links_out_of_the_project_is_told_and_not_changed(
     report = look()
     assert at(report, PATH) and not any(one.sure for one in at(report, PATH).values())
     assert "a link out of the project, so no diff touches it" in told.heading(report.documents[0])
-    (planned,) = change.plan(report)
+    (planned,) = plan(report)
     assert list(planned.files) == [str(checkout / "GEMINI.md")]
 
 

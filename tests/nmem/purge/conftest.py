@@ -19,7 +19,7 @@ from capture import paths
 from capture.storage import store
 from nmem import marks, tables
 from nmem.context import pins
-from nmem.learn.sessions import more
+from nmem.learn.findings_store import more
 from nmem.purge import journal
 from nmem.purge.needles import Needles, fold
 from nmem.settle import settle

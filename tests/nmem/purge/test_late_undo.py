@@ -15,6 +15,7 @@ from nmem.purge.selection import Selection, parse
 from nmem.retention import sweep as sweeping
 from nmem.retention.policy import Policy
 from nmem.retrieval import index
+from nmem.retrieval.store import forget
 from nmem.settle import settle
 from nmem.undo import undo
 from tests.nmem.conftest import Recorded
@@ -136,6 +137,6 @@ def test_what_was_indexed_between_a_purge_and_its_undo_is_indexed_anew(three: Co
     sound(three, db_path)
     assert indexed(three) == before
     with transaction(three):
-        index.forget(three, [1])
+        forget(three, [1])
     index.keep(three)
     assert indexed(three) == before

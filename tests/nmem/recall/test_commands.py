@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from capture.storage import store as storage
 from nmem import tables
 from nmem.commands.main import nmem
-from nmem.recall import log, store
+from nmem.recall import loaded, store
 from nmem.recall.report import report
 
 
@@ -119,14 +119,14 @@ def test_what_is_asked_is_noted_redacted_and_reported(
             ("agent", "nothing", ""),
         ]
         assert key not in rows[1][3]
-        recall = store.here()
+        recall = loaded.here()
         db.execute("INSERT INTO projects (id, key, name, root, created_at) VALUES (1, 'k', 'n', ?, 1)", (str(project),))
         db.execute(
             "INSERT INTO sessions (id, project_id, client, cwd, started_at, last_at) VALUES ('s', 1, 'x', '/', 1, 1)"
         )
-        log.offered(db, "s", recall.place.folder, [("/how prune roses", "garden.md", 0.9)], 5)
-        log.used(db, "s", "/how prune roses", 6)
-        assert log.before(db, "s") == {"/how prune roses"}
+        store.offered(db, "s", recall.place.folder, [("/how prune roses", "garden.md", 0.9)], 5)
+        store.used(db, "s", "/how prune roses", 6)
+        assert store.before(db, "s") == {"/how prune roses"}
         db.commit()
         found = report(db, recall)
     assert (found.asked, found.offered, found.used, len(found.dead)) == (2, 1, 1, 3)

@@ -13,10 +13,9 @@ from click.testing import CliRunner
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.evaluate.recall import evaluate, records
-from nmem.recall import corpus, folder, grammar, kept, markdown, mend, store, words
-from nmem.recall.answer import ANSWERED
+from nmem.recall import corpus, folder, grammar, kept, loaded, markdown, mend, words
 from nmem.recall.rank import rank
-from nmem.recall.resolve import Resolver
+from nmem.recall.resolve import ANSWERED, Resolver
 
 KEYS = {"hit_at_1", "hit_at_5", "mrr", "answered", "precision_answered", "nonsense_answered", "ms_per_query", "n"}
 
@@ -74,7 +73,7 @@ def _place(real: Path, name: str) -> folder.Place:
 
 @pytest.mark.parametrize(("name", "count"), [("after", 156), ("grown", 374)])
 def test_every_name_of_the_real_corpora_leads_to_its_decision(real: Path, name: str, count: int) -> None:
-    resolver = Resolver(store.of(_place(real, name), keep=False))
+    resolver = Resolver(loaded.of(_place(real, name), keep=False))
     gold = [json.loads(line) for line in (real / name / "gold_entries.jsonl").read_text().splitlines()]
     links: set[str] = set()
     for entry in gold:
@@ -144,7 +143,7 @@ def test_real_queries_are_found(real: Path, half: int) -> None:
 
 
 def test_a_prompt_that_says_a_trigger_is_offered_its_entry(real: Path) -> None:
-    index = store.of(_place(real, "grown"), keep=False).index
+    index = loaded.of(_place(real, "grown"), keep=False).index
     names = kept.form(index)
     made = [(doc[4], [one.heading for one in kept.best(names, f"please look at {doc[1]} in this module today")])
             for doc in index.docs]  # fmt: skip
@@ -153,7 +152,7 @@ def test_a_prompt_that_says_a_trigger_is_offered_its_entry(real: Path) -> None:
 
 
 def test_keys_of_the_older_index_are_found(real: Path) -> None:
-    index = store.of(_place(real, "after"), keep=False).index
+    index = loaded.of(_place(real, "after"), keep=False).index
     pairs = [json.loads(line) for line in (real / "migration_pairs.jsonl").read_text().splitlines()]
     started = time.process_time()
     hits = [index.docs[rank(index, pair["old_key"])[0][0].doc][4] == pair["new_heading"] for pair in pairs]

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from nmem.errors import NmemError
-from nmem.recall import corpus, folder, mend, store
-from nmem.recall.answer import ANSWERED, SEVERAL, WRONG
-from nmem.recall.resolve import Resolver
+from nmem.recall import corpus, folder, loaded, mend
+from nmem.recall.resolve import ANSWERED, SEVERAL, WRONG, Resolver
 
 
 @pytest.fixture
@@ -27,16 +26,16 @@ def test_no_path_leads_out_of_the_folder(project: Path, decisions: Path, query: 
     (project / "secret.md").write_text("## When Secret\n\nhunter2\n")
     (decisions / "leak.md").symlink_to(project / "secret.md")
     (decisions / "leaks").symlink_to(project)
-    found = Resolver(store.here()).ask(f"..{query}")
+    found = Resolver(loaded.here()).ask(f"..{query}")
     assert found.kind == WRONG and "hunter2" not in found.body
-    assert any("leak.md: leads out" in warning for warning in store.here().warnings)
+    assert any("leak.md: leads out" in warning for warning in loaded.here().warnings)
 
 
 def test_a_link_inside_the_folder_is_followed_and_one_that_leads_nowhere_is_told(decisions: Path) -> None:
     (decisions / "alias.md").symlink_to(decisions / "garden.md")
     (decisions / "dead.md").symlink_to(decisions / "none.md")
     (decisions / "loop.md").symlink_to(decisions / "loop.md")
-    recall = store.here()
+    recall = loaded.here()
     assert Resolver(recall).ask("..alias.md").kind == ANSWERED
     assert {warning.split(":")[0] for warning in recall.warnings} == {"dead.md", "loop.md"}
 
@@ -56,7 +55,7 @@ def test_huge_binary_and_odd_files_are_left_out_and_said(decisions: Path) -> Non
     (decisions / "binary.md").write_bytes(b"## When\0 binary\n")
     (decisions / "latin.md").write_bytes(b"## When Caf\xe9 Closes\n\nGo home.\n")
     os.mkfifo(decisions / "pipe.md")
-    recall = store.here()
+    recall = loaded.here()
     assert {warning.split(":")[0] for warning in recall.warnings} == {"huge.md", "binary.md", "pipe.md"}
     assert Resolver(recall).ask("prune roses").kind == ANSWERED
     assert mend.UNREAD in {each.kind for each in mend.check(corpus.read(recall.place))}
@@ -69,7 +68,7 @@ def test_a_hundred_levels_and_folders_in_a_circle_end(decisions: Path) -> None:
     (decisions / "circle").symlink_to(decisions)
     (decisions / "levels.md").write_text("".join(f"{'#' * (1 + n % 9)} When Level {n}\n\ntext\n" for n in range(3000)))
     started = time.monotonic()
-    recall = store.here()
+    recall = loaded.here()
     assert any("folders deep" in warning for warning in recall.warnings)
     assert Resolver(recall).ask("..levels.md").kind == ANSWERED
     assert time.monotonic() - started < 60
@@ -79,14 +78,14 @@ def test_crlf_and_no_final_newline(decisions: Path, project: Path) -> None:
     (decisions / "dos.md").write_bytes(b"# Dos\r\n\r\n## When Lines End Twice\r\n\r\nOne.\r\n\r\nTwo.")
     index = project / "docs" / "memory-index.md"
     index.write_bytes(index.read_bytes().replace(b"\n", b"\r\n") + b"## dos.md\r\n/when lines end twice | crlf")
-    resolver = Resolver(store.here())
+    resolver = Resolver(loaded.here())
     assert resolver.ask("lines end twice").body == "One.\n\nTwo." == resolver.ask("crlf").body
     assert resolver.ask("leaves turn yellow").kind == ANSWERED
 
 
 def test_an_open_fence_swallows_and_is_found(decisions: Path) -> None:
     (decisions / "open.md").write_text("## When Open\n\n```\n\n## When Swallowed\n")
-    found = mend.check(corpus.read(store.here().place))
+    found = mend.check(corpus.read(loaded.here().place))
     assert [(each.kind, each.line) for each in found if each.file == "open.md"] == [
         (mend.NO_ENTRY, 1), (mend.FENCE, 3),
     ]  # fmt: skip
@@ -97,7 +96,7 @@ def test_an_open_fence_swallows_and_is_found(decisions: Path) -> None:
 )
 def test_odd_queries_are_answered_quickly(project: Path, query: str) -> None:
     started = time.monotonic()
-    assert Resolver(store.here()).ask(query).said
+    assert Resolver(loaded.here()).ask(query).said
     assert time.monotonic() - started < 30
 
 
@@ -105,7 +104,7 @@ def test_thousands_of_one_name_are_a_short_choice_soon(decisions: Path, project:
     (project / "docs" / "memory-index.md").unlink()
     (decisions / "same.md").write_text("## When All Is the Same\n\nx\n" * 8_000)
     started = time.monotonic()
-    resolver = Resolver(store.here())
+    resolver = Resolver(loaded.here())
     for query in ("all is the same", ".When All Is the Same"):
         found = resolver.ask(query)
         assert found.kind == SEVERAL and "8000" in found.said and len(found.offers) == 10
@@ -116,7 +115,7 @@ def test_thousands_of_one_name_are_a_short_choice_soon(decisions: Path, project:
 
 def test_a_name_as_long_as_a_text_is_told_by_its_place(decisions: Path) -> None:
     (decisions / "long.md").write_text(f"## When {'very ' * 5_000}Long\n\n### How to Cut It\n\nShort.\n")
-    resolver = Resolver(store.here())
+    resolver = Resolver(loaded.here())
     found = resolver.ask(".How to Cut It")
     assert found.body == "Short." and found.broader == ["/when ..long.md:1", "/when ..long.md"]
     assert all(len(offer.link) < 300 for offer in resolver.ask(".Cutting Something").offers)
@@ -126,7 +125,7 @@ def test_two_decisions_of_one_name_are_mended_once(decisions: Path, project: Pat
     (decisions / "twice.md").write_text("## When Twice\n\nx\n\n## When Twice\n\ny\n\n## When\n\nz\n")
     index = project / "docs" / "memory-index.md"
     lines = index.read_text().split("\n")
-    once = mend.mended(corpus.read(store.here().place), lines)
+    once = mend.mended(corpus.read(loaded.here().place), lines)
     assert once.count("/when twice") == 1
     index.write_text("\n".join(once))
-    assert mend.mended(corpus.read(store.here().place), once) == once
+    assert mend.mended(corpus.read(loaded.here().place), once) == once

@@ -15,7 +15,7 @@ from nmem.llm import Cancel, Reply, Request
 from nmem.llm.ask import Desk
 from nmem.llm.book import Book
 from nmem.llm.config import Settings
-from nmem.recall import compress, corpus, folder, kept, mend, migrate, situations, store
+from nmem.recall import compress, corpus, folder, kept, loaded, mend, migrate, situations
 from nmem.search import decisions
 from tests.nmem.conftest import Recorded
 
@@ -344,7 +344,7 @@ def test_nothing_is_written_outside_of_the_decisions_folder(project: Path, tmp_p
 
 
 def test_a_short_name_leads_home_with_a_margin(project: Path) -> None:
-    index = store.here().index
+    index = loaded.here().index
     found = compress.candidates(index, "When Leaves Turn Yellow")
     best = next(each for each in found if each.good)
     assert best.trigger in ("leaves turn", "leaves yellow", "turn yellow") and best.margin >= compress.MARGIN

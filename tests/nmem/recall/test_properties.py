@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmem.errors import NmemError
-from nmem.recall import corpus, folder, markdown, mend, migrate, store
-from nmem.recall.answer import ANSWERED
+from nmem.recall import corpus, folder, loaded, markdown, mend, migrate
 from nmem.recall.asked import told
 from nmem.recall.folder import Place
-from nmem.recall.resolve import Resolver
+from nmem.recall.resolve import ANSWERED, Resolver
 
 LINE = st.one_of(
     st.sampled_from([
@@ -53,7 +52,7 @@ def test_every_link_leads_somewhere_and_every_body_stands_in_its_file(
     files: list[str], index: str | None, queries: list[str]
 ) -> None:
     with placed(files, index) as place:
-        recall = store.of(place, keep=False)
+        recall = loaded.of(place, keep=False)
         resolver = Resolver(recall)
         asked = [*queries, *(f"/{doc[0]} {doc[1]}" for doc in recall.index.docs), "..a.md", ".Roses", "roses"]
         seen: set[str] = set()

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from nmem.recall import store
-from nmem.recall.answer import ANSWERED, NOTHING, SEVERAL, SILENT, UNSURE, WRONG
+from nmem.recall import loaded
 from nmem.recall.asked import told
 from nmem.recall.kept import best, form
-from nmem.recall.resolve import Resolver
+from nmem.recall.resolve import ANSWERED, NOTHING, SEVERAL, SILENT, UNSURE, WRONG, Resolver
 
 
 @pytest.fixture
 def ask(project: Path) -> Resolver:
-    return Resolver(store.here())
+    return Resolver(loaded.here())
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_two_of_one_name_are_a_choice_that_can_be_made(project: Path) -> None:
     folder = project / "docs" / "decisions"
     (folder / "second.md").write_text("## Notes\n\nfirst\n\n## Notes\n\nsecond\n")
     (folder / "third.md").write_text("## Notes\n\nthird\n")
-    resolver = Resolver(store.here())
+    resolver = Resolver(loaded.here())
     found = resolver.ask(".notes")
     assert found.kind == SEVERAL
     assert [offer.link for offer in found.offers] == [
@@ -85,16 +84,16 @@ def test_the_operator_decides_between_two_of_one_trigger_and_never_hides(project
     garden.write_text(garden.read_text() + "\n## How to Watering Tomatoes\n\nWith a can.\n")
     index = project / "docs" / "memory-index.md"
     index.write_text(index.read_text() + "/how watering tomatoes | with a can of water\n")
-    resolver = Resolver(store.here())
+    resolver = Resolver(loaded.here())
     assert resolver.ask("watering tomatoes", "when").heading == resolver.ask("watering tomatoes", "how").heading
     index.write_text(index.read_text().replace("/when watering tomatoes\n", ""))
-    assert Resolver(store.here()).ask("/when watering tomatoes").kind == ANSWERED
+    assert Resolver(loaded.here()).ask("/when watering tomatoes").kind == ANSWERED
 
 
 def test_an_entry_without_its_heading_says_so(project: Path) -> None:
     index = project / "docs" / "memory-index.md"
     index.write_text(index.read_text() + "/when moon is full\n")
-    found = Resolver(store.here()).ask("moon is full")
+    found = Resolver(loaded.here()).ask("moon is full")
     assert found.kind == WRONG and "nmem recall check" in found.said
 
 
@@ -103,26 +102,26 @@ def test_without_an_index_headings_that_ask_are_entries(project: Path) -> None:
     (project / "docs" / "decisions" / "0001-queue.md").write_text(
         "# Use a queue for mail\n\n## Context\n\nSlow SMTP.\n"
     )
-    resolver = Resolver(store.here())
+    resolver = Resolver(loaded.here())
     assert resolver.ask("leaves turn yellow").heading == "When Leaves Turn Yellow"
     assert resolver.ask("queue for mail").body.endswith("Slow SMTP.")
 
 
 def test_a_changed_file_is_read_anew(project: Path) -> None:
-    assert Resolver(store.here()).ask("prune roses").body == "In February, above an outward bud."
+    assert Resolver(loaded.here()).ask("prune roses").body == "In February, above an outward bud."
     garden = project / "docs" / "decisions" / "garden.md"
     garden.write_text(garden.read_text().replace("In February", "In late March"))
     os.utime(garden, ns=(1, 1))
-    assert Resolver(store.here()).ask("prune roses").body == "In late March, above an outward bud."
+    assert Resolver(loaded.here()).ask("prune roses").body == "In late March, above an outward bud."
 
 
 def test_a_kept_index_is_the_same(project: Path) -> None:
-    first, again = store.here(), store.here()
+    first, again = loaded.here(), loaded.here()
     assert first.index.form == again.index.form
 
 
 def test_what_a_prompt_names_is_offered_and_mostly_nothing(project: Path) -> None:
-    index = form(store.here().index)
+    index = form(loaded.here().index)
     found = best(index, "the leaves of my tomatoes turn yellow since last week, what is wrong with them?")
     assert [one.link for one in found] == ["/when leaves turn yellow"] and found[0].confidence >= 0.8
     assert best(index, "go on") == [] == best(index, "commit") == best(index, "write the release notes for the shop")

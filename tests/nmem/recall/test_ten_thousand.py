@@ -6,7 +6,7 @@ import random
 import time
 from pathlib import Path
 
-from nmem.recall import folder, rank, store
+from nmem.recall import folder, loaded, rank
 
 
 def test_a_query_on_ten_thousand_entries(project: Path) -> None:
@@ -24,7 +24,7 @@ def test_a_query_on_ten_thousand_entries(project: Path) -> None:
             text += [f"## When {trigger}", "", " ".join(draw.choices(common, k=25) + draw.choices(words, k=10)), ""]
         (project / "docs" / "decisions" / f"f{file}.md").write_text("\n".join(text))
     (project / "docs" / "memory-index.md").write_text("\n".join(lines))
-    index = store.of(folder.find(str(project))).index
+    index = loaded.of(folder.find(str(project))).index
     assert len(index.docs) == 10_000
     queries = [trigger.rsplit(" ", 1)[0] for trigger in draw.sample(wanted, 40)]
     rank.rank(index, queries[0])

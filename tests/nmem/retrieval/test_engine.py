@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from capture.storage import store
 from nmem import tables
 from nmem.retrieval import engine, index
+from nmem.retrieval.store import forget
 
 NOW = 1_760_000_000_000
 DAY = 86_400_000
@@ -195,7 +196,7 @@ def test_an_episode_that_is_gone_is_found_no_more(db: Connection) -> None:
 
 def test_forgetting_a_project_leaves_no_word_and_is_made_again(db: Connection) -> None:
     with store.transaction(db):
-        index.forget(db, [1])
+        forget(db, [1])
     assert db.execute("SELECT count(*) FROM retrieval_postings").fetchone()[0] == 0
     assert index.keep(db) == len(WORK)
     assert found(db, "coupon rounding")[0] == 2

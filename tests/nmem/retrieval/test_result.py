@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmem.retrieval.result import LONGEST, result
+from nmem.retrieval.documents import LONGEST_RESULT, result
 
 
 def test_causes_and_changes_are_quoted_and_pleasantries_are_not() -> None:
@@ -45,7 +45,7 @@ def test_a_sentence_that_was_cut_is_not_quoted() -> None:
 
 @given(st.lists(st.text(max_size=600), max_size=5))
 def test_any_words_give_whole_sentences_within_bounds(closings: list[str]) -> None:
-    assert len(result(closings)) <= LONGEST + 3
+    assert len(result(closings)) <= LONGEST_RESULT + 3
 
 
 def test_an_entry_of_a_list_is_no_sentence() -> None:

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from nmem.search import fts, refresh
+from nmem.search import fts, refresh, store
 from nmem.search.clock import Clock
-from nmem.search.conditions import narrowed
-from nmem.search.gather import Gatherer
+from nmem.search.gather import Gatherer, narrowed
 from nmem.search.meaning import meaning
 from nmem.search.query import parse
 from nmem.search.search import search
@@ -131,9 +130,9 @@ def test_while_words_are_counted_anew_none_passes_for_rare(stored: Stored) -> No
     stored.settle()
     query = parse("widget", NOW)
     walks = Gatherer(stored.db, narrowed(stored.db, query.filters), meaning(stored.db, query), Clock(30))
-    assert walks._order(fts.OBSERVATIONS, 0) is fts.EVERYWHERE
+    assert walks._order(store.OBSERVATIONS, 0) is fts.EVERYWHERE
     stored.db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
     stops = iter([True])
     refresh.refresh(stored.db, lambda: next(stops, True))
-    assert walks._order(fts.OBSERVATIONS, 0) is not fts.EVERYWHERE
+    assert walks._order(store.OBSERVATIONS, 0) is not fts.EVERYWHERE
     assert len(found(stored, "widget")) == 5

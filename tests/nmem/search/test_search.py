@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capture.storage import store
-from nmem.search import fts, gather
-from nmem.search.blocks import blocks
+from nmem.search import gather
 from nmem.search.clock import Clock
-from nmem.search.page import NEWEST, RELEVANCE
+from nmem.search.index_store import blocks
+from nmem.search.rank import NEWEST, RELEVANCE
 from nmem.search.search import Results, search
+from nmem.search.store import quoted
 from tests.nmem.search.conftest import MINUTE, NOW, Stored
 
 SLOW = 30.0
@@ -409,7 +410,7 @@ def test_snippets_are_printable_and_marked(stored: Stored) -> None:
 
 
 def test_quotation_is_safe() -> None:
-    assert fts.quoted('a" OR "b') == '"a  OR  b"'
+    assert quoted('a" OR "b') == '"a  OR  b"'
 
 
 def test_a_database_grows_no_insert_trigger_for_hooks(new_store: Callable[[], Stored]) -> None:

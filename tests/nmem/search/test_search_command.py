@@ -12,8 +12,9 @@ from click.testing import CliRunner
 
 from nmem.commands import main, terminal
 from nmem.commands.main import nmem
-from nmem.search import episodes, refresh, search
-from nmem.search.typed import words
+from nmem.search import refresh, search
+from nmem.search.query import typed_words
+from nmem.search.rank import Related
 from tests.nmem.conftest import START, Recorded
 
 HOSTILE = "\x1b[31mwipe\u202e it \x9b2J [bold]coupon[/bold] 優惠券"
@@ -55,10 +56,10 @@ def test_options_narrow_as_filters_in_the_query_do(recorded: Recorded) -> None:
 
 
 def test_that_no_row_has_the_word_is_said_first(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    near = episodes.Related({1: 1.0}, {1: START})
+    near = Related({1: 1.0}, {1: START})
     recorded.db.execute("INSERT INTO work_units (id, session_id, first_prompt_id, last_prompt_id, started_at,"
                         " last_at, intent) VALUES (1, 'coupon', 1, 1, ?, ?, 'the coupon')", (START, START))  # fmt: skip
-    monkeypatch.setattr(episodes, "related", lambda *_: near)
+    monkeypatch.setattr(search, "related", lambda *_: near)
     told = run("hunter2-coupon").output.splitlines()
     assert told[2] == "# no row has all of these words; these come nearest"
     assert told[3].startswith("episode/1")
@@ -168,7 +169,7 @@ def test_what_cannot_be_asked_is_one_line(
 
 
 def test_shells_take_quotation_marks_away_and_they_come_back() -> None:
-    assert words(["fix login type:git"]) == "fix login type:git"
-    assert words(["fix", "login"]) == "fix login"
-    assert words(["fix the login", "type:git"]) == '"fix the login" type:git'
-    assert words(["x", "project:my shop", "!not this"]) == 'x project:"my shop" "!not this"'
+    assert typed_words(["fix login type:git"]) == "fix login type:git"
+    assert typed_words(["fix", "login"]) == "fix login"
+    assert typed_words(["fix the login", "type:git"]) == '"fix the login" type:git'
+    assert typed_words(["x", "project:my shop", "!not this"]) == 'x project:"my shop" "!not this"'

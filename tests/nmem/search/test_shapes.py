@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from nmem.search.search import search
-from nmem.search.shapes import index
+from nmem.search.search import index, search
 from tests.nmem.search.conftest import NOW, Stored
 
 

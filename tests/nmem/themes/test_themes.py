@@ -21,8 +21,8 @@ from nmem import themes as read
 from nmem.commands.main import nmem
 from nmem.read import episodes
 from nmem.read.episode_filter import Filter
-from nmem.retrieval import index
 from nmem.retrieval.documents import RULES
+from nmem.retrieval.store import forget
 from nmem.themes import keep
 
 SUBJECTS = {"coupon": "rounding cart voucher", "webhook": "retry partner delivery", "footer": "danish notice legal"}
@@ -151,7 +151,7 @@ def test_the_list_of_episodes_is_filtered_by_theme(db: Connection) -> None:
 
 def test_themes_go_with_the_index_that_they_are_made_of(db: Connection) -> None:
     keep.keep(db)
-    index.forget(db, [1])
+    forget(db, [1])
     assert db.execute("SELECT count(*) FROM unit_themes").fetchone() == (0,)
     assert read.themes(db) == []
 

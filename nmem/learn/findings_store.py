@@ -1,4 +1,7 @@
-"""Loads changed sessions with their observations, and stores what was found in each for learnings (SQL)."""
+"""What sessions say (SQL): which changed, what was done in each, what was found in it, and how far it is summed up.
+
+Tables: `learning_findings`, `learned_sessions`, `learned_projects`.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from nmem.learn import config
 from nmem.learn.find import VERSION, Finding
 from nmem.learn.rows import LONGEST, Row, Said
 from nmem.store import trace
+from nmem.store.schema.work import FAILING
 
 _READ = "read"
 """A session that is read but not yet in the learnings of its project: whoever is stopped there, reads it again."""
@@ -134,11 +138,9 @@ def reading(db: Connection, session_id: str) -> Reading | None:
 
 
 def _rows(db: Connection, session_id: str) -> list[Row]:
-    root = db.execute(
-        "SELECT coalesce(f.root, p.root) FROM sessions s JOIN projects p ON p.id = s.project_id"
-        " LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.id = ?",
-        (session_id,),
-    ).fetchone()
+    root = db.execute("SELECT coalesce(f.root, p.root) FROM sessions s JOIN projects p ON p.id = s.project_id"
+                      " LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.id = ?",
+                      (session_id,)).fetchone()  # fmt: skip
     found = db.execute(
         "SELECT id, at, seq, prompt_id, obs_type, coalesce(tool_name, ''), coalesce(file_path, ''), content, outcome,"
         " iif(outcome = 'failed' AND json_valid(metadata), coalesce(json_extract(metadata, '$.response'), ''), '')"
@@ -150,11 +152,9 @@ def _rows(db: Connection, session_id: str) -> list[Row]:
 
 def _said(db: Connection, session_id: str) -> list[Said]:
     """Prompts that a rule may be said in: the person's own, and no documents."""
-    found = db.execute(
-        "SELECT id, at, content FROM prompts WHERE session_id = ? AND source = 'user' AND agent_id IS NULL"
-        " AND length(content) <= ? ORDER BY at, id",
-        (session_id, LONGEST),
-    )
+    found = db.execute("SELECT id, at, content FROM prompts WHERE session_id = ? AND source = 'user'"
+                       " AND agent_id IS NULL AND length(content) <= ? ORDER BY at, id",
+                       (session_id, LONGEST))  # fmt: skip
     return [Said(*row) for row in found]
 
 
@@ -192,20 +192,15 @@ def _put(db: Connection, session_id: str, told: list[tuple[int, str, str, str, i
 
 
 def _done(db: Connection, read: Found, now: int) -> None:
-    db.execute(
-        "INSERT OR REPLACE INTO learned_sessions (session_id, seq, told_of, at, mark) VALUES (?, ?, ?, ?, ?)",
-        (read.session_id, read.seq, _READ, now, read.mark),
-    )
+    db.execute("INSERT OR REPLACE INTO learned_sessions (session_id, seq, told_of, at, mark) VALUES (?, ?, ?, ?, ?)",
+               (read.session_id, read.seq, _READ, now, read.mark))  # fmt: skip
     more(db, read.project_id)
 
 
 def more(db: Connection, project_id: int) -> None:
     """Something was read of a project, or forgotten: whoever sums it up just now does it again. In a transaction."""
-    db.execute(
-        "INSERT INTO learned_projects (project_id, reading) VALUES (?, 1)"
-        " ON CONFLICT (project_id) DO UPDATE SET reading = reading + 1",
-        (project_id,),
-    )
+    db.execute("INSERT INTO learned_projects (project_id, reading) VALUES (?, 1) ON CONFLICT (project_id) DO UPDATE"
+               " SET reading = reading + 1", (project_id,))  # fmt: skip
 
 
 def token(db: Connection, project_id: int) -> tuple[int, str]:
@@ -223,18 +218,68 @@ def _enough() -> str:
 
 def summed(db: Connection, project_id: int, of: tuple[int, str]) -> None:
     """What was read of a project's sessions is in its learnings now. Inside the transaction that wrote them."""
-    db.execute(
-        "UPDATE learned_sessions SET told_of = ? WHERE told_of = ? AND session_id IN"
-        " (SELECT id FROM sessions WHERE project_id = ?)",
-        (VERSION, _READ, project_id),
-    )
-    db.execute(
-        "INSERT INTO learned_projects (project_id, reading, episodes) VALUES (?, ?, ?)"
-        " ON CONFLICT (project_id) DO UPDATE SET episodes = excluded.episodes",
-        (project_id, *of),
-    )
+    db.execute("UPDATE learned_sessions SET told_of = ? WHERE told_of = ? AND session_id IN (SELECT id FROM sessions"
+               " WHERE project_id = ?)", (VERSION, _READ, project_id))  # fmt: skip
+    db.execute("INSERT INTO learned_projects (project_id, reading, episodes) VALUES (?, ?, ?)"
+               " ON CONFLICT (project_id) DO UPDATE SET episodes = excluded.episodes", (project_id, *of))  # fmt: skip
 
 
 def _data(one: Finding) -> str:
     kept = {key: value for key, value in vars(one).items() if value and key not in ("kind", "key")}
     return dumps(kept)
+
+
+_TOLD = f"""
+SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind < 'command'
+UNION ALL
+SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind > 'command'
+UNION ALL
+SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind = 'command' AND key IN (
+  SELECT key FROM learning_findings INDEXED BY learning_findings_failing
+  WHERE project_id = ?1 AND kind = 'command' AND {FAILING})
+"""  # noqa: S608 - our words
+
+
+def sessions(db: Connection, project_id: int) -> list[tuple[str, int]]:
+    """The sessions of a project and when they began, in that order."""
+    return db.execute(
+        "SELECT id, started_at FROM sessions WHERE project_id = ? ORDER BY started_at, id", (project_id,)
+    ).fetchall()
+
+
+def told(db: Connection, project_id: int) -> Iterator[tuple[str, str, str, str]]:
+    """Session, kind, key and the rest of a project's findings; of commands, only those that failed somewhere in it."""
+    return db.execute(_TOLD, (project_id,))
+
+
+def asked(db: Connection, project_id: int) -> list[tuple[int, str, int | None, int, int, str, int, str, str, str]]:
+    """The episodes of a project as repetition is looked for in them, in their order."""
+    return db.execute(
+        "SELECT u.id, u.session_id, coalesce(u.thread_id, t.thread_id), u.first_prompt_id, u.started_at, u.intent,"
+        " u.resumes IS NOT NULL, u.hot_files, u.phase_signature, u.outcomes FROM work_units u"
+        " JOIN sessions s ON s.id = u.session_id LEFT JOIN session_threads t ON t.session_id = u.session_id"
+        " WHERE s.project_id = ? ORDER BY u.started_at, u.id",
+        (project_id,),
+    ).fetchall()
+
+
+def errors(
+    db: Connection, project_id: int | None, most: int, key: str | None = None
+) -> list[tuple[str, str, str, str]]:
+    """Session, key, the rest and project of errors that single sessions met, the newest first; of all projects, or one.
+
+    `key`: of one error.
+    """
+    return db.execute(
+        "SELECT f.session_id, f.key, f.data, p.name FROM learning_findings f JOIN sessions s ON s.id = f.session_id"  # noqa: S608
+        " JOIN projects p ON p.id = f.project_id WHERE f.kind = 'error' AND (?1 IS NULL OR f.project_id = ?1)"
+        f"{'' if key is None else ' AND f.key = ?3'} ORDER BY s.last_at DESC LIMIT ?2",
+        (project_id, most, *([] if key is None else [key])),
+    ).fetchall()
+
+
+def since(db: Connection, project_id: int, kind: str, at: int) -> list[tuple[str, str]]:
+    """Session and the rest of a project's findings of a kind, in sessions that began after a time."""
+    return db.execute("SELECT f.session_id, f.data FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
+                      " WHERE f.project_id = ? AND f.kind = ? AND s.started_at > ?",
+                      (project_id, kind, at)).fetchall()  # fmt: skip
