@@ -307,9 +307,9 @@ def judged(action: Action) -> bool | None:
         return False
     if action.outcome == FAILED or action.waited:
         return False
-    if action.outcome == OK or whole(tests.get("passed")) or whole(tests.get("packages")):
+    if whole(tests.get("passed")) or whole(tests.get("packages")):
         return True
-    return None
+    return True if action.outcome == OK and not tests.get("failing") else None
 
 
 def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool | None, files: dict[str, bool]) -> None:
