@@ -132,3 +132,20 @@ def test_a_fault_in_the_cockpit_ends_the_command_with_1(db_path: str, monkeypatc
     done = CliRunner().invoke(command, [])
     assert done.exit_code == 1
     assert "planted" in done.stderr
+
+
+def test_without_a_word_more_it_opens_without_what_reads_options(db_path: str, tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['nmem', 'tui']\n"
+        "from nmem_tui import launch\n"
+        "launch.here = lambda: print('click' in sys.modules) or 3\n"
+        "from nmem.commands.start import main\nmain()"
+    )
+    opened = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert (opened.returncode, opened.stdout, opened.stderr) == (3, "False\n", "")
+    away = {**os.environ, "NMEM_DB": db_path, "HOME": str(tmp_path)}
+    plain = subprocess.run(
+        [sys.executable, "-m", "nmem", "tui"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        env=away, timeout=120,
+    )  # fmt: skip
+    assert (plain.returncode, plain.stdout, plain.stderr) == (1, "", "nmem: the cockpit needs a terminal\n")

@@ -162,7 +162,7 @@ def _judge(episode: Episode, found: list[Struggle], files: dict[str, bool], tria
     for one in found:
         one.made = _runs_made(one, outside)
         if one.made and one.end == _VOUCHED:
-            one.trial = one.probe = True
+            one.trial, one.probe, one.red = True, True, False
 
 
 _IN_TESTS = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|testing)/")

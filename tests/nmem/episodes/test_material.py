@@ -91,3 +91,14 @@ def test_a_plan_that_is_carried_out_elsewhere_is_not_told_as_refused() -> None:
         told_of = {"refused": "user", "response": response}
         plan = Action(1, "plan", "ExitPlanMode", FAILED, "ExitPlanMode", metadata=told_of)
         assert told in material.deeds([plan])[0]
+
+
+def test_what_the_agent_said_of_a_check_stands_beside_it(record: Recorded) -> None:
+    record.begin("lid").user("seal the lid")
+    record.act("test", "pytest | tail -3", outcome="unknown")
+    record.agent("Great! One test fails, and it failed before the change as well.", "thinking")
+    record.act("test", "pytest tests/lid").agent("That is all that there is to be done.", "thinking")
+    record.agent("The lid is sealed.")
+    did = material.read(record.db, "lid").turns[0].did
+    assert "test `pytest | tail -3`; the agent then: “One test fails, and it failed before the change as well.”" in did
+    assert "test `pytest tests/lid`" in did

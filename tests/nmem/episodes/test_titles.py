@@ -156,3 +156,9 @@ def test_a_verb_of_how_work_goes_on_gives_way_to_what_was_asked() -> None:
     asked = ["run the harbour tests again", "push the harbour branch", "round the heights of the tide table"]
     assert verb([read(one) for one in asked], 0, []) == "round"
     assert verb([read(asked[0])], 0, []) == "run"
+
+
+def test_a_title_has_one_verb() -> None:
+    said = "The importer silently skips empty invoices on several conditions, which breaks the monthly totals."
+    title = made(Material([said, "why does it lose invoices? fix it"]))
+    assert title.startswith("Fix ") and "Fix skips" not in title and "Fix breaks" not in title

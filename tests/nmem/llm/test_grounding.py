@@ -87,3 +87,38 @@ def test_a_title_stands_where_the_rows_have_its_names_and_words(title: str, stan
     asked = "show the matches that were won and lost ones as bars, with statistics; @static_nav.py sets the priority"
     turns = [Turn(asked, 0, ["edited src/static_nav.py"], "The robots have a priority now.")]
     assert bool(Ground(rows_of(turns, 0, 1)).title(title)) == stands
+
+
+SAID = """Done.
+
+## Root cause
+In `lids/seal.py` the check looked like this:
+```python
+if not lid.mark: raise Open
+```
+
+## Changes
+1. Added `_seal_round` for round lids
+2. Added `_seal_square` for the others
+
+The output of `seal(lid)` is now `closed`, and all 12 tests pass.
+"""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "stands"),
+    [
+        ("`_seal_round` and `_seal_square` were added in `lids/pot.py`.", True),  # a changed file, named elsewhere
+        ("`_seal_round` and `_seal_square` were added in `lids/seal.py`.", False),  # that one was not changed
+        ("`lids/seal.py` had the check `if not lid.mark`.", True),  # code, with the line that introduces it
+        ("Added `_seal_round` for seven round lids, and `seal(lid)` is now `closed`.", False),  # how many is not told
+        ("Added `_seal_round` for round lids, and `seal(lid)` is now `closed`.", True),  # two facts, each in its place
+        ("`_seal_round` for round lids gave `closed` in `if not lid.mark`.", False),  # one fact, of two places
+        ("`pytest lids` FAILED with `Open` before it passed.", True),
+        ("`pytest lids` never passed.", False),
+    ],
+)
+def test_two_facts_have_each_a_place_and_a_changed_file_needs_none(sentence: str, stands: bool) -> None:
+    did = ["test `pytest lids` FAILED -> Open; passed later", "edited lids/pot.py"]
+    held = Ground(rows_of([Turn("Seal all lids", 0, did, SAID)], 0, 1))
+    assert bool(held.text(f"{sentence} [D1, S1]")) is stands

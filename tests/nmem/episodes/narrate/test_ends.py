@@ -435,3 +435,39 @@ def test_what_a_program_said_is_an_error_however_briefly_the_user_reports_it(beg
 )
 def test_what_a_person_sees_is_an_error_where_a_program_said_it(text: str, error: str) -> None:
     assert read(text).error == error
+
+
+def test_a_script_made_for_the_work_is_told_as_one(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid").edit("lid.py").write("try_lid.py", "+ print(lid)")
+    alone = story.shell("python try_lid.py", "test").agent("Sealed.").episode()
+    assert "python try_lid.py, written for this, passed at the end" in narrate(alone).outcome
+    proper = story.shell("pytest", "test", tests={"passed": 4}).agent("Sealed.").episode()
+    assert "tests passed at the end" in narrate(proper).outcome
+
+
+def test_a_script_that_the_agent_has_done_with_is_no_failure_at_the_end(begin: type[Story]) -> None:
+    story = begin().user("The pot crashes with an odd lid").write("test_crash.py", "+ raise Lid").edit("lid.py")
+    story.shell("pytest tests", "test", tests={"passed": 9})
+    story.shell("pytest test_crash.py", "test", "failed", response="RuntimeError: lid")
+    open_ = narrate(story.episode())
+    assert "pytest test_crash.py still fails" in " ".join(open_.next_steps)
+    told = narrate(story.agent("Mended in lid.py. All existing tests pass.").episode())
+    assert (told.obstacle, told.next_steps) == ("", [])
+    assert "failed" not in told.outcome
+
+
+def test_a_check_that_names_what_fails_did_not_pass(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid").edit("lid.py")
+    story.shell("python check.py", "test", tests={"failing": ["no seal found"]}).agent("Sealed.")
+    assert "passed" not in narrate(story.episode()).outcome
+
+
+def test_how_things_were_is_no_work_done(begin: type[Story]) -> None:
+    said = (
+        "Fixed.\n\n## Bug analysis\nWhere a pot had two lids, pot.py did this, which nobody had wanted:\n"
+        "1. Set lid_path in pot.py to the pot\n\n## The fix\n"
+    )
+    story = begin().user("Two lids break the pot").edit("pot.py").agent(f"{said}- Added a check for lids in pot.py")
+    told = narrate(story.episode()).completed
+    assert any("Added a check for lids" in one for one in told)
+    assert not any("Set lid_path" in one for one in told)
