@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from capture.storage.store import transaction
 from nmem.context.items import subject
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
-from nmem.context.record import EVERYTHING
+from nmem.context.store import EVERYTHING
 from nmem.errors import NmemError
 from nmem.store.corrections import Entry, write
 from nmem.store.project import named

@@ -13,7 +13,7 @@ from sqlite3 import Connection
 from capture import clients
 from capture.storage.sessions import called_by
 from nmem import database
-from nmem.context import ask, asof, decide, history, keep, pinned, present, record, work
+from nmem.context import ask, asof, decide, history, keep, pinned, present, store, work
 from nmem.context.beginning import goes_on
 from nmem.context.candidates import gathered
 from nmem.context.compose import outward, packed
@@ -192,7 +192,7 @@ def _excluded(db: Connection, present: Present, chosen: dict[str, str]) -> Itera
     """What is never told, each as it would be."""
     present.unsaid = None
     for item, choice in chosen.items():
-        if choice == pinned.EXCLUDE and item != record.EVERYTHING:
+        if choice == pinned.EXCLUDE and item != store.EVERYTHING:
             kind = item.partition("/")[0]
             for one in _never(db, item, present)[:1]:
                 yield Item(item, kind, one.text, files=one.files, score=0.0, reason=one.reason)
@@ -211,7 +211,7 @@ def _never(db: Connection, item: str, present: Present) -> list[Item]:
 def _stands(found: list[Item], chosen: dict[str, str]) -> dict[str, str]:
     """What a person said of each item, by choice or by a pin of its own."""
     out = {subject(item.id): pinned.PINNED for item in found if item.id.startswith("pin/")}
-    return {**out, **{item: choice for item, choice in chosen.items() if item != record.EVERYTHING}}
+    return {**out, **{item: choice for item, choice in chosen.items() if item != store.EVERYTHING}}
 
 
 def _left_out(found: list[Item], items: list[Item]) -> tuple[Item, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from nmem.context import asof, config, dropped, giveback, recovery
+from nmem.context import asof, config, dropped, giveback, recovery, session_store
 from nmem.context.compose import packed
 from nmem.context.dropped import FILE, KINDS, READ, Fold
 from nmem.context.items import Item
@@ -24,7 +24,7 @@ from nmem.errors import NmemError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from nmem.context.dropped import Said
+    from nmem.context.session_store import Said
 
 BASELINE = "no look at the summary, nothing given back"
 PACKET, PROMPT, CALL = "after the compaction", "at a prompt", "at a call"
@@ -46,7 +46,7 @@ def evaluate(path: str, project: str = "", progress: Callable[[int], None] = lam
     tokens: list[tuple[int, int]] = []
     with asof.opened(path) as db:
         sessions = _sessions(db, project)
-        found = [(one, each, dropped.spoken(db, one)) for one in sessions for each in dropped.folds(db, one)]
+        found = [(one, each, session_store.spoken(db, one)) for one in sessions for each in dropped.folds(db, one)]
         if not found:
             raise NmemError("no compaction is recorded: nothing can be replayed")
         for number, (session_id, one, said) in enumerate(found):
