@@ -1,4 +1,4 @@
-"""Decides, before its first prompt, whether a session continues earlier work (SQL, on the hook's path).
+"""Decides, before its first prompt, whether a session continues earlier work (on the hook's path).
 
 Nobody has asked for anything yet. What was worked on last in a project is, seven times in eight, not what the next
 session is about, and the prompt that follows in a moment selects better. So without a sign nothing but pins is told.
@@ -8,7 +8,8 @@ A session that is resumed still knows what it was at: it is told what others did
 from __future__ import annotations
 
 from capture.jsonio import loads
-from nmem.context.episodes import MOST, tell, units
+from nmem.context import selection_store
+from nmem.context.episodes import MOST, tell
 from nmem.threads.config import TRUNKS
 from nmem.threads.continuity import CHOSEN, proposed
 
@@ -28,7 +29,8 @@ def goes_on(db: Connection, present: Present) -> str:
     """What says that a session goes on with earlier work, in words; empty when nothing does."""
     if proposed(db, present.session_id, present.at)[1] == CHOSEN:
         return "the thread was chosen"
-    if present.branch and present.branch not in TRUNKS and _worked_on(db, present):
+    where = present.project_id, present.session_id, present.branch
+    if present.branch and present.branch not in TRUNKS and selection_store.worked_on(db, *where, SESSIONS):
         return f"earlier work on branch {present.branch}"
     return ""
 
@@ -36,17 +38,12 @@ def goes_on(db: Connection, present: Present) -> str:
 def meanwhile(db: Connection, present: Present) -> list[Item]:
     """Episodes of other sessions that edited this one's files since it last spoke, the newest first."""
     mine = set(present.hot_files)
-    left = db.execute("SELECT max(at) FROM prompts WHERE session_id = ?", (present.session_id,)).fetchone()[0]
+    _, left, _ = selection_store.spoke(db, present.session_id)
     if left is None or not mine:
         return []
-    found = db.execute(
-        "SELECT u.id, u.hot_files FROM (SELECT id FROM sessions WHERE project_id = ? AND id != ? AND last_at > ?"
-        " ORDER BY last_at DESC LIMIT ?) s JOIN work_units u ON u.session_id = s.id WHERE u.last_at > ?"
-        " ORDER BY u.last_at DESC LIMIT ?",
-        (present.project_id, present.session_id, left, SESSIONS, left, SESSIONS),
-    ).fetchall()
+    found = selection_store.since(db, present.project_id, present.session_id, left, SESSIONS)
     shared = {number: files for number, hot in found if (files := _edited(hot, mine))}
-    rows = units(db, list(shared)[:MOST]) if shared else []
+    rows = selection_store.units(db, list(shared)[:MOST]) if shared else []
     return [
         tell(row, present.at, 0.8, f"it edited {shared[row[0]][0]} while this session was away",
              unsaid=present.unsaid, files=shared[row[0]])
@@ -63,13 +60,3 @@ def _edited(hot: str, mine: set[str]) -> tuple[str, ...]:
     found = loads(hot)
     each = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
     return tuple(str(one["path"]) for one in each if one.get("edits") and one.get("path") in mine)
-
-
-def _worked_on(db: Connection, present: Present) -> bool:
-    """Whether one of the project's newest sessions was on the same branch."""
-    row = db.execute(
-        "SELECT 1 FROM (SELECT id, branch FROM sessions WHERE project_id = ? ORDER BY last_at DESC LIMIT ?)"
-        " WHERE branch = ? AND id != ? LIMIT 1",
-        (present.project_id, SESSIONS, present.branch, present.session_id),
-    ).fetchone()
-    return row is not None

@@ -163,7 +163,7 @@ def recovered(
     pinned.heed(db, present)
     out = Decision(f"the conversation was {'cleared' if cleared else 'compacted'}: session {session_id}")
     present.given = frozenset()  # what was told before is gone from the conversation
-    decided = pinned.once(db, present, pinned.decisions(db, present, pinned.decided_in(db, session_id)))
+    decided = pinned.once(db, present, pinned.decisions(db, present, store.decided_in(db, session_id)))
     missing: list[Item] = []
     if not cleared:
         from nmem.context.giveback import lost  # on use: a compaction only

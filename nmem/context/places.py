@@ -1,4 +1,4 @@
-"""Gives a file one name across checkouts and commits; says what moved, and who edits it now (SQL).
+"""Gives a file one name across checkouts and commits; says what moved, and who edits it now.
 
 Capture keeps a path relative to the project's root, or absolute where it lies outside. An absolute path may still be
 the project's own file in another checkout. Each checkout's root is found by votes: a prefix gets a vote from every
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 
+from nmem.context import selection_store
 from nmem.context.items import MOVED, Item
 from nmem.episodes.text import checkout_path
 from nmem.names import told
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from nmem.context.present import Present
+    from nmem.context.selection_store import Edited
 
 _NOISE = ("/.claude/", "/.codex/", "/.gemini/", "/appdata/", "/node_modules/", "/.git/", "/site-packages/")
 _TEMPORARY = tuple(f"/{folder}/" for folder in ("tmp", "private", "var", "proc", "dev"))
@@ -125,17 +127,6 @@ class Places:
         return "/".join(first[:shared]) if shared > _SHALLOW else None
 
 
-def root(db: Connection, project_id: int, session_id: str) -> str:
-    """The folder of the checkout that a session works in, else of its project; empty when neither is known (SQL)."""
-    row = (
-        db.execute(
-            "SELECT f.root FROM sessions s JOIN project_folders f ON f.folder = s.cwd WHERE s.id = ?", (session_id,)
-        ).fetchone()
-        or db.execute("SELECT root FROM projects WHERE id = ?", (project_id,)).fetchone()
-    )
-    return str(row[0] or "") if row else ""
-
-
 def there(folder: str, paths: Iterable[str], most: int) -> list[str]:
     """The first `most` paths that are in a checkout; all count where the checkout is not on this machine."""
     known = bool(folder) and os.path.isdir(folder)  # noqa: PTH112 - pathlib costs a hook too much
@@ -150,15 +141,6 @@ def there(folder: str, paths: Iterable[str], most: int) -> list[str]:
 
 LATELY = 30 * 60_000
 """Milliseconds for which an edit is lately, and a session that does nothing is still at work."""
-_EDITS = """
-SELECT s.id, s.client, s.state, s.project_id, coalesce(f.root, p.root), o.file_path, max(o.at) AS at,
-  (SELECT g.root FROM sessions m JOIN project_folders g ON g.folder = m.cwd WHERE m.id = ?4)
-FROM sessions s JOIN projects p ON p.id = s.project_id JOIN observations o ON o.session_id = s.id AND o.at > ?1
-  LEFT JOIN project_folders f ON f.folder = s.cwd
-WHERE s.last_at > ?1 AND s.last_at <= ?2 AND s.state != 'ended' AND (?3 = 0 OR s.project_id = ?3)
-  AND o.obs_type IN ('file_edit', 'file_write') AND o.file_path IS NOT NULL
-GROUP BY s.id, o.file_path ORDER BY at DESC, s.id, o.file_path LIMIT 400
-"""
 
 
 class Edit:
@@ -166,7 +148,7 @@ class Edit:
 
     __slots__ = ("at", "client", "home", "name", "place", "project_id", "session_id", "state")
 
-    def __init__(self, row: tuple[str, str, str, int, str, str, int, str | None]) -> None:
+    def __init__(self, row: Edited) -> None:
         self.session_id, self.client, self.state, self.project_id, root, path, self.at, home = row
         path, root = path.replace("\\", "/"), root.rstrip("/")
         self.place = path if absolute(path) else f"{root}/{path}"
@@ -186,34 +168,21 @@ class Edit:
 
 
 def edits(db: Connection, now: int, project_id: int = 0, session_id: str = "") -> list[Edit]:
-    """What sessions of a project (0: of all) edited lately, the newest first; for a session that asks (SQL)."""
-    return [Edit(tuple(row)) for row in db.execute(_EDITS, (now - LATELY, now, project_id, session_id)).fetchall()]
+    """What sessions of a project (0: of all) edited lately, the newest first; for a session that asks."""
+    return [Edit(row) for row in selection_store.edits(db, now - LATELY, now, project_id, session_id)]
 
 
 def called(db: Connection, project_id: int, folder: str, paths: Sequence[str]) -> dict[str, str]:
     """What files of a checkout are called now, by the names that are recorded; only those that have another one."""
     if not folder or not paths:
         return {}
-    marks = ",".join("?" * len(paths))
-    found = db.execute(
-        f"SELECT path, name FROM moved_files WHERE project_id = ? AND root = ? AND path IN ({marks})"  # noqa: S608
-        " AND change IN ('moved', 'renamed')",
-        (project_id, folder, *paths),
-    ).fetchall()
+    found = selection_store.renamed(db, project_id, folder, paths)
     return {path: name for path, name in found if _moved(folder, path, name)}
 
 
 def _moved(folder: str, path: str, name: str) -> bool:
     """Whether a file is where it went to, or gone, and not at its old place again."""
     return not os.path.lexists(f"{folder}/{path}") and (not name or os.path.lexists(f"{folder}/{name}"))
-
-
-_NEWS = """
-SELECT m.root, m.path, m.name, m.hash FROM moved_files m
-JOIN context_files f ON f.project_id = m.project_id AND f.path = m.path AND f.last_turn > 0
-WHERE m.project_id = ?1 AND m.change != 'new' AND m.at > ?2 AND m.at <= ?3
-ORDER BY f.last_turn DESC LIMIT ?4
-"""
 
 
 def restructured(db: Connection, present: Present, *, resumed: bool = False) -> list[Item]:
@@ -223,20 +192,13 @@ def restructured(db: Connection, present: Present, *, resumed: bool = False) -> 
     """
     if present.over:
         return []
-    first, last, begun = db.execute(
-        "SELECT min(p.at), max(p.at), s.started_at FROM sessions s LEFT JOIN prompts p ON p.session_id = s.id"
-        " WHERE s.id = ?",
-        (present.session_id,),
-    ).fetchone()
-    before = db.execute(
-        "SELECT max(last_at) FROM sessions WHERE project_id = ? AND id != ? AND last_at < ?",
-        (present.project_id, present.session_id, begun or present.at),
-    ).fetchone()[0]
+    first, last, begun = selection_store.spoke(db, present.session_id)
+    before = selection_store.last_before(db, present.project_id, present.session_id, begun or present.at)
     since, until = (last, present.at) if resumed else (before, first or present.at)
-    rows = db.execute(_NEWS, (present.project_id, since, until, _LOOKED)).fetchall() if since else []
+    rows = selection_store.moved(db, present.project_id, since, until, _LOOKED) if since else []
     if not rows:
         return []
-    folder = root(db, present.project_id, present.session_id)
+    folder = selection_store.root(db, present.project_id, present.session_id)
     when = "since this session was left" if resumed else "since the last session"
     return _sentences([row[1:] for row in rows if row[0] == folder and _moved(folder, row[1], row[2])], when)
 

@@ -104,7 +104,7 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
     silent = "" if made.text else made.silent or _silent(db, present, found, goes)
     if not present.prompt:
         ask.add(db, present, config, made, most, present.source if present.session_id else "")
-    said, held = pinned.choices(db, present.project_id), _held(present)
+    said, held = store.choices(db, present.project_id), _held(present)
     made.text = outward(made.text, called_by(db, present.project_id), most)
     return Preview(
         present.project, present.project_id, present.session_id, asked.prompt, present.at, decide.within(budget, most),

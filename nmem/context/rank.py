@@ -1,4 +1,4 @@
-"""Ranks the files that a new session will edit (SQL). On the hook's path: cheap imports, bounded queries.
+"""Ranks the files that a new session will edit. On the hook's path: cheap imports, bounded queries.
 
 Candidates are the project's hot files, those of earlier turns that spoke of the same, those that the prompt names or
 whose names share its words, and those edited on branches of a like name. Each has seven features in 0..1; a logistic
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import exp, log
 
+from nmem.context import selection_store
 from nmem.retrieval.terms import CHAT, base, branch_terms, mentions, terms
 
 TYPE_CHECKING = False
@@ -16,14 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
 
-    Row = tuple[int, str, float | None, float | None, float | None, float]
-    Heard = tuple[int, str, bytes]
-    """How many turns have a word, the word, the newest of these packed."""
+    from nmem.context.selection_store import File, Heard, Named
+
     Scored = tuple[int, float, float, float, float, float, float, float]
     """A file, and its features as they were found."""
     Weights = tuple[float, float, float, float, float, float, float, float]
-    Named = tuple[str, int, bytes]
-    """A word, files whose base name has it, the newest of these packed."""
 
 SHORT, LONG = 5.0, 20.0
 """Half-lives of heat, in sessions."""
@@ -85,9 +83,7 @@ class Ranking:
 def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") -> Ranking:
     """Rank the project's files for a prompt, or for a session that only starts. Raises sqlite3.Error."""
     out = Ranking()
-    row = db.execute(
-        "SELECT sessions, turns, files FROM context_projects WHERE project_id = ? AND taken = known", (project_id,)
-    ).fetchone()
+    row = selection_store.standing(db, project_id)
     if row is None or not row[2]:
         return out
     sessions, turns, files = row
@@ -95,12 +91,13 @@ def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") ->
     said = mentions(prompt) if prompt else []
     heard = _heard(db, project_id, [word for word in words if word not in CHAT], turns, out) if words else []
     text, together = _like(db, project_id, heard[:TERMS], turns, out) if heard else ({}, False)
-    names = _names(db, project_id, words) if words else []
+    names = selection_store.names(db, project_id, words) if words else []
     weigh = _by_name(names, files)
     named = _named(db, project_id, said) if said else []
     by_branch = _by_branch(db, project_id, branch)
-    numbers = {*_best(text, BY_TEXT), *_best(weigh, BY_NAME), *named[:BY_NAME], *by_branch, *_hot(db, project_id)}
-    rows = _rows(db, project_id, numbers)
+    numbers = {*_best(text, BY_TEXT), *_best(weigh, BY_NAME), *named[:BY_NAME], *by_branch}
+    numbers.update(selection_store.hot(db, project_id, HOT, WARM))
+    rows = selection_store.files(db, project_id, list(numbers))
     outright = _outright(said, rows, named)
     out.meant = bool(outright) or (out.known >= ABOUT and (together or _alone(heard, names, turns, out)))
     lately, for_long = sessions / SHORT, sessions / LONG
@@ -133,11 +130,6 @@ def _count(heat: float | None, cooled: float) -> float:
     return 0.0 if heat is None else float(2.0 ** max(heat - cooled, -60.0))
 
 
-def marks(count: int) -> str:
-    """As many placeholders."""
-    return ",".join("?" * count)
-
-
 def unpack(packed: bytes) -> memoryview:
     """Packed numbers, one after the other."""
     return memoryview(packed).cast("I")
@@ -147,12 +139,7 @@ def _heard(db: Connection, key: int, words: list[str], turns: int, out: Ranking)
     """The words that the project has spoken of, the rarest first; fills how much of all they are."""
     if not words:
         return []
-    found: list[Heard] = db.execute(
-        "SELECT turns_with, term, turns FROM context_terms WHERE project_id = ?"  # noqa: S608
-        f" AND term IN ({marks(len(words))})",
-        (key, *words),
-    ).fetchall()
-    found.sort()
+    found = sorted(selection_store.heard(db, key, words))
     weight = sum(log(1.0 + turns / (1.0 + count)) for count, _, _ in found)
     out.known = weight / (weight + (len(words) - len(found)) * log(1.0 + turns))
     return found
@@ -177,23 +164,11 @@ def _like(db: Connection, key: int, rarest: list[Heard], turns: int, out: Rankin
         shared.update([(turn, get(turn, 0.0) + weight) for turn in those])
     best = _best(shared, TURNS)
     by_file: dict[int, float] = {}
-    for turn, norm, edited in db.execute(
-        f"SELECT turn, norm, edited FROM context_turns WHERE project_id = ? AND turn IN ({marks(len(best))})",  # noqa: S608
-        (key, *best),
-    ).fetchall():
+    for turn, norm, edited in selection_store.turns(db, key, best):
         like = out.turns[turn] = shared[turn] / norm
         for number in unpack(edited):
             by_file[number] = by_file.get(number, 0.0) + like * like
     return by_file, said > len(shared)
-
-
-def _names(db: Connection, key: int, words: list[str]) -> list[Named]:
-    """The words that base names have, and their files."""
-    found: list[Named] = db.execute(
-        f"SELECT word, files_with, files FROM context_names WHERE project_id = ? AND word IN ({marks(len(words))})",  # noqa: S608
-        (key, *words),
-    ).fetchall()
-    return found
 
 
 def _by_name(names: list[Named], files: int) -> dict[int, float]:
@@ -209,15 +184,11 @@ def _by_name(names: list[Named], files: int) -> dict[int, float]:
 
 def _named(db: Connection, key: int, said: list[str]) -> list[int]:
     """Files whose base name the prompt names."""
-    keys = ["=" + base(word) for word in said]
-    rows = db.execute(
-        f"SELECT files FROM context_names WHERE project_id = ? AND word IN ({marks(len(keys))})",  # noqa: S608
-        (key, *keys),
-    )
-    return [number for (packed,) in rows.fetchall() for number in unpack(packed)]
+    found = selection_store.names(db, key, ["=" + base(word) for word in said])
+    return [number for _, _, packed in found for number in unpack(packed)]
 
 
-def _outright(said: list[str], rows: Sequence[Row], named: list[int]) -> dict[int, float]:
+def _outright(said: list[str], rows: Sequence[File], named: list[int]) -> dict[int, float]:
     """File -> 1 when the prompt gives its path, or a base name that no other file has; less for one of several.
 
     Where most of the documents that it names without a folder are not here, it speaks of kinds of documents.
@@ -246,37 +217,7 @@ def _hits(word: str, paths: dict[int, str]) -> list[int]:
 def _by_branch(db: Connection, key: int, branch: str) -> dict[int, float]:
     """File -> sessions that edited it on branches whose name shares words with this one's."""
     words = branch_terms(branch) if branch.lower() not in PLAIN else []
-    if not words:
-        return {}
-    return dict(
-        db.execute(
-            "SELECT file, sum(sessions) AS n FROM context_branches WHERE project_id = ?"  # noqa: S608
-            f" AND word IN ({marks(len(words))}) GROUP BY file ORDER BY n DESC, file LIMIT {BRANCH}",
-            (key, *words),
-        ).fetchall()
-    )
-
-
-def _hot(db: Connection, key: int) -> list[int]:
-    """The files edited, and read, lately and often."""
-    out = []
-    for column, limit in (("edit_heat", HOT), ("read_heat", WARM)):
-        rows = db.execute(
-            f"SELECT file FROM context_files WHERE project_id = ? AND {column} IS NOT NULL"  # noqa: S608
-            f" ORDER BY {column} DESC LIMIT {limit}",
-            (key,),
-        )
-        out += [row[0] for row in rows.fetchall()]
-    return out
-
-
-def _rows(db: Connection, key: int, numbers: set[int]) -> list[Row]:
-    rows: list[Row] = db.execute(
-        "SELECT file, path, edit_heat, long_heat, read_heat, name_weight FROM context_files"  # noqa: S608
-        f" WHERE project_id = ? AND file IN ({marks(len(numbers))})",
-        (key, *numbers),
-    ).fetchall()
-    return rows
+    return selection_store.on_branches(db, key, words, BRANCH) if words else {}
 
 
 def _score(out: Ranking, rows: Sequence[Scored], weights: Weights) -> None:

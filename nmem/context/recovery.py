@@ -7,10 +7,9 @@ happened: a summary by a model is not waited for.
 from __future__ import annotations
 
 from capture.clients.said import BEGIN, END
-from nmem.context import places, session_store
+from nmem.context import places, selection_store, session_store, store
 from nmem.context.dropped import passing
 from nmem.context.items import DROPPED, Item, subject
-from nmem.context.pinned import decided_in
 from nmem.episodes import open_ends, units
 from nmem.names import told
 from nmem.sanitize import quoted, whole
@@ -125,7 +124,7 @@ def _decided(db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row]
     """Questions answered, plans and notes; and the person's own words since the goal was set. Marked decisions are told
     by whether they hold."""
     out: list[Item] = []
-    marked = decided_in(db, unit.session_id)
+    marked = store.decided_in(db, unit.session_id)
     for number, (at, kind, _, content, _, _) in zip(reversed(ids), reversed(rows), strict=True):
         if at < unit.started_at or len(out) >= _DECIDED:
             break
@@ -164,7 +163,7 @@ def _files(db: Connection, unit: Unit, rows: Sequence[Row]) -> list[Item]:
     """The files that were worked on, the newest first, and which of them have changes since the last commit."""
     paths = open_ends.touched(row for row in rows if row[0] >= unit.started_at)
     newest = list(paths)[::-1]
-    root = places.root(db, 0, unit.session_id)
+    root = selection_store.root(db, 0, unit.session_id)
     best = sorted(newest, key=paths.__getitem__, reverse=True)
     return [
         Item(f"file/{path}", FILE, named + (CHANGED if paths[path] else ""),

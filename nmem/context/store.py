@@ -1,7 +1,7 @@
-"""What every hook asks: the session, its newest prompts, what it was told, what a person chose, what is known here.
+"""What every hook asks: the session and its prompts, what it was told, what a person chose, pinned and noted.
 
-Tables: sessions, prompts, injections, context_choices, context_learnings. Each prompt loads this module: what only
-selecting asks lies in `nmem.context.selection_store`.
+Tables: sessions, prompts, injections, context_choices, context_learnings, pins_everywhere. Each prompt loads this
+module: what only selecting asks lies in `nmem.context.selection_store`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     """Project, client, why it started, branch, folder, the project's name, its thread."""
     Learning = tuple[int, float, str, str, str, str, str, int, int, int]
     """Number, heat, phrases, names, words, files, what is told, whether it has a remedy, sessions, whether a skill."""
+    Marked = tuple[int, int, str]
+    """A note or a decision: its observation, its time in ms, and its words."""
 
 _PAGES = 128
 """Pages that SQLite keeps in memory while a hook selects: a hook reads most pages once, and fresh memory costs as much
@@ -274,4 +276,106 @@ def learnings(db: Connection, project_id: int) -> list[Learning]:
         " FROM context_learnings c JOIN learnings l ON l.id = c.learning_id"
         " WHERE c.project_id = ? AND l.state = 'open' ORDER BY c.heat DESC, c.learning_id",
         (project_id,),
+    ).fetchall()
+
+
+# pins and notes; CROSS JOIN: from the few rows that are marked to their sessions, not through every observation
+
+
+def pinned(db: Connection, project_id: int, most: int) -> list[str]:
+    """Ids of what is pinned or was chosen to be told, the newest first; brought into order here, which is cheaper."""
+    rows = db.execute(
+        "SELECT * FROM (SELECT 'episode/' || u.id, u.last_at FROM work_units u CROSS JOIN sessions s"
+        " ON s.id = u.session_id WHERE u.pinned = 1 AND s.project_id = ?1 ORDER BY u.last_at DESC LIMIT ?2)"
+        " UNION ALL SELECT 'thread/' || id, last_at FROM threads WHERE pinned = 1 AND project_id = ?1"
+        " UNION ALL SELECT * FROM (SELECT 'obs/' || o.id, o.at FROM observations o CROSS JOIN sessions s"
+        " ON s.id = o.session_id WHERE o.pinned = 1 AND s.project_id = ?1 ORDER BY o.at DESC LIMIT ?2)"
+        " UNION ALL SELECT item, at FROM context_choices WHERE project_id = ?1 AND choice IN ('include', 'pin')",
+        (project_id, most),
+    ).fetchall()
+    rows.sort(key=lambda row: (-row[1], row[0]))
+    return list(dict.fromkeys(row[0] for row in rows[:most]))
+
+
+def everywhere(db: Connection, but: int, most: int) -> list[tuple[str, str]]:
+    """Pins of other projects that are told in each, the newest first: id, name of the project.
+
+    None of a project from which something was taken since it was folded: it is told nothing itself.
+    """
+    return db.execute(
+        "SELECT e.item, p.name FROM pins_everywhere e JOIN projects p ON p.id = e.project_id"
+        " LEFT JOIN context_projects c ON c.project_id = e.project_id"
+        " WHERE e.project_id != ? AND coalesce(c.taken = c.known, 1) ORDER BY e.at DESC, e.item LIMIT ?",
+        (but, most),
+    ).fetchall()
+
+
+PINS = {"obs": "observations", "episode": "work_units", "thread": "threads"}
+"""Kinds whose rows carry their pin -> their tables."""
+
+
+def is_pinned(db: Connection, item: str) -> bool:
+    """Whether what is told everywhere still has its pin: taking that away ends it everywhere."""
+    kind, _, number = item.partition("/")
+    if kind in PINS:
+        row = db.execute(f"SELECT pinned FROM {PINS[kind]} WHERE id = ?", (int(number),)).fetchone()  # noqa: S608
+        return bool(row and row[0])
+    look = (
+        "SELECT 1 FROM pins_everywhere e JOIN context_choices c ON c.project_id = e.project_id AND c.item = e.item"
+        " WHERE e.item = ? AND c.choice = 'pin'"
+    )
+    return db.execute(look, (item,)).fetchone() is not None
+
+
+_SAID = {
+    "obs": "SELECT at, obs_type, content, file_path FROM observations WHERE id = ?",
+    "prompt": "SELECT at, source, content, NULL FROM prompts WHERE id = ?",
+    "learning": "SELECT 0, 'learning', coalesce(rule, title), NULL FROM learnings WHERE id = ?",
+}
+
+
+def said(db: Connection, kind: str, number: int) -> tuple[int, str, str, str | None] | None:
+    """An observation, a prompt or a learning: when, what it is, its words, its file; None where there is none."""
+    if kind not in _SAID:
+        return None
+    found: tuple[int, str, str, str | None] | None = db.execute(_SAID[kind], (number,)).fetchone()
+    return found
+
+
+_DECIDED = "CASE WHEN json_valid(o.metadata) THEN json_extract(o.metadata, '$.kind') END IS 'decision'"
+
+
+def notes(
+    db: Connection, project_id: int, *, decided: bool, thread_id: int | None = None
+) -> list[Marked]:  # fmt: skip
+    """The newest decisions that were marked in a project, or the newest other notes; `thread_id`: only of a thread."""
+    only = "" if thread_id is None else " AND s.id IN (SELECT session_id FROM session_threads WHERE thread_id = ?)"
+    return db.execute(
+        "SELECT o.id, o.at, o.content FROM observations o CROSS JOIN sessions s ON s.id = o.session_id"  # noqa: S608
+        f" WHERE o.obs_type = 'marker' AND s.project_id = ?{only} AND ({_DECIDED}) = {int(decided)}"
+        f" ORDER BY o.at DESC{', o.id DESC' if decided else ''} LIMIT 60",
+        (project_id, *(() if thread_id is None else (thread_id,))),
+    ).fetchall()
+
+
+def decided_in(db: Connection, session_id: str) -> set[int]:
+    """The observations of the decisions that were marked in a session."""
+    only = f"o.session_id = ? AND o.obs_type = 'marker' AND {_DECIDED}"
+    return {row[0] for row in db.execute(f"SELECT o.id FROM observations o WHERE {only}", (session_id,))}  # noqa: S608
+
+
+def marked_by_hand(db: Connection) -> set[str]:
+    """The markers that a person set, by their observations; an agent's are not logged."""
+    rows = db.execute("SELECT target FROM corrections WHERE kind = 'mark' AND undone_at IS NULL").fetchall()
+    return {row[0] for row in rows}
+
+
+def said_since(db: Connection, project_id: int, at: int) -> list[tuple[int, str, int]]:
+    """Decisions said in conversation after a time: when, in what words, and whether they say that something held."""
+    return db.execute(
+        "SELECT d.at, CASE WHEN d.wording != '' THEN d.wording ELSE substr(p.content, d.said_from + 1, d.said_to -"
+        " d.said_from) END, d.revises FROM said_decisions d CROSS JOIN sessions s ON s.id = d.session_id"
+        " JOIN prompts p ON p.id = d.prompt_id WHERE d.at > ? AND s.project_id = ? AND d.state != 'dismissed'"
+        " AND length(p.content) = d.said_size ORDER BY d.at DESC LIMIT 60",
+        (at, project_id),
     ).fetchall()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from nmem.context import asof, decide, episodes, history, keep
+from nmem.context import asof, decide, episodes, history, keep, selection_store
 from nmem.context.beginning import goes_on
 from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
 from nmem.context.choose import NAMES
@@ -210,7 +210,9 @@ def _told_newest(db: Connection, present: Present, names: Sequence[str], budget:
         (present.project_id, present.session_id, TOLD),
     ).fetchall()
     items = [Item(f"file/{path}", FILE, told(path), files=(path,), score=0.5) for path in names[:NAMES]]
-    items += [episodes.tell(row, present.at, 0.5, "newest") for row in episodes.units(db, [row[0] for row in rows])]
+    items += [
+        episodes.tell(row, present.at, 0.5, "newest") for row in selection_store.units(db, [row[0] for row in rows])
+    ]
     return packed(items, budget)
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from capture.storage import store
 from nmem import tables
-from nmem.context import asof, episodes, history
+from nmem.context import asof, episodes, history, selection_store
 from nmem.context.compose import compose
 from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item, tokens
 from nmem.context.places import Places
@@ -183,7 +183,7 @@ def _baseline(db: Connection, moment: Moment, places: Places) -> tuple[str, list
         " ORDER BY u.last_at DESC, u.id DESC LIMIT 1",
         (moment.project_id, moment.session_id),
     ).fetchone()
-    rows = episodes.units(db, [latest[0]]) if latest else []
+    rows = selection_store.units(db, [latest[0]]) if latest else []
     items = [episodes.tell_continued(db, row, moment.at, "the latest session") for row in rows]
     edited: dict[str, int] = {}
     for path, times in db.execute(
