@@ -1,4 +1,4 @@
-"""Reads the turns of a project's sessions (SQL): prompt, closing text and commits, and touched files.
+"""Reads the turns of a project's sessions: prompt, closing text and commits, and touched files.
 
 All that folding reads of the past is read here; a turn is whole once its session has gone on, stopped or fallen silent.
 """
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from sqlite3 import Connection
 
+from nmem.context import candidate_store
 from nmem.store import trace
-from nmem.store.trace import Gone
 
 SAID = 3000
 """Characters of the agent's words that count with a turn."""
@@ -67,20 +67,9 @@ class Past:
         return "/".join(map(str, (len(turns), sum(turn.prompt_id for turn in turns), *sums)))
 
 
-def project_ids(db: Connection) -> list[tuple[int, str]]:
-    """Every project and its name."""
-    return [(row[0], row[1]) for row in db.execute("SELECT id, name FROM projects ORDER BY id").fetchall()]
-
-
-def session_ids(db: Connection, project_id: int) -> list[str]:
-    """The project's sessions, in the order in which they began."""
-    rows = db.execute("SELECT id FROM sessions WHERE project_id = ? ORDER BY started_at, id", (project_id,))
-    return [row[0] for row in rows.fetchall()]
-
-
 def session(db: Connection, session_id: str, now: int, *, partly: bool = False) -> Past | None:
     """A session's turns, oldest first. `partly`: also the one that is still going on, as far as it has come."""
-    row = db.execute("SELECT branch, last_at, state FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    row = candidate_store.session(db, session_id)
     if row is None:
         return None
     branch, last_at, state = row
@@ -91,7 +80,7 @@ def session(db: Connection, session_id: str, now: int, *, partly: bool = False) 
 
 def sessions(db: Connection, project_id: int, now: int, *, partly: bool = False, without: str = "") -> Iterator[Past]:
     """The project's sessions that have turns; `without` leaves out one, the present one."""
-    for session_id in session_ids(db, project_id):
+    for session_id in candidate_store.session_ids(db, project_id):
         past = session(db, session_id, now, partly=partly) if session_id != without else None
         if past is not None and past.turns:
             yield past
@@ -103,20 +92,9 @@ def in_order(pasts: Sequence[Past]) -> list[tuple[Turn, Past]]:
 
 
 def _turns(db: Connection, session_id: str) -> list[Turn]:
-    turns = [
-        Turn(session_id, row[0], row[1], row[2], row[1])
-        for row in db.execute(
-            "SELECT id, at, content FROM prompts"
-            " WHERE session_id = ? AND source = 'user' AND agent_id IS NULL ORDER BY at, id",
-            (session_id,),
-        )
-    ]
+    turns = [Turn(session_id, number, at, text, at) for number, at, text in candidate_store.asked(db, session_id)]
     if turns:
-        for at, content in db.execute(
-            "SELECT at, content FROM prompts WHERE session_id = ? AND source = 'agent' AND agent_id IS NULL"
-            " AND kind IN ('closing', 'summary') ORDER BY at, id",
-            (session_id,),
-        ):
+        for at, content in candidate_store.answered(db, session_id):
             _holding(turns, at).said.append(content)
         _touched(db, session_id, turns)
         if trace.swept(db, session_id):
@@ -126,12 +104,7 @@ def _turns(db: Connection, session_id: str) -> list[Turn]:
 
 def _retold(db: Connection, session_id: str, turns: list[Turn]) -> None:
     """Turns whose words are forgotten speak in those of their episode: what it was about, and what came of it."""
-    told = {
-        first: (intent, summary) for first, intent, summary in db.execute(
-            "SELECT first_prompt_id, coalesce(title, intent), coalesce(summary, '') FROM work_units"
-            " WHERE session_id = ?", (session_id,),
-        )
-    }  # fmt: skip
+    told = candidate_store.stories(db, session_id)
     for turn in turns:
         intent, summary = told.get(turn.prompt_id, ("", ""))
         turn.prompt = turn.prompt or intent
@@ -141,19 +114,7 @@ def _retold(db: Connection, session_id: str, turns: list[Turn]) -> None:
 
 def _touched(db: Connection, session_id: str, turns: list[Turn]) -> None:
     """Files and commits, each in the turn that its time lies in."""
-    found = db.execute(
-        "SELECT at, obs_type, file_path, metadata, id FROM observations WHERE session_id = ?"
-        " AND (obs_type = 'git_commit' OR obs_type IN ('file_edit', 'file_write', 'file_read')"
-        " AND outcome != 'failed' AND NOT instr(coalesce(metadata, ''), '\"refused\":')) ORDER BY at, id",
-        (session_id,),
-    ).fetchall()
-    if trace.swept(db, session_id):
-        found += [
-            (one.at, one.obs_type, one.file_path, one.metadata, one.id) for one in trace.gone(db, session_id)
-            if one.obs_type == "git_commit" or (one.obs_type in (*_EDITS, "file_read") and _touches(one))
-        ]  # fmt: skip
-        found.sort(key=lambda row: (row[0], row[4]))
-    for at, kind, path, metadata, _ in found:
+    for at, kind, path, metadata, _ in candidate_store.touched(db, session_id):
         turn = _holding(turns, at)
         if kind == "git_commit":
             message = _message(metadata)
@@ -161,10 +122,6 @@ def _touched(db: Connection, session_id: str, turns: list[Turn]) -> None:
                 turn.commits.append(message)
         elif path:
             (turn.edited if kind in _EDITS else turn.read).append(path)
-
-
-def _touches(one: Gone) -> bool:
-    return one.outcome != "failed" and '"refused":' not in (one.metadata or "")
 
 
 def _message(metadata: str | None) -> str:

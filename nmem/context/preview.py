@@ -13,7 +13,7 @@ from sqlite3 import Connection
 from capture import clients
 from capture.storage.sessions import called_by
 from nmem import database
-from nmem.context import ask, asof, decide, history, keep, pinned, present, store, work
+from nmem.context import ask, asof, decide, keep, pinned, present, store, work
 from nmem.context.beginning import goes_on
 from nmem.context.candidates import gathered
 from nmem.context.compose import outward, packed
@@ -90,7 +90,7 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
     """The same on a connection; of a moment that is over, on one that is veiled (nmem.context.asof)."""
     present = _present(db, asked)
     if asked.as_of is not None:
-        _fold(db, present)
+        keep.refold_past(db, present.project_id, present.project, present.at, present.session_id)
     most = clients.most(present.client)
     goes = _goes_on(db, present)
     config = load() if asked.as_of is None else None
@@ -266,15 +266,6 @@ def _branch(db: Connection, project_id: int, at: int) -> str:
         (project_id, at),
     ).fetchone()
     return str(row[0] or "") if row else ""
-
-
-def _fold(db: Connection, present: Present) -> None:
-    """Candidates of the moment, of all sessions but the one that asks."""
-    pasts = list(history.sessions(db, present.project_id, present.at, partly=True, without=present.session_id))
-    db.execute("BEGIN")
-    keep.fold_into(db, pasts, present.project_id, present.project)
-    keep.keep_learnings(db, present.at, present.project_id)
-    db.execute("COMMIT")
 
 
 def _silent(db: Connection, present: Present, found: list[Item], goes: str) -> str:

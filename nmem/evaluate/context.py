@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from nmem.context import asof, decide, episodes, history, keep, selection_store
+from nmem.context import asof, candidate_store, decide, episodes, keep, selection_store
 from nmem.context.beginning import goes_on
 from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
 from nmem.context.choose import NAMES
@@ -96,7 +96,7 @@ def moments(db: Connection, project: str = "") -> list[Moment]:
     """Every session with an edit after its first prompt, but its project's first."""
     return [
         moment
-        for number, title in history.project_ids(db)
+        for number, title in candidate_store.project_ids(db)
         if not project or project in _called(db, number, title)
         for moment in _of_project(db, number, title)
     ]
@@ -110,7 +110,7 @@ def _called(db: Connection, number: int, title: str) -> tuple[str, ...]:
 def _of_project(db: Connection, number: int, title: str) -> Iterator[Moment]:
     places = Places(title)
     edits: dict[str, list[tuple[int, str]]] = {}
-    sessions = history.session_ids(db, number)
+    sessions = candidate_store.session_ids(db, number)
     for each in sessions:
         rows = db.execute(
             f"SELECT at, file_path, {_EDITS} FROM observations WHERE session_id = ? AND file_path IS NOT NULL"  # noqa: S608
@@ -156,12 +156,7 @@ def replayed(path: str, asked: Sequence[Moment], budget: int | None = None) -> I
 def as_it_was(db: Connection, moment: Moment) -> list[Past]:
     """Bring a veiled database to a moment and make its candidates; the project's sessions as they were."""
     asof.move(db, moment.at)
-    pasts = list(history.sessions(db, moment.project_id, moment.at, partly=True, without=moment.session_id))
-    db.execute("BEGIN")
-    keep.fold_into(db, pasts, moment.project_id, moment.project)
-    keep.keep_learnings(db, moment.at, moment.project_id)
-    db.execute("COMMIT")
-    return pasts
+    return keep.refold_past(db, moment.project_id, moment.project, moment.at, moment.session_id)
 
 
 def told_at(db: Connection, moment: Moment) -> tuple[Decision, Decision]:
@@ -188,8 +183,7 @@ def present_of(moment: Moment, prompt: str) -> Present:
 
 def _newest(db: Connection, moment: Moment, pasts: Sequence[Past]) -> list[str]:
     """What the newest sessions touched, newest session first."""
-    roots = db.execute("SELECT roots FROM context_projects WHERE project_id = ?", (moment.project_id,)).fetchone()
-    places = Places(moment.project, roots=roots[0].split("\n") if roots and roots[0] else ())
+    places = Places(moment.project, roots=selection_store.roots(db, moment.project_id))
     out: dict[str, None] = {}
     sessions = 0
     for past in reversed(pasts):

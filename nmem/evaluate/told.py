@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from capture.storage import store
 from nmem import tables
-from nmem.context import asof, episodes, history, selection_store
+from nmem.context import asof, candidate_store, episodes, selection_store
 from nmem.context.compose import compose
 from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item, tokens
 from nmem.context.places import Places
@@ -204,7 +204,7 @@ def _baseline(db: Connection, moment: Moment, places: Places) -> tuple[str, list
 def _places(db: Connection, number: int, name: str) -> Places:
     """The checkouts of a project, over all of its history."""
     out = Places(name)
-    for session_id in history.session_ids(db, number):
+    for session_id in candidate_store.session_ids(db, number):
         rows = db.execute(
             "SELECT DISTINCT file_path FROM main.observations WHERE session_id = ? AND file_path IS NOT NULL",
             (session_id,),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nmem.context import fold, history, keep
+from nmem.context import candidate_store, fold, history, keep
 from nmem.context.places import Places
 from nmem.context.rank import rank
 from nmem.store.schema.context import CANDIDATES
@@ -25,7 +25,7 @@ PROJECT = (1, "shop")
 def tables(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
     """The candidates as rows; heats rounded, what says how far it has come left out."""
     out: dict[str, list[tuple[Any, ...]]] = {}
-    for table in keep.TABLES:
+    for table in candidate_store.TABLES:
         rows = db.execute(f"SELECT * FROM {table} WHERE project_id = 1").fetchall()
         out[table] = sorted(tuple(round(each, 9) if isinstance(each, float) else each for each in row) for row in rows)
     counts = db.execute("SELECT sessions, turns, files, roots, upto_at, upto_prompt FROM context_projects")
