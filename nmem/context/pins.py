@@ -1,4 +1,4 @@
-"""Pins observations, episodes, threads, prompts and learnings, and records a person's markers (SQL); with undo.
+"""Pins observations, episodes, threads, prompts and learnings, and records a person's markers; with undo.
 
 Observations, episodes and threads carry their pin; of a prompt or a learning it is the project's choice for its
 context. Pinned things come first in searches, and always into what sessions are told. A pin may be told in every
@@ -7,13 +7,12 @@ project: the table `pins_everywhere` names it, for as long as it is pinned.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem import marks
+from nmem.context import review_store, store
 from nmem.context.pinned import PINNED
 from nmem.errors import NmemError
 from nmem.search import refresh
@@ -24,15 +23,6 @@ PIN, UNPIN, MARK = "pin", "unpin", "mark"
 EVERYWHERE, HERE = "everywhere", "here"
 KINDS = (PIN, UNPIN, MARK, EVERYWHERE, HERE)
 """Of corrections; the target is the id: obs/12, prompt/5, thread/4, learning/2."""
-_COLUMNS = {"obs": "observations", "thread": "threads"}
-_PINNED = {**_COLUMNS, "episode": "work_units"}
-_PROJECTS = {
-    "obs": "SELECT s.project_id FROM observations o JOIN sessions s ON s.id = o.session_id WHERE o.id = ?",
-    "episode": "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?",
-    "thread": "SELECT project_id FROM threads WHERE id = ?",
-    "prompt": "SELECT s.project_id FROM prompts p JOIN sessions s ON s.id = p.session_id WHERE p.id = ?",
-    "learning": "SELECT project_id FROM learnings WHERE id = ?",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,45 +39,41 @@ class _Pin:
 
     def state(self) -> int | str | None:
         """What is there: of a column 0 or 1, of a choice its word or nothing. Raises NmemError for what is gone."""
-        if self.kind in _COLUMNS:
-            sql = f"SELECT pinned FROM {_COLUMNS[self.kind]} WHERE id = ?"  # noqa: S608 -- our names
-            row = self.db.execute(sql, (self.number,)).fetchone()
-            if row is None:
+        if self.kind in store.PINS:
+            state = store.pin_of(self.db, self.kind, self.number)
+            if state is None:
                 raise NmemError(f"there is no {self.target}")
-            return int(row[0])
-        row = self.db.execute(
-            "SELECT choice FROM context_choices WHERE project_id = ? AND item = ?", (self._project(), self.target)
-        ).fetchone()
-        return str(row[0]) if row else None
+            return state
+        return review_store.choice(self.db, _project(self.db, self.target), self.target)
 
     def put(self, state: int | str | None, now: int) -> None:
         """Make it so."""
-        if self.kind in _COLUMNS:
-            sql = f"UPDATE {_COLUMNS[self.kind]} SET pinned = ? WHERE id = ?"  # noqa: S608 -- our names
-            self.db.execute(sql, (state, self.number))
-        elif state is None:
-            self.db.execute(
-                "DELETE FROM context_choices WHERE project_id = ? AND item = ?", (self._project(), self.target)
-            )
+        if self.kind in store.PINS:
+            review_store.put_pin(self.db, self.kind, self.number, int(state or 0))
         else:
-            self.db.execute(
-                "INSERT OR REPLACE INTO context_choices (project_id, item, choice, at) VALUES (?, ?, ?, ?)",
-                (self._project(), self.target, state, now),
-            )
+            said = None if state is None else str(state)
+            review_store.put_choice(self.db, _project(self.db, self.target), self.target, said, now)
 
     def on(self) -> int | str:
         """What a pin is here."""
-        return 1 if self.kind in _COLUMNS else PINNED
+        return 1 if self.kind in store.PINS else PINNED
 
     def off(self) -> int | None:
         """What no pin is here."""
-        return 0 if self.kind in _COLUMNS else None
+        return 0 if self.kind in store.PINS else None
 
-    def _project(self) -> int:
-        row = self.db.execute(_PROJECTS[self.kind], (self.number,)).fetchone()
-        if row is None:
-            raise NmemError(f"there is no {self.target}")
-        return int(row[0])
+
+def _project(db: Connection, target: str) -> int:
+    found = review_store.project_of(db, target)
+    if found is None:
+        raise NmemError(f"there is no {target}")
+    return found
+
+
+def _pin_of(db: Connection, kind: str, number: int) -> _Pin:
+    if kind not in review_store.PROJECTS:
+        raise NmemError(f"a {kind} cannot be pinned: obs/12, prompt/5, episode/3, thread/4 and learning/2 can")
+    return _Pin(db, kind, number)
 
 
 def pin(db: Connection, kind: str, number: int, pinned: bool, now: int) -> None:
@@ -97,9 +83,7 @@ def pin(db: Connection, kind: str, number: int, pinned: bool, now: int) -> None:
 
         corrections.pin(db, number, pinned, now)
         return
-    if kind not in _PROJECTS:
-        raise NmemError(f"a {kind} cannot be pinned: obs/12, prompt/5, episode/3, thread/4 and learning/2 can")
-    one = _Pin(db, kind, number)
+    one = _pin_of(db, kind, number)
     with transaction(db):
         before = one.state()
         if (before == one.on()) == pinned:
@@ -118,30 +102,18 @@ def everywhere(db: Connection, kind: str, number: int, on: bool, now: int) -> No
     if on and not is_pinned(db, kind, number):
         with together():
             pin(db, kind, number, True, now)
-            if not told_everywhere(db, target):
+            if not review_store.told_everywhere(db, target):
                 _spread(db, kind, number, on=True, now=now)
         return
-    if told_everywhere(db, target) == on:
+    if review_store.told_everywhere(db, target) == on:
         raise NmemError(f"{target} is told in {'every project' if on else 'its own project alone'} already")
     _spread(db, kind, number, on=on, now=now)
 
 
 def is_pinned(db: Connection, kind: str, number: int) -> bool:
     """Whether something is pinned. Raises NmemError for what is gone or cannot be pinned."""
-    if kind == "episode":
-        row = db.execute("SELECT pinned FROM work_units WHERE id = ?", (number,)).fetchone()
-        if row is None:
-            raise NmemError(f"there is no episode/{number}")
-        return bool(row[0])
-    if kind not in _PROJECTS:
-        raise NmemError(f"a {kind} cannot be pinned: obs/12, prompt/5, episode/3, thread/4 and learning/2 can")
-    one = _Pin(db, kind, number)
+    one = _pin_of(db, kind, number)
     return one.state() == one.on()
-
-
-def told_everywhere(db: Connection, target: str) -> bool:
-    """Whether a pin is told in every project, while it is pinned."""
-    return db.execute("SELECT 1 FROM pins_everywhere WHERE item = ?", (target,)).fetchone() is not None
 
 
 def _spread(db: Connection, kind: str, number: int, *, on: bool, now: int) -> None:
@@ -154,19 +126,9 @@ def _spread(db: Connection, kind: str, number: int, *, on: bool, now: int) -> No
 def _put_everywhere(db: Connection, target: str, at: int | None) -> None:
     """Keep that a pin is told everywhere since a time; None: it is not."""
     if at is None:
-        db.execute("DELETE FROM pins_everywhere WHERE item = ?", (target,))
-        return
-    kind, _, number = target.partition("/")
-    row = db.execute(_PROJECTS[kind], (int(number),)).fetchone()
-    if row is None:
-        raise NmemError(f"there is no {target}")
-    db.execute("INSERT OR REPLACE INTO pins_everywhere (item, project_id, at) VALUES (?, ?, ?)", (target, row[0], at))
-
-
-def pinned(db: Connection, kind: str, numbers: Sequence[int]) -> set[int]:
-    """Which of some observations, episodes or threads are pinned."""
-    sql = f"SELECT id FROM {_PINNED[kind]} WHERE pinned AND id IN (SELECT value FROM json_each(?))"  # noqa: S608
-    return {row[0] for row in db.execute(sql, (json.dumps(list(numbers)),))}
+        review_store.take_home(db, target)
+    else:
+        review_store.put_everywhere(db, target, _project(db, target), at)
 
 
 def marked(db: Connection, marker: marks.Marker, now: int) -> None:
@@ -197,10 +159,9 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
     kind, _, number = entry.target.partition("/")
     if entry.kind == MARK:
         refresh.leaving(db, "observations", [int(number)])
-        gone = db.execute("DELETE FROM observations WHERE id = ? AND obs_type = 'marker'", (int(number),)).rowcount
-        return "" if gone else "it is gone already"
+        return "" if review_store.remove_marker(db, int(number)) else "it is gone already"
     if entry.kind in (EVERYWHERE, HERE):
-        if told_everywhere(db, entry.target) != entry.payload.get("after"):
+        if review_store.told_everywhere(db, entry.target) != entry.payload.get("after"):
             return "a later choice replaced this one and is kept"
         _put_everywhere(db, entry.target, now if entry.before.get("state") else None)
         return ""

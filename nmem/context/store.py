@@ -314,12 +314,17 @@ PINS = {"obs": "observations", "episode": "work_units", "thread": "threads"}
 """Kinds whose rows carry their pin -> their tables."""
 
 
+def pin_of(db: Connection, kind: str, number: int) -> int | None:
+    """1 or 0 for something that carries its own pin; None for what is gone."""
+    row = db.execute(f"SELECT pinned FROM {PINS[kind]} WHERE id = ?", (number,)).fetchone()  # noqa: S608
+    return int(row[0]) if row else None
+
+
 def is_pinned(db: Connection, item: str) -> bool:
     """Whether what is told everywhere still has its pin: taking that away ends it everywhere."""
     kind, _, number = item.partition("/")
     if kind in PINS:
-        row = db.execute(f"SELECT pinned FROM {PINS[kind]} WHERE id = ?", (int(number),)).fetchone()  # noqa: S608
-        return bool(row and row[0])
+        return bool(pin_of(db, kind, int(number)))
     look = (
         "SELECT 1 FROM pins_everywhere e JOIN context_choices c ON c.project_id = e.project_id AND c.item = e.item"
         " WHERE e.item = ? AND c.choice = 'pin'"

@@ -1,8 +1,8 @@
 """Evaluates context: does it name a file that the session edits later? Replayed without the future (SQL).
 
 Each session with an edit that is not its project's first is a moment: its first prompt. The database is veiled as it
-stood then (nmem.context.asof), folded anew, and asked what the session would have been told, at its start and at the
-prompt. The baseline names what the newest five sessions touched, newest first.
+stood then (nmem.context.review_store), folded anew, and asked what the session would have been told, at its start
+and at the prompt. The baseline names what the newest five sessions touched, newest first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from nmem.context import asof, candidate_store, decide, episodes, keep, selection_store
+from nmem.context import candidate_store, decide, episodes, keep, review_store, selection_store
 from nmem.context.beginning import goes_on
 from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
 from nmem.context.choose import NAMES
@@ -71,7 +71,7 @@ def evaluate(
     Without a budget tokens are those of at most twenty names a context; with one, those of whole texts packed into it,
     the baseline's too. Raises NmemError when there is nothing to replay.
     """
-    with asof.opened(path) as db:
+    with review_store.as_of(path) as db:
         asked = moments(db, project)
     if not asked:
         raise NmemError("no session is left to replay: it takes a project with two sessions, the later with an edit")
@@ -133,7 +133,7 @@ def _of_project(db: Connection, number: int, title: str) -> Iterator[Moment]:
 
 def replayed(path: str, asked: Sequence[Moment], budget: int | None = None) -> Iterator[Outcome]:
     """What would have been told at each moment."""
-    with asof.opened(path) as db:
+    with review_store.as_of(path) as db:
         for moment in asked:
             pasts = as_it_was(db, moment)
             newest = _newest(db, moment, pasts)
@@ -155,7 +155,7 @@ def replayed(path: str, asked: Sequence[Moment], budget: int | None = None) -> I
 
 def as_it_was(db: Connection, moment: Moment) -> list[Past]:
     """Bring a veiled database to a moment and make its candidates; the project's sessions as they were."""
-    asof.move(db, moment.at)
+    review_store.move(db, moment.at)
     return keep.refold_past(db, moment.project_id, moment.project, moment.at, moment.session_id)
 
 

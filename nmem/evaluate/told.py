@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from capture.storage import store
 from nmem import tables
-from nmem.context import asof, candidate_store, episodes, selection_store
+from nmem.context import candidate_store, episodes, review_store, selection_store
 from nmem.context.compose import compose
 from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item, tokens
 from nmem.context.places import Places
@@ -91,7 +91,7 @@ def evaluate(
 ) -> dict[str, Any]:  # fmt: skip
     """The figures over a database, those of the baseline, and `by` project. Raises NmemError without any moment."""
     rows: list[tuple[str, bool, Scored, Scored]] = []
-    with asof.opened(path) as db:
+    with review_store.as_of(path) as db:
         asked = moments(db, project, count, seed)
         if not asked:
             raise NmemError(f"no session is left to replay: it takes a project with more than {_EARLIER} sessions")
