@@ -2,8 +2,8 @@
 
 Each compaction of the database is a moment. The memory is veiled as it stood then (nmem.context.review_store) and
 asked what the session is told right after it; then at each prompt, edit and command up to the next compaction. What a
-later call touches of what the summary dropped was needed: the figures say how much of that had been told by then. The baseline
-tells what was going on without a look at the summary and without checks that passed, and gives nothing back.
+later call touches of what the summary dropped was needed: the figures say how much of that had been told by then. The
+baseline tells what was going on without a look at the summary and without checks that passed, and gives nothing back.
 """
 
 from __future__ import annotations
