@@ -9,14 +9,13 @@ import os
 
 from nmem.context import known, pinned, places, selection_store, work
 from nmem.context.alike import speaking
-from nmem.context.choose import AT_START, ECHOED, NAMES, SPOKEN, choose, echo, named, spoken
 from nmem.context.continuing import chosen_thread, continued
 from nmem.context.episodes import edited, last_work, related
 from nmem.context.items import EPISODE, FILE, PIN, THREAD, Item, file_told, tokens
 from nmem.context.pinned import heed, heeded
 from nmem.context.pointing import latest
 from nmem.context.quiet import quiet
-from nmem.context.rank import FEATURES, rank
+from nmem.context.rank import AT_START, ECHOED, FEATURES, NAMES, SPOKEN, choose, echo, named, rank, spoken
 from nmem.names import told
 from nmem.retrieval.terms import file_like, mentions
 from nmem.threads.leaning import of_a_branch

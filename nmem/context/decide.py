@@ -72,7 +72,7 @@ def start(
     resumed = source in RESUMED
     news = places.restructured(db, present, resumed=resumed)
     if resumed:
-        from nmem.context.beginning import meanwhile  # on use: start-up stays short
+        from nmem.context.episodes import meanwhile  # on use: start-up stays short
 
         out = Decision("the session is resumed")
         pinned.heed(db, present)

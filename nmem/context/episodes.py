@@ -1,4 +1,4 @@
-"""Describes past episodes for a session's context: those related to its prompt, and the one it continues.
+"""Describes past episodes for a session's context: those related to its prompt, the one it continues, others meanwhile.
 
 On the hook's path. An episode is told as knowledge: what it was about and when, what was decided or found out in the
 agent's own closing words, what stood in the way, and how it ended. Files are named apart, each with its reason.
@@ -6,6 +6,7 @@ agent's own closing words, what stood in the way, and how it ended. Files are na
 
 from __future__ import annotations
 
+from capture.jsonio import BadJson, loads
 from nmem import names
 from nmem.context import places, selection_store, settled
 from nmem.context.alike import alike
@@ -15,6 +16,8 @@ from nmem.episodes.text import words as plain
 from nmem.retrieval.terms import ago, texts
 from nmem.retrieval.words import words
 from nmem.sanitize import quoted, whole
+from nmem.threads.config import TRUNKS
+from nmem.threads.continuity import CHOSEN, proposed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,8 +174,6 @@ def _committed(stored: str | None, about: str) -> str:
 
 
 def _loaded(stored: str | None) -> object:
-    from capture.jsonio import BadJson, loads  # on use: start-up stays short
-
     try:
         return loads(stored or "[]")
     except BadJson:
@@ -300,10 +301,46 @@ def headline(text: str) -> str:
 
 def outcome(stored: str | None) -> str:
     """How an episode ended, in words, from what is stored of it."""
-    from capture.jsonio import BadJson, loads  # on use: start-up stays short
-
-    try:
-        found = loads(stored or "{}")
-    except BadJson:
-        return ""
+    found = _loaded(stored or "{}")
     return open_ends.told(found) if isinstance(found, dict) else ""
+
+
+# what is told at a start: nobody has asked for anything yet. What was worked on last in a project is, seven times in
+# eight, not what the next session is about, and the prompt that follows in a moment selects better. So without a sign
+# nothing but pins is told; but a session that is resumed still knows what it was at
+
+SESSIONS = 60
+"""The newest sessions of a project among which one on the same branch is looked for."""
+
+
+def goes_on(db: Connection, present: Present) -> str:
+    """What says that a session goes on with earlier work, in words; empty when nothing does."""
+    if proposed(db, present.session_id, present.at)[1] == CHOSEN:
+        return "the thread was chosen"
+    where = present.project_id, present.session_id, present.branch
+    if present.branch and present.branch not in TRUNKS and selection_store.worked_on(db, *where, SESSIONS):
+        return f"earlier work on branch {present.branch}"
+    return ""
+
+
+def meanwhile(db: Connection, present: Present) -> list[Item]:
+    """Episodes of other sessions that edited this one's files since it last spoke, the newest first."""
+    mine = set(present.hot_files)
+    _, left, _ = selection_store.spoke(db, present.session_id)
+    if left is None or not mine:
+        return []
+    found = selection_store.since(db, present.project_id, present.session_id, left, SESSIONS)
+    shared = {number: files for number, hot in found if (files := _edited_of(hot, mine))}
+    rows = selection_store.units(db, list(shared)[:MOST]) if shared else []
+    return [
+        tell(row, present.at, 0.8, f"it edited {shared[row[0]][0]} while this session was away",
+             unsaid=present.unsaid, files=shared[row[0]])
+        for row in sorted(rows, key=lambda row: row[2], reverse=True)
+    ]  # fmt: skip
+
+
+def _edited_of(hot: str, mine: set[str]) -> tuple[str, ...]:
+    """Which of a session's files another episode edited, by what is counted of it."""
+    found = _loaded(hot)
+    each = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return tuple(str(one["path"]) for one in each if one.get("edits") and one.get("path") in mine)

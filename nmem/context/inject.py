@@ -1,6 +1,6 @@
 """Decides, records and returns what a hook tells a session. On the hook's path.
 
-When a session starts: what is known without a prompt (nmem.context.beginning), and that the memory can be asked
+When a session starts: what is known without a prompt (nmem.context.episodes), and that the memory can be asked
 (nmem.context.ask). At its first prompt, and at one that
 opens another episode: what the prompt selects and the session has not been told yet; at any other prompt, the learnings
 that it runs into alone. After a compaction or a clear: what was going on. Whatever is late, off, kept back or told
@@ -166,7 +166,7 @@ def _begun(db: Connection, event: Event, config: Config, present: Present, most:
             return made
         if made.unsound:
             _count(db, UNSOUND)
-    from nmem.context.beginning import goes_on  # on use: start-up stays short
+    from nmem.context.episodes import goes_on  # on use: start-up stays short
 
     goes = "" if event.source in decide.RESUMED else goes_on(db, present)
     return decide.start(db, present, config, config.start_tokens, most, goes, event.source or "")

@@ -14,10 +14,10 @@ from capture import clients
 from capture.storage.sessions import called_by
 from nmem import database
 from nmem.context import ask, decide, keep, pinned, present, review_store, store, work
-from nmem.context.beginning import goes_on
 from nmem.context.candidates import gathered
 from nmem.context.compose import outward, packed
 from nmem.context.config import Config, load
+from nmem.context.episodes import goes_on
 from nmem.context.items import FILE, NEXT, Item, subject, tokens
 from nmem.context.present import Present
 from nmem.context.quiet import quiet

@@ -13,15 +13,15 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
 from nmem.context import candidate_store, decide, episodes, keep, review_store, selection_store
-from nmem.context.beginning import goes_on
 from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
-from nmem.context.choose import NAMES
 from nmem.context.compose import compose, packed
 from nmem.context.decide import Decision
+from nmem.context.episodes import goes_on
 from nmem.context.history import Past
 from nmem.context.items import FILE, Item, tokens
 from nmem.context.places import Places
 from nmem.context.present import Present
+from nmem.context.rank import NAMES
 from nmem.errors import NmemError
 from nmem.names import told
 from nmem.retrieval.terms import base, mentions

@@ -17,9 +17,8 @@ from math import exp
 
 from capture import paths
 from nmem.context import review_store
-from nmem.context.choose import choose
 from nmem.context.items import tokens
-from nmem.context.rank import FEATURES, PROMPT, Ranking, rank
+from nmem.context.rank import FEATURES, PROMPT, Ranking, choose, rank
 from nmem.evaluate.context import Moment, as_it_was, moments
 
 Weights = tuple[float, ...]
