@@ -13,9 +13,8 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem import database
-from nmem.context import candidate_store, history
-from nmem.context.fold import RULES, Folder
-from nmem.context.history import Past
+from nmem.context import candidate_store
+from nmem.context.fold import RULES, Folder, Past, in_order, session, sessions
 from nmem.context.known import fact
 from nmem.learn import kinds, read, rules, warnings
 from nmem.learn.kinds import skills
@@ -56,7 +55,7 @@ def newest(db: Connection, some: Sequence[str], now: int, stopped: Callable[[], 
         if candidate_store.begun(db, project_id) or told_of != RULES or taken != known or stopped():
             continue
         mine = set(some).intersection(candidate_store.session_ids(db, project_id))
-        pasts = [past for each in some if each in mine and (past := history.session(db, each, now)) is not None]
+        pasts = [past for each in some if each in mine and (past := session(db, each, now)) is not None]
         if pasts:
             folded += _add(db, Folder(db, project_id, name), pasts, stopped)
     return folded
@@ -68,7 +67,7 @@ def keep(db: Connection, project_id: int, name: str, now: int, stopped: Callable
     if told_of != RULES or taken != known:
         return refold(db, project_id, name, now)
     some = candidate_store.changed(db, project_id)
-    changed = [past for each in some if (past := history.session(db, each, now)) is not None]
+    changed = [past for each in some if (past := session(db, each, now)) is not None]
     if not changed:
         return 0
     folder = Folder(db, project_id, name)
@@ -83,14 +82,14 @@ def refold(db: Connection, project_id: int, name: str, now: int) -> int:
         db, project_id, RULES
     )  # what is taken away from here on asks for another time
     with closing(candidate_store.empty()) as beside:
-        count = fold_into(beside, list(history.sessions(db, project_id, now)), project_id, name)
+        count = fold_into(beside, list(sessions(db, project_id, now)), project_id, name)
         candidate_store.put_in_place(db, beside, project_id, taken)
     return count
 
 
 def refold_past(db: Connection, project_id: int, name: str, at: int, without: str) -> list[Past]:
     """Make the candidates of a veiled moment, of all sessions but one: these as they were."""
-    pasts = list(history.sessions(db, project_id, at, partly=True, without=without))
+    pasts = list(sessions(db, project_id, at, partly=True, without=without))
     database.one_moment(db)
     fold_into(db, pasts, project_id, name)
     keep_learnings(db, at, project_id)
@@ -101,7 +100,7 @@ def refold_past(db: Connection, project_id: int, name: str, at: int, without: st
 def fold_into(db: Connection, pasts: list[Past], project_id: int, name: str) -> int:
     """Fold whole sessions into empty tables; how many turns. Joins the caller's transaction."""
     folder = Folder(db, project_id, name)
-    turns = history.in_order(pasts)
+    turns = in_order(pasts)
     for turn, past in turns:
         folder.turn(turn, past)
     folder.store(pasts)
@@ -121,7 +120,7 @@ def _add(db: Connection, folder: Folder, changed: list[Past], stopped: Callable[
     """Fold the new turns of sessions, some at a time."""
     new = [Past(past.session_id, past.branch, past.last_at, past.turns[folder.counted(past.session_id).turns :], False)
            for past in changed]  # fmt: skip
-    turns = history.in_order(new)
+    turns = in_order(new)
     whole = {past.session_id: past for past in changed}
     with_turns = {turn.session_id for turn, _ in turns}
     rest = [past for past in changed if past.session_id not in with_turns]

@@ -17,7 +17,7 @@ from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
 from nmem.context.compose import compose, packed
 from nmem.context.decide import Decision
 from nmem.context.episodes import goes_on
-from nmem.context.history import Past
+from nmem.context.fold import Past
 from nmem.context.items import FILE, Item, tokens
 from nmem.context.places import Places
 from nmem.context.present import Present

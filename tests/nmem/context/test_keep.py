@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nmem.context import candidate_store, fold, history, keep
+from nmem.context import candidate_store, fold, keep
+from nmem.context.fold import SILENT, sessions
 from nmem.context.places import Places
 from nmem.context.rank import rank
 from nmem.store.schema.context import CANDIDATES
@@ -37,7 +38,7 @@ def scratch(db: sqlite3.Connection, now: int = LATE) -> dict[str, list[tuple[Any
     """What folding everything at once makes."""
     beside = sqlite3.connect(":memory:", isolation_level=None)
     beside.executescript(CANDIDATES)
-    keep.fold_into(beside, list(history.sessions(db, 1, now)), *PROJECT)
+    keep.fold_into(beside, list(sessions(db, 1, now)), *PROJECT)
     return tables(beside)
 
 
@@ -88,7 +89,7 @@ def test_a_killed_session_is_folded_once_it_is_silent(record: Recorded) -> None:
     record.begin("killed").user("change the tax").edit("src/tax.py")
     record.db.execute("UPDATE sessions SET state = 'working'")
     assert keep.keep_all(record.db, record.at + MINUTE) == 0
-    assert keep.keep_all(record.db, record.at + history.SILENT + MINUTE) == 1
+    assert keep.keep_all(record.db, record.at + SILENT + MINUTE) == 1
 
 
 def test_older_sessions_that_come_later_are_put_in_their_place(record: Recorded) -> None:
