@@ -7,7 +7,6 @@ whatever the size of the project. The same turns give the same tables, in howeve
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,16 +17,21 @@ from sqlite3 import Connection
 
 from nmem.context import candidate_store
 from nmem.context.candidate_store import Candidates, pack, unpack
-from nmem.context.places import Places
+from nmem.context.places import Places, absolute, forward, noise
 from nmem.context.rank import LONG, PLAIN, SHORT
 from nmem.retrieval.terms import base, branch_terms, name_terms, terms
 from nmem.store import trace
+from nmem.text import json_object
 
 SAID = 3000
 """Characters of the agent's words that count with a turn."""
 SILENT = 30 * 60_000
 """After this long without a word, a turn that was not ended is over."""
 _EDITS = ("file_edit", "file_write")
+_LEAST = 2
+"""Paths that must agree before a prefix is believed to be a checkout."""
+_SHALLOW = 3
+"""A shared prefix of no more folders than this says nothing."""
 
 
 @dataclass(slots=True)
@@ -134,11 +138,7 @@ def _touched(db: Connection, session_id: str, turns: list[Turn]) -> None:
 
 def _message(metadata: str | None) -> str:
     """The message of a commit."""
-    try:
-        found = json.loads(metadata or "{}")
-    except ValueError:
-        return ""
-    commit = found.get("commit") if isinstance(found, dict) else None
+    commit = json_object(metadata).get("commit")
     return str(commit.get("message") or "") if isinstance(commit, dict) else ""
 
 
@@ -147,6 +147,71 @@ def _holding(turns: list[Turn], at: int) -> Turn:
     held = turns[max(0, bisect_right(turns, at, key=attrgetter("at")) - 1)]
     held.end = max(held.end, at)
     return held
+
+
+class Checkouts(Places):
+    """The checkouts of one project, learned in the order of time.
+
+    Each checkout's root is found by votes: a prefix gets a vote from every path whose rest is a file that the project
+    is known to have; else by the project's own name among the folders.
+    """
+
+    def learn(self, paths: Iterable[str]) -> None:
+        """Find the checkouts that paths lie in, and remember the files."""
+        loose = []
+        for path in sorted({forward(path) for path in paths}):
+            if noise(path):
+                continue
+            name = self.inside(path) if absolute(path) else path
+            if name is None:
+                loose.append(path)
+            else:
+                self.known.add(name)
+        while loose and (root := self._root(loose)) is not None:
+            self.roots.append(root)
+            self.known.update(path[len(root) + 1 :] for path in loose if path.startswith(root + "/"))
+            loose = [path for path in loose if not path.startswith(root + "/")]
+
+    def _root(self, paths: list[str]) -> str | None:
+        """The prefix that most paths agree on."""
+        return self._voted(paths) or self._named(paths) or self._common(paths)
+
+    def _voted(self, paths: list[str]) -> str | None:
+        votes: dict[str, int] = {}
+        for path in paths:
+            at = path.find("/", 1)
+            while at >= 0:
+                if path[at + 1 :] in self.known:
+                    votes[path[:at]] = votes.get(path[:at], 0) + 1
+                at = path.find("/", at + 1)
+        root = max(votes, key=lambda one: (votes[one], len(one)), default=None)
+        return root if root is not None and votes[root] >= _LEAST else None
+
+    def _named(self, paths: list[str]) -> str | None:
+        """The folder with the project's name, or one that begins with it, that holds most of the paths."""
+        held: dict[tuple[str, bool, int], int] = {}
+        for path in paths:
+            parts = path.split("/")
+            for depth, part in enumerate(parts[:-1], 1):
+                low = part.lower()
+                exact = low == self.name
+                if exact or (low.startswith(self.name) and not low[len(self.name)].isalnum()):
+                    key = ("/".join(parts[:depth]), exact, -depth if exact else depth)
+                    held[key] = held.get(key, 0) + 1
+        if not held:
+            return None
+        (root, _, _), count = max(held.items(), key=lambda item: (item[1], item[0][1:]))
+        return root if count * 2 >= len(paths) else None
+
+    def _common(self, paths: list[str]) -> str | None:
+        """What all paths share, where no checkout is known at all."""
+        if self.roots or len(paths) < _LEAST:
+            return None
+        first, last = min(paths).split("/")[:-1], max(paths).split("/")[:-1]
+        shared = 0
+        while shared < min(len(first), len(last)) and first[shared] == last[shared]:
+            shared += 1
+        return "/".join(first[:shared]) if shared > _SHALLOW else None
 
 
 # counting
@@ -176,7 +241,7 @@ class Folder:
     def __init__(self, db: Connection, project_id: int, name: str) -> None:
         self.tables = Candidates(db, project_id, RULES)
         self._before = self.tables.files
-        self.places = Places(name, (path for _, path in self.tables.paths()), self.tables.roots)
+        self.places = Checkouts(name, (path for _, path in self.tables.paths()), self.tables.roots)
         self._met: dict[str, int] = {}
         self._warmed: dict[int, dict[str, float | None]] = {}
         """Numbers of files, and the columns of those that turns changed; both until `close`, with its transaction."""

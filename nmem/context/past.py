@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from nmem.context import review_store
 from nmem.intervals import bootstrap
+from nmem.text import json_list
 
 LIMIT = 200
 
@@ -97,25 +97,14 @@ def telling(db: Connection, number: int) -> Telling | None:
 
 
 def _told(row: tuple[Any, ...]) -> Told:
-    number, at, session_id, client, event, prompt, reason, size, withheld, items, used, unused = row
-    return Told(
-        number, at, session_id, client, event, prompt, reason, size, bool(withheld), items, used, unused
-    )  # fmt: skip
+    number, at, session_id, client, event, prompt, reason, size, withheld, *items = row
+    return Told(number, at, session_id, client, event, prompt, reason, size, bool(withheld), *items)
 
 
 def _item(row: tuple[Any, ...]) -> ToldItem:
     item, kind, score, reason, text, files, tokens, used, how, at = row
-    return ToldItem(
-        item, kind, score, reason, text, _files(files), tokens, None if used is None else bool(used), how or "", at
-    )
-
-
-def _files(stored: str) -> tuple[str, ...]:
-    try:
-        found = json.loads(stored or "[]")
-    except ValueError:
-        return ()
-    return tuple(str(each) for each in found) if isinstance(found, list) else ()
+    named, good = tuple(map(str, json_list(files))), None if used is None else bool(used)
+    return ToldItem(item, kind, score, reason, text, named, tokens, good, how or "", at)
 
 
 FEW = 20

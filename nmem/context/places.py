@@ -1,8 +1,7 @@
 """Gives a file one name across checkouts and commits; says what moved, and who edits it now.
 
 Capture keeps a path relative to the project's root, or absolute where it lies outside. An absolute path may still be
-the project's own file in another checkout. Each checkout's root is found by votes: a prefix gets a vote from every
-path whose rest is a file that the project is known to have; else by the project's own name among the folders.
+the project's own file in another checkout, which settling has found (nmem.context.fold).
 What git moved or deleted since is read from what settling kept (nmem.structure), believed as far as the disk agrees.
 """
 
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
 
 _NOISE = ("/.claude/", "/.codex/", "/.gemini/", "/appdata/", "/node_modules/", "/.git/", "/site-packages/")
 _TEMPORARY = tuple(f"/{folder}/" for folder in ("tmp", "private", "var", "proc", "dev"))
-_LEAST = 2
-"""Paths that must agree before a prefix is believed to be a checkout."""
-_SHALLOW = 3
-"""A shared prefix of no more folders than this says nothing."""
 _TOLD, _LOOKED, _MANY = 4, 40, 3
 """Sentences on files that moved or are gone, rows looked at for them, and files of a folder that one sentence tells."""
 
@@ -50,7 +45,7 @@ def noise(path: str) -> bool:
 
 
 class Places:
-    """The checkouts of one project, learned in the order of time."""
+    """The checkouts of one project."""
 
     def __init__(self, name: str, known: Iterable[str] = (), roots: Iterable[str] = ()) -> None:
         """`name` is the project's; `known` its relative files; `roots` the checkouts found so far."""
@@ -63,68 +58,12 @@ class Places:
         path = forward(path)
         if noise(path):
             return None
-        return self._inside(path) if absolute(path) else path
+        return self.inside(path) if absolute(path) else path
 
-    def learn(self, paths: Iterable[str]) -> None:
-        """Find the checkouts that paths lie in, and remember the files."""
-        loose = []
-        for path in sorted({forward(path) for path in paths}):
-            if noise(path):
-                continue
-            name = self._inside(path) if absolute(path) else path
-            if name is None:
-                loose.append(path)
-            else:
-                self.known.add(name)
-        while loose and (root := self._root(loose)) is not None:
-            self.roots.append(root)
-            self.known.update(path[len(root) + 1 :] for path in loose if path.startswith(root + "/"))
-            loose = [path for path in loose if not path.startswith(root + "/")]
-
-    def _inside(self, path: str) -> str | None:
+    def inside(self, path: str) -> str | None:
+        """The name of an absolute path; None outside of all checkouts."""
         best = max((root for root in self.roots if path.startswith(root + "/")), key=len, default=None)
         return path[len(best) + 1 :] if best is not None else None
-
-    def _root(self, paths: list[str]) -> str | None:
-        """The prefix that most paths agree on."""
-        return self._voted(paths) or self._named(paths) or self._common(paths)
-
-    def _voted(self, paths: list[str]) -> str | None:
-        votes: dict[str, int] = {}
-        for path in paths:
-            at = path.find("/", 1)
-            while at >= 0:
-                if path[at + 1 :] in self.known:
-                    votes[path[:at]] = votes.get(path[:at], 0) + 1
-                at = path.find("/", at + 1)
-        root = max(votes, key=lambda one: (votes[one], len(one)), default=None)
-        return root if root is not None and votes[root] >= _LEAST else None
-
-    def _named(self, paths: list[str]) -> str | None:
-        """The folder with the project's name, or one that begins with it, that holds most of the paths."""
-        held: dict[tuple[str, bool, int], int] = {}
-        for path in paths:
-            parts = path.split("/")
-            for depth, part in enumerate(parts[:-1], 1):
-                low = part.lower()
-                exact = low == self.name
-                if exact or (low.startswith(self.name) and not low[len(self.name)].isalnum()):
-                    key = ("/".join(parts[:depth]), exact, -depth if exact else depth)
-                    held[key] = held.get(key, 0) + 1
-        if not held:
-            return None
-        (root, _, _), count = max(held.items(), key=lambda item: (item[1], item[0][1:]))
-        return root if count * 2 >= len(paths) else None
-
-    def _common(self, paths: list[str]) -> str | None:
-        """What all paths share, where no checkout is known at all."""
-        if self.roots or len(paths) < _LEAST:
-            return None
-        first, last = min(paths).split("/")[:-1], max(paths).split("/")[:-1]
-        shared = 0
-        while shared < min(len(first), len(last)) and first[shared] == last[shared]:
-            shared += 1
-        return "/".join(first[:shared]) if shared > _SHALLOW else None
 
 
 def there(folder: str, paths: Iterable[str], most: int) -> list[str]:

@@ -17,7 +17,7 @@ from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
 from nmem.context.compose import compose, packed
 from nmem.context.decide import Decision
 from nmem.context.episodes import goes_on
-from nmem.context.fold import Past
+from nmem.context.fold import Checkouts, Past
 from nmem.context.items import FILE, Item, tokens
 from nmem.context.places import Places
 from nmem.context.present import Present
@@ -108,7 +108,7 @@ def _called(db: Connection, number: int, title: str) -> tuple[str, ...]:
 
 
 def _of_project(db: Connection, number: int, title: str) -> Iterator[Moment]:
-    places = Places(title)
+    places = Checkouts(title)
     edits: dict[str, list[tuple[int, str]]] = {}
     sessions = candidate_store.session_ids(db, number)
     for each in sessions:

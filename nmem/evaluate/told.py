@@ -22,6 +22,7 @@ from capture.storage import store
 from nmem import tables
 from nmem.context import candidate_store, episodes, review_store, selection_store
 from nmem.context.compose import compose
+from nmem.context.fold import Checkouts
 from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item, tokens
 from nmem.context.places import Places
 from nmem.errors import NmemError
@@ -203,7 +204,7 @@ def _baseline(db: Connection, moment: Moment, places: Places) -> tuple[str, list
 
 def _places(db: Connection, number: int, name: str) -> Places:
     """The checkouts of a project, over all of its history."""
-    out = Places(name)
+    out = Checkouts(name)
     for session_id in candidate_store.session_ids(db, number):
         rows = db.execute(
             "SELECT DISTINCT file_path FROM main.observations WHERE session_id = ? AND file_path IS NOT NULL",
@@ -273,7 +274,7 @@ def _shares(db: Connection, unit: int, moment: Moment, later: Later) -> bool:
     row = db.execute("SELECT thread_id FROM main.work_units WHERE id = ?", (unit,)).fetchone()
     if row and row[0] is not None and row[0] == later.thread_id:
         return True
-    places = Places(moment.project)
+    places = Checkouts(moment.project)
     paths = [
         row[0] for row in db.execute(
             "SELECT DISTINCT o.file_path FROM main.observations o JOIN main.unit_prompts u ON u.prompt_id = o.prompt_id"

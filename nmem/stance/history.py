@@ -6,7 +6,6 @@ looked at, so an old session reads as it did then. What is read is bounded by nu
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from sqlite3 import Connection, Row
 
@@ -17,6 +16,7 @@ from nmem.stance.model import SessionStance, Share, Stuck
 from nmem.stance.scene import WEEK, Earlier
 from nmem.stance.stuck import Tracker
 from nmem.stance.trajectory import shares, tally
+from nmem.text import json_list, json_object
 
 SESSIONS = 50
 """How many earlier sessions of a project are searched."""
@@ -90,7 +90,8 @@ def ended_badly(db: Connection, project_id: int, at: int, but: int = 0) -> tuple
     steps: tuple[str, ...] = ()
     for row in store.episodes_before(db, project_id, but, at, SESSIONS, UNITS):
         if not steps and at - row["last_at"] < WEEK:
-            steps = tuple(open_ends.left(db, row["session_id"], row["last_at"], _texts(row["next_steps"])))
+            told = tuple(str(each)[: store.TEXT] for each in json_list(row["next_steps"]) if each)
+            steps = tuple(open_ends.left(db, row["session_id"], row["last_at"], told))
         end = _end(row["outcomes"])
         files = _changed(row["hot_files"]) if end else frozenset()
         if files:
@@ -110,29 +111,13 @@ def stuck(db: Connection, project_id: int, session_id: str, at: int) -> tuple[St
     return tuple(sorted(found, key=lambda each: each.started_at))
 
 
-def _json(stored: str | None) -> object:
-    try:
-        return json.loads(stored) if stored else None
-    except ValueError:
-        return None
-
-
-def _texts(stored: str | None) -> tuple[str, ...]:
-    found = _json(stored)
-    return tuple(str(each)[: store.TEXT] for each in found if each) if isinstance(found, list) else ()
-
-
 def _end(stored: str) -> str:
-    known = _json(stored)
-    if not isinstance(known, dict):
-        return ""
-    tests, end = open_ends.ending(known)
+    tests, end = open_ends.ending(json_object(stored))
     if end in ("reverted", "abandoned"):
         return end
     return "with failing tests" if tests == "failed" else ""
 
 
 def _changed(stored: str) -> frozenset[str]:
-    known = _json(stored)
-    files = [each for each in known if isinstance(each, dict)] if isinstance(known, list) else []
+    files = [each for each in json_list(stored) if isinstance(each, dict)]
     return frozenset(str(each["path"]) for each in files if each.get("edits") and each.get("path"))

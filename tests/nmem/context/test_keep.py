@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nmem.context import candidate_store, fold, keep
-from nmem.context.fold import SILENT, sessions
-from nmem.context.places import Places
+from nmem.context.fold import SILENT, Checkouts, sessions
 from nmem.context.rank import rank
 from nmem.store.schema.context import CANDIDATES
 from tests.nmem.conftest import MINUTE
@@ -193,7 +192,7 @@ def test_any_order_of_arrival_gives_the_same(record: Recorded) -> None:
 
 
 def test_one_file_has_one_name_in_every_checkout() -> None:
-    places = Places("shop")
+    places = Checkouts("shop")
     places.learn(["src/invoice.py", "src/tax.py"])
     places.learn(["/home/ann/work/shop/src/invoice.py", "/home/ann/work/shop/src/tax.py"])
     places.learn(["D:\\code\\shop\\src\\invoice.py", "D:\\code\\shop\\src\\tax.py"])
