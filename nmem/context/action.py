@@ -45,9 +45,7 @@ def answer(db: Connection, event: Event) -> str:
     return _told(db, event, config, place, item, most) if item is not None else ""
 
 
-def _told(
-    db: Connection, event: Event, config: Config, place: tuple[int, str, str], item: Item, most: int
-) -> str:  # fmt: skip
+def _told(db: Connection, event: Event, config: Config, place: tuple[int, str, str], item: Item, most: int) -> str:
     """The text, kept as an injection; nothing where a person wants none, or it was told before."""
     from nmem.context.compose import compose, whole  # on use: start-up stays short
     from nmem.context.decide import silent
@@ -167,9 +165,7 @@ def _taken_back(db: Connection, event: Event, project_id: int, root: str) -> Ite
     return None
 
 
-def _same_edit(
-    db: Connection, own: str, project_id: int, path: str, added: list[str]
-) -> tuple[int, int, str] | None:  # fmt: skip
+def _same_edit(db: Connection, own: str, project_id: int, path: str, added: list[str]) -> tuple[int, int, str] | None:
     """The newest edit of a file by another session that brought these lines, if it was thrown away: when, and how."""
     from nmem.episodes.undone import undoes  # on use: start-up stays short
 

@@ -153,9 +153,7 @@ def chosen_thread(db: Connection, present: Present) -> int | None:
     return thread_id if how == CHOSEN else None
 
 
-def _told(
-    db: Connection, present: Present, unit_id: int | None, reason: str, *, bare: bool = False
-) -> Item | None:  # fmt: skip
+def _told(db: Connection, present: Present, unit_id: int | None, reason: str, *, bare: bool = False) -> Item | None:
     """An episode as what is gone on with; `bare`: also one of which nothing but its subject is known."""
     if unit_id is None:
         return None

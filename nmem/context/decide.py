@@ -93,9 +93,7 @@ def start(
     return _packed(out, present, items, budget, most)
 
 
-def prompt(
-    db: Connection, present: Present, config: Config | None, budget: int, most: int, occasion: str
-) -> Decision:  # fmt: skip
+def prompt(db: Connection, present: Present, config: Config | None, budget: int, most: int, occasion: str) -> Decision:
     """When a session is asked something; without an `occasion` only the learnings that it runs into are told."""
     why = silent(db, present, config) or waits(db, present.project_id)
     if why:

@@ -82,9 +82,7 @@ def _named(row: Unit) -> bool:
     return len(set(words(goal(row[1], row[6])))) >= _SUBJECT
 
 
-def _standing(
-    db: Connection, chosen: Sequence[Alike]
-) -> tuple[dict[int, tuple[float, str]], dict[int, Settled]]:  # fmt: skip
+def _standing(db: Connection, chosen: Sequence[Alike]) -> tuple[dict[int, tuple[float, str]], dict[int, Settled]]:
     """The episodes to tell, in order, each with its score and reason; and what was settled in them.
 
     An episode whose decisions were all replaced later gives its place to the one that replaced them.

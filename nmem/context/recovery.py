@@ -137,9 +137,7 @@ def _decided(db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row]
     return out
 
 
-def _open(
-    db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row], unsaid: Unsaid | None
-) -> list[Item]:  # fmt: skip
+def _open(db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row], unsaid: Unsaid | None) -> list[Item]:
     """Unfinished todos, commands that failed and have not passed since, steps that an earlier telling left."""
     out: list[Item] = []
     place, boxes = open_ends.todos(rows)

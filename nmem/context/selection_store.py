@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     ]
     Left = tuple[int, str, int, str | None, str, int]
     """An episode, what it was about, when, its next steps, its session, and when they were told."""
+    Other = tuple[str, str | None, str, int]
+    """A session: id, branch, folder, and when it ended."""
+    Column = Literal["hot_files", "outcomes", "session_id"]
     Edited = tuple[str, str, str, int, str, str, int, str | None]
     """Session, client, state, project, checkout, file, when, and the checkout of the session that asks."""
 
@@ -104,9 +107,7 @@ def files(db: Connection, project_id: int, numbers: Sequence[int]) -> list[File]
     ).fetchall()
 
 
-def last_work(
-    db: Connection, project_id: int, session_id: str, paths: Sequence[str]
-) -> list[tuple[str, str, int]]:  # fmt: skip
+def last_work(db: Connection, project_id: int, session_id: str, paths: Sequence[str]) -> list[tuple[str, str, int]]:
     """The last episode of other sessions that edited each of some files: path, what it was about, when."""
     return db.execute(
         "SELECT f.path, coalesce(u.title, u.intent), u.last_at FROM context_files f JOIN context_turns t"  # noqa: S608
@@ -212,10 +213,8 @@ def last_before(db: Connection, project_id: int, but: str, at: int = 1 << 62) ->
     return found
 
 
-def sessions(
-    db: Connection, project_id: int, but: str, since: int, at: int, most: int
-) -> list[tuple[str, str | None, str, int]]:  # fmt: skip
-    """The newest other sessions of a project within a time: id, branch, folder, and when each ended."""
+def sessions(db: Connection, project_id: int, but: str, since: int, at: int, most: int) -> list[Other]:
+    """The newest other sessions of a project within a time."""
     return db.execute(
         "SELECT id, branch, cwd, last_at FROM sessions WHERE project_id = ? AND id != ? AND last_at < ? AND last_at > ?"
         " ORDER BY last_at DESC LIMIT ?",
@@ -249,9 +248,7 @@ def units(db: Connection, ids: Sequence[int], thread_id: int | None = None) -> l
     ).fetchall()
 
 
-def of_units(
-    db: Connection, column: Literal["hot_files", "outcomes", "session_id"], ids: Sequence[int]
-) -> list[tuple[int, str]]:  # fmt: skip
+def of_units(db: Connection, column: Column, ids: Sequence[int]) -> list[tuple[int, str]]:
     """A column of some episodes, with their numbers."""
     return db.execute(f"SELECT id, {column} FROM work_units WHERE id IN ({_marks(ids)})", tuple(ids)).fetchall()  # noqa: S608
 
@@ -286,14 +283,14 @@ def latest_of_thread(db: Connection, thread_id: int, but: str, at: int) -> int |
 
 
 def latest_on(
-    db: Connection, project_id: int, but: str, branches: Sequence[str], since: int, at: int
+    db: Connection, project_id: int, but: str, names: Sequence[str], since: int, at: int
 ) -> tuple[int, str] | None:  # fmt: skip
     """The latest episode within a time on one of some branches, outside a session, and that branch."""
     found: tuple[int, str] | None = db.execute(
         "SELECT u.id, s.branch FROM sessions s JOIN work_units u ON u.session_id = s.id WHERE s.project_id = ?"  # noqa: S608
-        f" AND s.last_at > ? AND s.id != ? AND s.branch IN ({_marks(branches)}) AND u.last_at < ?"
+        f" AND s.last_at > ? AND s.id != ? AND s.branch IN ({_marks(names)}) AND u.last_at < ?"
         " AND u.last_at > ? ORDER BY u.last_at DESC, u.id DESC LIMIT 1",
-        (project_id, since, but, *branches, at, since),
+        (project_id, since, but, *names, at, since),
     ).fetchone()
     return found
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     Call = tuple[int, Row]
     """The id of a call, and the call as `open_ends` has it."""
+    Edit = tuple[int, str, int, str, int]
+    """An edit of a file: number, session, time, content, and its place in the session."""
     Summary = tuple[int, str, int, int]
     """The id of a summary, its text, its length in characters, and when it was told."""
     Said = tuple[int, int, str]
@@ -41,16 +43,14 @@ def compacted(db: Connection, session_id: str) -> int | None:
     return at
 
 
-def edits_like(
-    db: Connection, project_id: int, path: str, text: str, most: int
-) -> list[tuple[int, str, int, str, int]]:  # fmt: skip
-    """Of the newest edits of a file those that hold a text: number, session, time, content, place in the session."""
+def edits_like(db: Connection, project_id: int, path: str, part: str, most: int) -> list[Edit]:
+    """Of the newest edits of a file those that hold a text."""
     return db.execute(
         "SELECT o.id, o.session_id, o.at, o.content, o.seq FROM (SELECT * FROM observations WHERE file_path = ?"
         " ORDER BY at DESC LIMIT ?) o JOIN sessions s ON s.id = o.session_id WHERE s.project_id = ?"
         " AND o.obs_type IN ('file_edit', 'file_write') AND o.outcome = 'ok' AND instr(o.content, ?)"
         " ORDER BY o.at DESC",
-        (path, most, project_id, text),
+        (path, most, project_id, part),
     ).fetchall()
 
 

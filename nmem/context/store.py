@@ -350,9 +350,7 @@ def said(db: Connection, kind: str, number: int) -> tuple[int, str, str, str | N
 _DECIDED = "CASE WHEN json_valid(o.metadata) THEN json_extract(o.metadata, '$.kind') END IS 'decision'"
 
 
-def notes(
-    db: Connection, project_id: int, *, decided: bool, thread_id: int | None = None
-) -> list[Marked]:  # fmt: skip
+def notes(db: Connection, project_id: int, *, decided: bool, thread_id: int | None = None) -> list[Marked]:
     """The newest decisions that were marked in a project, or the newest other notes; `thread_id`: only of a thread."""
     only = "" if thread_id is None else " AND s.id IN (SELECT session_id FROM session_threads WHERE thread_id = ?)"
     return db.execute(
