@@ -7,7 +7,6 @@ project: the table `pins_everywhere` names it, for as long as it is pinned.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
@@ -25,42 +24,29 @@ KINDS = (PIN, UNPIN, MARK, EVERYWHERE, HERE)
 """Of corrections; the target is the id: obs/12, prompt/5, thread/4, learning/2."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pin:
-    """Where the pin of one id is kept."""
+def _state(db: Connection, target: str) -> int | str | None:
+    """What is there: of a column 0 or 1, of a choice its word or nothing. Raises NmemError for what is gone."""
+    kind, _, number = target.partition("/")
+    if kind not in store.PINS:
+        return review_store.choice(db, _project(db, target), target)
+    state = store.pin_of(db, kind, int(number))
+    if state is None:
+        raise NmemError(f"there is no {target}")
+    return state
 
-    db: Connection
-    kind: str
-    number: int
 
-    @property
-    def target(self) -> str:
-        return f"{self.kind}/{self.number}"
+def _put(db: Connection, target: str, state: int | str | None, now: int) -> None:
+    """Make it so."""
+    kind, _, number = target.partition("/")
+    if kind in store.PINS:
+        review_store.put_pin(db, kind, int(number), int(state or 0))
+    else:
+        review_store.put_choice(db, _project(db, target), target, str(state) if state else None, now)
 
-    def state(self) -> int | str | None:
-        """What is there: of a column 0 or 1, of a choice its word or nothing. Raises NmemError for what is gone."""
-        if self.kind in store.PINS:
-            state = store.pin_of(self.db, self.kind, self.number)
-            if state is None:
-                raise NmemError(f"there is no {self.target}")
-            return state
-        return review_store.choice(self.db, _project(self.db, self.target), self.target)
 
-    def put(self, state: int | str | None, now: int) -> None:
-        """Make it so."""
-        if self.kind in store.PINS:
-            review_store.put_pin(self.db, self.kind, self.number, int(state or 0))
-        else:
-            said = None if state is None else str(state)
-            review_store.put_choice(self.db, _project(self.db, self.target), self.target, said, now)
-
-    def on(self) -> int | str:
-        """What a pin is here."""
-        return 1 if self.kind in store.PINS else PINNED
-
-    def off(self) -> int | None:
-        """What no pin is here."""
-        return 0 if self.kind in store.PINS else None
+def _on(kind: str) -> int | str:
+    """What a pin is of a kind."""
+    return 1 if kind in store.PINS else PINNED
 
 
 def _project(db: Connection, target: str) -> int:
@@ -70,10 +56,11 @@ def _project(db: Connection, target: str) -> int:
     return found
 
 
-def _pin_of(db: Connection, kind: str, number: int) -> _Pin:
+def _checked(kind: str, number: int) -> str:
+    """The id of what can be pinned."""
     if kind not in review_store.PROJECTS:
         raise NmemError(f"a {kind} cannot be pinned: obs/12, prompt/5, episode/3, thread/4 and learning/2 can")
-    return _Pin(db, kind, number)
+    return f"{kind}/{number}"
 
 
 def pin(db: Connection, kind: str, number: int, pinned: bool, now: int) -> None:
@@ -83,14 +70,14 @@ def pin(db: Connection, kind: str, number: int, pinned: bool, now: int) -> None:
 
         corrections.pin(db, number, pinned, now)
         return
-    one = _pin_of(db, kind, number)
+    target = _checked(kind, number)
     with transaction(db):
-        before = one.state()
-        if (before == one.on()) == pinned:
-            raise NmemError(f"{one.target} is {'pinned already' if pinned else 'not pinned'}")
-        after = one.on() if pinned else one.off()
-        one.put(after, now)
-        write(db, PIN if pinned else UNPIN, one.target, {"after": after}, {"state": before}, now)
+        before = _state(db, target)
+        if (before == _on(kind)) == pinned:
+            raise NmemError(f"{target} is {'pinned already' if pinned else 'not pinned'}")
+        after = _on(kind) if pinned else 0 if kind in store.PINS else None
+        _put(db, target, after, now)
+        write(db, PIN if pinned else UNPIN, target, {"after": after}, {"state": before}, now)
 
 
 def everywhere(db: Connection, kind: str, number: int, on: bool, now: int) -> None:
@@ -112,8 +99,7 @@ def everywhere(db: Connection, kind: str, number: int, on: bool, now: int) -> No
 
 def is_pinned(db: Connection, kind: str, number: int) -> bool:
     """Whether something is pinned. Raises NmemError for what is gone or cannot be pinned."""
-    one = _pin_of(db, kind, number)
-    return one.state() == one.on()
+    return _state(db, _checked(kind, number)) == _on(kind)
 
 
 def _spread(db: Connection, kind: str, number: int, *, on: bool, now: int) -> None:
@@ -156,21 +142,20 @@ def describe(entry: Entry) -> str:
 
 def take_back(db: Connection, entry: Entry, now: int) -> str:
     """Put back what was, inside a transaction; what the person should know beside it."""
-    kind, _, number = entry.target.partition("/")
     if entry.kind == MARK:
-        refresh.leaving(db, "observations", [int(number)])
-        return "" if review_store.remove_marker(db, int(number)) else "it is gone already"
+        number = int(entry.target.partition("/")[2])
+        refresh.leaving(db, "observations", [number])
+        return "" if review_store.remove_marker(db, number) else "it is gone already"
     if entry.kind in (EVERYWHERE, HERE):
         if review_store.told_everywhere(db, entry.target) != entry.payload.get("after"):
             return "a later choice replaced this one and is kept"
         _put_everywhere(db, entry.target, now if entry.before.get("state") else None)
         return ""
-    one = _Pin(db, kind, int(number))
     try:
-        state = one.state()
+        state = _state(db, entry.target)
     except NmemError:
         return "it is gone"
     if state != entry.payload.get("after"):
         return "a later choice replaced this one and is kept"
-    one.put(entry.before.get("state"), now)
+    _put(db, entry.target, entry.before.get("state"), now)
     return ""

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Unit = tuple[
         int, str, int, str, str | None, str, str | None, str | None, str | None, int, int, str | None, str | None
     ]
-    Left = tuple[int, str, int, str | None, str, int]
-    """An episode, what it was about, when, its next steps, its session, and when they were told."""
+    Left = tuple[int, str, int, str | None, str, int, int | None]
+    """An episode, what it was about, when, its next steps, its session, when they were told, and its thread."""
     Other = tuple[str, str | None, str, int]
     """A session: id, branch, folder, and when it ended."""
     Column = Literal["hot_files", "outcomes", "session_id"]
@@ -253,12 +253,6 @@ def of_units(db: Connection, column: Column, ids: Sequence[int]) -> list[tuple[i
     return db.execute(f"SELECT id, {column} FROM work_units WHERE id IN ({_marks(ids)})", tuple(ids)).fetchall()  # noqa: S608
 
 
-def in_thread(db: Connection, number: int, thread_id: int) -> bool:
-    """Whether an episode is of a thread."""
-    look = "SELECT 1 FROM work_units WHERE id = ? AND thread_id = ?"
-    return db.execute(look, (number, thread_id)).fetchone() is not None
-
-
 def has_others(db: Connection, session_id: str, but: int) -> bool:
     """Whether a session has episodes beside one."""
     look = "SELECT 1 FROM work_units WHERE session_id = ? AND id != ? LIMIT 1"
@@ -395,7 +389,7 @@ def followed(db: Connection, ids: Sequence[int]) -> list[tuple[int, int | None]]
 
 _LEFT = (
     "SELECT u.id, coalesce(u.title, u.summary, u.intent), u.last_at, u.next_steps, u.session_id,"
-    " min(u.last_at, coalesce(u.narrated_at, u.last_at)) FROM "
+    " min(u.last_at, coalesce(u.narrated_at, u.last_at)), u.thread_id FROM "
 )
 
 

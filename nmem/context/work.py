@@ -75,10 +75,10 @@ def left_open(db: Connection, present: Present, thread_id: int | None = None) ->
     """The next steps of the newest episode that has any, outside this session; `thread_id`: only of this thread."""
     rows = selection_store.newest_left(db, present.project_id, present.session_id, present.at - OLD, SESSIONS)
     for row in rows:
-        if thread_id is not None and not selection_store.in_thread(db, row[0], thread_id):
-            continue
-        if found := _steps(db, row, present, 0.7, "the newest episode that left something open"):
-            return found
+        if thread_id in (None, row[6]):
+            found = _steps(db, row, present, 0.7, "the newest episode that left something open")
+            if found:
+                return found
     return []
 
 
@@ -94,9 +94,7 @@ def left_asked(db: Connection, present: Present, told: Sequence[Item], thread_id
     over = {item.id.partition("/")[2] for item in told if item.kind == THREAD}
     near = [one.unit_id for one in alike.speaking(db, present)]
     left = selection_store.left_among(db, present.project_id, present.session_id, present.at, near, SESSIONS)
-    rows = [row for row in left if str(row[0]) not in over]
-    if thread_id is not None:
-        rows = [row for row in rows if selection_store.in_thread(db, row[0], thread_id)]
+    rows = [row for row in left if str(row[0]) not in over and thread_id in (None, row[6])]
     heads = {word[:_HEAD] for word in asked}
     steps = [
         (row, step, set(words(step)) - _FRAME) for row in rows for step in texts(row[3]) if _may_share(step, heads)
@@ -148,7 +146,7 @@ def left_by(db: Connection, number: int, present: Present, reason: str) -> list[
 
 def _steps(db: Connection, row: Left, present: Present, score: float, reason: str) -> list[Item]:
     """Those that nothing closed since."""
-    _, _, _, stored, session_id, told_at = row
+    _, _, _, stored, session_id, told_at, _ = row
     left = [step for step in texts(stored) if not (present.unsaid and present.unsaid.says(step))]
     left = open_ends.left(db, session_id, told_at, left)
     steps = [quoted(step.rstrip(". "), _LINE) for step in left if whole(step, _LINE)][:LEFT]
