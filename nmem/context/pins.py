@@ -142,20 +142,21 @@ def describe(entry: Entry) -> str:
 
 def take_back(db: Connection, entry: Entry, now: int) -> str:
     """Put back what was, inside a transaction; what the person should know beside it."""
+    kind, _, number = entry.target.partition("/")
     if entry.kind == MARK:
-        number = int(entry.target.partition("/")[2])
-        refresh.leaving(db, "observations", [number])
-        return "" if review_store.remove_marker(db, number) else "it is gone already"
+        refresh.leaving(db, "observations", [int(number)])
+        return "" if review_store.remove_marker(db, int(number)) else "it is gone already"
     if entry.kind in (EVERYWHERE, HERE):
         if review_store.told_everywhere(db, entry.target) != entry.payload.get("after"):
             return "a later choice replaced this one and is kept"
         _put_everywhere(db, entry.target, now if entry.before.get("state") else None)
         return ""
+    target = _checked(kind, int(number))
     try:
-        state = _state(db, entry.target)
+        state = _state(db, target)
     except NmemError:
         return "it is gone"
     if state != entry.payload.get("after"):
         return "a later choice replaced this one and is kept"
-    _put(db, entry.target, entry.before.get("state"), now)
+    _put(db, target, entry.before.get("state"), now)
     return ""
