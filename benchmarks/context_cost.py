@@ -25,8 +25,7 @@ from benchmarks.grown import NEWEST  # noqa: E402
 from benchmarks.hook_cost import database, installed  # noqa: E402
 from capture.storage import store  # noqa: E402
 from nmem import tables  # noqa: E402
-from nmem.context.fold import Folder  # noqa: E402
-from nmem.context.history import Past, Turn  # noqa: E402
+from nmem.context.fold import Folder, Past, Turn  # noqa: E402
 
 TURNS, FILES, WORDS = 60_000, 7_000, 120_000
 PER_EPISODE, PER_SESSION = 3, 9

@@ -234,7 +234,7 @@ _BASH: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": "pyte
 _WORDED = ("nmem.context.compose",)
 """What only a session with a past loads: the scratch database has none."""
 _TOLD = (
-    "capture.clients", "capture.hook", "nmem.context.decide", "nmem.context.items", "nmem.context.record", "nmem.names",
+    "capture.clients", "capture.hook", "nmem.context.decide", "nmem.context.items", "nmem.context.store", "nmem.names",
     "nmem.retrieval.terms", "nmem.sanitize",
 )  # fmt: skip
 """Modules whose functions are all packed: a session that is told something calls more of them than the traced hooks,

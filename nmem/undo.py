@@ -15,7 +15,7 @@ from capture.storage import sqlite
 from capture.storage.store import transaction
 from nmem import settle_start
 from nmem.audit import future, review
-from nmem.context import choosing, keep, pins
+from nmem.context import candidate_store, choosing, pins
 from nmem.decisions import change as decided
 from nmem.errors import NmemError
 from nmem.learn.files import Written
@@ -72,7 +72,7 @@ def undo(db: Connection, now: int) -> str:
             notes.append(_tried(db, each, last, now))
             log.undone(db, each.id, now)
     _retell(db, every, now)
-    if keep.behind(db):
+    if candidate_store.behind(db):
         settle_start.start(sqlite.file(db))
     told = list(dict.fromkeys(note for note in notes if note))
     what = _after(entry) if not any(notes) else describe(entry)

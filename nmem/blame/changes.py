@@ -14,7 +14,8 @@ from capture.extract.git_output import hexadecimal
 from capture.redaction import redact
 from capture.text import clean
 from nmem.blame import git
-from nmem.context.places import absolute, forward, root
+from nmem.context.places import absolute, forward
+from nmem.context.selection_store import root
 from nmem.hours import utc
 from nmem.read import file_history
 from nmem.read.views import refusal

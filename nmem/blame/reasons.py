@@ -19,7 +19,8 @@ from nmem.blame import git, match, store
 from nmem.blame.git import Blamed, Commit
 from nmem.blame.match import Claim, Made
 from nmem.blame.store import Ran
-from nmem.context.places import forward, root
+from nmem.context.places import forward
+from nmem.context.selection_store import root
 from nmem.decisions import read as decided
 from nmem.errors import NmemError
 from nmem.read import episodes, file_history

@@ -9,7 +9,7 @@ import click
 from capture import paths
 from nmem import marks
 from nmem.commands import terminal
-from nmem.context import pins
+from nmem.context import pins, review_store
 from nmem.marks import KINDS, NOTE
 from nmem.mcp import tool
 from nmem.store import corrections as log
@@ -34,7 +34,9 @@ def command(text: tuple[str, ...], kind: str, session_id: str, everywhere: bool,
     made = marks.mark(paths.database(), " ".join(text), kind, session_id=session)
     with terminal.writing() as db, log.together():
         pins.marked(db, made, terminal.now())
-        if everywhere and not (pins.is_pinned(db, "obs", made.id) and pins.told_everywhere(db, f"obs/{made.id}")):
+        if everywhere and not (
+            pins.is_pinned(db, "obs", made.id) and review_store.told_everywhere(db, f"obs/{made.id}")
+        ):
             pins.everywhere(db, "obs", made.id, True, terminal.now())
     if as_json:
         click.echo(to_json({**asdict(made), "id": f"obs/{made.id}"}))

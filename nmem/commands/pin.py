@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
-from nmem.context import pins
+from nmem.context import pins, review_store
 from nmem.context.config import load
 from nmem.mcp import tool
 
@@ -54,7 +54,7 @@ def set_pin(id_: str, *, pinned: bool) -> None:
         ref = tool.parse(db, id_)
         pins.pin(db, ref.kind, ref.number, pinned, terminal.now())
         left = _left_out(db, ref.kind, ref.number) if pinned else []
-        spread = pinned and pins.told_everywhere(db, str(ref))
+        spread = pinned and review_store.told_everywhere(db, str(ref))
     click.echo(f"{ref} is {'pinned' if pinned else 'no longer pinned'} ({_UNDO})")
     if spread:
         click.echo(f"still told in every project: `nmem pin {ref} --here` limits it to its own")

@@ -11,7 +11,7 @@ from capture import paths
 from capture.project import resolve
 from nmem import undo
 from nmem.commands import terminal
-from nmem.context import keep
+from nmem.context import candidate_store
 from nmem.errors import NmemError
 from nmem.purge.past import for_good
 from nmem.text import printable, to_json
@@ -43,7 +43,7 @@ def command(listing: bool, dry_run: bool, yes: bool, limit: int, as_json: bool) 
             raise NmemError("nothing was undone")
         with terminal.writing() as db:
             said = undo.undone(db, terminal.now())
-            behind = keep.behind(db)
+            behind = candidate_store.behind(db)
         click.echo(said)
         if behind:
             at_once(paths.database())

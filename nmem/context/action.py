@@ -1,9 +1,11 @@
-"""Answers an agent's tool call (SQL, on the hook's path): a fix after a failure, a warning before a known mistake.
+"""Answers an agent's tool call (on the hook's path): a fix after a failure, a warning before a known mistake.
 
 Silent unless it is sure; one thing at a time, each once a conversation; quoted, kept, withheld as all that is told.
 """
 
 from __future__ import annotations
+
+from nmem.context import session_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,26 +38,20 @@ def answer(db: Connection, event: Event) -> str:
     before = event.kind == _ABOUT_TO
     if not config.enabled or not (config.warn if before else config.fixes) or version(db) != VERSION:
         return ""
-    row = db.execute(
-        "SELECT s.project_id, p.name, coalesce(f.root, p.root) FROM sessions s JOIN projects p ON p.id = s.project_id"
-        " LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.id = ?",
-        (event.session_id,),
-    ).fetchone()
-    if row is None:
+    place = session_store.place(db, event.session_id)
+    if place is None:
         return ""
-    item = (_foreseen if before else _mended)(db, event, row[0], row[2])
-    return _told(db, event, config, row, item, most) if item is not None else ""
+    item = (_foreseen if before else _mended)(db, event, place[0], place[2])
+    return _told(db, event, config, place, item, most) if item is not None else ""
 
 
-def _told(
-    db: Connection, event: Event, config: Config, place: tuple[int, str, str], item: Item, most: int
-) -> str:  # fmt: skip
+def _told(db: Connection, event: Event, config: Config, place: tuple[int, str, str], item: Item, most: int) -> str:
     """The text, kept as an injection; nothing where a person wants none, or it was told before."""
     from nmem.context.compose import compose, whole  # on use: start-up stays short
     from nmem.context.decide import silent
     from nmem.context.inject import kept
     from nmem.context.present import Present
-    from nmem.context.record import CALL, FAILURE, Injection, excluded
+    from nmem.context.store import CALL, FAILURE, Injection, excluded
 
     present = Present(place[0], event.session_id, event.at)
     present.project = place[1]
@@ -104,9 +100,7 @@ def _foreseen(db: Connection, event: Event, project_id: int, root: str) -> Item 
 
 def _given_back(db: Connection, event: Event, path: str, command: str) -> Item | None:
     """What a compaction of this session dropped of what is about to be changed or run."""
-    (at,) = db.execute(
-        "SELECT max(at) FROM injections WHERE session_id = ? AND event = 'compact'", (event.session_id,)
-    ).fetchone()
+    at = session_store.compacted(db, event.session_id)
     if not at:
         return None
     from nmem.context.giveback import before_call  # on use: a session that was compacted only
@@ -171,19 +165,11 @@ def _taken_back(db: Connection, event: Event, project_id: int, root: str) -> Ite
     return None
 
 
-def _same_edit(
-    db: Connection, own: str, project_id: int, path: str, added: list[str]
-) -> tuple[int, int, str] | None:  # fmt: skip
+def _same_edit(db: Connection, own: str, project_id: int, path: str, added: list[str]) -> tuple[int, int, str] | None:
     """The newest edit of a file by another session that brought these lines, if it was thrown away: when, and how."""
     from nmem.episodes.undone import undoes  # on use: start-up stays short
 
-    rows = db.execute(
-        "SELECT o.id, o.session_id, o.at, o.content, o.seq FROM (SELECT * FROM observations WHERE file_path = ?"
-        " ORDER BY at DESC LIMIT ?) o JOIN sessions s ON s.id = o.session_id WHERE s.project_id = ?"
-        " AND o.obs_type IN ('file_edit', 'file_write') AND o.outcome = 'ok' AND instr(o.content, ?)"
-        " ORDER BY o.at DESC",
-        (path, _NEWEST, project_id, added[0].strip()),
-    ).fetchall()
+    rows = session_store.edits_like(db, project_id, path, added[0].strip(), _NEWEST)
     for number, session_id, at, content, seq in rows:
         if [line[2:].strip() for line in content.split("\n") if line.startswith("+ ")] != [
             each.strip() for each in added
@@ -192,11 +178,7 @@ def _same_edit(
         if session_id == own:
             return None
         base = path.rpartition("/")[2]
-        for (command,) in db.execute(
-            "SELECT content FROM observations WHERE session_id = ? AND seq > ? AND outcome = 'ok'"
-            " AND obs_type IN ('git_other', 'command', 'git_commit') AND instr(content, 'git ') ORDER BY seq LIMIT 200",
-            (session_id, seq),
-        ).fetchall():
+        for command in session_store.git_after(db, session_id, seq):
             whole = "--hard" in command or " ." in command
             if undoes(command) and (base in command or whole):
                 return number, at, command

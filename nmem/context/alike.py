@@ -1,4 +1,4 @@
-"""Finds earlier episodes on the same work as a prompt (SQL). On the hook's path.
+"""Finds earlier episodes on the same work as a prompt. On the hook's path.
 
 General words are shared by everything in a project. So an episode must be pointed at by what few others have: by
 specific words that say much together, or by fewer of them and a second sign, that it edited a file which the prompt
@@ -7,13 +7,13 @@ names, or that it was a short while ago.
 
 from __future__ import annotations
 
-from nmem.context import pointing
+from nmem.context import pointing, selection_store
 from nmem.retrieval import engine
 from nmem.retrieval.store import size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from sqlite3 import Connection
 
     from nmem.context.present import Present
@@ -119,7 +119,9 @@ def _weighed(db: Connection, present: Present, found: Sequence[engine.Found]) ->
     every = {
         one.unit_id: Alike(one.unit_id, one.at, one.specific, one.share) for one in found if one.evidence >= EVIDENCE
     }
-    for unit_id, at, says in _editors(db, present, every) if any(present.named.values()) else ():
+    named = [(path, says) for path, says in present.named.items() if says][:_NAMED]
+    where = present.project_id, present.session_id, present.at
+    for unit_id, at, says in selection_store.editors(db, *where, named, every, _SESSIONS) if named else ():
         every.setdefault(unit_id, Alike(unit_id, at)).files = min(FILES, says)
     sure = pointing.numbered(db, present)
     for unit_id, at in sure:
@@ -148,12 +150,11 @@ def _given_up(db: Connection, ids: Sequence[int]) -> set[int]:
     """Of some episodes those whose work was abandoned or taken back: a file in common says nothing of these."""
     if not ids:
         return set()
-    rows = db.execute(f"SELECT id, outcomes FROM work_units WHERE id IN ({_marks(ids)})", ids).fetchall()  # noqa: S608
     from capture.jsonio import BadJson, loads  # on use: start-up stays short
     from nmem.episodes.open_ends import ending
 
     out = set()
-    for number, stored in rows:
+    for number, stored in selection_store.of_units(db, "outcomes", ids):
         try:
             found = loads(stored or "{}")
         except BadJson:
@@ -161,26 +162,3 @@ def _given_up(db: Connection, ids: Sequence[int]) -> set[int]:
         if isinstance(found, dict) and ending(found)[1] in _GIVEN_UP:
             out.add(number)
     return out
-
-
-def _editors(db: Connection, present: Present, known: Iterable[int]) -> list[tuple[int, int, float]]:
-    """Episodes that edited files which the prompt names: of those known, of the newest sessions, and the last each."""
-    named = [(path, says) for path, says in present.named.items() if says][:_NAMED]
-    says = " + ".join("(max(instr(u.files_edited, ?), instr(u.files_edited, ?)) > 0) * ?" for _ in named)
-    values = [each for path, worth in named for each in (f'/{path}"', f'"{path}"', worth)]
-    units, paths = f"[{','.join(map(str, known))}]", [path for path, _ in named]
-    rows: list[tuple[int, int, float]] = db.execute(
-        f"SELECT id, last_at, says FROM (SELECT u.id, u.last_at, {says} AS says FROM work_units u"  # noqa: S608 - placeholders
-        " WHERE u.files_edited IS NOT NULL AND +u.last_at < ? AND u.session_id != ? AND"
-        " (u.id IN (SELECT value FROM json_each(?) UNION SELECT id FROM work_units WHERE session_id IN"
-        " (SELECT id FROM sessions WHERE project_id = ? ORDER BY last_at DESC LIMIT ?)"
-        " UNION SELECT p.unit_id FROM context_files f JOIN context_turns t"
-        " ON t.project_id = f.project_id AND t.turn = f.last_turn JOIN unit_prompts p ON p.prompt_id = t.prompt_id"
-        f" WHERE f.project_id = ? AND f.path IN ({_marks(paths)})))) WHERE says > 0",
-        (*values, present.at, present.session_id, units, present.project_id, _SESSIONS, present.project_id, *paths),
-    ).fetchall()
-    return rows
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ",".join("?" * len(values))

@@ -1,4 +1,4 @@
-"""Lines at the end of what is told: how and when to ask the memory, and who else is at work (SQL, on the hook's path).
+"""Lines at the end of what is told: how and when to ask the memory, and who else is at work (on the hook's path).
 
 An agent that is told so asks by itself. So the line is told whatever else is, and is no part of its budget; but not in
 a project without a past, and not to a conversation that has it. That another session edits files, or edited them lately
@@ -12,6 +12,7 @@ import sys
 
 from capture import cache, paths
 from capture.clients.said import BEGIN, END
+from nmem.context import selection_store
 from nmem.context.items import ASK, BESIDE, Item, tokens
 from nmem.context.places import edits
 from nmem.names import told
@@ -174,10 +175,4 @@ def _wanted(present: Present, source: str) -> bool:
 
 def _past(db: Connection, present: Present, source: str) -> bool:
     """Whether anything was said in the project before: in another session, or in this one before it was folded."""
-    this = "" if source == "compact" else present.session_id
-    row = db.execute(
-        "SELECT 1 FROM (SELECT id FROM sessions WHERE project_id = ? AND id != ? ORDER BY last_at DESC LIMIT 50) s"
-        " WHERE EXISTS (SELECT 1 FROM prompts WHERE session_id = s.id AND source = 'user') LIMIT 1",
-        (present.project_id, this),
-    ).fetchone()
-    return row is not None
+    return selection_store.has_past(db, present.project_id, "" if source == "compact" else present.session_id)

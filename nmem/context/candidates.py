@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import os
 
-from nmem.context import known, pinned, places, work
+from nmem.context import known, pinned, places, selection_store, work
 from nmem.context.alike import speaking
-from nmem.context.choose import AT_START, ECHOED, NAMES, SPOKEN, choose, echo, named, spoken
 from nmem.context.continuing import chosen_thread, continued
 from nmem.context.episodes import edited, last_work, related
 from nmem.context.items import EPISODE, FILE, PIN, THREAD, Item, file_told, tokens
 from nmem.context.pinned import heed, heeded
 from nmem.context.pointing import latest
 from nmem.context.quiet import quiet
-from nmem.context.rank import FEATURES, rank
+from nmem.context.rank import AT_START, ECHOED, FEATURES, NAMES, SPOKEN, choose, echo, named, rank, spoken
 from nmem.names import told
 from nmem.retrieval.terms import file_like, mentions
 from nmem.threads.leaning import of_a_branch
@@ -91,14 +90,7 @@ def _work(db: Connection, present: Present) -> list[Item]:
 
 def _of_thread(db: Connection, ranking: Ranking, thread_id: int) -> None:
     """Leave the files that a thread touched: of a chosen thread alone is told."""
-    touched = {
-        row[0]
-        for row in db.execute(
-            "SELECT DISTINCT o.file_path FROM session_threads x CROSS JOIN observations o ON o.session_id ="
-            " x.session_id WHERE x.thread_id = ? AND o.file_path IS NOT NULL",
-            (thread_id,),
-        ).fetchall()
-    }
+    touched = selection_store.touched_in(db, thread_id)
     ranking.files = [(chance, number) for chance, number in ranking.files if ranking.paths[number] in touched]
 
 
@@ -136,7 +128,7 @@ def files_to_name(db: Connection, ranking: Ranking, present: Present, *, beside:
     numbers = choose(ranking, ranked, asked=bool(present.prompt), beside=beside)
     if present.over or not numbers:
         return numbers[:most]
-    folder = places.root(db, present.project_id, present.session_id)
+    folder = selection_store.root(db, present.project_id, present.session_id)
     present.moved = places.called(db, present.project_id, folder, [ranking.paths[number] for number in numbers])
     by_path = {present.moved.get(ranking.paths[one], ranking.paths[one]): one for one in numbers}
     return [by_path[path] for path in places.there(folder, by_path, most) if path not in over]
@@ -144,7 +136,7 @@ def files_to_name(db: Connection, ranking: Ranking, present: Present, *, beside:
 
 def _unheard(db: Connection, present: Present, paths: Sequence[str], most: int) -> list[Item]:
     """Of the paths that the prompt gives for files that no session worked on, those that are in this checkout."""
-    folder = "" if present.over or not paths else places.root(db, present.project_id, present.session_id)
+    folder = "" if present.over or not paths else selection_store.root(db, present.project_id, present.session_id)
     if most <= 0 or not folder or not os.path.isdir(folder):  # noqa: PTH112 - pathlib costs a hook too much
         return []  # whether there are such files, nobody knows
     over = {*present.given_files, *present.hot_files}
@@ -246,9 +238,5 @@ def usefulness_factors(db: Connection, project_id: int, items: Sequence[str]) ->
     """Item -> factor, for those that were given before; for any other it is 1. Raises sqlite3.Error."""
     if not items:
         return {}
-    marks = ",".join("?" * len(items))
-    rows = db.execute(
-        f"SELECT item, given, used FROM context_usefulness WHERE project_id = ? AND item IN ({marks})",  # noqa: S608
-        (project_id, *items),
-    ).fetchall()
+    rows = selection_store.usefulness(db, project_id, items)
     return {item: usefulness_factor(given, used) for item, given, used in rows}

@@ -1,4 +1,4 @@
-"""Stores a person's choice on a context item (SQL): always tell it, never tell it, or neither; with undo.
+"""Stores a person's choice on a context item: always tell it, never tell it, or neither; with undo.
 
 Where an item stands for something that carries a pin of its own, `nmem.context.pins` sets that; a file has none.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
+from nmem.context import review_store, store
 from nmem.context.items import subject
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
-from nmem.context.record import EVERYTHING
 from nmem.errors import NmemError
 from nmem.store.corrections import Entry, write
 from nmem.store.project import named
@@ -34,10 +34,10 @@ def choose(db: Connection, project_id: int, item: str, choice: str, now: int) ->
     item = subject(item)
     _check(item, choice)
     with transaction(db):
-        before = _standing(db, project_id, item)
+        before = review_store.choice(db, project_id, item) or NEITHER
         if before == choice:
             raise NmemError(f"{item} is {_WORDS[choice]} already")
-        _put(db, project_id, item, choice, now)
+        review_store.put_choice(db, project_id, item, choice, now)
         write(db, CHOICE, f"{_TARGET}{project_id}", {"item": item, "after": choice}, {"choice": before}, now)
     return item
 
@@ -81,23 +81,6 @@ def _number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= _NUMBERED
 
 
-def _standing(db: Connection, project_id: int, item: str) -> str:
-    row = db.execute(
-        "SELECT choice FROM context_choices WHERE project_id = ? AND item = ?", (project_id, item)
-    ).fetchone()
-    return str(row[0]) if row else NEITHER
-
-
-def _put(db: Connection, project_id: int, item: str, choice: str, now: int) -> None:
-    if choice:
-        db.execute(
-            "INSERT OR REPLACE INTO context_choices (project_id, item, choice, at) VALUES (?, ?, ?, ?)",
-            (project_id, item, choice, now),
-        )
-    else:
-        db.execute("DELETE FROM context_choices WHERE project_id = ? AND item = ?", (project_id, item))
-
-
 def ours(entry: Entry) -> bool:
     """Whether a correction is one of these."""
     return entry.kind == CHOICE and entry.target.startswith(_TARGET)
@@ -111,20 +94,17 @@ def describe(entry: Entry) -> str:
 def take_back(db: Connection, entry: Entry, now: int) -> str:
     """Put back what was, inside a transaction; what the person should know beside it."""
     project_id, item = int(entry.target.removeprefix(_TARGET)), str(entry.payload.get("item", ""))
-    if db.execute("SELECT 1 FROM projects WHERE id = ?", (project_id,)).fetchone() is None:
+    if not any(store.names_of(db, project_id)):
         return "its project is gone"
-    if _standing(db, project_id, item) != entry.payload.get("after", NEITHER):
+    if (review_store.choice(db, project_id, item) or NEITHER) != entry.payload.get("after", NEITHER):
         return "a later choice replaced this one and is kept"
-    _put(db, project_id, item, str(entry.before.get("choice") or NEITHER), now)
+    review_store.put_choice(db, project_id, item, str(entry.before.get("choice") or NEITHER), now)
     return ""
 
 
 def switched(db: Connection, project_id: int, at: int, *, off: bool) -> None:
     """Switch a project's context off, or on again; what was told before stays."""
-    if off:
-        db.execute("INSERT OR REPLACE INTO context_choices VALUES (?, ?, 'exclude', ?)", (project_id, EVERYTHING, at))
-    else:
-        db.execute("DELETE FROM context_choices WHERE project_id = ? AND item = ?", (project_id, EVERYTHING))
+    review_store.put_choice(db, project_id, store.EVERYTHING, EXCLUDE if off else NEITHER, at)
 
 
 def project_of(db: Connection, project: str) -> int:

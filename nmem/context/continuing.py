@@ -1,4 +1,4 @@
-"""Finds the earlier episode that a session continues, once it has a prompt (SQL). On the hook's path.
+"""Finds the earlier episode that a session continues, once it has a prompt. On the hook's path.
 
 Explicit: a person chose a thread; then that thread alone is told. Said: the prompt leans on what came before by its
 own words (nmem.threads.leaning). Placed: earlier work on the same branch that the prompt speaks of. Just before: the
@@ -8,9 +8,9 @@ session just before spoke of the same. Linked: the thread that the prompt begins
 
 from __future__ import annotations
 
-from nmem.context import pointing, settled
+from nmem.context import pointing, selection_store, settled
 from nmem.context.alike import speaking
-from nmem.context.episodes import GOES_ON, changed, tell_continued, units
+from nmem.context.episodes import GOES_ON, changed, tell_continued
 from nmem.context.items import Item
 from nmem.threads import arrival
 from nmem.threads.arrival import Evidence
@@ -50,11 +50,11 @@ class Continued:
 
 def continued(db: Connection, present: Present) -> Continued:
     """The episode that the session goes on with; nothing when nothing says so. Raises sqlite3.Error."""
-    if present.unit_id is not None and _own_past(db, present):
+    if present.unit_id is not None and selection_store.has_others(db, present.session_id, present.unit_id):
         return Continued()
     thread_id = chosen_thread(db, present)
     if thread_id is not None:
-        unit_id = _latest_of_thread(db, present, thread_id)
+        unit_id = selection_store.latest_of_thread(db, thread_id, present.session_id, present.at)
         return Continued(_told(db, present, unit_id, "the thread was chosen", bare=True), thread_id)
     if arrival.opens(db, present.session_id, present.thread_id):
         found = speaking(db, present)
@@ -70,17 +70,19 @@ def _pointed(db: Connection, present: Present) -> Item | None:
 
 def _resumed(db: Connection, present: Present) -> Item | None:
     """The latest of the newest sessions that the prompt's words, its branch or its place point at."""
-    earlier = _earlier(db, present)
+    since = present.at - SAID
+    earlier = selection_store.sessions(db, present.project_id, present.session_id, since, present.at, _SESSIONS)
     if not earlier:
         return None
     how = leaning(present.prompt)
     asks = _Asks(db, present, how)
-    for session_id, branch, cwd, gap in earlier:
+    for session_id, branch, cwd, last_at in earlier:
         spoken = Evidence(speaking(db, present), asks.units.get(session_id, ()))
-        reason = asks.reason(branch or "", cwd, gap, spoken)
+        reason = asks.reason(branch or "", cwd, present.at - last_at, spoken)
         if reason:
             unit_id = None if how.by else spoken.unit_id
-            found = _told(db, present, unit_id or _latest_of_session(db, session_id), reason, bare=bool(how.by))
+            unit_id = unit_id or selection_store.latest_of_session(db, session_id)
+            found = _told(db, present, unit_id, reason, bare=bool(how.by))
             if found is not None:
                 return found
     return None
@@ -136,22 +138,11 @@ def _linked(db: Connection, present: Present) -> Item | None:
 
 def _by_session(db: Connection, present: Present) -> dict[str, list[int]]:
     """The episodes that speak of what is asked, by session."""
-    found = speaking(db, present)
     out: dict[str, list[int]] = {}
-    for unit_id, session_id in db.execute(
-        f"SELECT id, session_id FROM work_units WHERE id IN ({','.join('?' * len(found))})",  # noqa: S608 - placeholders
-        [one.unit_id for one in found],
-    ).fetchall():
+    ids = [one.unit_id for one in speaking(db, present)]
+    for unit_id, session_id in selection_store.of_units(db, "session_id", ids):
         out.setdefault(session_id, []).append(unit_id)
     return out
-
-
-def _own_past(db: Connection, present: Present) -> bool:
-    """Whether the session has episodes of its own before this one: it knows what it was at."""
-    row = db.execute(
-        "SELECT 1 FROM work_units WHERE session_id = ? AND id != ? LIMIT 1", (present.session_id, present.unit_id)
-    ).fetchone()
-    return row is not None
 
 
 def chosen_thread(db: Connection, present: Present) -> int | None:
@@ -162,39 +153,11 @@ def chosen_thread(db: Connection, present: Present) -> int | None:
     return thread_id if how == CHOSEN else None
 
 
-def _earlier(db: Connection, present: Present) -> list[tuple[str, str | None, str, int]]:
-    """The newest other sessions of the project: id, branch, folder, and how long ago each ended."""
-    rows = db.execute(
-        "SELECT id, branch, cwd, last_at FROM sessions WHERE project_id = ? AND id != ? AND last_at < ? AND last_at > ?"
-        " ORDER BY last_at DESC LIMIT ?",
-        (present.project_id, present.session_id, present.at, present.at - SAID, _SESSIONS),
-    )
-    return [(row[0], row[1], row[2], present.at - row[3]) for row in rows.fetchall()]
-
-
-def _latest_of_session(db: Connection, session_id: str) -> int | None:
-    row = db.execute(
-        "SELECT id FROM work_units WHERE session_id = ? ORDER BY last_at DESC, id DESC LIMIT 1", (session_id,)
-    ).fetchone()
-    return row[0] if row else None
-
-
-def _latest_of_thread(db: Connection, present: Present, thread_id: int) -> int | None:
-    row = db.execute(
-        "SELECT id FROM work_units WHERE thread_id = ? AND session_id != ? AND started_at < ?"
-        " ORDER BY last_at DESC, id DESC LIMIT 1",
-        (thread_id, present.session_id, present.at),
-    ).fetchone()
-    return row[0] if row else None
-
-
-def _told(
-    db: Connection, present: Present, unit_id: int | None, reason: str, *, bare: bool = False
-) -> Item | None:  # fmt: skip
+def _told(db: Connection, present: Present, unit_id: int | None, reason: str, *, bare: bool = False) -> Item | None:
     """An episode as what is gone on with; `bare`: also one of which nothing but its subject is known."""
     if unit_id is None:
         return None
-    rows, known = units(db, [unit_id]), settled.of_units(db, [unit_id])
+    rows, known = selection_store.units(db, [unit_id]), settled.of_units(db, [unit_id])
     if not rows:
         return None
     files = changed(db, present, rows)[unit_id]

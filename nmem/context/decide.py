@@ -1,4 +1,4 @@
-"""Decides what a session is told, for hook, preview and replay alike (SQL).
+"""Decides what a session is told, for hook, preview and replay alike.
 
 On the hook's path. Without a configuration (a moment that is over) only what the database says switches telling off.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from capture import paths
+from nmem.context import store
 from nmem.context.items import MARKER, MOVED
 from nmem.recall import NAMES
 
@@ -47,21 +48,16 @@ def silent(db: Connection, present: Present, config: Config | None) -> str:
     if config is not None:
         if not config.enabled:
             return "context is switched off: [context] enabled in config.toml"
-        if config.off:
-            row = db.execute("SELECT name, root, key FROM projects WHERE id = ?", (present.project_id,)).fetchone()
-            if row and not set(row).isdisjoint(config.off):
-                return "this project is told nothing: [context] off in config.toml names it"
-    from nmem.context.record import switched_off  # on use: start-up stays short
-
-    if switched_off(db, present.project_id):
+        if config.off and not {*store.names_of(db, present.project_id)}.isdisjoint(config.off):
+            return "this project is told nothing: [context] off in config.toml names it"
+    if store.switched_off(db, present.project_id):
         return "this project is told nothing: `nmem context --on` tells it something again"
     return ""
 
 
 def waits(db: Connection, project_id: int) -> str:
     """Why a project's candidates may not be told: something they may hold is gone; empty where they may."""
-    row = db.execute("SELECT taken = known FROM context_projects WHERE project_id = ?", (project_id,)).fetchone()
-    return "" if row is None or row[0] else WAITS
+    return WAITS if store.waits(db, project_id) else ""
 
 
 def start(
@@ -76,7 +72,7 @@ def start(
     resumed = source in RESUMED
     news = places.restructured(db, present, resumed=resumed)
     if resumed:
-        from nmem.context.beginning import meanwhile  # on use: start-up stays short
+        from nmem.context.episodes import meanwhile  # on use: start-up stays short
 
         out = Decision("the session is resumed")
         pinned.heed(db, present)
@@ -90,16 +86,14 @@ def start(
         items = [*(pinned.once(db, present, news) if news else ()), *pinned.chosen(db, present)]
         kinds = {item.kind for item in items}
         out = Decision("moved" if MOVED in kinds else "decided" if kinds == {MARKER} else "pinned")
-    if config is not None and _others(db, present):
+    if config is not None and store.others_spoke(db, present.project_id):
         from nmem.context.teammates import decided  # on use: few share a project with a team
 
         items = _beside(out, items, pinned.once(db, present, decided(db, present)), "others of the team decided")
     return _packed(out, present, items, budget, most)
 
 
-def prompt(
-    db: Connection, present: Present, config: Config | None, budget: int, most: int, occasion: str
-) -> Decision:  # fmt: skip
+def prompt(db: Connection, present: Present, config: Config | None, budget: int, most: int, occasion: str) -> Decision:
     """When a session is asked something; without an `occasion` only the learnings that it runs into are told."""
     why = silent(db, present, config) or waits(db, present.project_id)
     if why:
@@ -116,7 +110,7 @@ def prompt(
     else:
         out = Decision("it runs into what is known to go wrong")
         items = pinned.warned(db, present)
-    if config is not None and occasion and _others(db, present):
+    if config is not None and occasion and store.others_spoke(db, present.project_id):
         from nmem.context.teammates import related  # on use: few share a project with a team
 
         items = _beside(out, items, pinned.once(db, present, related(db, present, items)), occasion)
@@ -136,12 +130,6 @@ def prompt(
             items = [*back, *(one for one in items if one.id not in ids)]
             out.found = [*back, *(one for one in out.found if one.id not in ids)] if out.found is not None else None
     return _packed(out, present, items, budget, most)
-
-
-def _others(db: Connection, present: Present) -> bool:
-    """Whether other members of a team said anything in the project: mostly not, and nothing is loaded for them."""
-    look = "SELECT 1 FROM team_facts WHERE own = 0 AND gone = 0 AND project_id = ? LIMIT 1"
-    return db.execute(look, (present.project_id,)).fetchone() is not None
 
 
 def _beside(out: Decision, items: list[Item], more: list[Item], reason: str) -> list[Item]:
@@ -169,15 +157,11 @@ def recovered(
     if why:
         return Decision(silent=why)
     from nmem.context import pinned, recovery  # on use: start-up stays short
-    from nmem.context.record import excluded
 
-    if chosen := excluded(db, present.project_id):
-        from nmem.context import unsaid  # on use: start-up stays short
-
-        present.unsaid = unsaid.read(db, chosen)
+    pinned.heed(db, present)
     out = Decision(f"the conversation was {'cleared' if cleared else 'compacted'}: session {session_id}")
     present.given = frozenset()  # what was told before is gone from the conversation
-    decided = pinned.once(db, present, pinned.decisions(db, present, pinned.decided_in(db, session_id)))
+    decided = pinned.once(db, present, pinned.decisions(db, present, store.decided_in(db, session_id)))
     missing: list[Item] = []
     if not cleared:
         from nmem.context.giveback import lost  # on use: a compaction only

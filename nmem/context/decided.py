@@ -1,10 +1,11 @@
-"""Offers a session the written decisions that its prompt or failed command refers to: links, not texts (SQL).
+"""Offers a session the written decisions that its prompt or failed command refers to: links, not texts.
 
 On the hook's path. Where a project has no decisions, some lookups of folders are all that it costs.
 """
 
 from __future__ import annotations
 
+from nmem.context import store
 from nmem.context.items import RECALL, Item
 from nmem.names import told
 from nmem.recall import config, kept
@@ -49,7 +50,7 @@ def offers(db: Connection, present: Present, occasion: str) -> list[Item]:
     failed = _failed(db, present) if present.failures else ""
     if not (occasion or failed):
         return []
-    place = kept.place(present.cwd or _root(db, present.project_id))
+    place = kept.place(present.cwd or store.names_of(db, present.project_id)[1])
     if place is None or not config.offers() or (names := kept.read(place)) is None:
         return []
     from nmem.recall.store import before  # on use: start-up stays short
@@ -76,17 +77,7 @@ def note(db: Connection, session_id: str, items: Sequence[Item], now: int) -> No
             offered(db, session_id, item.folder, [(item.link, item.file, item.score)], now)
 
 
-def _root(db: Connection, project_id: int) -> str:
-    row = db.execute("SELECT root FROM projects WHERE id = ?", (project_id,)).fetchone()
-    return str(row[0] or "") if row else ""
-
-
 def _failed(db: Connection, present: Present) -> str:
     """The newest command that failed since the prompt before this one, with what it said; it has not passed since."""
-    row = db.execute(
-        "SELECT content, obs_type FROM observations WHERE session_id = ?1 AND outcome = 'failed' AND agent_id IS NULL"
-        " AND at >= coalesce((SELECT max(at) FROM prompts WHERE session_id = ?1 AND source = 'user' AND at < ?2), 0)"
-        " AND at <= ?2 ORDER BY at DESC, seq DESC LIMIT 1",
-        (present.session_id, present.at),
-    ).fetchone()
-    return str(row[0]) if row and row[1] in _COMMANDS and row[0].startswith(present.failures) else ""
+    row = store.failed_last(db, present.session_id, present.at)
+    return row[0] if row and row[1] in _COMMANDS and row[0].startswith(present.failures) else ""

@@ -1,4 +1,4 @@
-"""Derives what the compactions of a session dropped (SQL, on the hook's path): known before, not in the summary.
+"""Derives what the compactions of a session dropped (on the hook's path): known before, not in the summary.
 
 Given a session, gives a Fold for each compaction: what was known before it (decisions, open ends, files that were
 changed or read, commands that pass), and what the client's summary names of that. What an earlier summary dropped, and
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from time import perf_counter_ns
 
+from nmem.context import session_store
 from nmem.episodes import open_ends
 from nmem.episodes.text import checkout_path, tokens
 
@@ -17,14 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from sqlite3 import Connection
 
+    from nmem.context.session_store import Call, Said, Summary
     from nmem.episodes.open_ends import Row
-
-    Call = tuple[int, Row]
-    """The id of a call of the session's own agent, and the call as `open_ends` has it."""
-    Summary = tuple[int, str, int, int]
-    """The id of a summary, its text, its length in characters, and when it was told."""
-    Said = tuple[int, int, str]
-    """The id of a prompt or of the agent's last words, when, and the text."""
 
 DECISION, OPEN, FILE, COMMAND, READ = "decision", "open end", "file", "command", "file read"
 KINDS = (DECISION, OPEN, FILE, COMMAND, READ)
@@ -81,10 +76,11 @@ class Fold:
 def folds(db: Connection, session_id: str, most: int = EVERY, until: int = EVERY) -> list[Fold]:
     """The compactions of a session in their order, by its calls since `most` before the last one; none of them where
     that is not done `until` a moment of the machine's clock in ns. Raises sqlite3.Error."""
-    ends = _ends(db, session_id)
+    ends = session_store.compactions(db, session_id)
     if not ends:
         return []
-    calls, own = _calls(db, session_id, ends[-1][2] - most), _own(_summaries(db, session_id), ends)
+    calls = session_store.calls(db, session_id, ends[-1][2] - most)
+    own = _own(session_store.summaries(db, session_id), ends)
     made = settled(db, session_id)
     out: list[Fold] = []
     carried: list[Thing] = []
@@ -122,30 +118,6 @@ def _together(fresh: Sequence[Thing], carried: Sequence[Thing]) -> list[Thing]:
 # What is recorded
 
 
-def _calls(db: Connection, session_id: str, after: int) -> list[Call]:
-    found = db.execute(
-        f"SELECT o.id, {open_ends.COLUMNS} FROM observations o WHERE o.session_id = ?1 AND o.agent_id IS NULL"  # noqa: S608
-        " AND o.seq > ?2 ORDER BY o.seq", (session_id, after),
-    )  # fmt: skip
-    return [(int(row[0]), tuple(row[1:])) for row in found.fetchall()]
-
-
-def _summaries(db: Connection, session_id: str) -> list[Summary]:
-    return db.execute(
-        "SELECT id, content, length(content), at FROM prompts WHERE session_id = ? AND kind = 'summary'"
-        " AND agent_id IS NULL AND content != '' ORDER BY at",
-        (session_id,),
-    ).fetchall()
-
-
-def _ends(db: Connection, session_id: str) -> list[tuple[int, int, int]]:
-    """Row, time and number of each compaction of a session."""
-    return db.execute(
-        "SELECT id, at, seq FROM observations WHERE session_id = ? AND obs_type = 'session_compact' AND agent_id"
-        " IS NULL ORDER BY seq, id", (session_id,),
-    ).fetchall()  # fmt: skip
-
-
 def _own(summaries: Sequence[Summary], ends: Iterable[tuple[int, int, int]]) -> dict[int, Summary]:
     """The summaries by the row of the compaction that each is of, the nearest pairs first and each used once: two
     compactions may be near each other, and the summary of one of them missing."""
@@ -161,35 +133,15 @@ def _own(summaries: Sequence[Summary], ends: Iterable[tuple[int, int, int]]) -> 
 
 def summary_at(db: Connection, session_id: str, folded: int) -> str:
     """The summary with which a conversation began anew at a time; empty where it is not known. Raises sqlite3.Error."""
-    ends = _ends(db, session_id) or [(0, folded, 0)]
+    ends = session_store.compactions(db, session_id) or [(0, folded, 0)]
     number = min(ends, key=lambda one: abs(one[1] - folded))[0]
-    found = _own(_summaries(db, session_id), ends).get(number)
+    found = _own(session_store.summaries(db, session_id), ends).get(number)
     return found[1] if found and abs(found[3] - folded) <= NEAR else ""
 
 
 def settled(db: Connection, session_id: str) -> list[Thing]:
     """Decisions said in the session, questions that were answered, and what was marked, by time within each."""
-    found = db.execute(
-        "SELECT 'decision/' || d.id, d.at, CASE WHEN d.wording != '' THEN d.wording WHEN length(p.content) ="
-        " d.said_size THEN substr(p.content, d.said_from + 1, d.said_to - d.said_from) ELSE substr(p.content, 1, 400)"
-        " END FROM said_decisions d JOIN prompts p ON p.id = d.prompt_id WHERE d.session_id = ?1"
-        " AND d.state != 'dismissed' ORDER BY d.at, d.id", (session_id,),
-    ).fetchall()  # fmt: skip
-    found += db.execute(
-        "SELECT 'obs/' || id, at, substr(content, 1, 1000) FROM observations WHERE session_id = ? AND agent_id IS NULL"
-        " AND (obs_type = 'question' AND instr(content, ' -> ') OR obs_type = 'marker') ORDER BY seq", (session_id,),
-    ).fetchall()  # fmt: skip
-    return [Thing(DECISION, line(text), number, at) for number, at, text in found]
-
-
-def spoken(db: Connection, session_id: str) -> list[Said]:
-    """Row, time and text of what the person said and what the agent asked at the end of a turn."""
-    return db.execute(
-        "SELECT id, at, CASE source WHEN 'user' THEN substr(content, 1, 2000) ELSE substr(content, -600) END"
-        " FROM prompts WHERE session_id = ? AND agent_id IS NULL AND ((source = 'user' AND kind IN ('prompt', 'late'))"
-        " OR (source = 'agent' AND kind = 'closing' AND instr(substr(content, -200), '?'))) ORDER BY at, id",
-        (session_id,),
-    ).fetchall()
+    return [Thing(DECISION, line(text), number, at) for number, at, text in session_store.settled(db, session_id)]
 
 
 def line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Describes past episodes for a session's context (SQL): those related to its prompt, and the one it continues.
+"""Describes past episodes for a session's context: those related to its prompt, the one it continues, others meanwhile.
 
 On the hook's path. An episode is told as knowledge: what it was about and when, what was decided or found out in the
 agent's own closing words, what stood in the way, and how it ended. Files are named apart, each with its reason.
@@ -6,8 +6,9 @@ agent's own closing words, what stood in the way, and how it ended. Files are na
 
 from __future__ import annotations
 
+from capture.jsonio import BadJson, loads
 from nmem import names
-from nmem.context import places, settled
+from nmem.context import places, selection_store, settled
 from nmem.context.alike import alike
 from nmem.context.items import EPISODE, PIN, THREAD, Item
 from nmem.episodes import open_ends
@@ -15,6 +16,8 @@ from nmem.episodes.text import words as plain
 from nmem.retrieval.terms import ago, texts
 from nmem.retrieval.words import words
 from nmem.sanitize import quoted, whole
+from nmem.threads.config import TRUNKS
+from nmem.threads.continuity import CHOSEN, proposed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,12 +26,9 @@ if TYPE_CHECKING:
 
     from nmem.context.alike import Alike
     from nmem.context.present import Present
+    from nmem.context.selection_store import Unit
     from nmem.context.settled import Settled
     from nmem.context.unsaid import Unsaid
-
-    Unit = tuple[
-        int, str, int, str, str | None, str, str | None, str | None, str | None, int, int, str | None, str | None
-    ]
 
 MOST = 3
 GOES_ON = 0.95
@@ -48,12 +48,6 @@ _ECHO = 0.7
 """The part of a step's words in a prompt that asks the same again."""
 _CHECKS = ("lint", "test", "build", "check", "format", "fmt", "vet", "tsc", "mypy", "ruff", "prettier", "clippy")
 """Parts of the names of commands that mostly fail while something is made."""
-_UNIT = (
-    "SELECT u.id, coalesce(u.title, u.intent), u.last_at, u.outcomes, u.next_steps, u.session_id, u.summary, d.result,"
-    " s.branch, u.turn_count, min(u.last_at, coalesce(u.narrated_at, u.last_at)), u.hot_files, u.commits"
-    " FROM work_units u JOIN sessions s ON s.id = u.session_id"
-    " LEFT JOIN retrieval_docs d ON d.unit_id = u.id"
-)
 
 
 def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_id: int | None = None) -> list[Item]:
@@ -67,7 +61,7 @@ def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_
     known |= settled.answered(
         db, [number for number in standing if number not in known], present.prompt, present.unsaid
     )
-    rows = {row[0]: row for row in units(db, list(standing), thread_id)}
+    rows = {row[0]: row for row in selection_store.units(db, list(standing), thread_id)}
     over = {item.id for item in told}
     some = [
         number
@@ -88,9 +82,7 @@ def _named(row: Unit) -> bool:
     return len(set(words(goal(row[1], row[6])))) >= _SUBJECT
 
 
-def _standing(
-    db: Connection, chosen: Sequence[Alike]
-) -> tuple[dict[int, tuple[float, str]], dict[int, Settled]]:  # fmt: skip
+def _standing(db: Connection, chosen: Sequence[Alike]) -> tuple[dict[int, tuple[float, str]], dict[int, Settled]]:
     """The episodes to tell, in order, each with its score and reason; and what was settled in them.
 
     An episode whose decisions were all replaced later gives its place to the one that replaced them.
@@ -117,7 +109,7 @@ def changed(db: Connection, present: Present, rows: Sequence[Unit]) -> dict[int,
     Those that are gone are left out.
     """
     known = _places(db, present)
-    folder = "" if present.over else places.root(db, present.project_id, present.session_id)
+    folder = "" if present.over else selection_store.root(db, present.project_id, present.session_id)
     over = {*present.given_files, *present.hot_files}
     out: dict[int, tuple[str, ...]] = {}
     for row in rows:
@@ -132,16 +124,12 @@ def changed(db: Connection, present: Present, rows: Sequence[Unit]) -> dict[int,
 def edited(db: Connection, present: Present, ids: Sequence[int]) -> dict[int, list[str]]:
     """The files that episodes edited, by the project's names, those edited most first. Raises sqlite3.Error."""
     known = _places(db, present)
-    rows = db.execute(f"SELECT id, hot_files FROM work_units WHERE id IN ({','.join('?' * len(ids))})", ids)  # noqa: S608
-    return {number: _names(known, stored) for number, stored in rows.fetchall()}
+    return {number: _names(known, stored) for number, stored in selection_store.of_units(db, "hot_files", ids)}
 
 
 def _places(db: Connection, present: Present) -> places.Places:
     """The checkouts of a session's project."""
-    found = db.execute(
-        "SELECT roots FROM context_projects WHERE project_id = ?", (present.project_id,)
-    ).fetchone()  # fmt: skip
-    return places.Places(present.project, roots=found[0].split("\n") if found and found[0] else ())
+    return places.Places(present.project, roots=selection_store.roots(db, present.project_id))
 
 
 def _names(known: places.Places, stored: str | None) -> list[str]:
@@ -153,15 +141,8 @@ def last_work(db: Connection, present: Present, paths: Sequence[str]) -> dict[st
     """In words, the last episode that edited each of some files, by path. Raises sqlite3.Error."""
     if not paths:
         return {}
-    rows = db.execute(
-        "SELECT f.path, coalesce(u.title, u.intent), u.last_at FROM context_files f JOIN context_turns t"  # noqa: S608
-        " ON t.project_id = f.project_id AND t.turn = f.last_turn JOIN unit_prompts p ON p.prompt_id = t.prompt_id"
-        " JOIN work_units u ON u.id = p.unit_id WHERE f.project_id = ? AND u.session_id != ?"
-        f" AND f.path IN ({','.join('?' * len(paths))})",
-        (present.project_id, present.session_id, *paths),
-    ).fetchall()
     out = {}
-    for path, about, at in rows:
+    for path, about, at in selection_store.last_work(db, present.project_id, present.session_id, paths):
         line = whole(headline(about), _WORK)
         alone = _POINTING.isdisjoint(plain(line))
         if alone and len(set(words(line))) >= _SAYS and not (present.unsaid and present.unsaid.says(line)):
@@ -191,24 +172,10 @@ def _committed(stored: str | None, about: str) -> str:
 
 
 def _loaded(stored: str | None) -> object:
-    from capture.jsonio import BadJson, loads  # on use: start-up stays short
-
     try:
         return loads(stored or "[]")
     except BadJson:
         return []
-
-
-def units(db: Connection, ids: Sequence[int], thread_id: int | None = None) -> list[Unit]:
-    """The rows that episodes are told from."""
-    if not ids:
-        return []
-    only = "" if thread_id is None else " AND u.thread_id = ?"
-    rows: list[Unit] = db.execute(
-        f"{_UNIT} WHERE u.id IN ({','.join('?' * len(ids))}){only}",
-        (*ids, *(() if thread_id is None else (thread_id,))),
-    ).fetchall()
-    return rows
 
 
 def tell(
@@ -332,10 +299,46 @@ def headline(text: str) -> str:
 
 def outcome(stored: str | None) -> str:
     """How an episode ended, in words, from what is stored of it."""
-    from capture.jsonio import BadJson, loads  # on use: start-up stays short
-
-    try:
-        found = loads(stored or "{}")
-    except BadJson:
-        return ""
+    found = _loaded(stored or "{}")
     return open_ends.told(found) if isinstance(found, dict) else ""
+
+
+# what is told at a start: nobody has asked for anything yet. What was worked on last in a project is, seven times in
+# eight, not what the next session is about, and the prompt that follows in a moment selects better. So without a sign
+# nothing but pins is told; but a session that is resumed still knows what it was at
+
+SESSIONS = 60
+"""The newest sessions of a project among which one on the same branch is looked for."""
+
+
+def goes_on(db: Connection, present: Present) -> str:
+    """What says that a session goes on with earlier work, in words; empty when nothing does."""
+    if proposed(db, present.session_id, present.at)[1] == CHOSEN:
+        return "the thread was chosen"
+    where = present.project_id, present.session_id, present.branch
+    if present.branch and present.branch not in TRUNKS and selection_store.worked_on(db, *where, SESSIONS):
+        return f"earlier work on branch {present.branch}"
+    return ""
+
+
+def meanwhile(db: Connection, present: Present) -> list[Item]:
+    """Episodes of other sessions that edited this one's files since it last spoke, the newest first."""
+    mine = set(present.hot_files)
+    _, left, _ = selection_store.spoke(db, present.session_id)
+    if left is None or not mine:
+        return []
+    found = selection_store.since(db, present.project_id, present.session_id, left, SESSIONS)
+    shared = {number: files for number, hot in found if (files := _edited_of(hot, mine))}
+    rows = selection_store.units(db, list(shared)[:MOST]) if shared else []
+    return [
+        tell(row, present.at, 0.8, f"it edited {shared[row[0]][0]} while this session was away",
+             unsaid=present.unsaid, files=shared[row[0]])
+        for row in sorted(rows, key=lambda row: row[2], reverse=True)
+    ]  # fmt: skip
+
+
+def _edited_of(hot: str, mine: set[str]) -> tuple[str, ...]:
+    """Which of a session's files another episode edited, by what is counted of it."""
+    found = _loaded(hot)
+    each = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return tuple(str(one["path"]) for one in each if one.get("edits") and one.get("path") in mine)

@@ -1,4 +1,4 @@
-"""Gives back what the compactions of a session dropped, each thing once (SQL, on the hook's path).
+"""Gives back what the compactions of a session dropped, each thing once (on the hook's path).
 
 Right after a compaction what its summary lost; later what a prompt speaks of, what an edit is about to change, a
 command that is about to run and had failed. Items come out, each with the time of the compaction in its reason. Loaded
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from time import localtime, perf_counter_ns, strftime
 
-from nmem.context import dropped
+from nmem.context import dropped, session_store
 from nmem.context.dropped import COMMAND, FAILS, FILE, OPEN, TODO, Thing
 from nmem.context.items import DROPPED, Item
 from nmem.context.known import Asked
@@ -176,12 +176,7 @@ def _item(db: Connection, one: Thing, folded: int, now: int, why: str, *, brief:
 
 def _of_change(db: Connection, one: Thing) -> str:
     """For which prompt a file was changed last, and the lines that this brought."""
-    row = db.execute(
-        "SELECT substr(o.content, 1, 1200), substr(coalesce(p.content, ''), 1, 400) FROM observations o"
-        " LEFT JOIN prompts p ON p.id = o.prompt_id AND p.source = 'user' WHERE o.id = ?",
-        (int(one.id.partition("/")[2]),),
-    ).fetchone()
-    content, asked = row or ("", "")
+    content, asked = session_store.change(db, int(one.id.partition("/")[2]))
     lines = [each[2:].strip() for each in content.split("\n") if each.startswith("+ ") and each[2:].strip()]
     text = f", asked {quoted(asked, _SHORT)}" if asked else ""
     return text + (f"; it brought {quoted(' '.join(lines), _SHORT)}" if lines else "")
@@ -202,25 +197,18 @@ def _said(stored: str) -> str:
 
 def _changed(db: Connection, session_id: str, folded: int, path: str) -> Thing | None:
     """A file by its newest change before a compaction, where nothing changed it since."""
-    row = db.execute(
-        "SELECT id, at FROM observations WHERE file_path = ? AND session_id = ? AND agent_id IS NULL"
-        " AND obs_type IN ('file_edit', 'file_write') AND outcome != 'failed' ORDER BY at DESC LIMIT 1",
-        (path, session_id),
-    ).fetchone()
+    row = session_store.last_change(db, session_id, path)
     return Thing(FILE, path, f"obs/{row[0]}", row[1]) if row and row[1] <= folded else None
 
 
 def _failed(db: Connection, session_id: str, folded: int, command: str) -> Thing | None:
     """A command that failed before a compaction, where nothing shows that it works, and that did not run since."""
     wanted = open_ends.plain(command)
-    rows = db.execute(
-        f"SELECT o.id, {open_ends.COLUMNS} FROM observations o WHERE o.session_id = ? AND o.agent_id IS NULL"  # noqa: S608
-        " AND o.outcome = 'failed' AND o.obs_type IN ('test', 'build', 'lint', 'command', 'install')"
-        " ORDER BY o.at DESC LIMIT ?", (session_id, _FAILURES),
-    ).fetchall()  # fmt: skip
-    found = next((row for row in rows if open_ends.plain(row[4]) == wanted), None) if wanted else None
-    if found is None or found[1] > folded:
+    calls = session_store.failures(db, session_id, _FAILURES) if wanted else ()
+    number, failed = next((call for call in calls if open_ends.plain(call[1][3]) == wanted), (0, None))
+    if failed is None or failed[0] > folded:
         return None
-    later = [row for row in open_ends.of_session(db, session_id, found[1]) if row[0] > found[1]]
-    return None if open_ends.closed(found[1:], later) else Thing(OPEN, FAILS + wanted, f"obs/{found[0]}", found[1],
-                                                                 found[6])  # fmt: skip
+    later = [row for row in open_ends.of_session(db, session_id, failed[0]) if row[0] > failed[0]]
+    if open_ends.closed(failed, later):
+        return None
+    return Thing(OPEN, FAILS + wanted, f"obs/{number}", failed[0], failed[5])

@@ -1,6 +1,6 @@
 """Decides, records and returns what a hook tells a session. On the hook's path.
 
-When a session starts: what is known without a prompt (nmem.context.beginning), and that the memory can be asked
+When a session starts: what is known without a prompt (nmem.context.episodes), and that the memory can be asked
 (nmem.context.ask). At its first prompt, and at one that
 opens another episode: what the prompt selects and the session has not been told yet; at any other prompt, the learnings
 that it runs into alone. After a compaction or a clear: what was going on. Whatever is late, off, kept back or told
@@ -12,9 +12,9 @@ from __future__ import annotations
 from time import perf_counter_ns
 
 from capture import clients, config_table
-from nmem.context import record
+from nmem.context import store
 from nmem.context.items import RECALL
-from nmem.context.record import Injection, store
+from nmem.context.store import Injection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ _IDLE = 8
 """So many prompts that say nothing, or were answered too late, may come before the first that is told something."""
 _TICKS = 2000
 """Steps of SQLite's machine between two looks at the clock."""
-_PAGES = 128
-"""Pages that SQLite keeps in memory while a hook selects: a hook reads most pages once, and fresh memory costs as much
-as reading."""
 PROMPT = "prompt"
 
 
@@ -101,9 +98,9 @@ def _told(db: Connection, event: Event, decide: Callable[[Connection, Event, Con
 
 def _late(db: Connection, one: Injection) -> str:
     """Keep that a prompt was not answered in time, so that the next one still is the first; and that of a fold."""
-    if one.event == record.COMPACT or one.prompt_id is not None:
-        one.items, one.text, one.reason = (), "", record.LATE
-        store(db, one)
+    if one.event == store.COMPACT or one.prompt_id is not None:
+        one.items, one.text, one.reason = (), "", store.LATE
+        store.remember(db, one)
     return ""
 
 
@@ -118,10 +115,10 @@ def kept(db: Connection, one: Injection, config: Config) -> str:
     from nmem.context.config import withheld  # on use: start-up stays short
 
     _outward(db, one)
-    if not one.text and one.event != record.COMPACT:
+    if not one.text and one.event != store.COMPACT:
         return ""
     one.withheld = bool(one.text) and withheld(one.session_id, config.holdout)
-    if not store(db, one) or one.withheld:
+    if not store.remember(db, one) or one.withheld:
         return ""
     if any(item.kind == RECALL for item in one.items):
         from nmem.context.decided import note  # on use: start-up stays short
@@ -148,7 +145,7 @@ def _at_start(db: Connection, event: Event, config: Config, one: Injection, most
     present = read(db, event.session_id, event.at)
     if present is None:
         return
-    db.execute(f"PRAGMA cache_size={_PAGES}")
+    store.read_once(db)
     made = _begun(db, event, config, present, most)
     ask.beside(db, present, config, made, most)
     ask.add(db, present, config, made, most, event.source)
@@ -169,7 +166,7 @@ def _begun(db: Connection, event: Event, config: Config, present: Present, most:
             return made
         if made.unsound:
             _count(db, UNSOUND)
-    from nmem.context.beginning import goes_on  # on use: start-up stays short
+    from nmem.context.episodes import goes_on  # on use: start-up stays short
 
     goes = "" if event.source in decide.RESUMED else goes_on(db, present)
     return decide.start(db, present, config, config.start_tokens, most, goes, event.source or "")
@@ -194,11 +191,7 @@ def _before_clear(db: Connection, event: Event) -> str | None:
 
 
 def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, most: int) -> None:
-    newest = db.execute(
-        "SELECT id, at, content FROM prompts WHERE session_id = ? AND source = 'user' AND agent_id IS NULL"
-        " ORDER BY at DESC, id DESC LIMIT 1",
-        (event.session_id,),
-    ).fetchone()
+    newest = store.newest_prompt(db, event.session_id)
     if newest is None:
         return
     number, at, text = newest
@@ -213,7 +206,7 @@ def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, mos
         from nmem.preload import TELLING, more  # on use: start-up stays short
 
         more(TELLING)
-        db.execute(f"PRAGMA cache_size={_PAGES}")
+        store.read_once(db)
     from nmem.context import decide  # on use: start-up stays short
 
     one.unit_id, present.until = present.unit_id, one.until
@@ -254,22 +247,10 @@ def _occasion(db: Connection, session_id: str, prompt_id: int, at: int) -> str:
 
     The first is the first that says something, and stays the first as long as answering it was too late.
     """
-    before = db.execute(
-        "SELECT substr(p.content, 1, 400),"
-        " EXISTS (SELECT 1 FROM injections j WHERE j.prompt_id = p.id AND j.reason = ?) FROM prompts p WHERE"
-        " p.session_id = ? AND p.source = 'user' AND p.agent_id IS NULL AND (p.at, p.id) < (?, ?)"
-        " AND p.at >= coalesce((SELECT max(at) FROM injections WHERE session_id = ? AND event = ?), 0)"
-        " ORDER BY p.at DESC, p.id DESC LIMIT ?",
-        (record.LATE, session_id, at, prompt_id, session_id, record.COMPACT, _IDLE),
-    ).fetchall()
+    before = store.prompts_before(db, session_id, at, prompt_id, _IDLE)
     if len(before) < _IDLE and all(late or _idle(text) for text, late in before):
         return "the first prompt"
-    opens = db.execute(
-        "SELECT 1 FROM unit_prompts u JOIN work_units w ON w.id = u.unit_id AND w.first_prompt_id = u.prompt_id"
-        " WHERE u.prompt_id = ?",
-        (prompt_id,),
-    ).fetchone()
-    return "another episode begins" if opens else ""
+    return "another episode begins" if store.opens_episode(db, prompt_id) else ""
 
 
 def _idle(text: str) -> bool:

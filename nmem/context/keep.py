@@ -1,4 +1,4 @@
-"""Keeps the tables that context is selected from up to date (SQL): adds new turns, recounts after deletions.
+"""Keeps the tables that context is selected from up to date: adds new turns, recounts after deletions.
 
 A turn that ends after all that are folded is added. Everything else (an older session imported, a turn that grew, a
 prompt purged, rules of another version) makes the project's tables anew, beside the old ones, and puts them in place
@@ -7,15 +7,14 @@ in one transaction: a hook sees the old or the new.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
-from nmem.context import history
-from nmem.context.fold import RULES, Folder
-from nmem.context.history import Past
+from nmem import database
+from nmem.context import candidate_store
+from nmem.context.fold import RULES, Folder, Past, in_order, session, sessions
 from nmem.context.known import fact
 from nmem.learn import kinds, read, rules, warnings
 from nmem.learn.kinds import skills
@@ -29,22 +28,15 @@ from nmem.learn.learning import (
     Learning,
 )
 from nmem.retrieval import naming
-from nmem.store.schema.context import CANDIDATES
 
-TABLES = ("context_files", "context_turns", "context_terms", "context_names", "context_branches", "context_sessions")
 CHUNK = 40
 """Turns folded in one transaction: a hook waits for the write lock meanwhile."""
-
-
-def behind(db: Connection) -> bool:
-    """Whether the sessions of some project are told nothing until it is folded anew."""
-    return db.execute("SELECT 1 FROM context_projects WHERE taken != known LIMIT 1").fetchone() is not None
 
 
 def keep_all(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False) -> int:
     """Bring every project's candidates up to date; how many turns were folded. On a writing connection."""
     folded = 0
-    for project_id, name in history.project_ids(db):
+    for project_id, name in candidate_store.project_ids(db):
         if stopped():
             break
         folded += keep(db, project_id, name, now, stopped)
@@ -58,13 +50,12 @@ def newest(db: Connection, some: Sequence[str], now: int, stopped: Callable[[], 
     The older ones come before what is folded then, so the next `keep` makes such a project's tables anew, once.
     """
     folded = 0
-    for project_id, name in history.project_ids(db):
-        told_of, taken, known = _standing(db, project_id)
-        begun = db.execute("SELECT 1 FROM context_sessions WHERE project_id = ? LIMIT 1", (project_id,)).fetchone()
-        if begun or told_of != RULES or taken != known or stopped():
+    for project_id, name in candidate_store.project_ids(db):
+        told_of, taken, known = candidate_store.standing(db, project_id, RULES)
+        if candidate_store.begun(db, project_id) or told_of != RULES or taken != known or stopped():
             continue
-        mine = set(some).intersection(history.session_ids(db, project_id))
-        pasts = [past for each in some if each in mine and (past := history.session(db, each, now)) is not None]
+        mine = set(some).intersection(candidate_store.session_ids(db, project_id))
+        pasts = [past for each in some if each in mine and (past := session(db, each, now)) is not None]
         if pasts:
             folded += _add(db, Folder(db, project_id, name), pasts, stopped)
     return folded
@@ -72,10 +63,11 @@ def newest(db: Connection, some: Sequence[str], now: int, stopped: Callable[[], 
 
 def keep(db: Connection, project_id: int, name: str, now: int, stopped: Callable[[], bool] = lambda: False) -> int:
     """Bring one project's candidates up to date; how many turns were folded."""
-    told_of, taken, known = _standing(db, project_id)
+    told_of, taken, known = candidate_store.standing(db, project_id, RULES)
     if told_of != RULES or taken != known:
         return refold(db, project_id, name, now)
-    changed = [past for each in _changed(db, project_id) if (past := history.session(db, each, now)) is not None]
+    some = candidate_store.changed(db, project_id)
+    changed = [past for each in some if (past := session(db, each, now)) is not None]
     if not changed:
         return 0
     folder = Folder(db, project_id, name)
@@ -86,54 +78,29 @@ def keep(db: Connection, project_id: int, name: str, now: int, stopped: Callable
 
 def refold(db: Connection, project_id: int, name: str, now: int) -> int:
     """Make a project's candidates anew; how many turns they are made of."""
-    _, taken, _ = _standing(db, project_id)  # what is taken away from here on asks for another time
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as beside:
-        beside.executescript(CANDIDATES)
-        count = fold_into(beside, list(history.sessions(db, project_id, now)), project_id, name)
-        with transaction(db):
-            _take_over(db, project_id)
-            for table in TABLES:
-                db.execute(f"DELETE FROM {table} WHERE project_id = ?", (project_id,))  # noqa: S608 - our own names
-                found = beside.execute(f"SELECT * FROM {table}")  # noqa: S608
-                marks = ",".join("?" * len(found.description))
-                db.executemany(f"INSERT INTO {table} VALUES ({marks})", found)  # noqa: S608
-            made = beside.execute(
-                "SELECT sessions, turns, files, roots, told_of, upto_at, upto_prompt FROM context_projects"
-            ).fetchone()
-            db.execute(
-                "UPDATE context_projects SET sessions = ?, turns = ?, files = ?, roots = ?, told_of = ?, upto_at = ?,"
-                " upto_prompt = ?, known = ? WHERE project_id = ?",
-                (*made, taken, project_id),
-            )
+    _, taken, _ = candidate_store.standing(
+        db, project_id, RULES
+    )  # what is taken away from here on asks for another time
+    with closing(candidate_store.empty()) as beside:
+        count = fold_into(beside, list(sessions(db, project_id, now)), project_id, name)
+        candidate_store.put_in_place(db, beside, project_id, taken)
     return count
 
 
-def _take_over(db: Connection, project_id: int) -> None:
-    """Sessions that were counted for another project are this one's now; that one is counted anew."""
-    moved = "session_id IN (SELECT id FROM sessions WHERE project_id = ?1) AND project_id != ?1"
-    db.execute(
-        "UPDATE context_projects SET taken = taken + 1 WHERE project_id IN"  # noqa: S608 - our own words
-        f" (SELECT project_id FROM context_sessions WHERE {moved})",
-        (project_id,),
-    )
-    db.execute(f"DELETE FROM context_sessions WHERE {moved}", (project_id,))  # noqa: S608
-
-
-def _standing(db: Connection, project_id: int) -> tuple[str, int, int]:
-    """By which rules the tables were made, how often something was taken away since ever, and until then."""
-    asked = "SELECT told_of, taken, known FROM context_projects WHERE project_id = ?"
-    row = db.execute(asked, (project_id,)).fetchone()
-    if row is None:
-        db.execute("INSERT OR IGNORE INTO context_projects (project_id, told_of) VALUES (?, ?)", (project_id, RULES))
-        row = db.execute(asked, (project_id,)).fetchone()
-    told_of, taken, known = row
-    return told_of, taken, known
+def refold_past(db: Connection, project_id: int, name: str, at: int, without: str) -> list[Past]:
+    """Make the candidates of a veiled moment, of all sessions but one: these as they were."""
+    pasts = list(sessions(db, project_id, at, partly=True, without=without))
+    database.one_moment(db)
+    fold_into(db, pasts, project_id, name)
+    keep_learnings(db, at, project_id)
+    db.commit()
+    return pasts
 
 
 def fold_into(db: Connection, pasts: list[Past], project_id: int, name: str) -> int:
     """Fold whole sessions into empty tables; how many turns. Joins the caller's transaction."""
     folder = Folder(db, project_id, name)
-    turns = history.in_order(pasts)
+    turns = in_order(pasts)
     for turn, past in turns:
         folder.turn(turn, past)
     folder.store(pasts)
@@ -141,30 +108,19 @@ def fold_into(db: Connection, pasts: list[Past], project_id: int, name: str) -> 
     return len(turns)
 
 
-def _changed(db: Connection, project_id: int) -> list[str]:
-    """Sessions in which something has happened, or whose branch is another, since they were looked at."""
-    rows = db.execute(
-        "SELECT s.id FROM sessions s LEFT JOIN context_sessions c ON c.session_id = s.id WHERE s.project_id = ?"
-        " AND (c.session_id IS NULL OR c.last_at IS NOT s.last_at OR c.branch IS NOT coalesce(s.branch, ''))"
-        " ORDER BY s.started_at, s.id",
-        (project_id,),
-    )
-    return [row[0] for row in rows.fetchall()]
-
-
 def _goes_on(folder: Folder, past: Past) -> bool:
     """Whether what is folded of a session still stands, and all that is new comes after everything folded."""
     one = folder.counted(past.session_id)
     if one.turns > len(past.turns) or (one.turns and past.facts(one.turns) != one.facts):
         return False
-    return all(turn.order > folder.upto for turn in past.turns[one.turns :])
+    return all(turn.order > folder.tables.upto for turn in past.turns[one.turns :])
 
 
 def _add(db: Connection, folder: Folder, changed: list[Past], stopped: Callable[[], bool]) -> int:
     """Fold the new turns of sessions, some at a time."""
     new = [Past(past.session_id, past.branch, past.last_at, past.turns[folder.counted(past.session_id).turns :], False)
            for past in changed]  # fmt: skip
-    turns = history.in_order(new)
+    turns = in_order(new)
     whole = {past.session_id: past for past in changed}
     with_turns = {turn.session_id for turn, _ in turns}
     rest = [past for past in changed if past.session_id not in with_turns]
@@ -197,14 +153,11 @@ def keep_learnings(db: Connection, now: int, project_id: int | None = None) -> N
     """Bring the prepared learnings of a project, or of all, up to date; in the caller's transaction or its own."""
     listed = read.learnings(db, now, project_id, (OPEN,), kinds=kinds.names(), limit=_ALL)
     wanted = {one.id: _row(one) for one in listed if _warns(one) and not _passes(db, one, now)}
-    ours, of = ("", ()) if project_id is None else (" WHERE project_id = ?", (project_id,))
-    there = {row[0]: tuple(row) for row in db.execute(f"SELECT * FROM context_learnings{ours}", of).fetchall()}  # noqa: S608
-    gone = [(each,) for each in there if each not in wanted]
+    there = candidate_store.prepared(db, project_id)
+    gone = [each for each in there if each not in wanted]
     new = [row for each, row in wanted.items() if there.get(each) != row]
     if gone or new:
-        with nullcontext() if db.in_transaction else transaction(db):
-            db.executemany("DELETE FROM context_learnings WHERE learning_id = ?", gone)
-            db.executemany("INSERT OR REPLACE INTO context_learnings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", new)
+        candidate_store.prepare(db, gone, new)
 
 
 def _warns(one: Learning) -> bool:
@@ -218,12 +171,7 @@ def _passes(db: Connection, one: Learning, now: int) -> bool:
     phrases = warnings.phrases(one) if one.kind == FAILED_COMMAND else ()
     if not phrases:
         return False
-    rows = db.execute(
-        "SELECT o.session_id, o.content FROM observations o JOIN sessions s ON s.id = o.session_id"
-        " WHERE s.project_id = ? AND o.at BETWEEN ? AND ? AND o.outcome = 'ok' AND o.obs_type IN ('command', 'test',"
-        " 'build', 'lint', 'install') AND instr(o.content, ?) > 0 ORDER BY o.at DESC LIMIT ?",
-        (one.project_id, one.first_at, now, phrases[0], _RUNS),
-    ).fetchall()
+    rows = candidate_store.passed(db, one.project_id, one.first_at, now, phrases[0], _RUNS)
     passed = {row[0] for row in rows if f" {phrases[0]} " in f" {' '.join(str(row[1]).lower().split())} "}
     return len(passed) > _MORE * one.sessions
 

@@ -1,7 +1,8 @@
-"""Selects the learnings that match a session's prompt, failed commands and files (SQL). On the hook's path."""
+"""Selects the learnings that match a session's prompt, failed commands and files. On the hook's path."""
 
 from __future__ import annotations
 
+from nmem.context import store
 from nmem.context.items import LEARNING, Item
 from nmem.sanitize import quoted
 
@@ -30,13 +31,7 @@ def learnings(db: Connection, present: Present, files: Iterable[str]) -> list[It
 
     Where nothing is asked yet, the hottest for which something is known that put them right. Raises sqlite3.Error.
     """
-    rows = db.execute(
-        "SELECT c.learning_id, c.heat, c.phrases, c.names, c.words, c.files, c.told, l.remedy IS NOT NULL, l.sessions,"
-        " l.kind = 'skill'"
-        " FROM context_learnings c JOIN learnings l ON l.id = c.learning_id"
-        " WHERE c.project_id = ? AND l.state = 'open' ORDER BY c.heat DESC, c.learning_id",
-        (present.project_id,),
-    ).fetchall()
+    rows = store.learnings(db, present.project_id)
     asked = Asked(present, files) if rows else None
     out: list[Item] = []
     said: list[str] = []

@@ -1,10 +1,11 @@
-"""Filters marked decisions (SQL): drops those that a later one, marked or said, replaces. On the hook's path.
+"""Filters marked decisions: drops those that a later one, marked or said, replaces. On the hook's path.
 
 Only loaded where a project has marked decisions that a session may be told.
 """
 
 from __future__ import annotations
 
+from nmem.context import store
 from nmem.context.items import MARKER, TEXT, Item
 from nmem.retrieval.terms import ago, terms
 from nmem.sanitize import quoted
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from nmem.context.present import Present
-
-    Row = tuple[int, int, str]
-    """A marked decision: its observation, its time in ms, and its words."""
+    from nmem.context.store import Marked
 
 _MOST = 3
 """Marked decisions that are told at once: the newest that hold."""
@@ -71,15 +70,15 @@ class _Said:
 
 
 def holding(
-    db: Connection, present: Present, rows: Sequence[Row], near: Mapping[int, str], also: Collection[int]
+    db: Connection, present: Present, rows: Sequence[Marked], near: Mapping[int, str], also: Collection[int]
 ) -> list[Item]:
     """Of marked decisions, the newest first, those that hold and that a session may be told.
 
     `near`: their observations -> what of the prompt speaks for them, "" where nothing was asked. At a start, where
     nothing was asked, only those of the person, or of `also`. Raises sqlite3.Error.
     """
-    own = _by_hand(db)
-    held = _held(rows, _said_since(db, present.project_id, rows[-1][1]), own, near)
+    own = store.marked_by_hand(db)
+    held = _held(rows, store.said_since(db, present.project_id, rows[-1][1]), own, near)
     theirs = {content.lower() for number, _, content in held if f"obs/{number}" in own}
     out = []
     for number, at, content in held:
@@ -99,8 +98,8 @@ def holding(
 
 
 def _held(
-    rows: Sequence[Row], said: Sequence[tuple[int, str, bool]], own: set[str], near: Collection[int]
-) -> list[Row]:  # fmt: skip
+    rows: Sequence[Marked], said: Sequence[tuple[int, str, int]], own: set[str], near: Collection[int]
+) -> list[Marked]:  # fmt: skip
     """The decisions with the words of those that are near, but for those that a later decision replaces.
 
     An agent's (none of `own`) replaces only an agent's. One that is marked again stands for both.
@@ -116,23 +115,6 @@ def _held(
             out.append((number, at, content))
         later.append(one)
     return out
-
-
-def _by_hand(db: Connection) -> set[str]:
-    """The markers that a person set, by their observations; an agent's are not logged."""
-    rows = db.execute("SELECT target FROM corrections WHERE kind = 'mark' AND undone_at IS NULL").fetchall()
-    return {row[0] for row in rows}
-
-
-def _said_since(db: Connection, project_id: int, since: int) -> list[tuple[int, str, bool]]:
-    """Decisions said in conversation after a time: when, in what words, and whether they say that something held."""
-    return db.execute(
-        "SELECT d.at, CASE WHEN d.wording != '' THEN d.wording ELSE substr(p.content, d.said_from + 1, d.said_to -"
-        " d.said_from) END, d.revises FROM said_decisions d CROSS JOIN sessions s ON s.id = d.session_id"
-        " JOIN prompts p ON p.id = d.prompt_id WHERE d.at > ? AND s.project_id = ? AND d.state != 'dismissed'"
-        " AND length(p.content) = d.said_size ORDER BY d.at DESC LIMIT 60",
-        (since, project_id),
-    ).fetchall()
 
 
 def _words(text: str) -> list[str]:

@@ -1,15 +1,16 @@
-"""Reads what sessions were told, what they used of it, and the effect against sessions told nothing (SQL)."""
+"""Reads what sessions were told, what they used of it, and the effect against sessions told nothing."""
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
+from nmem.context import review_store
 from nmem.intervals import bootstrap
+from nmem.text import json_list
 
 LIMIT = 200
 
@@ -81,72 +82,29 @@ class Past:
     unused: int
 
 
-_FROM = (
-    "FROM injections j JOIN sessions s ON s.id = j.session_id LEFT JOIN prompts p ON p.id = j.prompt_id"
-    " WHERE j.text != ''"
-)
-_COLUMNS = (
-    "SELECT j.id, j.at, j.session_id, j.client, j.event, coalesce(substr(p.content, 1, 400), ''), j.reason, j.tokens,"
-    " j.withheld, (SELECT count(*) FROM injection_items i WHERE i.injection_id = j.id AND i.kind != 'ask'),"
-    " (SELECT count(*) FROM injection_items i WHERE i.injection_id = j.id AND i.used = 1),"
-    " (SELECT count(*) FROM injection_items i WHERE i.injection_id = j.id AND i.used = 0)"
-)
-
-
 def past(db: Connection, project_id: int, limit: int = LIMIT) -> Past:
     """What was told in a project. Raises sqlite3.Error."""
-    rows = db.execute(
-        f"{_COLUMNS} {_FROM} AND s.project_id = ? ORDER BY j.at DESC, j.id DESC LIMIT ?",
-        (project_id, limit),
-    ).fetchall()
-    tellings, sessions = db.execute(
-        "SELECT count(*), count(DISTINCT j.session_id) FROM sessions s CROSS JOIN injections j ON j.session_id = s.id"
-        " WHERE s.project_id = ? AND j.text != ''",
-        (project_id,),
-    ).fetchone()
-    items, used, unused = db.execute(
-        "SELECT count(*), total(i.used = 1), total(i.used = 0) FROM sessions s CROSS JOIN injections j"
-        " ON j.session_id = s.id CROSS JOIN injection_items i ON i.injection_id = j.id"
-        " WHERE s.project_id = ? AND j.text != '' AND NOT j.withheld AND i.kind != 'ask'",
-        (project_id,),
-    ).fetchone()
-    return Past(tuple(_told(tuple(row)) for row in rows), tellings, sessions, items, int(used), int(unused))
+    rows = review_store.tellings(db, project_id, limit)
+    return Past(tuple(_told(row) for row in rows), *review_store.counted(db, project_id))
 
 
 def telling(db: Connection, number: int) -> Telling | None:
     """One text with its items; None when it is not there. Raises sqlite3.Error."""
-    row = db.execute(f"{_COLUMNS}, j.text {_FROM} AND j.id = ?", (number,)).fetchone()
+    row = review_store.telling(db, number)
     if row is None:
         return None
-    found = db.execute(
-        "SELECT item, kind, score, reason, text, files, tokens, used, used_how, used_at FROM injection_items"
-        " WHERE injection_id = ? ORDER BY position",
-        (number,),
-    ).fetchall()
-    values = tuple(row)
-    return Telling(_told(values[:-1]), str(values[-1]), tuple(_item(tuple(each)) for each in found))
+    return Telling(_told(row[:-1]), str(row[-1]), tuple(_item(each) for each in review_store.items(db, number)))
 
 
 def _told(row: tuple[Any, ...]) -> Told:
-    number, at, session_id, client, event, prompt, reason, size, withheld, items, used, unused = row
-    return Told(
-        number, at, session_id, client, event, prompt, reason, size, bool(withheld), items, used, unused
-    )  # fmt: skip
+    number, at, session_id, client, event, prompt, reason, size, withheld, *items = row
+    return Told(number, at, session_id, client, event, prompt, reason, size, bool(withheld), *items)
 
 
 def _item(row: tuple[Any, ...]) -> ToldItem:
     item, kind, score, reason, text, files, tokens, used, how, at = row
-    return ToldItem(
-        item, kind, score, reason, text, _files(files), tokens, None if used is None else bool(used), how or "", at
-    )
-
-
-def _files(stored: str) -> tuple[str, ...]:
-    try:
-        found = json.loads(stored or "[]")
-    except ValueError:
-        return ()
-    return tuple(str(each) for each in found) if isinstance(found, list) else ()
+    named, good = tuple(map(str, json_list(files))), None if used is None else bool(used)
+    return ToldItem(item, kind, score, reason, text, named, tokens, good, how or "", at)
 
 
 FEW = 20
@@ -206,54 +164,34 @@ class Effect:
 
 def effect(db: Connection, project_id: int | None = None) -> Effect:
     """Compare, over all projects or one. Raises sqlite3.Error."""
-    begun = db.execute("SELECT min(at) FROM injections WHERE withheld").fetchone()[0]
-    rows = db.execute(
-        "SELECT s.id, max(j.withheld), min(s.started_at) >= ? FROM injections j JOIN sessions s ON s.id = j.session_id"
-        " WHERE j.text != '' AND EXISTS (SELECT 1 FROM injection_items WHERE injection_id = j.id AND kind != 'ask')"
-        " AND (? IS NULL OR s.project_id = ?) GROUP BY s.id ORDER BY s.started_at, s.id",
-        ((begun or 1 << 62) - 60_000, project_id, project_id),
-    ).fetchall()
+    rows = review_store.compared(db, project_id)
     told = [session_id for session_id, withheld, since in rows if since and not withheld]
     without = [session_id for session_id, withheld, _ in rows if withheld]
     groups = _group(db, told, 0), _group(db, without, 1)
-    late = db.execute("SELECT value FROM counters WHERE name = 'context_late'").fetchone()
     ranges = {name: _range(groups[0].figures[name], groups[1].figures[name]) for name in MEASURES}
     before = sum(1 for _, withheld, since in rows if not since and not withheld)
-    return Effect(groups[0], groups[1], before, late[0] if late else 0, ranges)
+    return Effect(groups[0], groups[1], before, review_store.late(db), ranges)
 
 
 def _group(db: Connection, sessions: Sequence[str], withheld: int) -> Group:
     found = [_figures(db, each) for each in sessions]
-    items, used = 0, 0
-    for each in sessions:
-        known, good = db.execute(
-            "SELECT count(i.used), total(i.used) FROM injections j JOIN injection_items i ON i.injection_id = j.id"
-            " WHERE j.session_id = ? AND j.withheld = ?",
-            (each, withheld),
-        ).fetchone()
-        items, used = items + known, used + int(good)
+    judged = [review_store.judged(db, each, withheld) for each in sessions]
     figures = {name: tuple(one[at] for one in found) for at, name in enumerate(MEASURES)}
-    return Group(len(sessions), figures, items, used)
+    return Group(len(sessions), figures, sum(known for known, _ in judged), sum(used for _, used in judged))
 
 
 def _figures(db: Connection, session_id: str) -> tuple[int, int, int]:
     """What a person asked, calls that failed, and files read again without having changed in between."""
-    turns = db.execute(
-        "SELECT count(*) FROM prompts WHERE session_id = ? AND source = 'user' AND kind = 'prompt'", (session_id,)
-    ).fetchone()[0]
     failures, rereads = 0, 0
     seen: set[str] = set()
-    for kind, path, outcome, repeats in db.execute(
-        "SELECT obs_type, file_path, outcome, repeats FROM observations WHERE session_id = ? ORDER BY seq",
-        (session_id,),
-    ):
+    for kind, path, outcome, repeats in review_store.calls(db, session_id):
         failures += outcome == "failed"
         if kind == "file_read" and path:
             rereads += repeats + (path in seen)
             seen.add(path)
         elif kind in ("file_edit", "file_write"):
             seen.discard(path)
-    return turns, failures, rereads
+    return review_store.asked(db, session_id), failures, rereads
 
 
 def _range(told: Sequence[int], without: Sequence[int]) -> tuple[float, float] | None:

@@ -1,11 +1,8 @@
-"""Collects what a person pinned, noted or chose, and drops what they excluded (SQL). On the hook's path.
-
-CROSS JOIN: from the few rows that are marked to their sessions. The other way round every observation is looked at.
-"""
+"""Collects what a person pinned, noted or chose, and drops what they excluded. On the hook's path."""
 
 from __future__ import annotations
 
-from nmem.context import known
+from nmem.context import known, store
 from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, TEAM, TEXT, Item, subject
 from nmem.names import told
 from nmem.retrieval.terms import ago, terms
@@ -27,74 +24,28 @@ ELSEWHERE = 10
 MARKERS = 2
 FRESH = 14 * 86_400_000
 """A marker as old as this is told only when the prompt speaks of it."""
-_KIND = "CASE WHEN json_valid(o.metadata) THEN json_extract(o.metadata, '$.kind') END"
 _SHORT = 3
 """A prompt that has one of at most so many words of a decision speaks of it."""
 _ABROAD = 0.9
 """The score of a pin of another project: a project's own come first."""
 
 
-def choices(db: Connection, project_id: int) -> dict[str, str]:
-    """What a person said about items of this project."""
-    return dict(
-        db.execute(
-            "SELECT item, choice FROM context_choices WHERE project_id = ? ORDER BY at, item", (project_id,)
-        ).fetchall()
-    )
-
-
 def pins(db: Connection, present: Present, chosen: dict[str, str], most: int = MOST) -> list[Item]:
     """What is pinned in the project, and whatever else was chosen to be told, the newest first."""
     out: dict[str, Item] = {}
-    every = _pinned(db, present.project_id, most)
+    every = store.pinned(db, present.project_id, most)
     new = [item for item in every if chosen.get(item) != EXCLUDE and not _given(present, item)]
     for item in new[:ASKED] if present.prompt else new:
         reason = "you chose that it is always told" if item in chosen else "it is pinned"
         for one in resolved(db, item, present, reason):
             out.setdefault(one.id, one)
-    for item, reason, project in _elsewhere(db, present.project_id):
+    for item, project in store.everywhere(db, present.project_id, ELSEWHERE):
+        if not store.is_pinned(db, item):
+            continue
+        reason = f"it is pinned in every project; it is of {project}"
         for one in resolved(db, item, present, reason) if chosen.get(item) != EXCLUDE else ():
             out.setdefault(one.id, _abroad(one, project))
     return list(out.values())
-
-
-def _elsewhere(db: Connection, project_id: int) -> list[tuple[str, str, str]]:
-    """Pins of other projects that a person wants told everywhere, the newest first: id, reason, name of the project.
-
-    None of a project from which something was taken since it was folded: it is told nothing itself.
-    """
-    rows = db.execute(
-        "SELECT e.item, p.name FROM pins_everywhere e JOIN projects p ON p.id = e.project_id"
-        " LEFT JOIN context_projects c ON c.project_id = e.project_id"
-        " WHERE e.project_id != ? AND coalesce(c.taken = c.known, 1) ORDER BY e.at DESC, e.item LIMIT ?",
-        (project_id, ELSEWHERE),
-    ).fetchall()
-    return [
-        (item, f"it is pinned in every project; it is of {project}", project)
-        for item, project in rows
-        if _still_pinned(db, item)
-    ]
-
-
-_PIN_OF = {
-    "obs": "SELECT pinned FROM observations WHERE id = ?",
-    "episode": "SELECT pinned FROM work_units WHERE id = ?",
-    "thread": "SELECT pinned FROM threads WHERE id = ?",
-}
-
-
-def _still_pinned(db: Connection, item: str) -> bool:
-    """Whether what is told everywhere still has its pin: taking that away ends it everywhere."""
-    kind, _, number = item.partition("/")
-    if kind in _PIN_OF:
-        row = db.execute(_PIN_OF[kind], (int(number),)).fetchone()
-        return bool(row and row[0])
-    found = db.execute(
-        "SELECT 1 FROM pins_everywhere e JOIN context_choices c ON c.project_id = e.project_id AND c.item = e.item"
-        " WHERE e.item = ? AND c.choice = 'pin'",
-        (item,),
-    ).fetchone()
-    return found is not None
 
 
 def _abroad(one: Item, project: str) -> Item:
@@ -102,21 +53,6 @@ def _abroad(one: Item, project: str) -> Item:
     return Item(
         one.id, PIN, f"Of project {quoted(project, 60)}: {one.text}", files=(), score=_ABROAD, reason=one.reason
     )
-
-
-def _pinned(db: Connection, project_id: int, most: int) -> list[str]:
-    """Ids of what is pinned or was chosen to be told, the newest first; brought into order here, which is cheaper."""
-    rows = db.execute(
-        "SELECT * FROM (SELECT 'episode/' || u.id, u.last_at FROM work_units u CROSS JOIN sessions s"
-        " ON s.id = u.session_id WHERE u.pinned = 1 AND s.project_id = ?1 ORDER BY u.last_at DESC LIMIT ?2)"
-        " UNION ALL SELECT 'thread/' || id, last_at FROM threads WHERE pinned = 1 AND project_id = ?1"
-        " UNION ALL SELECT * FROM (SELECT 'obs/' || o.id, o.at FROM observations o CROSS JOIN sessions s"
-        " ON s.id = o.session_id WHERE o.pinned = 1 AND s.project_id = ?1 ORDER BY o.at DESC LIMIT ?2)"
-        " UNION ALL SELECT item, at FROM context_choices WHERE project_id = ?1 AND choice IN ('include', 'pin')",
-        (project_id, most),
-    ).fetchall()
-    rows.sort(key=lambda row: (-row[1], row[0]))
-    return list(dict.fromkeys(row[0] for row in rows[:most]))
 
 
 def resolved(db: Connection, item: str, present: Present, reason: str) -> list[Item]:
@@ -135,33 +71,22 @@ def resolved(db: Connection, item: str, present: Present, reason: str) -> list[I
         return []
     number = int(rest)
     if kind == "episode":
-        from nmem.context import episodes  # on use: start-up stays short
+        from nmem.context import episodes, selection_store  # on use: start-up stays short
 
         return [
             episodes.tell(row, present.at, 1.0, reason, f"pin/{item}", PIN, present.unsaid)
-            for row in episodes.units(db, [number])
+            for row in selection_store.units(db, [number])
         ]
     if kind == "thread":
         from nmem.context import work  # on use: start-up stays short
 
         return work.of_thread(db, number, present, reason, f"pin/{item}", PIN, 1.0)
-    if kind == "learning":
-        row = db.execute("SELECT coalesce(rule, title) FROM learnings WHERE id = ?", (number,)).fetchone()
-        return [Item(item, LEARNING, quoted(row[0], TEXT), score=1.0, reason=reason)] if row else []
-    return _said(db, kind, number, item, present, reason)
-
-
-def _said(db: Connection, kind: str, number: int, item: str, present: Present, reason: str) -> list[Item]:
-    """An observation or a prompt, quoted."""
-    if kind == "obs":
-        row = db.execute("SELECT at, obs_type, content, file_path FROM observations WHERE id = ?", (number,)).fetchone()
-    elif kind == "prompt":
-        row = db.execute("SELECT at, source, content, NULL FROM prompts WHERE id = ?", (number,)).fetchone()
-    else:
-        return []
+    row = store.said(db, kind, number)
     if row is None:
         return []
     at, what, content, path = row
+    if kind == "learning":
+        return [Item(item, LEARNING, quoted(content, TEXT), score=1.0, reason=reason)]
     word = {"user": "You said", "agent": "The agent said", "marker": "Noted"}.get(what, what.replace("_", " "))
     about = f" of {named}" if path and (named := told(path)) else ""
     text = f"{word}{about}, {ago(present.at - at)}: {quoted(content, TEXT)}"
@@ -174,13 +99,7 @@ def markers(db: Connection, present: Present, thread_id: int | None = None) -> l
     `thread_id`: only notes of a thread; decisions hold in the whole project. Those that a later one replaces are not
     told. Raises sqlite3.Error.
     """
-    only = "" if thread_id is None else " AND s.id IN (SELECT session_id FROM session_threads WHERE thread_id = ?)"
-    rows = db.execute(
-        "SELECT o.id, o.at, o.content FROM observations o CROSS JOIN sessions s ON s.id = o.session_id"  # noqa: S608
-        f" WHERE o.obs_type = 'marker' AND s.project_id = ?{only} AND {_KIND} IS NOT 'decision'"
-        " ORDER BY o.at DESC LIMIT 60",
-        (present.project_id, *(() if thread_id is None else (thread_id,))),
-    ).fetchall()
+    rows = store.notes(db, present.project_id, decided=False, thread_id=thread_id)
     asked = terms(present.prompt) if rows and present.prompt else {}
     out = []
     for number, at, content in rows:
@@ -193,24 +112,13 @@ def markers(db: Connection, present: Present, thread_id: int | None = None) -> l
     return [*decisions(db, present), *out[:MARKERS]]
 
 
-def decided_in(db: Connection, session_id: str) -> set[int]:
-    """The observations of the decisions that were marked in a session."""
-    only = f"o.session_id = ? AND o.obs_type = 'marker' AND {_KIND} = 'decision'"
-    return {row[0] for row in db.execute(f"SELECT o.id FROM observations o WHERE {only}", (session_id,))}  # noqa: S608
-
-
 def decisions(db: Connection, present: Present, also: Collection[int] = ()) -> list[Item]:
     """Marked decisions: those that the prompt speaks of; at a start the newest fresh ones that the person marked, or
     that are of `also`, whoever did.
 
     None that a later decision replaces. Raises sqlite3.Error.
     """
-    rows = db.execute(
-        "SELECT o.id, o.at, o.content FROM observations o CROSS JOIN sessions s ON s.id = o.session_id"  # noqa: S608
-        f" WHERE o.obs_type = 'marker' AND s.project_id = ? AND {_KIND} = 'decision' ORDER BY o.at DESC, o.id DESC"
-        " LIMIT 60",
-        (present.project_id,),
-    ).fetchall()
+    rows = store.notes(db, present.project_id, decided=True)
     asked = terms(present.prompt) if rows and present.prompt else {}
     near = {}
     for number, at, content in rows:
@@ -249,7 +157,7 @@ def once(db: Connection, present: Present, items: list[Item]) -> list[Item]:
 
 def heed(db: Connection, present: Present) -> dict[str, str]:
     """What a person said about items of the project; whatever is told from now on leaves out what they excluded."""
-    said = choices(db, present.project_id)
+    said = store.choices(db, present.project_id)
     out = [item for item, choice in said.items() if choice == EXCLUDE]
     if out and present.unsaid is None:
         from nmem.context import unsaid  # on use: start-up stays short

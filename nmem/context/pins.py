@@ -1,4 +1,4 @@
-"""Pins observations, episodes, threads, prompts and learnings, and records a person's markers (SQL); with undo.
+"""Pins observations, episodes, threads, prompts and learnings, and records a person's markers; with undo.
 
 Observations, episodes and threads carry their pin; of a prompt or a learning it is the project's choice for its
 context. Pinned things come first in searches, and always into what sessions are told. A pin may be told in every
@@ -7,13 +7,11 @@ project: the table `pins_everywhere` names it, for as long as it is pinned.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem import marks
+from nmem.context import review_store, store
 from nmem.context.pinned import PINNED
 from nmem.errors import NmemError
 from nmem.search import refresh
@@ -24,70 +22,45 @@ PIN, UNPIN, MARK = "pin", "unpin", "mark"
 EVERYWHERE, HERE = "everywhere", "here"
 KINDS = (PIN, UNPIN, MARK, EVERYWHERE, HERE)
 """Of corrections; the target is the id: obs/12, prompt/5, thread/4, learning/2."""
-_COLUMNS = {"obs": "observations", "thread": "threads"}
-_PINNED = {**_COLUMNS, "episode": "work_units"}
-_PROJECTS = {
-    "obs": "SELECT s.project_id FROM observations o JOIN sessions s ON s.id = o.session_id WHERE o.id = ?",
-    "episode": "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?",
-    "thread": "SELECT project_id FROM threads WHERE id = ?",
-    "prompt": "SELECT s.project_id FROM prompts p JOIN sessions s ON s.id = p.session_id WHERE p.id = ?",
-    "learning": "SELECT project_id FROM learnings WHERE id = ?",
-}
 
 
-@dataclass(frozen=True, slots=True)
-class _Pin:
-    """Where the pin of one id is kept."""
+def _state(db: Connection, target: str) -> int | str | None:
+    """What is there: of a column 0 or 1, of a choice its word or nothing. Raises NmemError for what is gone."""
+    kind, _, number = target.partition("/")
+    if kind not in store.PINS:
+        return review_store.choice(db, _project(db, target), target)
+    state = store.pin_of(db, kind, int(number))
+    if state is None:
+        raise NmemError(f"there is no {target}")
+    return state
 
-    db: Connection
-    kind: str
-    number: int
 
-    @property
-    def target(self) -> str:
-        return f"{self.kind}/{self.number}"
+def _put(db: Connection, target: str, state: int | str | None, now: int) -> None:
+    """Make it so."""
+    kind, _, number = target.partition("/")
+    if kind in store.PINS:
+        review_store.put_pin(db, kind, int(number), int(state or 0))
+    else:
+        review_store.put_choice(db, _project(db, target), target, str(state) if state else None, now)
 
-    def state(self) -> int | str | None:
-        """What is there: of a column 0 or 1, of a choice its word or nothing. Raises NmemError for what is gone."""
-        if self.kind in _COLUMNS:
-            sql = f"SELECT pinned FROM {_COLUMNS[self.kind]} WHERE id = ?"  # noqa: S608 -- our names
-            row = self.db.execute(sql, (self.number,)).fetchone()
-            if row is None:
-                raise NmemError(f"there is no {self.target}")
-            return int(row[0])
-        row = self.db.execute(
-            "SELECT choice FROM context_choices WHERE project_id = ? AND item = ?", (self._project(), self.target)
-        ).fetchone()
-        return str(row[0]) if row else None
 
-    def put(self, state: int | str | None, now: int) -> None:
-        """Make it so."""
-        if self.kind in _COLUMNS:
-            sql = f"UPDATE {_COLUMNS[self.kind]} SET pinned = ? WHERE id = ?"  # noqa: S608 -- our names
-            self.db.execute(sql, (state, self.number))
-        elif state is None:
-            self.db.execute(
-                "DELETE FROM context_choices WHERE project_id = ? AND item = ?", (self._project(), self.target)
-            )
-        else:
-            self.db.execute(
-                "INSERT OR REPLACE INTO context_choices (project_id, item, choice, at) VALUES (?, ?, ?, ?)",
-                (self._project(), self.target, state, now),
-            )
+def _on(kind: str) -> int | str:
+    """What a pin is of a kind."""
+    return 1 if kind in store.PINS else PINNED
 
-    def on(self) -> int | str:
-        """What a pin is here."""
-        return 1 if self.kind in _COLUMNS else PINNED
 
-    def off(self) -> int | None:
-        """What no pin is here."""
-        return 0 if self.kind in _COLUMNS else None
+def _project(db: Connection, target: str) -> int:
+    found = review_store.project_of(db, target)
+    if found is None:
+        raise NmemError(f"there is no {target}")
+    return found
 
-    def _project(self) -> int:
-        row = self.db.execute(_PROJECTS[self.kind], (self.number,)).fetchone()
-        if row is None:
-            raise NmemError(f"there is no {self.target}")
-        return int(row[0])
+
+def _checked(kind: str, number: int) -> str:
+    """The id of what can be pinned."""
+    if kind not in review_store.PROJECTS:
+        raise NmemError(f"a {kind} cannot be pinned: obs/12, prompt/5, episode/3, thread/4 and learning/2 can")
+    return f"{kind}/{number}"
 
 
 def pin(db: Connection, kind: str, number: int, pinned: bool, now: int) -> None:
@@ -97,16 +70,14 @@ def pin(db: Connection, kind: str, number: int, pinned: bool, now: int) -> None:
 
         corrections.pin(db, number, pinned, now)
         return
-    if kind not in _PROJECTS:
-        raise NmemError(f"a {kind} cannot be pinned: obs/12, prompt/5, episode/3, thread/4 and learning/2 can")
-    one = _Pin(db, kind, number)
+    target = _checked(kind, number)
     with transaction(db):
-        before = one.state()
-        if (before == one.on()) == pinned:
-            raise NmemError(f"{one.target} is {'pinned already' if pinned else 'not pinned'}")
-        after = one.on() if pinned else one.off()
-        one.put(after, now)
-        write(db, PIN if pinned else UNPIN, one.target, {"after": after}, {"state": before}, now)
+        before = _state(db, target)
+        if (before == _on(kind)) == pinned:
+            raise NmemError(f"{target} is {'pinned already' if pinned else 'not pinned'}")
+        after = _on(kind) if pinned else 0 if kind in store.PINS else None
+        _put(db, target, after, now)
+        write(db, PIN if pinned else UNPIN, target, {"after": after}, {"state": before}, now)
 
 
 def everywhere(db: Connection, kind: str, number: int, on: bool, now: int) -> None:
@@ -118,30 +89,17 @@ def everywhere(db: Connection, kind: str, number: int, on: bool, now: int) -> No
     if on and not is_pinned(db, kind, number):
         with together():
             pin(db, kind, number, True, now)
-            if not told_everywhere(db, target):
+            if not review_store.told_everywhere(db, target):
                 _spread(db, kind, number, on=True, now=now)
         return
-    if told_everywhere(db, target) == on:
+    if review_store.told_everywhere(db, target) == on:
         raise NmemError(f"{target} is told in {'every project' if on else 'its own project alone'} already")
     _spread(db, kind, number, on=on, now=now)
 
 
 def is_pinned(db: Connection, kind: str, number: int) -> bool:
     """Whether something is pinned. Raises NmemError for what is gone or cannot be pinned."""
-    if kind == "episode":
-        row = db.execute("SELECT pinned FROM work_units WHERE id = ?", (number,)).fetchone()
-        if row is None:
-            raise NmemError(f"there is no episode/{number}")
-        return bool(row[0])
-    if kind not in _PROJECTS:
-        raise NmemError(f"a {kind} cannot be pinned: obs/12, prompt/5, episode/3, thread/4 and learning/2 can")
-    one = _Pin(db, kind, number)
-    return one.state() == one.on()
-
-
-def told_everywhere(db: Connection, target: str) -> bool:
-    """Whether a pin is told in every project, while it is pinned."""
-    return db.execute("SELECT 1 FROM pins_everywhere WHERE item = ?", (target,)).fetchone() is not None
+    return _state(db, _checked(kind, number)) == _on(kind)
 
 
 def _spread(db: Connection, kind: str, number: int, *, on: bool, now: int) -> None:
@@ -154,19 +112,9 @@ def _spread(db: Connection, kind: str, number: int, *, on: bool, now: int) -> No
 def _put_everywhere(db: Connection, target: str, at: int | None) -> None:
     """Keep that a pin is told everywhere since a time; None: it is not."""
     if at is None:
-        db.execute("DELETE FROM pins_everywhere WHERE item = ?", (target,))
-        return
-    kind, _, number = target.partition("/")
-    row = db.execute(_PROJECTS[kind], (int(number),)).fetchone()
-    if row is None:
-        raise NmemError(f"there is no {target}")
-    db.execute("INSERT OR REPLACE INTO pins_everywhere (item, project_id, at) VALUES (?, ?, ?)", (target, row[0], at))
-
-
-def pinned(db: Connection, kind: str, numbers: Sequence[int]) -> set[int]:
-    """Which of some observations, episodes or threads are pinned."""
-    sql = f"SELECT id FROM {_PINNED[kind]} WHERE pinned AND id IN (SELECT value FROM json_each(?))"  # noqa: S608
-    return {row[0] for row in db.execute(sql, (json.dumps(list(numbers)),))}
+        review_store.take_home(db, target)
+    else:
+        review_store.put_everywhere(db, target, _project(db, target), at)
 
 
 def marked(db: Connection, marker: marks.Marker, now: int) -> None:
@@ -197,19 +145,18 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
     kind, _, number = entry.target.partition("/")
     if entry.kind == MARK:
         refresh.leaving(db, "observations", [int(number)])
-        gone = db.execute("DELETE FROM observations WHERE id = ? AND obs_type = 'marker'", (int(number),)).rowcount
-        return "" if gone else "it is gone already"
+        return "" if review_store.remove_marker(db, int(number)) else "it is gone already"
     if entry.kind in (EVERYWHERE, HERE):
-        if told_everywhere(db, entry.target) != entry.payload.get("after"):
+        if review_store.told_everywhere(db, entry.target) != entry.payload.get("after"):
             return "a later choice replaced this one and is kept"
         _put_everywhere(db, entry.target, now if entry.before.get("state") else None)
         return ""
-    one = _Pin(db, kind, int(number))
+    target = _checked(kind, int(number))
     try:
-        state = one.state()
+        state = _state(db, target)
     except NmemError:
         return "it is gone"
     if state != entry.payload.get("after"):
         return "a later choice replaced this one and is kept"
-    one.put(entry.before.get("state"), now)
+    _put(db, target, entry.before.get("state"), now)
     return ""

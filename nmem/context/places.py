@@ -1,8 +1,7 @@
-"""Gives a file one name across checkouts and commits; says what moved, and who edits it now (SQL).
+"""Gives a file one name across checkouts and commits; says what moved, and who edits it now.
 
 Capture keeps a path relative to the project's root, or absolute where it lies outside. An absolute path may still be
-the project's own file in another checkout. Each checkout's root is found by votes: a prefix gets a vote from every
-path whose rest is a file that the project is known to have; else by the project's own name among the folders.
+the project's own file in another checkout, which settling has found (nmem.context.fold).
 What git moved or deleted since is read from what settling kept (nmem.structure), believed as far as the disk agrees.
 """
 
@@ -10,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from nmem.context import selection_store
 from nmem.context.items import MOVED, Item
 from nmem.episodes.text import checkout_path
 from nmem.names import told
@@ -20,13 +20,10 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from nmem.context.present import Present
+    from nmem.context.selection_store import Edited
 
 _NOISE = ("/.claude/", "/.codex/", "/.gemini/", "/appdata/", "/node_modules/", "/.git/", "/site-packages/")
 _TEMPORARY = tuple(f"/{folder}/" for folder in ("tmp", "private", "var", "proc", "dev"))
-_LEAST = 2
-"""Paths that must agree before a prefix is believed to be a checkout."""
-_SHALLOW = 3
-"""A shared prefix of no more folders than this says nothing."""
 _TOLD, _LOOKED, _MANY = 4, 40, 3
 """Sentences on files that moved or are gone, rows looked at for them, and files of a folder that one sentence tells."""
 
@@ -48,7 +45,7 @@ def noise(path: str) -> bool:
 
 
 class Places:
-    """The checkouts of one project, learned in the order of time."""
+    """The checkouts of one project."""
 
     def __init__(self, name: str, known: Iterable[str] = (), roots: Iterable[str] = ()) -> None:
         """`name` is the project's; `known` its relative files; `roots` the checkouts found so far."""
@@ -61,79 +58,12 @@ class Places:
         path = forward(path)
         if noise(path):
             return None
-        return self._inside(path) if absolute(path) else path
+        return self.inside(path) if absolute(path) else path
 
-    def learn(self, paths: Iterable[str]) -> None:
-        """Find the checkouts that paths lie in, and remember the files."""
-        loose = []
-        for path in sorted({forward(path) for path in paths}):
-            if noise(path):
-                continue
-            name = self._inside(path) if absolute(path) else path
-            if name is None:
-                loose.append(path)
-            else:
-                self.known.add(name)
-        while loose and (root := self._root(loose)) is not None:
-            self.roots.append(root)
-            self.known.update(path[len(root) + 1 :] for path in loose if path.startswith(root + "/"))
-            loose = [path for path in loose if not path.startswith(root + "/")]
-
-    def _inside(self, path: str) -> str | None:
+    def inside(self, path: str) -> str | None:
+        """The name of an absolute path; None outside of all checkouts."""
         best = max((root for root in self.roots if path.startswith(root + "/")), key=len, default=None)
         return path[len(best) + 1 :] if best is not None else None
-
-    def _root(self, paths: list[str]) -> str | None:
-        """The prefix that most paths agree on."""
-        return self._voted(paths) or self._named(paths) or self._common(paths)
-
-    def _voted(self, paths: list[str]) -> str | None:
-        votes: dict[str, int] = {}
-        for path in paths:
-            at = path.find("/", 1)
-            while at >= 0:
-                if path[at + 1 :] in self.known:
-                    votes[path[:at]] = votes.get(path[:at], 0) + 1
-                at = path.find("/", at + 1)
-        root = max(votes, key=lambda one: (votes[one], len(one)), default=None)
-        return root if root is not None and votes[root] >= _LEAST else None
-
-    def _named(self, paths: list[str]) -> str | None:
-        """The folder with the project's name, or one that begins with it, that holds most of the paths."""
-        held: dict[tuple[str, bool, int], int] = {}
-        for path in paths:
-            parts = path.split("/")
-            for depth, part in enumerate(parts[:-1], 1):
-                low = part.lower()
-                exact = low == self.name
-                if exact or (low.startswith(self.name) and not low[len(self.name)].isalnum()):
-                    key = ("/".join(parts[:depth]), exact, -depth if exact else depth)
-                    held[key] = held.get(key, 0) + 1
-        if not held:
-            return None
-        (root, _, _), count = max(held.items(), key=lambda item: (item[1], item[0][1:]))
-        return root if count * 2 >= len(paths) else None
-
-    def _common(self, paths: list[str]) -> str | None:
-        """What all paths share, where no checkout is known at all."""
-        if self.roots or len(paths) < _LEAST:
-            return None
-        first, last = min(paths).split("/")[:-1], max(paths).split("/")[:-1]
-        shared = 0
-        while shared < min(len(first), len(last)) and first[shared] == last[shared]:
-            shared += 1
-        return "/".join(first[:shared]) if shared > _SHALLOW else None
-
-
-def root(db: Connection, project_id: int, session_id: str) -> str:
-    """The folder of the checkout that a session works in, else of its project; empty when neither is known (SQL)."""
-    row = (
-        db.execute(
-            "SELECT f.root FROM sessions s JOIN project_folders f ON f.folder = s.cwd WHERE s.id = ?", (session_id,)
-        ).fetchone()
-        or db.execute("SELECT root FROM projects WHERE id = ?", (project_id,)).fetchone()
-    )
-    return str(row[0] or "") if row else ""
 
 
 def there(folder: str, paths: Iterable[str], most: int) -> list[str]:
@@ -150,15 +80,6 @@ def there(folder: str, paths: Iterable[str], most: int) -> list[str]:
 
 LATELY = 30 * 60_000
 """Milliseconds for which an edit is lately, and a session that does nothing is still at work."""
-_EDITS = """
-SELECT s.id, s.client, s.state, s.project_id, coalesce(f.root, p.root), o.file_path, max(o.at) AS at,
-  (SELECT g.root FROM sessions m JOIN project_folders g ON g.folder = m.cwd WHERE m.id = ?4)
-FROM sessions s JOIN projects p ON p.id = s.project_id JOIN observations o ON o.session_id = s.id AND o.at > ?1
-  LEFT JOIN project_folders f ON f.folder = s.cwd
-WHERE s.last_at > ?1 AND s.last_at <= ?2 AND s.state != 'ended' AND (?3 = 0 OR s.project_id = ?3)
-  AND o.obs_type IN ('file_edit', 'file_write') AND o.file_path IS NOT NULL
-GROUP BY s.id, o.file_path ORDER BY at DESC, s.id, o.file_path LIMIT 400
-"""
 
 
 class Edit:
@@ -166,7 +87,7 @@ class Edit:
 
     __slots__ = ("at", "client", "home", "name", "place", "project_id", "session_id", "state")
 
-    def __init__(self, row: tuple[str, str, str, int, str, str, int, str | None]) -> None:
+    def __init__(self, row: Edited) -> None:
         self.session_id, self.client, self.state, self.project_id, root, path, self.at, home = row
         path, root = path.replace("\\", "/"), root.rstrip("/")
         self.place = path if absolute(path) else f"{root}/{path}"
@@ -186,34 +107,21 @@ class Edit:
 
 
 def edits(db: Connection, now: int, project_id: int = 0, session_id: str = "") -> list[Edit]:
-    """What sessions of a project (0: of all) edited lately, the newest first; for a session that asks (SQL)."""
-    return [Edit(tuple(row)) for row in db.execute(_EDITS, (now - LATELY, now, project_id, session_id)).fetchall()]
+    """What sessions of a project (0: of all) edited lately, the newest first; for a session that asks."""
+    return [Edit(row) for row in selection_store.edits(db, now - LATELY, now, project_id, session_id)]
 
 
 def called(db: Connection, project_id: int, folder: str, paths: Sequence[str]) -> dict[str, str]:
     """What files of a checkout are called now, by the names that are recorded; only those that have another one."""
     if not folder or not paths:
         return {}
-    marks = ",".join("?" * len(paths))
-    found = db.execute(
-        f"SELECT path, name FROM moved_files WHERE project_id = ? AND root = ? AND path IN ({marks})"  # noqa: S608
-        " AND change IN ('moved', 'renamed')",
-        (project_id, folder, *paths),
-    ).fetchall()
+    found = selection_store.renamed(db, project_id, folder, paths)
     return {path: name for path, name in found if _moved(folder, path, name)}
 
 
 def _moved(folder: str, path: str, name: str) -> bool:
     """Whether a file is where it went to, or gone, and not at its old place again."""
     return not os.path.lexists(f"{folder}/{path}") and (not name or os.path.lexists(f"{folder}/{name}"))
-
-
-_NEWS = """
-SELECT m.root, m.path, m.name, m.hash FROM moved_files m
-JOIN context_files f ON f.project_id = m.project_id AND f.path = m.path AND f.last_turn > 0
-WHERE m.project_id = ?1 AND m.change != 'new' AND m.at > ?2 AND m.at <= ?3
-ORDER BY f.last_turn DESC LIMIT ?4
-"""
 
 
 def restructured(db: Connection, present: Present, *, resumed: bool = False) -> list[Item]:
@@ -223,20 +131,13 @@ def restructured(db: Connection, present: Present, *, resumed: bool = False) -> 
     """
     if present.over:
         return []
-    first, last, begun = db.execute(
-        "SELECT min(p.at), max(p.at), s.started_at FROM sessions s LEFT JOIN prompts p ON p.session_id = s.id"
-        " WHERE s.id = ?",
-        (present.session_id,),
-    ).fetchone()
-    before = db.execute(
-        "SELECT max(last_at) FROM sessions WHERE project_id = ? AND id != ? AND last_at < ?",
-        (present.project_id, present.session_id, begun or present.at),
-    ).fetchone()[0]
+    first, last, begun = selection_store.spoke(db, present.session_id)
+    before = selection_store.last_before(db, present.project_id, present.session_id, begun or present.at)
     since, until = (last, present.at) if resumed else (before, first or present.at)
-    rows = db.execute(_NEWS, (present.project_id, since, until, _LOOKED)).fetchall() if since else []
+    rows = selection_store.moved(db, present.project_id, since, until, _LOOKED) if since else []
     if not rows:
         return []
-    folder = root(db, present.project_id, present.session_id)
+    folder = selection_store.root(db, present.project_id, present.session_id)
     when = "since this session was left" if resumed else "since the last session"
     return _sentences([row[1:] for row in rows if row[0] == folder and _moved(folder, row[1], row[2])], when)
 

@@ -1,7 +1,8 @@
-"""Finds what a prompt points at (SQL): issue, branch, last commit, review; a span of time. On the hook's path."""
+"""Finds what a prompt points at: issue, branch, last commit, review; a span of time. On the hook's path."""
 
 from __future__ import annotations
 
+from nmem.context import selection_store
 from nmem.episodes.text import words
 from nmem.retrieval import engine
 from nmem.threads.config import TRUNKS
@@ -73,14 +74,9 @@ def pointed(db: Connection, present: Present) -> tuple[int, str] | None:
     if len(low.split(" ")) > _LONGEST:
         return None
     if said := next((part for part in _COMMITS if part in low), ""):
-        return _newest(db, present, "u.commits != '[]'", (), f"the prompt points at the last commit (“{said}”)")
+        return _newest(db, present, (), f"the prompt points at the last commit (“{said}”)")
     if said := next((part for part in _REVIEWS if part in low), ""):
-        sent = " OR ".join("instr(o.content, ?) > 0" for _ in _SENT)
-        held = (
-            "EXISTS (SELECT 1 FROM unit_prompts p JOIN observations o ON o.prompt_id = p.prompt_id WHERE"  # noqa: S608
-            f" p.unit_id = u.id AND o.outcome != 'failed' AND (o.obs_type = 'git_push' OR {sent}))"
-        )
-        return _newest(db, present, held, _SENT, f"the prompt points at what was sent to a review (“{said}”)")
+        return _newest(db, present, _SENT, f"the prompt points at what was sent to a review (“{said}”)")
     return None
 
 
@@ -92,12 +88,7 @@ def _on_a_branch(db: Connection, present: Present) -> tuple[int, str] | None:
     if not named:
         return None
     since = present.at - _ON_A_BRANCH
-    row = db.execute(
-        "SELECT u.id, s.branch FROM sessions s JOIN work_units u ON u.session_id = s.id WHERE s.project_id = ?"  # noqa: S608
-        f" AND s.last_at > ? AND s.id != ? AND s.branch IN ({','.join('?' * len(named))}) AND u.last_at < ?"
-        " AND u.last_at > ? ORDER BY u.last_at DESC, u.id DESC LIMIT 1",
-        (present.project_id, since, present.session_id, *named, present.at, since),
-    ).fetchone()
+    row = selection_store.latest_on(db, present.project_id, present.session_id, named, since, present.at)
     return (row[0], f"the prompt names branch {row[1]}") if row else None
 
 
@@ -107,20 +98,13 @@ def _is_file(word: str) -> bool:
     return ending != word and ending.isalpha() and len(ending) <= 4
 
 
-def _newest(
-    db: Connection, present: Present, held: str, values: tuple[str, ...], reason: str
-) -> tuple[int, str] | None:  # fmt: skip
-    """The newest episode of which `held` is true: on the branch of the session, where that is no trunk."""
+def _newest(db: Connection, present: Present, sent: tuple[str, ...], reason: str) -> tuple[int, str] | None:
+    """The newest episode that pushed or ran one of `sent`, else that committed: on the branch, unless it is a trunk."""
     own = present.branch if present.branch not in TRUNKS else ""
     since = present.at - (_RECENT if own else _ON_TRUNK)
-    row = db.execute(
-        "SELECT u.id FROM (SELECT id, branch FROM sessions WHERE project_id = ? AND id != ? AND started_at < ?"  # noqa: S608
-        " ORDER BY last_at DESC LIMIT ?) s JOIN work_units u ON u.session_id = s.id"
-        f" WHERE u.last_at < ? AND u.last_at > ? AND ? IN ('', s.branch) AND {held}"
-        " ORDER BY u.last_at DESC, u.id DESC LIMIT 1",
-        (present.project_id, present.session_id, present.at, _NEWEST, present.at, since, own, *values),
-    ).fetchone()
-    return (row[0], reason) if row else None
+    where = present.project_id, present.session_id, own
+    number = selection_store.latest_sent(db, *where, since, present.at, _NEWEST, sent)
+    return (number, reason) if number is not None else None
 
 
 def numbers(prompt: str) -> list[str]:
@@ -153,7 +137,7 @@ def numbered(db: Connection, present: Present) -> list[tuple[int, int]]:
     out: dict[int, int] = {}
     for number in numbers(present.prompt):
         found = engine.related(db, present.project_id, number, _MANY, before=present.at)
-        sure = found if len(number) >= _DIGITS else [one for one in found if _says(db, one.unit_id, number)]
+        sure = [one for one in found if len(number) >= _DIGITS or _says(db, one.unit_id, number)]
         if len(found) < _MANY:
             out |= {one.unit_id: one.at for one in sorted(sure, key=lambda one: -one.at)[:_EACH]}
     return list(out.items())
@@ -161,9 +145,4 @@ def numbered(db: Connection, present: Present) -> list[tuple[int, int]]:
 
 def _says(db: Connection, unit_id: int, number: str) -> bool:
     """Whether the person named the number in an episode."""
-    rows = db.execute(
-        "SELECT substr(p.content, 1, 4000) FROM unit_prompts u JOIN prompts p ON p.id = u.prompt_id"
-        " WHERE u.unit_id = ? AND instr(p.content, ?) > 0 LIMIT 8",
-        (unit_id, number),
-    )
-    return any(number in numbers(str(text)) for (text,) in rows.fetchall())
+    return any(number in numbers(text) for text in selection_store.prompts_with(db, unit_id, number))

@@ -1,8 +1,8 @@
-"""Reads a session's present state (SQL, on the hook's path): prompt, branch, files, failures, items told before."""
+"""Reads a session's present state (on the hook's path): prompt, branch, files, failures, items told before."""
 
 from __future__ import annotations
 
-from nmem.context.record import folded, given
+from nmem.context import store
 from nmem.episodes import open_ends
 
 TYPE_CHECKING = False
@@ -73,23 +73,16 @@ class Present:
 
 def read(db: Connection, session_id: str, at: int, prompt: str = "") -> Present | None:
     """The present of a session at a moment; None when the session is not known. Raises sqlite3.Error."""
-    row = db.execute(
-        "SELECT s.project_id, s.client, s.source, s.branch, s.cwd, p.name, t.thread_id FROM sessions s"
-        " JOIN projects p ON p.id = s.project_id LEFT JOIN session_threads t ON t.session_id = s.id WHERE s.id = ?",
-        (session_id,),
-    ).fetchone()
+    row = store.session(db, session_id)
     if row is None:
         return None
     out = Present(row[0], session_id, at, prompt)
     out.client, out.source, out.branch, out.cwd = row[1], row[2] or "", row[3] or "", row[4]
     out.project, out.thread_id = row[5], row[6]
-    unit = db.execute(
-        "SELECT id FROM work_units WHERE session_id = ? ORDER BY started_at DESC, id DESC LIMIT 1", (session_id,)
-    ).fetchone()
-    out.unit_id = unit[0] if unit else None
+    out.unit_id = store.newest_episode(db, session_id)
     _work(db, out)
-    since, out.folded = folded(db, session_id)
-    out.given, out.given_files = given(db, session_id, since)
+    since, out.folded = store.folded(db, session_id)
+    out.given, out.given_files = store.given(db, session_id, since)
     return out
 
 

@@ -1,4 +1,4 @@
-"""Previews a session's context, now or at a past moment, with all candidates (SQL).
+"""Previews a session's context, now or at a past moment, with all candidates.
 
 Now is read from the very tables that a hook reads; a moment that is over is veiled and folded anew.
 """
@@ -13,11 +13,11 @@ from sqlite3 import Connection
 from capture import clients
 from capture.storage.sessions import called_by
 from nmem import database
-from nmem.context import ask, asof, decide, history, keep, pinned, present, record, work
-from nmem.context.beginning import goes_on
+from nmem.context import ask, decide, keep, pinned, present, review_store, store, work
 from nmem.context.candidates import gathered
 from nmem.context.compose import outward, packed
 from nmem.context.config import Config, load
+from nmem.context.episodes import goes_on
 from nmem.context.items import FILE, NEXT, Item, subject, tokens
 from nmem.context.present import Present
 from nmem.context.quiet import quiet
@@ -87,10 +87,10 @@ def preview(path: str, asked: Asked, budget: int) -> Preview:
 
 
 def of(db: Connection, asked: Asked, budget: int) -> Preview:
-    """The same on a connection; of a moment that is over, on one that is veiled (nmem.context.asof)."""
+    """The same on a connection; of a moment that is over, on one that is veiled (nmem.context.review_store)."""
     present = _present(db, asked)
     if asked.as_of is not None:
-        _fold(db, present)
+        keep.refold_past(db, present.project_id, present.project, present.at, present.session_id)
     most = clients.most(present.client)
     goes = _goes_on(db, present)
     config = load() if asked.as_of is None else None
@@ -104,7 +104,7 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
     silent = "" if made.text else made.silent or _silent(db, present, found, goes)
     if not present.prompt:
         ask.add(db, present, config, made, most, present.source if present.session_id else "")
-    said, held = pinned.choices(db, present.project_id), _held(present)
+    said, held = store.choices(db, present.project_id), _held(present)
     made.text = outward(made.text, called_by(db, present.project_id), most)
     return Preview(
         present.project, present.project_id, present.session_id, asked.prompt, present.at, decide.within(budget, most),
@@ -151,22 +151,14 @@ def _held(present: Present) -> tuple[Item, ...]:
 
 _EVERY = 100
 """Pins among which those are looked for that find no room: more than a hook looks at."""
-_PROJECTS = {
-    "obs": "SELECT s.project_id FROM observations o JOIN sessions s ON s.id = o.session_id WHERE o.id = ?",
-    "prompt": "SELECT s.project_id FROM prompts p JOIN sessions s ON s.id = p.session_id WHERE p.id = ?",
-    "episode": "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?",
-    "thread": "SELECT project_id FROM threads WHERE id = ?",
-    "learning": "SELECT project_id FROM learnings WHERE id = ?",
-}
 
 
 def pins_left_out(db: Connection, item: str, budget: int, now: int) -> list[str]:
     """What is pinned in the project of `item` and finds no room when a session starts, the newest first."""
-    kind, _, number = item.partition("/")
-    row = db.execute(_PROJECTS[kind], (int(number),)).fetchone() if kind in _PROJECTS else None
-    if row is None:
+    project_id = review_store.project_of(db, item)
+    if project_id is None:
         return []
-    there = Present(int(row[0]), "", now)
+    there = Present(project_id, "", now)
     said = pinned.heed(db, there)
     found = pinned.heeded(pinned.pins(db, there, said, _EVERY), there, said)
     told = packed(found, budget)
@@ -192,7 +184,7 @@ def _excluded(db: Connection, present: Present, chosen: dict[str, str]) -> Itera
     """What is never told, each as it would be."""
     present.unsaid = None
     for item, choice in chosen.items():
-        if choice == pinned.EXCLUDE and item != record.EVERYTHING:
+        if choice == pinned.EXCLUDE and item != store.EVERYTHING:
             kind = item.partition("/")[0]
             for one in _never(db, item, present)[:1]:
                 yield Item(item, kind, one.text, files=one.files, score=0.0, reason=one.reason)
@@ -211,7 +203,7 @@ def _never(db: Connection, item: str, present: Present) -> list[Item]:
 def _stands(found: list[Item], chosen: dict[str, str]) -> dict[str, str]:
     """What a person said of each item, by choice or by a pin of its own."""
     out = {subject(item.id): pinned.PINNED for item in found if item.id.startswith("pin/")}
-    return {**out, **{item: choice for item, choice in chosen.items() if item != record.EVERYTHING}}
+    return {**out, **{item: choice for item, choice in chosen.items() if item != store.EVERYTHING}}
 
 
 def _left_out(found: list[Item], items: list[Item]) -> tuple[Item, ...]:
@@ -225,7 +217,7 @@ def _left_out(found: list[Item], items: list[Item]) -> tuple[Item, ...]:
 @contextmanager
 def _opened(path: str, asked: Asked) -> Iterator[Connection]:
     if asked.as_of is not None:
-        with asof.opened(path, asked.as_of) as db:
+        with review_store.as_of(path, asked.as_of) as db:
             yield db
         return
     with closing(database.one_moment(database.reader(path))) as db:
@@ -255,32 +247,16 @@ def _of(db: Connection, asked: Asked) -> Present:
         return out
     project = named(db, asked.project)
     out = Present(project.id, "", at, asked.prompt)
-    out.project, out.branch = project.name, asked.branch or (_branch(db, project.id, at) if asked.as_of is None else "")
+    out.project, out.branch = (
+        project.name,
+        asked.branch or (review_store.branch(db, project.id, at) if asked.as_of is None else ""),
+    )
     return out
-
-
-def _branch(db: Connection, project_id: int, at: int) -> str:
-    """The branch of the project's newest session: the cockpit shows what is told on that one as well."""
-    row = db.execute(
-        "SELECT branch FROM sessions WHERE project_id = ? AND started_at <= ? ORDER BY last_at DESC LIMIT 1",
-        (project_id, at),
-    ).fetchone()
-    return str(row[0] or "") if row else ""
-
-
-def _fold(db: Connection, present: Present) -> None:
-    """Candidates of the moment, of all sessions but the one that asks."""
-    pasts = list(history.sessions(db, present.project_id, present.at, partly=True, without=present.session_id))
-    db.execute("BEGIN")
-    keep.fold_into(db, pasts, present.project_id, present.project)
-    keep.keep_learnings(db, present.at, present.project_id)
-    db.execute("COMMIT")
 
 
 def _silent(db: Connection, present: Present, found: list[Item], goes: str) -> str:
     """Why nothing is told."""
-    row = db.execute("SELECT 1 FROM context_projects WHERE project_id = ?", (present.project_id,)).fetchone()
-    if row is None:
+    if not review_store.is_prepared(db, present.project_id):
         return "nothing of this project is prepared yet: `nmem settle` does it"
     if not present.prompt and not goes:
         return UNKNOWN

@@ -1,14 +1,18 @@
-"""Ranks the files that a new session will edit (SQL). On the hook's path: cheap imports, bounded queries.
+"""Ranks the files that a new session will edit, and chooses those to name. On the hook's path: bounded queries.
 
 Candidates are the project's hot files, those of earlier turns that spoke of the same, those that the prompt names or
 whose names share its words, and those edited on branches of a like name. Each has seven features in 0..1; a logistic
 gives the probability that the session edits it.
+Where a prompt names files, others are right one time in ten, whatever speaks for them: only the named ones are told.
+Where it names none, three together are told when one of them is likely enough to be edited. Beside an episode the
+chances are too low: of the files with less than a tenth one in nine is edited.
 """
 
 from __future__ import annotations
 
 from math import exp, log
 
+from nmem.context import selection_store
 from nmem.retrieval.terms import CHAT, base, branch_terms, mentions, terms
 
 TYPE_CHECKING = False
@@ -16,14 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
 
-    Row = tuple[int, str, float | None, float | None, float | None, float]
-    Heard = tuple[int, str, bytes]
-    """How many turns have a word, the word, the newest of these packed."""
+    from nmem.context.selection_store import File, Heard, Named
+
     Scored = tuple[int, float, float, float, float, float, float, float]
     """A file, and its features as they were found."""
     Weights = tuple[float, float, float, float, float, float, float, float]
-    Named = tuple[str, int, bytes]
-    """A word, files whose base name has it, the newest of these packed."""
 
 SHORT, LONG = 5.0, 20.0
 """Half-lives of heat, in sessions."""
@@ -85,9 +86,7 @@ class Ranking:
 def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") -> Ranking:
     """Rank the project's files for a prompt, or for a session that only starts. Raises sqlite3.Error."""
     out = Ranking()
-    row = db.execute(
-        "SELECT sessions, turns, files FROM context_projects WHERE project_id = ? AND taken = known", (project_id,)
-    ).fetchone()
+    row = selection_store.standing(db, project_id)
     if row is None or not row[2]:
         return out
     sessions, turns, files = row
@@ -95,12 +94,13 @@ def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") ->
     said = mentions(prompt) if prompt else []
     heard = _heard(db, project_id, [word for word in words if word not in CHAT], turns, out) if words else []
     text, together = _like(db, project_id, heard[:TERMS], turns, out) if heard else ({}, False)
-    names = _names(db, project_id, words) if words else []
+    names = selection_store.names(db, project_id, words) if words else []
     weigh = _by_name(names, files)
     named = _named(db, project_id, said) if said else []
     by_branch = _by_branch(db, project_id, branch)
-    numbers = {*_best(text, BY_TEXT), *_best(weigh, BY_NAME), *named[:BY_NAME], *by_branch, *_hot(db, project_id)}
-    rows = _rows(db, project_id, numbers)
+    numbers = {*_best(text, BY_TEXT), *_best(weigh, BY_NAME), *named[:BY_NAME], *by_branch}
+    numbers.update(selection_store.hot(db, project_id, HOT, WARM))
+    rows = selection_store.files(db, project_id, list(numbers))
     outright = _outright(said, rows, named)
     out.meant = bool(outright) or (out.known >= ABOUT and (together or _alone(heard, names, turns, out)))
     lately, for_long = sessions / SHORT, sessions / LONG
@@ -133,11 +133,6 @@ def _count(heat: float | None, cooled: float) -> float:
     return 0.0 if heat is None else float(2.0 ** max(heat - cooled, -60.0))
 
 
-def marks(count: int) -> str:
-    """As many placeholders."""
-    return ",".join("?" * count)
-
-
 def unpack(packed: bytes) -> memoryview:
     """Packed numbers, one after the other."""
     return memoryview(packed).cast("I")
@@ -147,12 +142,7 @@ def _heard(db: Connection, key: int, words: list[str], turns: int, out: Ranking)
     """The words that the project has spoken of, the rarest first; fills how much of all they are."""
     if not words:
         return []
-    found: list[Heard] = db.execute(
-        "SELECT turns_with, term, turns FROM context_terms WHERE project_id = ?"  # noqa: S608
-        f" AND term IN ({marks(len(words))})",
-        (key, *words),
-    ).fetchall()
-    found.sort()
+    found = sorted(selection_store.heard(db, key, words))
     weight = sum(log(1.0 + turns / (1.0 + count)) for count, _, _ in found)
     out.known = weight / (weight + (len(words) - len(found)) * log(1.0 + turns))
     return found
@@ -177,23 +167,11 @@ def _like(db: Connection, key: int, rarest: list[Heard], turns: int, out: Rankin
         shared.update([(turn, get(turn, 0.0) + weight) for turn in those])
     best = _best(shared, TURNS)
     by_file: dict[int, float] = {}
-    for turn, norm, edited in db.execute(
-        f"SELECT turn, norm, edited FROM context_turns WHERE project_id = ? AND turn IN ({marks(len(best))})",  # noqa: S608
-        (key, *best),
-    ).fetchall():
+    for turn, norm, edited in selection_store.turns(db, key, best):
         like = out.turns[turn] = shared[turn] / norm
         for number in unpack(edited):
             by_file[number] = by_file.get(number, 0.0) + like * like
     return by_file, said > len(shared)
-
-
-def _names(db: Connection, key: int, words: list[str]) -> list[Named]:
-    """The words that base names have, and their files."""
-    found: list[Named] = db.execute(
-        f"SELECT word, files_with, files FROM context_names WHERE project_id = ? AND word IN ({marks(len(words))})",  # noqa: S608
-        (key, *words),
-    ).fetchall()
-    return found
 
 
 def _by_name(names: list[Named], files: int) -> dict[int, float]:
@@ -209,15 +187,11 @@ def _by_name(names: list[Named], files: int) -> dict[int, float]:
 
 def _named(db: Connection, key: int, said: list[str]) -> list[int]:
     """Files whose base name the prompt names."""
-    keys = ["=" + base(word) for word in said]
-    rows = db.execute(
-        f"SELECT files FROM context_names WHERE project_id = ? AND word IN ({marks(len(keys))})",  # noqa: S608
-        (key, *keys),
-    )
-    return [number for (packed,) in rows.fetchall() for number in unpack(packed)]
+    found = selection_store.names(db, key, ["=" + base(word) for word in said])
+    return [number for _, _, packed in found for number in unpack(packed)]
 
 
-def _outright(said: list[str], rows: Sequence[Row], named: list[int]) -> dict[int, float]:
+def _outright(said: list[str], rows: Sequence[File], named: list[int]) -> dict[int, float]:
     """File -> 1 when the prompt gives its path, or a base name that no other file has; less for one of several.
 
     Where most of the documents that it names without a folder are not here, it speaks of kinds of documents.
@@ -246,37 +220,7 @@ def _hits(word: str, paths: dict[int, str]) -> list[int]:
 def _by_branch(db: Connection, key: int, branch: str) -> dict[int, float]:
     """File -> sessions that edited it on branches whose name shares words with this one's."""
     words = branch_terms(branch) if branch.lower() not in PLAIN else []
-    if not words:
-        return {}
-    return dict(
-        db.execute(
-            "SELECT file, sum(sessions) AS n FROM context_branches WHERE project_id = ?"  # noqa: S608
-            f" AND word IN ({marks(len(words))}) GROUP BY file ORDER BY n DESC, file LIMIT {BRANCH}",
-            (key, *words),
-        ).fetchall()
-    )
-
-
-def _hot(db: Connection, key: int) -> list[int]:
-    """The files edited, and read, lately and often."""
-    out = []
-    for column, limit in (("edit_heat", HOT), ("read_heat", WARM)):
-        rows = db.execute(
-            f"SELECT file FROM context_files WHERE project_id = ? AND {column} IS NOT NULL"  # noqa: S608
-            f" ORDER BY {column} DESC LIMIT {limit}",
-            (key,),
-        )
-        out += [row[0] for row in rows.fetchall()]
-    return out
-
-
-def _rows(db: Connection, key: int, numbers: set[int]) -> list[Row]:
-    rows: list[Row] = db.execute(
-        "SELECT file, path, edit_heat, long_heat, read_heat, name_weight FROM context_files"  # noqa: S608
-        f" WHERE project_id = ? AND file IN ({marks(len(numbers))})",
-        (key, *numbers),
-    ).fetchall()
-    return rows
+    return selection_store.on_branches(db, key, words, BRANCH) if words else {}
 
 
 def _score(out: Ranking, rows: Sequence[Scored], weights: Weights) -> None:
@@ -311,3 +255,66 @@ def _places(values: Sequence[float]) -> dict[float, float]:
         out[ordered[at]] = 1.0 / (1.0 + (at + end - 1) / 2.0 / 5.0)
         at = end
     return out
+
+
+# which of them are named
+
+NAMES, AT_START = 5, 4
+"""Most files named in one session, and most of these at its start, so that a first prompt can always name one more."""
+TOGETHER, TOGETHER_OF = 0.35, 3
+"""The least chance that one of so many likeliest files is edited; alone each is right too seldom to be told."""
+ECHO, ECHOED = 3.0, 0.05
+"""What it says of a file, as a logit, that episodes which edited it speak of the whole prompt; and the part of the
+prompt from which they speak for it."""
+SPOKEN = 0.8
+"""The part of the most from which earlier work, a name or a branch speaks for a file. Of the likeliest only such files
+are told: one that was merely edited or read lately says nothing of what is asked."""
+ALONE = 0.1
+"""The least chance of each file where files alone are told."""
+BESIDE = 0.08
+"""The least chance of each of them where an episode is told, which names files as well."""
+LATELY = 0.1
+"""The least chance of a file that is named before anything is asked."""
+
+
+def choose(
+    ranking: Ranking, ranked: Sequence[tuple[float, int]], *, asked: bool = True, beside: bool = False
+) -> list[int]:  # fmt: skip
+    """The files to name, of (probability, file) falling; twice as many as may be told, for some may be gone."""
+    if not asked:
+        return [number for chance, number in ranked if chance >= LATELY][: 2 * AT_START]
+    if ranking.named:
+        return [number for _, number in ranked if named(ranking.features[number])][: 2 * NAMES]
+    if beside:
+        return [number for chance, number in ranked[: 2 * NAMES] if chance >= BESIDE]
+    if together(ranked) < TOGETHER:
+        return []
+    return [number for chance, number in ranked[: 2 * NAMES] if chance >= ALONE and spoken(ranking, number)]
+
+
+def together(ranked: Sequence[tuple[float, int]]) -> float:
+    """The chance that one of the likeliest files is edited."""
+    none = 1.0
+    for chance, _ in ranked[:TOGETHER_OF]:
+        none *= 1.0 - chance
+    return 1.0 - none
+
+
+def echo(ranking: Ranking, says: dict[int, float]) -> None:
+    """Raise the chances of the files that episodes edited which speak of the prompt; file -> how much of it."""
+    ranking.echoed = says
+    raised = []
+    for chance, number in ranking.files:
+        odds = exp(ECHO * min(1.0, says.get(number, 0.0))) * chance
+        raised.append((odds / (odds + 1.0 - chance), number))
+    ranking.files = sorted(raised, reverse=True)
+
+
+def spoken(ranking: Ranking, number: int) -> bool:
+    """Whether what is asked speaks for a file: earlier work that spoke of the same, its name, or the branch."""
+    return ranking.echoed.get(number, 0.0) >= ECHOED or max(ranking.features[number][1:4]) >= SPOKEN
+
+
+def named(values: Sequence[float]) -> bool:
+    """Whether the prompt names this very file, by its features."""
+    return values[0] >= 1.0

@@ -1,4 +1,4 @@
-"""Recovers the work in progress for a session after a compaction or a clear (SQL, on the hook's path).
+"""Recovers the work in progress for a session after a compaction or a clear (on the hook's path).
 
 The interrupted goal, what was decided, what is still open and the files in play, from what was recorded while it
 happened: a summary by a model is not waited for.
@@ -7,10 +7,9 @@ happened: a summary by a model is not waited for.
 from __future__ import annotations
 
 from capture.clients.said import BEGIN, END
-from nmem.context import places
+from nmem.context import places, selection_store, session_store, store
 from nmem.context.dropped import passing
 from nmem.context.items import DROPPED, Item, subject
-from nmem.context.pinned import decided_in
 from nmem.episodes import open_ends, units
 from nmem.names import told
 from nmem.sanitize import quoted, whole
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
 
+    from nmem.context.session_store import Call
     from nmem.context.unsaid import Unsaid
     from nmem.episodes.open_ends import Row
     from nmem.episodes.unit import Unit
@@ -44,15 +44,8 @@ def before_clear(db: Connection, session_id: str, at: int) -> str | None:
 
     None where several were: another terminal's work is not told here.
     """
-    rows = db.execute(
-        "SELECT o.id FROM sessions s JOIN sessions o ON o.project_id = s.project_id AND o.client = s.client"
-        " AND o.cwd = s.cwd AND o.id != s.id WHERE s.id = ? AND o.last_at >= ? AND o.ended_at >= ?"
-        " AND o.end_reason = 'clear' AND NOT EXISTS (SELECT 1 FROM sessions n WHERE n.project_id = o.project_id"
-        " AND n.client = o.client AND n.cwd = o.cwd AND n.source = 'clear' AND n.id NOT IN (s.id, o.id)"
-        " AND n.started_at >= o.ended_at AND n.started_at < s.started_at) LIMIT 2",
-        (session_id, at - CLEARED, at - CLEARED),
-    ).fetchall()
-    return str(rows[0][0]) if len(rows) == 1 else None
+    found = session_store.cleared_before(db, session_id, at - CLEARED)
+    return found[0] if len(found) == 1 else None
 
 
 def recover(
@@ -68,15 +61,11 @@ def recover(
     unit = units.latest(db, session_id)
     if unit is None:
         return []
-    found_rows = db.execute(
-        f"SELECT o.id, {open_ends.COLUMNS} FROM observations o WHERE o.session_id = ?"  # noqa: S608 - our own words
-        " AND o.seq > (SELECT seq FROM sessions WHERE id = ?) - ? ORDER BY o.seq",
-        (session_id, session_id, _LOOKED_AT),
-    ).fetchall()
-    ids, rows = [row[0] for row in found_rows], [row[1:] for row in found_rows]
+    calls = session_store.newest_calls(db, session_id, _LOOKED_AT)
+    ids, rows = [number for number, _ in calls], [row for _, row in calls]
     marked = [Item(subject(one.id), DECISION, one.text, score=one.score, reason=one.reason) for one in decided]
     found = [*_goal(db, unit), *_open(db, unit, ids, rows, unsaid), *_files(db, unit, rows), *marked,
-             *_decided(db, unit, ids, rows), *_passed(ids, rows)]  # fmt: skip
+             *_decided(db, unit, ids, rows), *_passed(calls)]  # fmt: skip
     if missing:
         from nmem.context.giveback import preferred  # on use: a compaction whose summary lost something only
 
@@ -111,12 +100,7 @@ def _goal(db: Connection, unit: Unit) -> list[Item]:
     """What was asked for, by the first words of the goal, and what the agent said last."""
     asked = _quoted(unit.title or _bare(unit.intent), _LONG)
     out = [Item(f"episode/{unit.id}", GOAL, f"Asked: {asked}", score=1.0, reason="the goal that was interrupted")]
-    said = db.execute(
-        "SELECT substr(content, 1, 4000) FROM prompts WHERE session_id = ? AND source = 'agent' AND at >= ?"
-        " AND kind = 'closing' AND agent_id IS NULL ORDER BY at DESC, id DESC LIMIT 1",
-        (unit.session_id, unit.started_at),
-    ).fetchone()
-    if said and (last := whole(said[0], _LONG)):
+    if last := whole(session_store.last_answer(db, unit.session_id, unit.started_at), _LONG):
         text = f"The agent said last: {quoted(last, _LONG + 2)}"
         out.append(Item(f"said/{unit.id}", GOAL, text, score=0.9, reason="the last that the agent said of it"))
     if unit.state == units.OPEN and (done := _strings(unit.completed)[:_DONE]):
@@ -140,27 +124,20 @@ def _decided(db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row]
     """Questions answered, plans and notes; and the person's own words since the goal was set. Marked decisions are told
     by whether they hold."""
     out: list[Item] = []
-    marked = decided_in(db, unit.session_id)
+    marked = store.decided_in(db, unit.session_id)
     for number, (at, kind, _, content, _, _) in zip(reversed(ids), reversed(rows), strict=True):
         if at < unit.started_at or len(out) >= _DECIDED:
             break
         if (kind in ("plan", "marker") and number not in marked) or (kind == "question" and " -> " in content):
             text = f"{kind.capitalize()}: {_quoted(content, _LONG)}"
             out.append(Item(f"obs/{number}", DECISION, text, score=0.8, reason=f"a {kind} of the interrupted goal"))
-    spoken = db.execute(
-        "SELECT p.id, substr(p.content, 1, 2000) FROM unit_prompts u JOIN prompts p ON p.id = u.prompt_id"
-        " WHERE u.unit_id = ? AND p.id != ? AND p.kind != 'command' ORDER BY p.at DESC, p.id DESC LIMIT ?",
-        (unit.id, unit.first_prompt_id, _SAID),
-    ).fetchall()
-    for number, content in spoken:
+    for number, content in session_store.prompts_of(db, unit.id, unit.first_prompt_id, _SAID):
         text = f"The person said: {_quoted(content, _SHORT)}"
         out.append(Item(f"prompt/{number}", DECISION, text, score=0.7, reason="said while working on it"))
     return out
 
 
-def _open(
-    db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row], unsaid: Unsaid | None
-) -> list[Item]:  # fmt: skip
+def _open(db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row], unsaid: Unsaid | None) -> list[Item]:
     """Unfinished todos, commands that failed and have not passed since, steps that an earlier telling left."""
     out: list[Item] = []
     place, boxes = open_ends.todos(rows)
@@ -184,7 +161,7 @@ def _files(db: Connection, unit: Unit, rows: Sequence[Row]) -> list[Item]:
     """The files that were worked on, the newest first, and which of them have changes since the last commit."""
     paths = open_ends.touched(row for row in rows if row[0] >= unit.started_at)
     newest = list(paths)[::-1]
-    root = places.root(db, 0, unit.session_id)
+    root = selection_store.root(db, 0, unit.session_id)
     best = sorted(newest, key=paths.__getitem__, reverse=True)
     return [
         Item(f"file/{path}", FILE, named + (CHANGED if paths[path] else ""),
@@ -193,9 +170,9 @@ def _files(db: Connection, unit: Unit, rows: Sequence[Row]) -> list[Item]:
     ]  # fmt: skip
 
 
-def _passed(ids: Sequence[int], rows: Sequence[Row]) -> list[Item]:
+def _passed(calls: Sequence[Call]) -> list[Item]:
     """The checks and builds whose newest run passed, the newest first: how they are run is asked after each fold."""
-    found = sorted(passing(list(zip(ids, rows, strict=True))), key=lambda one: -one.at)[:_PASSING]
+    found = sorted(passing(calls), key=lambda one: -one.at)[:_PASSING]
     return [Item(one.id, PASSED, quoted(one.text, _SHORT), score=0.5, reason="a check that passed") for one in found]
 
 

@@ -1,4 +1,4 @@
-"""Quotes the decisions made in related episodes, and names the episodes whose decisions replaced others (SQL).
+"""Quotes the decisions made in related episodes, and names the episodes whose decisions replaced others.
 
 On the hook's path. The tables hold places in prompts, no words (nmem.store.schema.context): a place that is no longer
 believed says nothing.
@@ -6,6 +6,7 @@ believed says nothing.
 
 from __future__ import annotations
 
+from nmem.context import selection_store
 from nmem.retrieval.words import words
 from nmem.sanitize import quoted, whole
 
@@ -24,24 +25,6 @@ _SHARED = 3
 """Words that decisions made right after an episode share with the prompt, if they are about its work."""
 _SAID, _LONG, _ASKED = 220, 600, 160
 """Characters of what is quoted; whole sentences alone, of a decision whose first is longer that one."""
-
-
-def _quote(name: str, of: str) -> str:
-    return (
-        f"CASE WHEN length({of}.content) = d.{name}_size"
-        f" THEN substr({of}.content, d.{name}_from + 1, d.{name}_to - d.{name}_from) ELSE '' END"
-    )
-
-
-_OF_UNITS = (
-    f"SELECT x.unit_id, CASE WHEN d.wording != '' THEN d.wording ELSE {_quote('said', 'p')} END,"  # noqa: S608
-    f" {_quote('asked', 'a')}, {_quote('restated', 'r')}, coalesce(y.unit_id, 0), coalesce(r.at <= p.at, 0)"
-    " FROM unit_prompts x JOIN said_decisions d ON d.prompt_id = x.prompt_id JOIN prompts p ON p.id = d.prompt_id"
-    " LEFT JOIN prompts a ON a.id = d.asked_id LEFT JOIN prompts r ON r.id = d.restated_id"
-    " LEFT JOIN said_decisions n ON n.id = d.superseded_by AND n.state != 'dismissed'"
-    " LEFT JOIN unit_prompts y ON y.prompt_id = n.prompt_id"
-    " WHERE d.state != 'dismissed' AND x.unit_id IN ({}) ORDER BY d.at, d.id"
-)
 
 
 class Settled:
@@ -115,12 +98,7 @@ def answered(db: Connection, ids: Sequence[int], prompt: str, unsaid: Unsaid | N
     """
     later = {
         unit_id: following
-        for unit_id, following in db.execute(
-            "SELECT x.id, (SELECT y.id FROM work_units y WHERE y.session_id = x.session_id"  # noqa: S608 - our names
-            " AND y.started_at > x.started_at ORDER BY y.started_at LIMIT 1) FROM work_units x"
-            f" WHERE x.id IN ({','.join('?' * len(ids))})",
-            tuple(ids),
-        ).fetchall()
+        for unit_id, following in selection_store.followed(db, ids)
         if following is not None and not (unsaid and unsaid.never(following))
     }
     found = of_units(db, list(later.values()))
@@ -130,11 +108,7 @@ def answered(db: Connection, ids: Sequence[int], prompt: str, unsaid: Unsaid | N
 def of_units(db: Connection, ids: Sequence[int]) -> dict[int, Settled]:
     """What was settled in some episodes, by episode. Raises sqlite3.Error."""
     out: dict[int, Settled] = {}
-    if not ids:
-        return out
-    for unit_id, said, asked, restated, later, chosen in db.execute(
-        _OF_UNITS.format(",".join("?" * len(ids))), tuple(ids)
-    ):  # fmt: skip
+    for unit_id, said, asked, restated, later, chosen in selection_store.decided(db, ids) if ids else ():
         one = out.setdefault(unit_id, Settled())
         if later and later != unit_id:
             one.replaced_by.append(later)

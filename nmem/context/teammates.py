@@ -7,7 +7,7 @@ told.
 
 from __future__ import annotations
 
-from nmem.context import alike
+from nmem.context import alike, selection_store
 from nmem.context.items import TEAM, TEXT, Item
 from nmem.context.quiet import quiet
 from nmem.names import told
@@ -43,12 +43,9 @@ _WORDS = {live.DECISION: "decided", live.EPISODE: "worked on", live.LEARNING: "l
 
 def decided(db: Connection, present: Present) -> list[Item]:
     """Others' decisions of the project since its last session before this one. Raises sqlite3.Error."""
-    left = db.execute(
-        "SELECT max(coalesce((SELECT max(last_at) FROM sessions WHERE project_id = ?1 AND id != ?2), 0),"
-        " coalesce((SELECT max(at) FROM prompts WHERE session_id = ?2), 0))",  # one that is resumed spoke itself
-        (present.project_id, present.session_id),
-    ).fetchone()[0]
-    found = live.decided(db, present.project_id, int(left), present.at, 2 * DECIDED)
+    _, spoke, _ = selection_store.spoke(db, present.session_id)  # one that is resumed spoke itself
+    before = selection_store.last_before(db, present.project_id, present.session_id)
+    found = live.decided(db, present.project_id, max(before or 0, spoke or 0), present.at, 2 * DECIDED)
     some = [one for one in found if f"{TEAM}/{one[0]}" not in present.given]
     most = DECIDED - (len(found) - len(some))
     owners = live.owners(db)

@@ -1,4 +1,4 @@
-"""Removes the words of excluded items from other items that quote them, or withholds those items (SQL).
+"""Removes the words of excluded items from other items that quote them, or withholds those items.
 
 On the hook's path, and loaded only in a project where something is excluded. A file is left out by its name alone: what
 people and agents said of it may name it, too.
@@ -6,6 +6,7 @@ people and agents said of it may name it, too.
 
 from __future__ import annotations
 
+from nmem.context import store
 from nmem.context.items import FILE, RECALL, subject
 from nmem.retrieval.terms import texts
 from nmem.sanitize import ELLIPSIS
@@ -24,19 +25,8 @@ NEWEST = 100
 _READ = 500
 """Characters of a text that are looked at: no item tells more of one."""
 _SPACED = {code: " " for code in range(128) if not chr(code).isalnum()} | dict.fromkeys(map(ord, "“”‘’‹›…–—·"), " ")
-_TEXTS = {
-    "episode": "SELECT id, title, agent_title, heading, summary, intent, completed, learned, next_steps"
-    " FROM work_units",
-    "next": "SELECT id, next_steps FROM work_units",
-    "thread": "SELECT id, title, micro FROM threads",
-    "learning": "SELECT l.id, l.title, l.rule, c.told FROM learnings l LEFT JOIN context_learnings c"
-    " ON c.learning_id = l.id",
-    "obs": "SELECT id, substr(content, 1, 500) FROM observations",
-    "prompt": "SELECT id, substr(content, 1, 500) FROM prompts",
-}
 _LISTS = {"episode": 6, "next": 1}
 """From which column on these are lists of lines."""
-_KEYS = {"learning": "l.id"}
 
 
 def names_files(line: str) -> bool:
@@ -100,22 +90,16 @@ class Unsaid:
 
 def read(db: Connection, excluded: Sequence[str]) -> Unsaid:
     """What these ids stand for, the newest last. Raises sqlite3.Error."""
-    ids, by_kind = set(excluded), dict[str, list[int]]()
+    ids = set(excluded)
     for item in excluded:
         kind, _, rest = item.partition("/")
         if kind == "episode":
             ids |= {f"next/{rest}", f"said/{rest}"}
-    for item in excluded[-NEWEST:]:
-        kind, _, rest = item.partition("/")
-        if kind in _TEXTS and rest.isascii() and rest.isdigit() and len(rest) < 19:
-            by_kind.setdefault(kind, []).append(int(rest))
     phrases: dict[str, str] = {}
-    for kind, numbers in by_kind.items():
-        wanted = ", ".join("?" * len(numbers))
-        for row in db.execute(f"{_TEXTS[kind]} WHERE {_KEYS.get(kind, 'id')} IN ({wanted})", numbers).fetchall():
-            for at, text in enumerate(row):
-                for phrase in _phrases(text or "", kind, listed=at >= _LISTS.get(kind, len(row))) if at else ():
-                    phrases.setdefault(phrase, f"{kind}/{row[0]}")
+    for kind, (number, *texts_of) in store.texts(db, excluded[-NEWEST:]):
+        for at, text in enumerate(texts_of, 1):
+            for phrase in _phrases(text or "", kind, listed=at >= _LISTS.get(kind, len(texts_of) + 1)):
+                phrases.setdefault(phrase, f"{kind}/{number}")
     return Unsaid(ids, phrases)
 
 

@@ -1,4 +1,4 @@
-"""Judges, once a session went on, whether it used the items it was told: by files, commands and words (SQL).
+"""Judges, once a session went on, whether it used the items it was told: by files, commands and words.
 
 Of use: the session afterwards touched a file of the item, ran the remedy of the learning, or the agent repeated the
 words that only this item could have given it. Items that were kept back are looked at in the same way: what a session
@@ -8,13 +8,13 @@ not looked at: it names nothing that a session could touch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
-from capture.storage.store import transaction
+from nmem.context import candidate_store, selection_store
 from nmem.context.decided import asked
-from nmem.context.items import ASK, BESIDE, RECALL
+from nmem.context.items import RECALL
 from nmem.context.places import Places, absolute, forward
 from nmem.episodes.passages import IDLE
 from nmem.episodes.text import tokens
@@ -64,12 +64,7 @@ class Judged:
 def judge_due(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False) -> int:
     """Judge the items of every session that has gone on since; how many verdicts are new. On a writing connection."""
     count = 0
-    for (session_id,) in db.execute(
-        "SELECT DISTINCT j.session_id FROM injections j JOIN injection_items i ON i.injection_id = j.id"
-        " JOIN sessions s ON s.id = j.session_id WHERE i.kind NOT IN (?, ?) AND (i.used IS NULL"
-        " OR (i.used = 0 AND s.last_at > i.used_at)) ORDER BY j.session_id",
-        (ASK, BESIDE),
-    ).fetchall():
+    for session_id in candidate_store.due(db):
         if stopped():
             break
         count += judge(db, session_id, now)
@@ -79,12 +74,7 @@ def judge_due(db: Connection, now: int, stopped: Callable[[], bool] = lambda: Fa
 def judge(db: Connection, session_id: str, now: int) -> int:
     """Judge what one session was told; how many verdicts changed."""
     after = _after(db, session_id, now)
-    rows = db.execute(
-        "SELECT i.id, j.at, i.item, i.text, i.files, j.id FROM injection_items i"
-        " JOIN injections j ON j.id = i.injection_id WHERE j.session_id = ? AND coalesce(i.used, 0) = 0"
-        " AND i.kind NOT IN (?, ?)",
-        (session_id, ASK, BESIDE),
-    ).fetchall()
+    rows = candidate_store.unjudged(db, session_id)
     rare = _rare(db, after.project_id, [(row[0], row[5], row[3]) for row in rows], after.asked)
     changed: list[tuple[int, str, int | None, int]] = []
     items: set[str] = set()
@@ -93,43 +83,21 @@ def judge(db: Connection, session_id: str, now: int) -> int:
         if found.used is not None:
             changed.append((int(found.used), found.how, found.at, number))
             items.add(item)
-    with transaction(db):
-        db.executemany("UPDATE injection_items SET used = ?, used_how = ?, used_at = ? WHERE id = ?", changed)
-        _count(db, after.project_id, items)
+    candidate_store.judge(db, after.project_id, changed, items)
     return len(changed)
 
 
-def _count(db: Connection, project_id: int, items: Iterable[str]) -> None:
-    """What is known of items, anew; only of what was really told."""
-    for item in sorted(items):
-        db.execute(
-            "INSERT OR REPLACE INTO context_usefulness SELECT ?, ?, count(*), total(i.used) FROM injection_items i"
-            " JOIN injections j ON j.id = i.injection_id AND NOT j.withheld JOIN sessions s ON s.id = j.session_id"
-            " WHERE i.item = ? AND s.project_id = ? AND i.used IS NOT NULL HAVING count(*)",
-            (project_id, item, item, project_id),
-        )
-
-
 def _after(db: Connection, session_id: str, now: int) -> _After:
-    project_id, last_at, state = db.execute(
-        "SELECT project_id, last_at, state FROM sessions WHERE id = ?", (session_id,)
-    ).fetchone()
+    project_id, last_at, state, first = candidate_store.told(db, session_id)
     out = _After(project_id, last_at, state == "ended" or now - last_at > IDLE)
-    roots = db.execute("SELECT roots FROM context_projects WHERE project_id = ?", (project_id,)).fetchone()
-    out.places = Places("", roots=roots[0].split("\n") if roots and roots[0] else ())
-    first = db.execute("SELECT min(at) FROM injections WHERE session_id = ?", (session_id,)).fetchone()[0] or 0
-    for at, kind, path, content in db.execute(
-        "SELECT at, obs_type, file_path, content FROM observations WHERE session_id = ? AND at >= ? ORDER BY seq",
-        (session_id, first),
-    ):
+    out.places = Places("", roots=selection_store.roots(db, project_id))
+    for at, kind, path, content in candidate_store.done(db, session_id, first):
         if path and kind in _TOUCH:
             out.touched.append((at, path, _TOUCH[kind]))
         elif kind in _RUNS:
             out.ran.append((at, content))
     asked: set[str] = set()
-    for at, source, content in db.execute(
-        "SELECT at, source, content FROM prompts WHERE session_id = ? ORDER BY at, id", (session_id,)
-    ):
+    for at, source, content in candidate_store.said(db, session_id):
         if source == "agent" and at >= first:
             out.said.append((at, frozenset(tokens(content))))
         elif source == "user":
@@ -174,8 +142,7 @@ def _ran(db: Connection, after: _After, at: int, item: str) -> Judged | None:
     kind, _, number = item.partition("/")
     if kind != "learning" or not number.isdecimal() or not after.ran:
         return None
-    row = db.execute("SELECT remedy FROM learnings WHERE id = ?", (int(number),)).fetchone()
-    remedy = json_object(row[0]) if row else {}
+    remedy = json_object(candidate_store.remedy(db, int(number)))
     commands = remedy.get("commands", [])
     if remedy.get("kind") == skills.STEPS:
         return _followed(after, at, commands)
@@ -222,27 +189,17 @@ def _repeated(after: _After, at: int, rare: tuple[str, ...]) -> Judged | None:
     return None
 
 
-def _marks(values: list[str]) -> str:
-    return ",".join("?" * len(values))
-
-
 def _rare(
     db: Connection, project_id: int, items: list[tuple[int, int, str]], asked: frozenset[str]
 ) -> dict[int, tuple[str, ...]]:
     """Item -> its distinctive words: nobody asked with them, no other item of that telling has them, few turns do."""
     words = {number: dict.fromkeys(tokens(text)) for number, _, text in items}
-    turns = db.execute("SELECT turns FROM context_projects WHERE project_id = ?", (project_id,)).fetchone()
-    most = max(_FEW, COMMON * (turns[0] if turns else 0))
+    most = max(_FEW, COMMON * candidate_store.turns(db, project_id))
     out = {}
     for number, telling, _ in items:
         others = {word for each, other, _ in items if other == telling and each != number for word in words[each]}
         own = [word for word in words[number] if len(word) > 2 and word not in asked | others | _FRAME]
-        counts = dict(
-            db.execute(
-                f"SELECT term, turns_with FROM context_terms WHERE project_id = ? AND term IN ({_marks(own)})",  # noqa: S608
-                (project_id, *own),
-            ).fetchall()
-        )
+        counts = {word: count for count, word, _ in selection_store.heard(db, project_id, own)}
         rare = sorted(
             (word for word in own if counts.get(word, 0) <= most), key=lambda word: (counts.get(word, 0), word)
         )

@@ -1,8 +1,8 @@
-"""Tells a session which thread it continues, and which steps earlier episodes left open (SQL). On the hook's path."""
+"""Tells a session which thread it continues, and which steps earlier episodes left open. On the hook's path."""
 
 from __future__ import annotations
 
-from nmem.context import alike
+from nmem.context import alike, selection_store
 from nmem.context.episodes import goal
 from nmem.context.items import NEXT, THREAD, Item
 from nmem.episodes import open_ends
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from nmem.context.present import Present
-
-    Row = tuple[int, str, int, str | None, str, int]
+    from nmem.context.selection_store import Left
 
 SO_FAR = 320
 LEFT = 3
@@ -59,14 +58,10 @@ def thread(db: Connection, present: Present) -> list[Item]:
 def of_thread(db: Connection, number: int, present: Present, reason: str, item: str = "", kind: str = THREAD,
               score: float = 0.9) -> list[Item]:  # fmt: skip
     """A thread as an item; none when there is nothing in it but the present session."""
-    row = db.execute(
-        "SELECT t.title, t.micro, (SELECT max(s.last_at) FROM session_threads x JOIN sessions s ON s.id = x.session_id"
-        " WHERE x.thread_id = t.id AND s.id != ?) FROM threads t WHERE t.id = ?",
-        (present.session_id, number),
-    ).fetchone()
-    if row is None or row[2] is None:
+    row = selection_store.thread(db, number, present.session_id)
+    title, micro, last_at = row or ("", "", None)
+    if last_at is None:
         return []
-    title, micro, last_at = row
     line = whole(title, _LINE) or title.rstrip(f"{ELLIPSIS} &,;:-")
     text = f"You were working on {quoted(line, _LINE)} (thread {number}, {ago(present.at - last_at)})."
     micro = (micro or "").partition(NEXT_IS)[0]  # what was next then; what is left now is told apart
@@ -78,17 +73,12 @@ def of_thread(db: Connection, number: int, present: Present, reason: str, item: 
 
 def left_open(db: Connection, present: Present, thread_id: int | None = None) -> list[Item]:
     """The next steps of the newest episode that has any, outside this session; `thread_id`: only of this thread."""
-    rows = db.execute(
-        "SELECT u.id, coalesce(u.title, u.summary, u.intent), u.last_at, u.next_steps, u.session_id,"
-        " min(u.last_at, coalesce(u.narrated_at, u.last_at)) FROM (SELECT id FROM sessions"
-        " WHERE project_id = ? AND id != ? ORDER BY last_at DESC LIMIT ?) s JOIN work_units u ON u.session_id = s.id"
-        " WHERE u.last_at >= ? ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
-        (present.project_id, present.session_id, SESSIONS, present.at - OLD, 2 * SESSIONS),
-    ).fetchall()
-    mine = rows if thread_id is None else [row for row in rows if _in_thread(db, row[0], thread_id)]
-    for row in mine:
-        if found := _steps(db, row, present, 0.7, "the newest episode that left something open"):
-            return found
+    rows = selection_store.newest_left(db, present.project_id, present.session_id, present.at - OLD, SESSIONS)
+    for row in rows:
+        if thread_id in (None, row[6]):
+            found = _steps(db, row, present, 0.7, "the newest episode that left something open")
+            if found:
+                return found
     return []
 
 
@@ -102,9 +92,9 @@ def left_asked(db: Connection, present: Present, told: Sequence[Item], thread_id
     if len(asked) < _SHARED:
         return []
     over = {item.id.partition("/")[2] for item in told if item.kind == THREAD}
-    rows = [row for row in _leaving(db, present) if str(row[0]) not in over]
-    if thread_id is not None:
-        rows = [row for row in rows if _in_thread(db, row[0], thread_id)]
+    near = [one.unit_id for one in alike.speaking(db, present)]
+    left = selection_store.left_among(db, present.project_id, present.session_id, present.at, near, SESSIONS)
+    rows = [row for row in left if str(row[0]) not in over and thread_id in (None, row[6])]
     heads = {word[:_HEAD] for word in asked}
     steps = [
         (row, step, set(words(step)) - _FRAME) for row in rows for step in texts(row[3]) if _may_share(step, heads)
@@ -112,7 +102,7 @@ def left_asked(db: Connection, present: Present, told: Sequence[Item], thread_id
     worth = engine.worth(
         db, present.project_id, {word for _, _, own in steps for word in own}, alike.indexed(db, present)
     )
-    found: list[tuple[float, Row, str, str]] = []
+    found: list[tuple[float, Left, str, str]] = []
     for row, step, own in steps:
         both = [word for word in own & asked if word not in CHAT]
         said, most = sum(worth[word] for word in both), sum(worth[word] for word in own)
@@ -137,7 +127,7 @@ def _may_share(step: str, heads: set[str]) -> bool:
     return shared >= _SHARED
 
 
-def _still_left(db: Connection, present: Present, found: Sequence[tuple[float, Row, str, str]]) -> list[Item]:
+def _still_left(db: Connection, present: Present, found: Sequence[tuple[float, Left, str, str]]) -> list[Item]:
     """Items of those next steps that nothing closed since, one an episode; the session that asks closes none."""
     out: dict[int, Item] = {}
     for score, row, step, reason in found:
@@ -148,41 +138,15 @@ def _still_left(db: Connection, present: Present, found: Sequence[tuple[float, R
     return list(out.values())
 
 
-def _leaving(db: Connection, present: Present) -> list[Row]:
-    """Episodes that left something open, outside this session: those that speak of what is asked, and the newest."""
-    found = [one.unit_id for one in alike.speaking(db, present)]
-    return db.execute(
-        "SELECT u.id, coalesce(u.title, u.summary, u.intent), u.last_at, u.next_steps, u.session_id,"  # noqa: S608
-        " min(u.last_at, coalesce(u.narrated_at, u.last_at)) FROM work_units u WHERE"
-        f" u.id IN (SELECT id FROM work_units WHERE id IN ({','.join('?' * len(found))}) UNION"  # an OR reads them all
-        " SELECT w.id FROM (SELECT id FROM sessions WHERE project_id = ? ORDER BY last_at DESC LIMIT ?) s"
-        " CROSS JOIN work_units w ON w.session_id = s.id)"
-        " AND u.session_id != ? AND +u.last_at < ? AND u.next_steps NOT IN ('', '[]')"
-        " ORDER BY u.last_at DESC, u.id DESC",
-        (*found, present.project_id, SESSIONS, present.session_id, present.at),
-    ).fetchall()
-
-
-def _in_thread(db: Connection, number: int, thread_id: int) -> bool:
-    return (
-        db.execute("SELECT 1 FROM work_units WHERE id = ? AND thread_id = ?", (number, thread_id)).fetchone()
-        is not None
-    )
-
-
 def left_by(db: Connection, number: int, present: Present, reason: str) -> list[Item]:
     """The next steps of one episode; none when it has none, or is there no more."""
-    row = db.execute(
-        "SELECT id, coalesce(title, summary, intent), last_at, next_steps, session_id,"
-        " min(last_at, coalesce(narrated_at, last_at)) FROM work_units WHERE id = ?",
-        (number,),
-    ).fetchone()
+    row = selection_store.left_by(db, number)
     return _steps(db, row, present, 0.0, reason) if row else []
 
 
-def _steps(db: Connection, row: Row, present: Present, score: float, reason: str) -> list[Item]:
+def _steps(db: Connection, row: Left, present: Present, score: float, reason: str) -> list[Item]:
     """Those that nothing closed since."""
-    _, _, _, stored, session_id, told_at = row
+    _, _, _, stored, session_id, told_at, _ = row
     left = [step for step in texts(stored) if not (present.unsaid and present.unsaid.says(step))]
     left = open_ends.left(db, session_id, told_at, left)
     steps = [quoted(step.rstrip(". "), _LINE) for step in left if whole(step, _LINE)][:LEFT]
@@ -192,5 +156,5 @@ def _steps(db: Connection, row: Row, present: Present, score: float, reason: str
     return [Item(f"next/{row[0]}", NEXT, text, score=score, reason=reason)]
 
 
-def _where(row: Row, present: Present) -> str:
+def _where(row: Left, present: Present) -> str:
     return f"episode {row[0]}, {ago(present.at - row[2])}: {goal(row[1], None)}"

@@ -1,9 +1,9 @@
 """Evaluates what compactions lose and what of it is given back: replayed without the future (SQL).
 
-Each compaction of the database is a moment. The memory is veiled as it stood then (nmem.context.asof) and asked what
-the session is told right after it; then at each prompt, edit and command up to the next compaction. What a later call
-touches of what the summary dropped was needed: the figures say how much of that had been told by then. The baseline
-tells what was going on without a look at the summary and without checks that passed, and gives nothing back.
+Each compaction of the database is a moment. The memory is veiled as it stood then (nmem.context.review_store) and
+asked what the session is told right after it; then at each prompt, edit and command up to the next compaction. What a
+later call touches of what the summary dropped was needed: the figures say how much of that had been told by then. The
+baseline tells what was going on without a look at the summary and without checks that passed, and gives nothing back.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from nmem.context import asof, config, dropped, giveback, recovery
+from nmem.context import config, dropped, giveback, recovery, review_store, session_store
 from nmem.context.compose import packed
 from nmem.context.dropped import FILE, KINDS, READ, Fold
 from nmem.context.items import Item
@@ -24,7 +24,7 @@ from nmem.errors import NmemError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from nmem.context.dropped import Said
+    from nmem.context.session_store import Said
 
 BASELINE = "no look at the summary, nothing given back"
 PACKET, PROMPT, CALL = "after the compaction", "at a prompt", "at a call"
@@ -44,9 +44,9 @@ def evaluate(path: str, project: str = "", progress: Callable[[int], None] = lam
     ways: Counter[str] = Counter()
     bare: Counter[str] = Counter()
     tokens: list[tuple[int, int]] = []
-    with asof.opened(path) as db:
+    with review_store.as_of(path) as db:
         sessions = _sessions(db, project)
-        found = [(one, each, dropped.spoken(db, one)) for one in sessions for each in dropped.folds(db, one)]
+        found = [(one, each, session_store.spoken(db, one)) for one in sessions for each in dropped.folds(db, one)]
         if not found:
             raise NmemError("no compaction is recorded: nothing can be replayed")
         for number, (session_id, one, said) in enumerate(found):
@@ -88,12 +88,12 @@ def _sessions(db: Connection, project: str) -> list[str]:
 def _packets(db: Connection, session_id: str, one: Fold) -> tuple[list[Item], list[Item]]:
     """What is told right after a compaction: without a look at its summary, and with one."""
     budget = int(config.DEFAULTS["recovery_tokens"])
-    asof.move(db, one.at + _SUMMARY)
+    review_store.move(db, one.at + _SUMMARY)
     missing = giveback.lost(db, session_id, one.at)
     told = (recovery.recover(db, session_id, budget, missing=each) for each in ((), missing))
     before, after = told
     before = [item for item in before if item.kind != recovery.PASSED]
-    asof.move(db, asof.END)
+    review_store.move(db, review_store.END)
     return before, after
 
 
@@ -113,7 +113,7 @@ def _replayed(db: Connection, session_id: str, one: Fold, packet: list[Item]) ->
         " AND at < ? AND agent_id IS NULL", (session_id, one.at, one.until),
     ).fetchall()  # fmt: skip
     for at, kind, path, text in sorted([*prompts, *calls]):
-        asof.move(db, at)
+        review_store.move(db, at)
         if kind == "prompt":
             new, way = _asked(db, session_id, at, text, told), PROMPT
         elif kind in open_ends.EDITS or kind in open_ends.RUNS:
@@ -123,7 +123,7 @@ def _replayed(db: Connection, session_id: str, one: Fold, packet: list[Item]) ->
         else:
             continue
         told = {**_first(new, at, way), **told}
-    asof.move(db, asof.END)
+    review_store.move(db, review_store.END)
     return told
 
 

@@ -1,8 +1,8 @@
 """Evaluates context: does it name a file that the session edits later? Replayed without the future (SQL).
 
 Each session with an edit that is not its project's first is a moment: its first prompt. The database is veiled as it
-stood then (nmem.context.asof), folded anew, and asked what the session would have been told, at its start and at the
-prompt. The baseline names what the newest five sessions touched, newest first.
+stood then (nmem.context.review_store), folded anew, and asked what the session would have been told, at its start
+and at the prompt. The baseline names what the newest five sessions touched, newest first.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from nmem.context import asof, decide, episodes, history, keep
-from nmem.context.beginning import goes_on
+from nmem.context import candidate_store, decide, episodes, keep, review_store, selection_store
 from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
-from nmem.context.choose import NAMES
 from nmem.context.compose import compose, packed
 from nmem.context.decide import Decision
-from nmem.context.history import Past
+from nmem.context.episodes import goes_on
+from nmem.context.fold import Checkouts, Past
 from nmem.context.items import FILE, Item, tokens
 from nmem.context.places import Places
 from nmem.context.present import Present
+from nmem.context.rank import NAMES
 from nmem.errors import NmemError
 from nmem.names import told
 from nmem.retrieval.terms import base, mentions
@@ -71,7 +71,7 @@ def evaluate(
     Without a budget tokens are those of at most twenty names a context; with one, those of whole texts packed into it,
     the baseline's too. Raises NmemError when there is nothing to replay.
     """
-    with asof.opened(path) as db:
+    with review_store.as_of(path) as db:
         asked = moments(db, project)
     if not asked:
         raise NmemError("no session is left to replay: it takes a project with two sessions, the later with an edit")
@@ -96,7 +96,7 @@ def moments(db: Connection, project: str = "") -> list[Moment]:
     """Every session with an edit after its first prompt, but its project's first."""
     return [
         moment
-        for number, title in history.project_ids(db)
+        for number, title in candidate_store.project_ids(db)
         if not project or project in _called(db, number, title)
         for moment in _of_project(db, number, title)
     ]
@@ -108,9 +108,9 @@ def _called(db: Connection, number: int, title: str) -> tuple[str, ...]:
 
 
 def _of_project(db: Connection, number: int, title: str) -> Iterator[Moment]:
-    places = Places(title)
+    places = Checkouts(title)
     edits: dict[str, list[tuple[int, str]]] = {}
-    sessions = history.session_ids(db, number)
+    sessions = candidate_store.session_ids(db, number)
     for each in sessions:
         rows = db.execute(
             f"SELECT at, file_path, {_EDITS} FROM observations WHERE session_id = ? AND file_path IS NOT NULL"  # noqa: S608
@@ -133,7 +133,7 @@ def _of_project(db: Connection, number: int, title: str) -> Iterator[Moment]:
 
 def replayed(path: str, asked: Sequence[Moment], budget: int | None = None) -> Iterator[Outcome]:
     """What would have been told at each moment."""
-    with asof.opened(path) as db:
+    with review_store.as_of(path) as db:
         for moment in asked:
             pasts = as_it_was(db, moment)
             newest = _newest(db, moment, pasts)
@@ -155,13 +155,8 @@ def replayed(path: str, asked: Sequence[Moment], budget: int | None = None) -> I
 
 def as_it_was(db: Connection, moment: Moment) -> list[Past]:
     """Bring a veiled database to a moment and make its candidates; the project's sessions as they were."""
-    asof.move(db, moment.at)
-    pasts = list(history.sessions(db, moment.project_id, moment.at, partly=True, without=moment.session_id))
-    db.execute("BEGIN")
-    keep.fold_into(db, pasts, moment.project_id, moment.project)
-    keep.keep_learnings(db, moment.at, moment.project_id)
-    db.execute("COMMIT")
-    return pasts
+    review_store.move(db, moment.at)
+    return keep.refold_past(db, moment.project_id, moment.project, moment.at, moment.session_id)
 
 
 def told_at(db: Connection, moment: Moment) -> tuple[Decision, Decision]:
@@ -188,8 +183,7 @@ def present_of(moment: Moment, prompt: str) -> Present:
 
 def _newest(db: Connection, moment: Moment, pasts: Sequence[Past]) -> list[str]:
     """What the newest sessions touched, newest session first."""
-    roots = db.execute("SELECT roots FROM context_projects WHERE project_id = ?", (moment.project_id,)).fetchone()
-    places = Places(moment.project, roots=roots[0].split("\n") if roots and roots[0] else ())
+    places = Places(moment.project, roots=selection_store.roots(db, moment.project_id))
     out: dict[str, None] = {}
     sessions = 0
     for past in reversed(pasts):
@@ -210,7 +204,9 @@ def _told_newest(db: Connection, present: Present, names: Sequence[str], budget:
         (present.project_id, present.session_id, TOLD),
     ).fetchall()
     items = [Item(f"file/{path}", FILE, told(path), files=(path,), score=0.5) for path in names[:NAMES]]
-    items += [episodes.tell(row, present.at, 0.5, "newest") for row in episodes.units(db, [row[0] for row in rows])]
+    items += [
+        episodes.tell(row, present.at, 0.5, "newest") for row in selection_store.units(db, [row[0] for row in rows])
+    ]
     return packed(items, budget)
 
 

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from capture.storage import store
 from nmem import tables
-from nmem.context import asof, episodes, history
+from nmem.context import candidate_store, episodes, review_store, selection_store
 from nmem.context.compose import compose
+from nmem.context.fold import Checkouts
 from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item, tokens
 from nmem.context.places import Places
 from nmem.errors import NmemError
@@ -91,7 +92,7 @@ def evaluate(
 ) -> dict[str, Any]:  # fmt: skip
     """The figures over a database, those of the baseline, and `by` project. Raises NmemError without any moment."""
     rows: list[tuple[str, bool, Scored, Scored]] = []
-    with asof.opened(path) as db:
+    with review_store.as_of(path) as db:
         asked = moments(db, project, count, seed)
         if not asked:
             raise NmemError(f"no session is left to replay: it takes a project with more than {_EARLIER} sessions")
@@ -183,7 +184,7 @@ def _baseline(db: Connection, moment: Moment, places: Places) -> tuple[str, list
         " ORDER BY u.last_at DESC, u.id DESC LIMIT 1",
         (moment.project_id, moment.session_id),
     ).fetchone()
-    rows = episodes.units(db, [latest[0]]) if latest else []
+    rows = selection_store.units(db, [latest[0]]) if latest else []
     items = [episodes.tell_continued(db, row, moment.at, "the latest session") for row in rows]
     edited: dict[str, int] = {}
     for path, times in db.execute(
@@ -203,8 +204,8 @@ def _baseline(db: Connection, moment: Moment, places: Places) -> tuple[str, list
 
 def _places(db: Connection, number: int, name: str) -> Places:
     """The checkouts of a project, over all of its history."""
-    out = Places(name)
-    for session_id in history.session_ids(db, number):
+    out = Checkouts(name)
+    for session_id in candidate_store.session_ids(db, number):
         rows = db.execute(
             "SELECT DISTINCT file_path FROM main.observations WHERE session_id = ? AND file_path IS NOT NULL",
             (session_id,),
@@ -273,7 +274,7 @@ def _shares(db: Connection, unit: int, moment: Moment, later: Later) -> bool:
     row = db.execute("SELECT thread_id FROM main.work_units WHERE id = ?", (unit,)).fetchone()
     if row and row[0] is not None and row[0] == later.thread_id:
         return True
-    places = Places(moment.project)
+    places = Checkouts(moment.project)
     paths = [
         row[0] for row in db.execute(
             "SELECT DISTINCT o.file_path FROM main.observations o JOIN main.unit_prompts u ON u.prompt_id = o.prompt_id"

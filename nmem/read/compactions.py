@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from nmem.context import dropped
+from nmem.context import dropped, session_store
 from nmem.context.dropped import COMMAND, DECISION, FAILS, FILE, KINDS, OPEN, READ, TODO, Thing
 from nmem.episodes import open_ends
 from nmem.episodes.text import checkout_path
@@ -20,7 +20,8 @@ from nmem.learn import errors
 from nmem.text import json_object
 
 if TYPE_CHECKING:
-    from nmem.context.dropped import Call, Fold, Names, Said
+    from nmem.context.dropped import Fold, Names
+    from nmem.context.session_store import Call, Said
     from nmem.episodes.open_ends import Row
 
 __all__ = ["AGAIN", "COMMAND", "DECISION", "FAILS", "FILE", "KINDS", "OPEN", "READ", "TODO", "Again", "Compaction",
@@ -95,7 +96,7 @@ def of_session(db: Connection, session_id: str) -> tuple[Compaction, ...]:
     folds = dropped.folds(db, session_id)
     if not folds:
         return ()
-    spoken, given = dropped.spoken(db, session_id), _given(db, session_id)
+    spoken, given = session_store.spoken(db, session_id), _given(db, session_id)
     return tuple(_ledger(fold, [each for each in spoken if fold.at < each[1] <= fold.until], given) for fold in folds)
 
 

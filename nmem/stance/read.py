@@ -1,4 +1,4 @@
-"""SQL: computes the stance of a session or episode, updated as rows arrive; compares it with earlier sessions.
+"""Computes the stance of a session or episode, updated as rows arrive; compares it with earlier sessions.
 
 Takes a connection of `nmem.database.reader`; text is as stored. `follow` reads what there is, and `advance` only what
 is new: it starts over by itself when something that it has read was changed, labelled anew or taken away.
@@ -10,15 +10,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from sqlite3 import Connection, Row
 
-from nmem import tables
-from nmem.stance import history, rows
+from nmem.stance import history, store
 from nmem.stance.guidance import Scene, advise
 from nmem.stance.model import QUADRANTS, Advice, Call, Compared, Point, SessionStance, Shift, Stance, Strip
 from nmem.stance.scene import Background, Session
 from nmem.stance.trajectory import LONG, SCOPE_BASE, SHORT, SIDES, Crossing, Trajectory, path, sections, shares
 from nmem.stance.words import percent
 from nmem.store.project import meant
-from nmem.tables import NOW
 
 FRESH = 60_000
 """Milliseconds that what is known from before is believed."""
@@ -40,7 +38,7 @@ class Following:
         self.scope_base = scope_base
         self.seen = Session(scope_base)
         self.seq = 0
-        self.check: rows.Check = (0, 0)
+        self.check: store.Check = (0, 0)
         self.strips: dict[int, Kept] = {}
         self.swept = False
         self.traced = 0
@@ -52,12 +50,8 @@ def follow(
     db: Connection, session_id: str, now: int, unit_id: int | None = None, scope_base: float = SCOPE_BASE
 ) -> Following | None:
     """Begin with a session, or with one episode of it; None when it is not there. `scope_base` 0 reads as the seed."""
-    where = db.execute(
-        "SELECT s.id, s.project_id, p.name, s.started_at, s.last_at FROM sessions s"
-        " JOIN projects p ON p.id = s.project_id WHERE s.id = ?",
-        (session_id,),
-    ).fetchone()
-    if where is None or (unit_id is not None and _session_of(db, unit_id) != session_id):
+    where = store.place(db, session_id)
+    if where is None or (unit_id is not None and store.session_of(db, unit_id) != session_id):
         return None
     out = Following(where, unit_id, scope_base)
     _read(db, out)
@@ -67,10 +61,10 @@ def follow(
 
 def advance(db: Connection, one: Following, now: int) -> Stance:
     """Take in what is new, and tell the stance as it is now."""
-    if one.swept or rows.check(db, one.session_id, 0, one.seq, one.unit_id) != one.check:
+    if one.swept or store.check(db, one.session_id, 0, one.seq, one.unit_id) != one.check:
         _read(db, one)
     else:
-        _take(db, one, rows.calls(db, one.session_id, one.seq, one.unit_id))
+        _take(db, one, store.calls(db, one.session_id, one.seq, one.unit_id))
     if now - one.past.at > FRESH:
         _look_back(db, one, now)
     return _stance(db, one)
@@ -84,7 +78,7 @@ def of_session(db: Connection, session_id: str, now: int, scope_base: float = SC
 
 def of_unit(db: Connection, unit_id: int, now: int, scope_base: float = SCOPE_BASE) -> Stance | None:
     """The stance of one episode, whose lines begin with its own first observation; None when it is not there."""
-    session_id = _session_of(db, unit_id)
+    session_id = store.session_of(db, unit_id)
     one = follow(db, session_id, now, unit_id, scope_base) if session_id else None
     return _stance(db, one) if one else None
 
@@ -97,24 +91,12 @@ def sessions(db: Connection, project: str, limit: int = 20) -> tuple[SessionStan
 
 def newest(db: Connection, project: str) -> str | None:
     """The session of a project that was active last and has done something; else the last one, or None."""
-    project_id = _project(db, project)
-    row = db.execute(
-        f"SELECT id FROM sessions WHERE project_id = ? ORDER BY last_at > {NOW}, seq > 0 DESC, last_at DESC LIMIT 1",  # noqa: S608
-        (project_id,),
-    ).fetchone()
-    return str(row[0]) if row else None
+    return store.newest(db, _project(db, project))
 
 
 def _project(db: Connection, project: str) -> int | None:
     found = meant(db, project)
     return found.id if found else None
-
-
-def _session_of(db: Connection, unit_id: int) -> str | None:
-    if not tables.version(db):
-        return None
-    row = db.execute("SELECT session_id FROM work_units WHERE id = ?", (unit_id,)).fetchone()
-    return str(row[0]) if row else None
 
 
 # what is followed
@@ -124,8 +106,8 @@ def _read(db: Connection, one: Following) -> None:
     """Everything from the start."""
     one.seen, one.seq, one.check = Session(one.scope_base), 0, (0, 0)
     one.strips.clear()
-    known = rows.calls(db, one.session_id, 0, one.unit_id)
-    found = rows.swept(db, one.session_id, known, one.unit_id)
+    known = store.calls(db, one.session_id, 0, one.unit_id)
+    found = store.swept(db, one.session_id, known, one.unit_id)
     one.swept = found is not known
     one.traced = len(found) - len(known)
     _take(db, one, found)
@@ -137,29 +119,22 @@ def _take(db: Connection, one: Following, calls: list[Call]) -> None:
     if calls:
         if one.unit_id is not None and not one.seq:
             one.started_at = calls[0].at
-        count, total = rows.check(db, one.session_id, one.seq, calls[-1].seq, one.unit_id)
+        count, total = store.check(db, one.session_id, one.seq, calls[-1].seq, one.unit_id)
         one.check = one.check[0] + count, one.check[1] + total
         one.seq, one.last_at = calls[-1].seq, calls[-1].at
 
 
 def _look_back(db: Connection, one: Following, now: int) -> None:
     """What is known from before: of an episode no figures of sessions, which it is too short to be measured by."""
-    earlier, steps = history.ended_badly(db, one.project_id, one.last_at, _current(db, one))
+    earlier, steps = history.ended_badly(
+        db, one.project_id, one.last_at, one.unit_id or store.current(db, one.session_id)
+    )
     figures: tuple[Compared, ...] = ()
     if one.unit_id is None and (mine := history.of_session(db, one.session_id)) is not None:
         before = history.before(db, one.project_id, one.session_id, one.started_at, SESSIONS)
         figures = compared(mine, before)
     one.past = Background(figures, earlier, (), steps, now)
     one.stuck_at = 0
-
-
-def _current(db: Connection, one: Following) -> int:
-    """The episode that is looked at, or that the session is in."""
-    if one.unit_id is not None or not tables.version(db):
-        return one.unit_id or 0
-    row = db.execute("SELECT id FROM work_units WHERE session_id = ? ORDER BY started_at DESC, id DESC LIMIT 1",
-                     (one.session_id,)).fetchone()  # fmt: skip
-    return int(row[0]) if row else 0
 
 
 def _guidance(db: Connection, one: Following) -> tuple[Advice, ...]:
@@ -199,9 +174,6 @@ def _stance(db: Connection, one: Following) -> Stance:
     )  # fmt: skip
 
 
-_TEXT = 200
-_CHUNK = 400
-
 Parts = Sequence[tuple[int, str]]
 """From which number on the lines stand in which quadrant: nmem.stance.trajectory.sections."""
 Kept = tuple[tuple[object, ...], Strip]
@@ -210,7 +182,7 @@ Kept = tuple[tuple[object, ...], Strip]
 
 def shifts(db: Connection, crossings: list[Crossing], parts: Parts) -> tuple[Shift, ...]:
     """The oldest first, each with the prompt that it came under."""
-    said = _prompts(db, {each.call.prompt_id for each in crossings if each.call.prompt_id is not None})
+    said = store.prompts(db, {each.call.prompt_id for each in crossings if each.call.prompt_id is not None})
     starts = [start for start, _ in parts]
     names = ["", *(name for _, name in parts)]
     out = []
@@ -224,16 +196,6 @@ def shifts(db: Connection, crossings: list[Crossing], parts: Parts) -> tuple[Shi
     return tuple(out)
 
 
-def _prompts(db: Connection, ids: set[int]) -> dict[int, str]:
-    out: dict[int, str] = {}
-    wanted = sorted(ids)
-    for begin in range(0, len(wanted), _CHUNK):
-        some = wanted[begin : begin + _CHUNK]
-        marks = ",".join("?" for _ in some)
-        out.update(db.execute(f"SELECT id, substr(content, 1, {_TEXT}) FROM prompts WHERE id IN ({marks})", some))  # noqa: S608
-    return out
-
-
 def strips(
     db: Connection, session_id: str, unit_id: int | None, way: Trajectory, kept: dict[int, Kept]
 ) -> tuple[Strip, ...]:
@@ -241,9 +203,7 @@ def strips(
 
     `kept` holds what was told before, for episodes that nothing was added to; empty it when points change.
     """
-    if not tables.version(db):
-        return ()
-    heads = _heads(db, session_id, unit_id)
+    heads = store.heads(db, session_id, unit_id)
     unit_of = {row["prompt_id"]: row["id"] for row in heads}
     runs: dict[int, list[list[Point]]] = {row["id"]: [] for row in heads}
     last = None
@@ -260,17 +220,6 @@ def strips(
         calls, failed = way.asked.get(prompt_id, (0, 0))
         size[unit] = size.get(unit, (0, 0))[0] + calls, size.get(unit, (0, 0))[1] + failed
     return tuple(_kept(titles[unit], mine, size[unit], way.scope.base, kept) for unit, mine in runs.items() if mine)
-
-
-def _heads(db: Connection, session_id: str, unit_id: int | None) -> list[Row]:
-    """Every prompt of the episodes, with the episode."""
-    where, value = ("u.id = ?", unit_id) if unit_id is not None else ("u.session_id = ?", session_id)
-    return db.execute(
-        f"SELECT u.id, substr(coalesce(u.title, u.agent_title, u.heading, u.intent), 1, {_TEXT}) AS title,"  # noqa: S608
-        " u.started_at, x.prompt_id"
-        f" FROM work_units u JOIN unit_prompts x ON x.unit_id = u.id WHERE {where} ORDER BY u.started_at, u.id",
-        (value,),
-    ).fetchall()
 
 
 def _kept(head: Row, runs: list[list[Point]], size: tuple[int, int], base: float, kept: dict[int, Kept]) -> Strip:

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from math import exp
 
 from capture import paths
-from nmem.context import asof
-from nmem.context.choose import choose
+from nmem.context import review_store
 from nmem.context.items import tokens
-from nmem.context.rank import FEATURES, PROMPT, Ranking, rank
+from nmem.context.rank import FEATURES, PROMPT, Ranking, choose, rank
 from nmem.evaluate.context import Moment, as_it_was, moments
 
 Weights = tuple[float, ...]
@@ -41,11 +40,11 @@ class Example:
 
 def material(path: str) -> list[Example]:
     """Every moment of a database, replayed."""
-    with asof.opened(path) as db:
+    with review_store.as_of(path) as db:
         asked = moments(db)
     sizes = Counter(one.project for one in asked)
     out = []
-    with asof.opened(path) as db:
+    with review_store.as_of(path) as db:
         for one in asked:
             as_it_was(db, one)
             group = one.project if sizes[one.project] >= LARGE else "others"

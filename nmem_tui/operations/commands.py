@@ -277,10 +277,10 @@ def pin_found(db: Connection, now: int, kind: str, number: int, pinned: bool) ->
 @_change
 def pin_everywhere(db: Connection, now: int, kind: str, number: int) -> str:
     """What is pinned is told in every project; again, in its own alone."""
-    from nmem.context import pins  # on use: start-up stays short
+    from nmem.context import pins, review_store  # on use: start-up stays short
 
     target = f"{kind}/{number}"
-    on = not (pins.told_everywhere(db, target) and pins.is_pinned(db, kind, number))
+    on = not (review_store.told_everywhere(db, target) and pins.is_pinned(db, kind, number))
     pins.everywhere(db, kind, number, on, now)
     told = "pinned, and told in every project" if on else "told in its own project alone"
     return f"{target} is {told}{_back()}"
@@ -442,9 +442,9 @@ def each(db: Connection, now: int, changes: Sequence[Change], done: str) -> str:
 @_change
 def pin_many(db: Connection, now: int, kind: str, numbers: Sequence[int]) -> str:
     """All of some episodes are pinned, or none where all of them are already."""
-    from nmem.context import pins  # on use: start-up stays short
+    from nmem.context import review_store  # on use: start-up stays short
 
-    on = pins.pinned(db, kind, numbers)
+    on = review_store.pinned(db, kind, numbers)
     wanted = len(on) < len(set(numbers))
     changes = [pin_found(kind, number, wanted) for number in numbers if (number in on) != wanted]
     return each(changes, "pinned" if wanted else "no longer pinned")(db, now)

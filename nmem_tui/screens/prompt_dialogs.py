@@ -18,7 +18,7 @@ from nmem import themes as read
 from nmem.read import views
 from nmem.read.episodes import EpisodeRow
 from nmem.read.views import SessionRow
-from nmem.stance import rows
+from nmem.stance import store
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model import episodes
 from nmem_tui.model.figures import age, day, several
@@ -224,7 +224,7 @@ class Sessions(Listed):
 
 def _read(db: Connection, project: str) -> _Found:
     found = views.sessions(db, _LISTED, project)
-    return found, rows.counts(db, [row.id for row in found]), views.session_count(db, project)
+    return found, store.counts(db, [row.id for row in found]), views.session_count(db, project)
 
 
 def _read_all(db: Connection, project: str) -> _Found:
@@ -232,7 +232,7 @@ def _read_all(db: Connection, project: str) -> _Found:
     ids = [row.id for row in found]
     calls: dict[str, int] = {}
     for place in range(0, len(ids), _LISTED):
-        calls |= rows.counts(db, ids[place : place + _LISTED])
+        calls |= store.counts(db, ids[place : place + _LISTED])
     return found, calls, len(found)
 
 

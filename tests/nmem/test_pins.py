@@ -14,7 +14,7 @@ from capture.seal import seal
 from capture.storage import store
 from nmem.commands import main
 from nmem.commands.main import nmem
-from nmem.context.pinned import choices
+from nmem.context.store import choices
 from nmem.errors import NmemError
 from nmem.marks import mark
 from nmem.search.search import search

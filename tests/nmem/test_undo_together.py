@@ -9,7 +9,7 @@ import pytest
 
 from capture.storage import store
 from nmem import tables
-from nmem.context import pins
+from nmem.context import pins, review_store
 from nmem.errors import NmemError
 from nmem.store import corrections as log
 from nmem.undo import undo
@@ -38,9 +38,9 @@ def test_what_was_asked_for_at_once_is_taken_back_at_once(db: sqlite3.Connection
             pins.pin(db, "thread", number, True, NOW)
         with pytest.raises(NmemError):
             pins.pin(db, "thread", 99, True, NOW)
-    assert pins.pinned(db, "thread", [1, 2, 3, 4, 99]) == {1, 2, 3, 4}
+    assert review_store.pinned(db, "thread", [1, 2, 3, 4, 99]) == {1, 2, 3, 4}
     assert undo(db, NOW).startswith("3 at once: thread/4 pinned")
-    assert pins.pinned(db, "thread", [1, 2, 3, 4]) == {1}
+    assert review_store.pinned(db, "thread", [1, 2, 3, 4]) == {1}
     assert undo(db, NOW) == "thread/1 pinned"
     with pytest.raises(NmemError, match="nothing to undo"):
         undo(db, NOW)
@@ -52,6 +52,6 @@ def test_two_times_together_are_two(db: sqlite3.Connection) -> None:
             for number in numbers:
                 pins.pin(db, "thread", number, True, NOW)
     undo(db, NOW)
-    assert pins.pinned(db, "thread", [1, 2, 3, 4]) == {1, 2}
+    assert review_store.pinned(db, "thread", [1, 2, 3, 4]) == {1, 2}
     pins.pin(db, "thread", 3, True, NOW)
     assert undo(db, NOW) == "thread/3 pinned"

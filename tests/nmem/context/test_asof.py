@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nmem.context import asof, candidates
+from nmem.context import candidates, review_store
 from nmem.errors import NmemError
 from nmem.evaluate import context as ev
 from nmem.settle import settle
@@ -56,10 +56,10 @@ def rows(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
 
 def told(path: str, only: str = "") -> dict[tuple[str, object], Any]:
     """Everything that would be told at every moment of a history."""
-    with asof.opened(path) as db:
+    with review_store.as_of(path) as db:
         asked = [one for one in ev.moments(db) if not only or one.session_id == only]
     out: dict[tuple[str, object], Any] = {}
-    with asof.opened(path) as db:
+    with review_store.as_of(path) as db:
         for one in asked:
             ev.as_it_was(db, one)
             for prompt in ("", one.prompt):
@@ -163,7 +163,7 @@ def poison(moment: ev.Moment) -> list[tuple[str, tuple[object, ...]]]:
 
 
 def test_nothing_of_the_future_is_told(history: str, tmp_path: Path) -> None:
-    with asof.opened(history) as db:
+    with review_store.as_of(history) as db:
         moments = ev.moments(db)
     assert len(moments) >= 14
     for moment in moments[::2]:
@@ -177,7 +177,7 @@ def test_nothing_of_the_future_is_told(history: str, tmp_path: Path) -> None:
 
 
 def test_a_later_thread_is_not_the_thread_then(history: str, tmp_path: Path) -> None:
-    with asof.opened(history) as db:
+    with review_store.as_of(history) as db:
         at = ev.moments(db)[5].at
     moved: list[tuple[str, tuple[object, ...]]] = [
         (LATE_THREAD, (at, at)),
@@ -187,7 +187,7 @@ def test_a_later_thread_is_not_the_thread_then(history: str, tmp_path: Path) -> 
         ("UPDATE session_threads SET thread_id = 1 WHERE session_id = 's2'", ()),
         (MOVED.replace("thread_id = 9999", "session_id = 's2'"), (at,)),
     ]  # fmt: skip
-    with asof.opened(changed(history, tmp_path / "moved.db", moved), at) as db:
+    with review_store.as_of(changed(history, tmp_path / "moved.db", moved), at) as db:
         known = dict(db.execute("SELECT session_id, thread_id FROM session_threads").fetchall())
         assert "s0" in known
         assert not {"s1", "s2"} & set(known)
@@ -203,9 +203,9 @@ def test_whatever_is_read_is_veiled(history: str) -> None:
             read.add(table)
         return sqlite3.SQLITE_OK
 
-    with asof.opened(history) as db:
+    with review_store.as_of(history) as db:
         asked = ev.moments(db)
-    with asof.opened(history) as db:
+    with review_store.as_of(history) as db:
         db.set_authorizer(look)
         for one in (asked[3], asked[-1]):
             ev.as_it_was(db, one)
@@ -213,11 +213,11 @@ def test_whatever_is_read_is_veiled(history: str) -> None:
             for prompt in ("", one.prompt):
                 candidates.gathered(db, ev.present_of(one, prompt))
         db.set_authorizer(None)
-    assert read - {"sqlite_master", "json_each"} <= set(asof.UNVEILED), "veil it, or say in UNVEILED why not"
+    assert read - {"sqlite_master", "json_each"} <= set(review_store.UNVEILED), "veil it, or say in UNVEILED why not"
 
 
 def test_the_same_is_told_as_if_the_future_had_not_come(history: str, tmp_path: Path) -> None:
-    with asof.opened(history) as db:
+    with review_store.as_of(history) as db:
         moment = next(one for one in ev.moments(db) if one.session_id == "beside")
     gone: list[tuple[str, tuple[object, ...]]] = [
         ("PRAGMA foreign_keys=0", ()),
@@ -238,7 +238,7 @@ def test_the_same_is_told_as_if_the_future_had_not_come(history: str, tmp_path: 
 
 def test_a_session_that_goes_on_is_open_and_untold(history: str) -> None:
     at = sqlite3.connect(history).execute("SELECT started_at FROM sessions WHERE id = 'beside'").fetchone()[0]
-    with asof.opened(history, at) as db:
+    with review_store.as_of(history, at) as db:
         state, branch, last = db.execute("SELECT state, branch, last_at FROM sessions WHERE id = 'long'").fetchone()
         assert (state, branch) == ("working", None)
         assert last <= at
@@ -248,7 +248,7 @@ def test_a_session_that_goes_on_is_open_and_untold(history: str) -> None:
 
 
 def test_the_file_itself_is_never_written(history: str) -> None:
-    with asof.opened(history) as db, pytest.raises(sqlite3.OperationalError):
+    with review_store.as_of(history) as db, pytest.raises(sqlite3.OperationalError):
         db.execute("DELETE FROM main.sessions")
 
 

@@ -191,7 +191,7 @@ def test_what_comes_after_a_reset(nmem: Nmem) -> None:
 
 def test_what_was_told_and_what_became_of_it(nmem: Nmem, record: Recorded, db_path: str) -> None:
     from nmem.context.items import Item
-    from nmem.context.record import Injection, store
+    from nmem.context.store import Injection, remember
 
     record.begin("s9").user(PROMPT)
     one = Injection("s9", record.at, "prompt", "claude")
@@ -199,7 +199,7 @@ def test_what_was_told_and_what_became_of_it(nmem: Nmem, record: Recorded, db_pa
     one.text, one.reason = f"{BEGIN}\nsrc/voucher.py src/chart.py\n{END}", "the first prompt"
     one.items = [Item(f"file/src/{each}.py", "file", f"src/{each}.py", files=(f"src/{each}.py",), score=0.6,
                       reason="edited lately") for each in ("voucher", "chart")]  # fmt: skip
-    assert store(record.db, one)
+    assert remember(record.db, one)
     found = nmem.json("context", "--project", "shop", "--past")
     assert (found["tellings"], found["sessions"], found["items"], found["used"]) == (1, 1, 2, 0)
     assert found["told"][0]["undecided"] == 2 and found["told"][0]["text"] == one.text

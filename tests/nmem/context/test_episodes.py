@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from nmem.context import episodes
 from tests.nmem.context.conftest import Played
+
+if TYPE_CHECKING:
+    from nmem.context.selection_store import Unit
 
 _SUMMARY = (
     "Deploy the kettle to staging, it fails with permission denied. Tests passed before the last edits."
@@ -16,7 +21,7 @@ _COMMITS = '[{"message": "Make the script executable"}]'
 _RESULT = "The cause was a missing execute bit on deploy.sh."
 
 
-def row(summary: str | None, result: str | None = _RESULT) -> episodes.Unit:
+def row(summary: str | None, result: str | None = _RESULT) -> Unit:
     return (7, "Deploy the kettle to staging", 0, '{"tests": "passed"}', '["Write it down"]', "s", summary, result,
             "kettle", 2, 0, _EDITED, _COMMITS)  # fmt: skip
 

@@ -21,7 +21,7 @@ from tests.nmem.context.conftest import Played
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nmem.context.dropped import Call
+    from nmem.context.session_store import Call
 
 SUMMARY = """<analysis>what matters</analysis>
 <summary>

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from capture.clients.said import BEGIN, END, strip_own
 from nmem.context.items import Item
-from nmem.context.record import Injection, folded, given, store
+from nmem.context.store import Injection, folded, given, remember
 from tests.nmem.context.conftest import Played
 
 
@@ -23,11 +23,11 @@ def injection(session: str, at: int, *items: Item, event: str = "prompt", withhe
 def test_items_and_files_count_since_the_last_compaction(played: Played) -> None:
     played.begin("s")
     db = played.database()
-    store(db, injection("s", 1, Item("episode/1", "episode", "one", files=("a.py",))))
-    store(db, injection("s", 20_000, Item("file/b.py", "file", "b.py", files=("b.py",)), withheld=True))
+    remember(db, injection("s", 1, Item("episode/1", "episode", "one", files=("a.py",))))
+    remember(db, injection("s", 20_000, Item("file/b.py", "file", "b.py", files=("b.py",)), withheld=True))
     assert given(db, "s", folded(db, "s")[0]) == (frozenset({"episode/1", "file/b.py"}), frozenset({"a.py", "b.py"}))
     assert folded(db, "s") == (0, 0)
-    store(db, injection("s", 40_000, Item("episode/9", "goal", "nine"), event="compact"))
+    remember(db, injection("s", 40_000, Item("episode/9", "goal", "nine"), event="compact"))
     assert given(db, "s", folded(db, "s")[0]) == (frozenset({"episode/9"}), frozenset())
     assert folded(db, "s")[1] == 40_000
     assert given(db, "another", 0) == (frozenset(), frozenset())
@@ -37,9 +37,9 @@ def test_items_and_files_count_since_the_last_compaction(played: Played) -> None
 def test_the_same_moment_is_stored_once(played: Played) -> None:
     played.begin("s")
     db = played.database()
-    assert store(db, injection("s", 100_000, event="startup"))
-    assert not store(db, injection("s", 100_900, event="startup"))
-    assert store(db, injection("s", 200_000, event="startup"))
+    assert remember(db, injection("s", 100_000, event="startup"))
+    assert not remember(db, injection("s", 100_900, event="startup"))
+    assert remember(db, injection("s", 200_000, event="startup"))
     db.close()
 
 

@@ -15,7 +15,7 @@ from nmem.commands.main import nmem
 from nmem.context.config import withheld
 from nmem.context.items import Item
 from nmem.context.past import FEW, effect
-from nmem.context.record import Injection, store
+from nmem.context.store import Injection, remember
 from nmem.errors import NmemError
 from tests.nmem.context.conftest import Played
 
@@ -73,7 +73,7 @@ def session(played: Played, name: str, turns: int, kept_without: bool) -> None:
             db = played.database()
             one = Injection(name, played.at, "prompt", "claude")
             one.items, one.text, one.withheld = (Item("file/a.py", "file", "a.py", files=("a.py",)),), "x", kept_without
-            store(db, one)
+            remember(db, one)
             db.close()
         played.fail(f"make step-{number}")
     played.read("a.py")

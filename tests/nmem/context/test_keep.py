@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nmem.context import fold, history, keep
-from nmem.context.places import Places
+from nmem.context import candidate_store, fold, keep
+from nmem.context.fold import SILENT, Checkouts, sessions
 from nmem.context.rank import rank
 from nmem.store.schema.context import CANDIDATES
 from tests.nmem.conftest import MINUTE
@@ -25,7 +25,7 @@ PROJECT = (1, "shop")
 def tables(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
     """The candidates as rows; heats rounded, what says how far it has come left out."""
     out: dict[str, list[tuple[Any, ...]]] = {}
-    for table in keep.TABLES:
+    for table in candidate_store.TABLES:
         rows = db.execute(f"SELECT * FROM {table} WHERE project_id = 1").fetchall()
         out[table] = sorted(tuple(round(each, 9) if isinstance(each, float) else each for each in row) for row in rows)
     counts = db.execute("SELECT sessions, turns, files, roots, upto_at, upto_prompt FROM context_projects")
@@ -37,7 +37,7 @@ def scratch(db: sqlite3.Connection, now: int = LATE) -> dict[str, list[tuple[Any
     """What folding everything at once makes."""
     beside = sqlite3.connect(":memory:", isolation_level=None)
     beside.executescript(CANDIDATES)
-    keep.fold_into(beside, list(history.sessions(db, 1, now)), *PROJECT)
+    keep.fold_into(beside, list(sessions(db, 1, now)), *PROJECT)
     return tables(beside)
 
 
@@ -88,7 +88,7 @@ def test_a_killed_session_is_folded_once_it_is_silent(record: Recorded) -> None:
     record.begin("killed").user("change the tax").edit("src/tax.py")
     record.db.execute("UPDATE sessions SET state = 'working'")
     assert keep.keep_all(record.db, record.at + MINUTE) == 0
-    assert keep.keep_all(record.db, record.at + history.SILENT + MINUTE) == 1
+    assert keep.keep_all(record.db, record.at + SILENT + MINUTE) == 1
 
 
 def test_older_sessions_that_come_later_are_put_in_their_place(record: Recorded) -> None:
@@ -192,7 +192,7 @@ def test_any_order_of_arrival_gives_the_same(record: Recorded) -> None:
 
 
 def test_one_file_has_one_name_in_every_checkout() -> None:
-    places = Places("shop")
+    places = Checkouts("shop")
     places.learn(["src/invoice.py", "src/tax.py"])
     places.learn(["/home/ann/work/shop/src/invoice.py", "/home/ann/work/shop/src/tax.py"])
     places.learn(["D:\\code\\shop\\src\\invoice.py", "D:\\code\\shop\\src\\tax.py"])

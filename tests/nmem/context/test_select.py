@@ -14,12 +14,11 @@ from capture.clients.said import BEGIN, END
 from nmem.context import keep, present, preview
 from nmem.context.alike import alike
 from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
-from nmem.context.choose import choose, echo
 from nmem.context.compose import compose
 from nmem.context.episodes import last_work
 from nmem.context.items import Item
 from nmem.context.present import Present
-from nmem.context.rank import Ranking
+from nmem.context.rank import Ranking, choose, echo
 from nmem.settle import settle
 from tests.nmem.conftest import MINUTE
 

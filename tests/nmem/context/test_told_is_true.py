@@ -19,7 +19,7 @@ import pytest
 
 from capture.storage import store
 from nmem import database, tables
-from nmem.context import asof, preview, recovery
+from nmem.context import preview, recovery, review_store
 from nmem.context.items import Item
 from nmem.importing import discover
 from nmem.importing.importer import Importer
@@ -96,7 +96,7 @@ def everything(history: str) -> list[Told]:
             given = preview.Asked(project=key, prompt=asked, branch=branch, now=at, as_of=at)
             out += [Told(project_id, at, "", item) for item in preview.preview(history, given, 1500).every]
         for moment in {(at + last_at) // 2, last_at + 1}:
-            with asof.opened(history, moment) as then:
+            with review_store.as_of(history, moment) as then:
                 out += [Told(project_id, moment, session_id, item) for item in recovery.recover(then, session_id, 900)]
     assert len(out) > 10 * len(firsts[::step]) // 2, "the sample says too little"
     return out

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from nmem.context.episodes import goal
-from nmem.context.places import Places, there
+from nmem.context.fold import Checkouts
+from nmem.context.places import there
 from nmem.context.quiet import quiet
 from nmem.sanitize import whole
 from tests.nmem.context.conftest import MINUTE, Played
@@ -141,7 +142,7 @@ def test_a_question_about_the_work_is_none_of_these(prompt: str) -> None:
 
 
 def test_a_file_in_a_worktree_is_the_file_of_this_checkout(played: Played) -> None:
-    places = Places("shop")
+    places = Checkouts("shop")
     places.learn([".worktrees/1/shop/cart.py", ".claude/worktrees/fix/shop/tax.py", "shop/cart.py"])
     assert places.known == {"shop/cart.py", "shop/tax.py"}
     for number in range(3):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nmem.context import usefulness
 from nmem.context.candidates import LEAST_FACTOR, MOST_FACTOR, usefulness_factor, usefulness_factors
 from nmem.context.items import Item
-from nmem.context.record import Injection, store
+from nmem.context.store import Injection, remember
 from tests.nmem.context.conftest import HOUR, Played
 
 EPISODE = Item(
@@ -26,7 +26,7 @@ def told(played: Played, session: str, *items: Item, withheld: bool = False) -> 
     db = played.database()
     one = Injection(session, played.at, "prompt", "claude")
     one.items, one.text, one.withheld = items, "x", withheld
-    assert store(db, one)
+    assert remember(db, one)
     db.close()
 
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from nmem.commands.main import nmem
-from nmem.context import asof
+from nmem.context import review_store
 from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item
 from nmem.errors import NmemError
 from nmem.evaluate import context, told
@@ -61,7 +61,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]
 
 @pytest.fixture
 def db(shop: tuple[Path, str]) -> Iterator[Connection]:
-    with asof.opened(shop[1]) as db:
+    with review_store.as_of(shop[1]) as db:
         yield db
 
 
@@ -132,10 +132,10 @@ def test_open_ends_are_read_out_of_what_is_told() -> None:
 )
 def test_an_open_end_is_closed_by_a_later_edit_of_the_file_it_names(db: Connection, end: str, closed: bool) -> None:
     moment = told.moments(db)[0]
-    asof.move(db, moment.at)
+    review_store.move(db, moment.at)
     assert told._closed(db, 1, end, moment) == closed
     first = Moment(moment.project_id, moment.project, "", 0, "", frozenset())
-    asof.move(db, 0)
+    review_store.move(db, 0)
     assert not told._closed(db, 1, end, first), "as of that moment nothing had come later"
 
 

@@ -17,7 +17,7 @@ from capture import paths
 from capture.storage import store
 from nmem import settle_start, tables
 from nmem.commands import main as cli
-from nmem.context import keep
+from nmem.context import candidate_store
 from nmem.purge import run
 from nmem.purge.selection import Selection
 from nmem.undo import undo
@@ -54,7 +54,7 @@ def patient(no_models: None) -> None:
 
 def behind(db_path: str) -> bool:
     with closing(store.connect(db_path, timeout=5)) as db:
-        return keep.behind(db)
+        return candidate_store.behind(db)
 
 
 def told(db_path: str, session: str) -> str:

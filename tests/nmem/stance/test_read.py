@@ -10,7 +10,7 @@ from sqlite3 import Connection
 
 import pytest
 
-from nmem.stance import history, read, rows
+from nmem.stance import history, read, store
 from nmem.stance.model import Stance
 from nmem.stance.words import needs, stands
 from tests.nmem.conftest import Recorded
@@ -282,10 +282,10 @@ def test_every_question_is_answered_by_an_index(record: Recorded, open_db: Open)
     db = open_db()
     of_unit = " AND prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = 1)"
     asked = [
-        (rows.CALLS.replace("{unit}", ""), 2), (rows.CHECK.replace("{unit}", ""), 3),
-        (rows.CALLS.replace("{unit}", of_unit), 2), (rows.CHECK.replace("{unit}", of_unit), 3),
-        (history.FIGURES, 1), (history.WAY, 1), (history.ENDED, 6), (history.WEEK_SESSIONS, 5), (history.TRIED, 3),
-        (history.SESSION + history.EARLIER, 4),
+        (store.CALLS.replace("{unit}", ""), 2), (store.CHECK.replace("{unit}", ""), 3),
+        (store.CALLS.replace("{unit}", of_unit), 2), (store.CHECK.replace("{unit}", of_unit), 3),
+        (store.FIGURES, 1), (store.WAY, 1), (store.ENDED, 6), (store.WEEK_SESSIONS, 5), (store.TRIED, 3),
+        (store.SESSION + store.EARLIER, 4),
     ]  # fmt: skip
     for sql, values in asked:
         plan = [row["detail"] for row in db.execute("EXPLAIN QUERY PLAN " + sql, [1] * values)]
