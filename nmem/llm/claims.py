@@ -200,7 +200,7 @@ _DENIES = re.compile(
 )
 _DENIED_AFTER = re.compile(
     r"(?:(?!고\s)[^.;,。、]){0,14}?(?:ない|なかっ|ません|せず|지 ?않|지 ?못|지 ?마|안 했)"
-    r"|[^.;,。、]{0,8}\bnicht\b|[^.;,。、]{0,30}\b(?:later|yet to be)\b"
+    r"|[^.;,。、]{0,8}\bnicht\b|(?:(?!\bpass)[^.;,。、]){0,30}\b(?:later|yet to be)\b"
 )
 _PENDING = re.compile(
     r"\b(?:to ?do|pending|open:|remaining|left to|still (?:has|have|needs?) to|should|must|needs? to|have to"
@@ -252,6 +252,11 @@ AGENT = re.compile(
     r"|エージェント[はが]|에이전트[는가]",
     re.IGNORECASE,
 )
+
+
+def of_person(sentence: str) -> bool:
+    """Whether a sentence tells what the person wanted or said; "the agent included the user's email" does not."""
+    return bool(PERSON.search(sentence)) and not AGENT.match(sentence)
 
 
 def ends(text: str) -> Iterator[tuple[str, bool]]:

@@ -83,7 +83,7 @@ def words(folded: str) -> list[str]:
 
 def name_forms(word: str) -> set[str]:
     """Every way in which a name may rightly be given: whole, its ends, its folders, without its line number."""
-    word = LINES.sub("", word).rstrip("/").replace("\\", "/")
+    word = LINES.sub("", word).rstrip("/").replace("\\", "/").lstrip("@")
     parts = [part for part in word.split("/") if part]
     forms = {word, *parts}
     if 1 < len(parts) <= 20:

@@ -153,7 +153,7 @@ class Ground:
         if goal:
             return [] if share >= _GOAL else strange
         windows = [window for row in rows for window in row.windows]
-        least = _WISH if claims.PERSON.search(sentence) else _SHARE
+        least = _WISH if claims.of_person(sentence) else _SHARE
         if not wanted or share < least or not _at_home(sentence, windows):
             return strange
         apart = _apart(sentence, windows, self._changed(rows))
@@ -243,7 +243,7 @@ def _covered(wanted: frozenset[str], place: Place) -> float:
 
 def _whose(sentence: str, rows: Sequence[Row]) -> Sequence[Row]:
     """The rows that may bear a sentence: of what the person wanted prompts and answers, of the agent the others."""
-    if claims.PERSON.search(sentence):
+    if claims.of_person(sentence):
         return [row for row in rows if row.id[0] == PERSON or row.text.startswith("answered")]
     return [row for row in rows if row.id[0] != PERSON] if claims.AGENT.search(sentence) else rows
 
@@ -285,10 +285,12 @@ _BLOCK = 700
 
 def _at_home(sentence: str, windows: Sequence[Place]) -> bool:
     """Whether one place has half of a sentence's words, or each of its facts has such a place."""
-    return all(
-        max((_covered(wanted, one) for one in windows), default=0.0) >= _HOME
-        for fact in _FACTS.split(sentence) if (wanted := content(fact))
-    )  # fmt: skip
+
+    def placed(text: str) -> bool:
+        wanted = content(text)
+        return not wanted or max((_covered(wanted, one) for one in windows), default=0.0) >= _HOME
+
+    return placed(sentence) or all(placed(fact) for fact in _FACTS.split(sentence))
 
 
 def _apart(sentence: str, windows: Sequence[Place], changed: Facts) -> list[str]:
@@ -307,7 +309,10 @@ def _apart(sentence: str, windows: Sequence[Place], changed: Facts) -> list[str]
     return []
 
 
-_FACTS = re.compile(r", (?:(?:and|und|y|e|while|whereas|but|so|während|aber) |(?=`))|;\s*")
+_FACTS = re.compile(
+    r", (?:(?:and|und|y|e|while|whereas|but|so|während|aber) |(?=`)"
+    r"|(?=(?:\S+ ){1,6}(?:is|are|was|were|has|have|pass|fails?)\b))|;\s*"
+)
 """What joins two facts in one sentence."""
 
 
@@ -353,7 +358,7 @@ def _clauses(row: Row) -> list[Place]:
 
 def _wished(sentence: str, rows: Sequence[Row]) -> list[str]:
     """A wish of the person's that is told as its opposite."""
-    if not claims.PERSON.search(sentence):
+    if not claims.of_person(sentence):
         return []
     wanted = content(sentence)
     clauses = [place for row in rows for place in _clauses(row)]
