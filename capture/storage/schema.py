@@ -277,9 +277,3 @@ def migrate(db: Connection) -> None:
             db.execute("ROLLBACK")
             raise
         db.execute("COMMIT")
-
-
-def fold(db: Connection, wait: int = 500) -> None:
-    """Fold the write-ahead log back and cut it, unless readers are in its midst for `wait` milliseconds."""
-    db.execute(f"PRAGMA busy_timeout={wait:d}")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain
 
 from capture.seal import Sealed
-from capture.storage import sqlite as ours
-from capture.storage import store
-from capture.transcript import missed, titles
-from capture.transcript.cursor import Cursor, load, save, whole
+from capture.storage.rows import write_many
+from capture.storage.store import file
+from capture.transcript import titles
+from capture.transcript.cursor import Cursor, load, mend_outcomes, save, whole
 from nmem.importing.discover import Transcript
 from nmem.importing.stretches import SIZE, Job, Stretch, read_all
 
@@ -164,7 +164,7 @@ class Importer:
 
     def _store(self, stretches: list[Stretch]) -> None:
         """The rows of some stretches, and the places that they reached, in one transaction: small files share one."""
-        written = store.write_many(self.db, chain.from_iterable(map(self._rows, stretches)))
+        written = write_many(self.db, chain.from_iterable(map(self._rows, stretches)))
         self.report.merged += written.merged
         self.report.duplicates += written.duplicates
         for stretch in stretches:
@@ -190,7 +190,7 @@ class Importer:
         db = self.db
         for sealed in stretch.rows:
             yield sealed
-            missed.mend_outcomes(db, sealed.batch)
+            mend_outcomes(db, sealed.batch)
         save(db, stretch.cursor, int(time.time() * 1000))
 
 
@@ -211,6 +211,6 @@ def left(each: Transcript, cursor: Cursor) -> int:
 def _wal(db: sqlite3.Connection) -> int:
     """Bytes of the write-ahead log."""
     try:
-        return os.stat(ours.file(db) + "-wal").st_size  # noqa: PTH116 -- a suffix
+        return os.stat(file(db) + "-wal").st_size  # noqa: PTH116 -- a suffix
     except OSError:
         return 0

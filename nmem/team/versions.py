@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
-from capture.storage.sessions import called_by
-from capture.storage.store import transaction
+from capture.storage.store import called_by, transaction
 from capture.text import clean
 from nmem.purge.rules import rules
 from nmem.share import PLACEHOLDER, Outward
