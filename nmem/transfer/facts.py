@@ -13,7 +13,8 @@ from capture.event import Batch, Observation, Project, Prompt
 from capture.project import resolve
 from capture.seal import identity, seal
 from capture.storage import store
-from capture.storage.session import KNOWN, write
+from capture.storage.rows import write
+from capture.storage.session import KNOWN
 from nmem.transfer.records import Record
 
 _ROWS = 400
