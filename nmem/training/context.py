@@ -20,7 +20,8 @@ from nmem.context import asof
 from nmem.context.choose import choose
 from nmem.context.items import tokens
 from nmem.context.rank import FEATURES, PROMPT, Ranking, rank
-from nmem.evaluate.context import Moment, as_it_was, moments
+from nmem.evaluate.context import moments
+from nmem.evaluate.store import Moment, as_it_was
 
 Weights = tuple[float, ...]
 LARGE = 30
