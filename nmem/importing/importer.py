@@ -15,10 +15,11 @@ from itertools import chain
 
 from capture.seal import Sealed
 from capture.storage.rows import write_many
-from capture.storage.store import file
+from capture.storage.store import file, known
 from capture.transcript import titles
 from capture.transcript.cursor import Cursor, load, mend_outcomes, save, whole
 from nmem.importing.discover import Transcript
+from nmem.importing.store import counts, fold
 from nmem.importing.stretches import SIZE, Job, Stretch, read_all
 
 _LARGE = 4 << 20
@@ -83,7 +84,7 @@ class Importer:
     def run(self, found: Iterable[Transcript]) -> Report:
         """Import every file; the report also holds when this was interrupted. Raises sqlite3.Error."""
         begun = time.perf_counter()
-        before = self._counts()
+        before = counts(self.db)
         try:
             # a client's own transcripts first: they tell more than another program's copy of the same session
             transcripts = sorted(found, key=lambda each: (each.whole is not None, each.latest, each.path))
@@ -94,10 +95,10 @@ class Importer:
             self._titles(transcripts)
         finally:
             report = self.report
-            counts = [new - old for new, old in zip(self._counts(), before, strict=True)]
-            report.sessions, report.prompts, report.texts, report.observations, report.redacted = counts
+            more = [new - old for new, old in zip(counts(self.db), before, strict=True)]
+            report.sessions, report.prompts, report.texts, report.observations, report.redacted = more
             report.seconds = time.perf_counter() - begun
-            self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            fold(self.db)
         return self.report
 
     def _titles(self, transcripts: list[Transcript]) -> None:
@@ -107,14 +108,6 @@ class Importer:
         self.changed.update(sessions)
         if unknown:
             self.report.skipped["title of no known session"] = unknown
-
-    def _counts(self) -> tuple[int, ...]:
-        row = self.db.execute(
-            "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM prompts WHERE source = 'user'),"
-            " (SELECT count(*) FROM prompts WHERE source <> 'user'),"
-            " (SELECT count(*) FROM observations), (SELECT coalesce(sum(count), 0) FROM redactions)"
-        ).fetchone()
-        return tuple(row)
 
     def _jobs(self, transcripts: list[Transcript]) -> list[Job]:
         """What is new in which file. Files that begin with the same record are a session and its forks.
@@ -142,9 +135,7 @@ class Importer:
     def _repeats(self, transcript: Transcript, coming: set[str]) -> bool:
         """Whether this is another program's copy of a session that is stored already, or that comes in this run."""
         of = transcript.whole.same_as if transcript.whole else ""
-        if not of or of in coming:
-            return bool(of)
-        return self.db.execute("SELECT 1 FROM sessions WHERE id = ?", (of,)).fetchone() is not None
+        return bool(of) and (of in coming or known(self.db, of))
 
     def _all(self, jobs: list[Job]) -> None:
         workers = self.workers
@@ -170,7 +161,7 @@ class Importer:
         for stretch in stretches:
             self._note(stretch)
         if _wal(self.db) > _CHECKPOINT:
-            self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            fold(self.db)
 
     def _note(self, stretch: Stretch) -> None:
         report = self.report
