@@ -15,7 +15,7 @@ from sqlite3 import Connection
 from capture.storage.schema import statements
 from nmem import database
 from nmem.store import registry
-from nmem.store.schema.context import CANDIDATES
+from nmem.store.schema.found import CANDIDATES
 
 END = 1 << 62
 _NOW = "(SELECT at FROM temp.moment)"

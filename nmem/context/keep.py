@@ -29,7 +29,7 @@ from nmem.learn.learning import (
     Learning,
 )
 from nmem.retrieval import naming
-from nmem.store.schema.context import CANDIDATES
+from nmem.store.schema.found import CANDIDATES
 
 TABLES = ("context_files", "context_turns", "context_terms", "context_names", "context_branches", "context_sessions")
 CHUNK = 40

@@ -11,7 +11,7 @@ from nmem.learn import accept, config, lifecycle, sessions
 from nmem.learn.find import Finding
 from nmem.learn.learning import EVIDENCE, FIX, OCCURRENCE, OPEN, PERSON, RESOLVED, SNOOZED, Remedy
 from nmem.learn.patterns import Asked, Met, Pattern, Project
-from nmem.store.schema.work import FAILING
+from nmem.store.schema.kept import FAILING
 from nmem.text import json_list, json_object, whole
 
 PER_SESSION = 6

@@ -12,7 +12,7 @@ import pytest
 from nmem.context import fold, history, keep
 from nmem.context.places import Places
 from nmem.context.rank import rank
-from nmem.store.schema.context import CANDIDATES
+from nmem.store.schema.found import CANDIDATES
 from tests.nmem.conftest import MINUTE
 
 if TYPE_CHECKING:
