@@ -19,7 +19,7 @@ from nmem.errors import NmemError
 from nmem.read import file_history, listing, views
 from nmem.read.listing import observation, prompt
 from nmem.read.stories import story
-from nmem.store.project import of_folder
+from nmem.store.store import of_folder
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:

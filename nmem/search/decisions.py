@@ -23,7 +23,7 @@ from nmem.search.query import Query, parse
 from nmem.search.search import Hit, Results
 from nmem.search.snippet import Snippet
 from nmem.search.text import fold
-from nmem.store.project import with_folders
+from nmem.store.store import with_folders
 from nmem.text import printable
 
 KIND = "recall"
