@@ -15,7 +15,7 @@ from capture.redaction import outward
 from nmem.commands import sync_members, terminal
 from nmem.errors import NmemError
 from nmem.store import project as known
-from nmem.team import config, local, schema, server, sync
+from nmem.team import config, local, server, sync, wire
 from nmem.team.config import Membership
 from nmem.teammates.members import FAILING, NO_TEAM, PAUSED
 from nmem.text import json_object, printable, to_json
@@ -53,7 +53,7 @@ def init(url: str, team: str, member: str, named: tuple[str, ...], admin: bool, 
 
     With --admin the login must be allowed to create roles and schemas; then the server is set up and no more.
     """
-    schema.team(team)
+    wire.team(team)
     address = config.address(sys.stdin.readline().strip() if url == "-" else url)
     if admin:
         _set_up(Membership(team, "admin", address, ""), admit)
@@ -62,18 +62,16 @@ def init(url: str, team: str, member: str, named: tuple[str, ...], admin: bool, 
         raise click.UsageError("--admit goes with --admin")
     if not member:
         raise click.UsageError("--as MEMBER is needed: your name in the team")
-    _join(Membership(team, schema.member(member), address, ""), named)
+    _join(Membership(team, wire.member(member), address, ""), named)
 
 
 def _set_up(there: Membership, admit: tuple[str, ...]) -> None:
-    server.driver()
-    from nmem.team import admin  # on use: only who sets a server up
-
+    wire.driver()
     admitted = dict(each.partition("=")[::2] for each in admit)
     if not all(admitted.values()):
         raise click.UsageError("--admit takes LOGIN=MEMBER")
     _warn(there)
-    done = admin.prepare(there.server, there.team, admitted)
+    done = server.prepare(there.server, there.team, admitted)
     click.echo("\n".join(map(printable, done)) or "the server is set up already")
     click.echo(f"members join with `nmem sync init URL --team {there.team} --as MEMBER`", err=True)
 

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from capture import files, paths
 from nmem.errors import NmemError
 from nmem.store import taken_back
-from nmem.team import schema
+from nmem.team import wire
 from nmem.teammates.members import NO_TEAM
 from nmem.text import printable
 
@@ -77,9 +77,7 @@ def load() -> Membership | None:
     try:
         stored = json.loads(files.own(path()))
         server = {str(key): str(value) for key, value in stored["server"].items() if key in _KEPT}
-        return Membership(
-            schema.team(stored["team"]), schema.member(stored["member"]), server, str(stored["device"])[:32]
-        )
+        return Membership(wire.team(stored["team"]), wire.member(stored["member"]), server, str(stored["device"])[:32])
     except FileNotFoundError:
         return None
     except (OSError, files.NotOurs, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
 from capture.text import clean
-from nmem.team.server import Came, Fact, Gone
+from nmem.team.wire import Came, Fact, Gone
 from nmem.teammates.live import KINDS
 
 CHUNK = 500

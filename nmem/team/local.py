@@ -19,7 +19,7 @@ from capture.text import clean
 from nmem.errors import NmemError
 from nmem.store.taken_back import about, prefix
 from nmem.team.incoming import CHUNK, MOST_VERSIONS, fits, is_gone, newest, newest_versions, parts, paths, plain
-from nmem.team.server import Came, Fact, Gone, Mark
+from nmem.team.wire import Came, Fact, Gone, Mark
 from nmem.text import json_list, json_object
 
 MINE, THEIRS, HERE = "mine", "theirs", "here"

@@ -23,10 +23,11 @@ from nmem import database, tables
 from nmem.errors import NmemError
 from nmem.purge import scrub
 from nmem.store.taken_back import clear_gone
-from nmem.team import config, local, server, versions
+from nmem.team import config, local, versions
 from nmem.team.config import Membership
-from nmem.team.server import BATCH, Came, Gone, Mark, Removed, Server, Unreachable, connected
+from nmem.team.server import Server, connected
 from nmem.team.start import lock_file
+from nmem.team.wire import BATCH, Came, Gone, Mark, Removed, Unreachable, driver, worded
 from nmem.teammates.members import FAILING, PAUSED
 from nmem.text import json_object, printable
 
@@ -188,7 +189,7 @@ class _Pass:
         self.key = ""
 
     def all(self) -> Pass:
-        psycopg = server.driver()
+        psycopg = driver()
         try:
             with connected(self.us.server) as remote:
                 self.watch.over(remote.fileno())
@@ -198,7 +199,7 @@ class _Pass:
                 finally:
                     self.watch.over(-1)
         except psycopg.Error as error:
-            raise Unreachable(server.worded(error)) from None
+            raise Unreachable(worded(error)) from None
         return self.done
 
     def _steps(self, there: Server) -> None:

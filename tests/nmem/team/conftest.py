@@ -16,9 +16,9 @@ from capture.storage import store
 from nmem import tables
 from nmem.purge import run
 from nmem.purge.selection import Selection
-from nmem.team import admin, config, local, sync
+from nmem.team import config, local, sync
 from nmem.team.config import Membership
-from nmem.team.server import Server, connected
+from nmem.team.server import Server, connected, prepare
 from nmem.team.sync import Pass
 from tests.nmem.team import postgres
 from tests.nmem.team.postgres import Postgres
@@ -48,7 +48,7 @@ def running() -> Iterator[Postgres]:
 
 def set_up(url: str) -> list[str]:
     """Make a database one of the team `acme`."""
-    return admin.prepare(config.address(url), "acme", {"alice": "alice", "bob": "bob", "carol": "carol"})
+    return prepare(config.address(url), "acme", {"alice": "alice", "bob": "bob", "carol": "carol"})
 
 
 class Team:

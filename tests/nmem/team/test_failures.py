@@ -19,7 +19,7 @@ from nmem.errors import NmemError
 from nmem.own_process import words
 from nmem.team import config, local, start, sync, versions
 from nmem.team.material import Material
-from nmem.team.server import Unreachable
+from nmem.team.wire import Unreachable
 from tests.nmem.command_line import run as nmem
 from tests.nmem.team.conftest import Member, Team, settled
 

@@ -14,7 +14,8 @@ from capture.storage.store import transaction
 from capture.text import clean
 from nmem.errors import NmemError
 from nmem.team import config, incoming, local, sync
-from nmem.team.server import Came, Fact, Gone, Server
+from nmem.team.server import Server
+from nmem.team.wire import Came, Fact, Gone
 from tests.nmem.team.conftest import NOW, PROJECT, Member, on_server, settled
 
 Three = tuple[Member, Member, Member]

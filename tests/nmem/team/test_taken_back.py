@@ -9,7 +9,8 @@ import pytest
 from capture.redaction import settings
 from capture.storage import store
 from nmem.team import config, local
-from nmem.team.server import Fact, Server, Unreachable
+from nmem.team.server import Server
+from nmem.team.wire import Fact, Unreachable
 from nmem.undo import undo
 from tests.nmem.command_line import run as nmem
 from tests.nmem.team.conftest import NOW, PROJECT, Member, Team, on_server, settled
