@@ -17,6 +17,7 @@ from nmem.errors import NmemError
 from nmem.store import project as known
 from nmem.team import config, local, server, sync, wire
 from nmem.team.config import Membership
+from nmem.teammates.live import state
 from nmem.teammates.members import FAILING, NO_TEAM, PAUSED
 from nmem.text import json_object, printable, to_json
 
@@ -84,7 +85,7 @@ def _join(us: Membership, named: tuple[str, ...]) -> None:
             who = server.Server(remote, us.team).me()
         if who != us.member:
             raise NmemError(f"the server knows this login as {printable(who)}: say --as {printable(who)}")
-        device = local.state(db, "device") or config.machine()
+        device = state(db, "device") or config.machine()
         before = None
         with suppress(NmemError):  # a damaged file is written anew
             before = config.load()
@@ -172,8 +173,8 @@ def status(as_json: bool) -> None:
     with terminal.reading("facts of a team") as db:
         found = local.counted(db, us.team)
         shared = local.projects(db, us.team)
-        failing, last = (json_object(local.state(db, key)) for key in (FAILING, sync.LAST))
-        paused = local.state(db, PAUSED)
+        failing, last = (json_object(state(db, key)) for key in (FAILING, sync.LAST))
+        paused = state(db, PAUSED)
     if as_json:
         click.echo(to_json({
             "team": us.team, "member": us.member, "server": us.place, "warning": us.warning, "paused": bool(paused),

@@ -5,11 +5,17 @@ Rows that the server does not take are found by halving the batch, so one of the
 
 from __future__ import annotations
 
+import json
 import re
+import secrets
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nmem.errors import NmemError
+from nmem.store.taken_back import about, prefix
 from nmem.text import printable
 
 if TYPE_CHECKING:
@@ -154,3 +160,59 @@ def member(name: str) -> str:
 def group(name: str) -> str:
     """The role whose holders are the team."""
     return f"nmem_{team(name)}"
+
+
+class Left(NmemError):
+    """The team was left, or joined anew, while a pass was under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A project as it was when it was chosen."""
+
+    project_id: int
+    shared_as: str
+    """What the team calls it."""
+    key: str
+    name: str
+    root: str
+    same: bool
+    """Whether the project of this number still is the one that was chosen."""
+    at: int = 0
+    """When it was chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """How far one role has read from one server."""
+
+    mark: Mark | None = None
+    facts: int = 0
+    gone: int = 0
+    of: str = ""
+    """A digest of the projects whose facts were read: with others all is read again."""
+
+
+def subject(member: str, *what: str) -> str:
+    """What stands for a thing of a member in all its versions: two hashes, of which the server checks the first."""
+    return f"{prefix(member)}{about(*what)}"
+
+
+def now() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def new_id() -> str:
+    """Of a version."""
+    return secrets.token_hex(12)
+
+
+def digest(*texts: str) -> str:
+    """Sixteen hexadecimal digits of some texts."""
+    return blake2b(json.dumps(texts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def role(team: str, member: str, login: str) -> str:
+    """The key of how far a role has read: another role begins anew."""
+    return f"read/{digest(team, member, login)}"

@@ -17,7 +17,7 @@ import pytest
 
 from nmem.errors import NmemError
 from nmem.own_process import words
-from nmem.team import config, local, start, sync, versions
+from nmem.team import config, start, sync, versions, wire
 from nmem.team.material import Material
 from nmem.team.wire import Unreachable
 from tests.nmem.command_line import run as nmem
@@ -33,7 +33,7 @@ def test_a_server_that_is_down_is_said_with_since_when(three: Three, monkeypatch
     with alice.here():
         config.save(config.Membership(us.team, us.member, {**us.server, "host": "/nowhere"}, us.device))
         moments = iter((1_760_000_000_000, 1_760_000_100_000, 1_760_000_200_000, 1_760_000_300_000))
-        monkeypatch.setattr(local, "now", lambda: next(moments))
+        monkeypatch.setattr(wire, "now", lambda: next(moments))
         for _ in range(2):
             with pytest.raises(Unreachable):
                 sync.run(alice.db_path)

@@ -10,9 +10,9 @@ import pytest
 from psycopg import errors
 
 from nmem.errors import NmemError
-from nmem.team import config, local
+from nmem.team import config
 from nmem.team.server import prepare
-from nmem.team.wire import Removed
+from nmem.team.wire import Removed, subject
 from tests.nmem.team.conftest import PROJECT, Member, Team, settled
 
 Three = tuple[Member, Member, Member]
@@ -49,7 +49,7 @@ def test_a_member_of_another_team_reads_nothing_of_this_one(three: Three) -> Non
     assert asked(alice.team, "mallory", "SELECT team, member FROM nmem.members") == [("rivals", "alice")]
     assert asked(alice.team, "mallory", "SELECT nmem.me('acme'), nmem.me('rivals')") == [(None, "alice")]
     with pytest.raises(errors.InsufficientPrivilege):
-        asked(alice.team, "mallory", "SELECT nmem.purge('acme', %s)", [local.subject("alice", "x")])
+        asked(alice.team, "mallory", "SELECT nmem.purge('acme', %s)", [subject("alice", "x")])
 
 
 def test_the_role_alone_or_the_list_alone_is_not_enough(three: Three) -> None:
@@ -122,7 +122,7 @@ def test_a_member_speaks_for_no_other_and_changes_nothing(three: Three) -> None:
     alice.learn("as it was said")
     settled(*three)
     team = alice.team
-    about = local.subject("bob", "x")
+    about = subject("bob", "x")
     for who, of in (("alice", "acme"), ("bob", "other")):
         with pytest.raises(errors.InsufficientPrivilege):
             asked(team, "bob", INSERT, of, about, PROJECT, who)
@@ -158,7 +158,7 @@ def test_the_owner_inserts_no_fact(three: Three) -> None:
     with psycopg.connect(team.url("postgres"), autocommit=True) as db:
         db.execute("SET ROLE nmem_owner")
         with pytest.raises(errors.InsufficientPrivilege):
-            db.execute(INSERT, ("acme", local.subject("alice", "x"), PROJECT, "alice"))
+            db.execute(INSERT, ("acme", subject("alice", "x"), PROJECT, "alice"))
 
 
 def test_a_server_is_set_up_once_however_often_and_by_how_many_it_is_asked(team: Team) -> None:
@@ -209,7 +209,7 @@ def test_an_unfinished_insert_is_passed_over_by_nobody(three: Three) -> None:
     alice.learn("late")
     team = alice.team
     with psycopg.connect(team.url("alice")) as slow:
-        slow.execute(INSERT, ("acme", local.subject("alice", "x"), PROJECT, "alice"))
+        slow.execute(INSERT, ("acme", subject("alice", "x"), PROJECT, "alice"))
         bob.learn("meanwhile")
         waiting = threading.Thread(target=bob.now)
         waiting.start()
@@ -256,14 +256,14 @@ def test_a_row_that_could_pass_for_something_else_is_refused(team: Team, column:
            f" VALUES ('acme', {given['id']}, 'decision', %s, 'p', 'bob', 'd', {given['at']}, {given['title']}, '',"
            " '[]', '{}')")  # fmt: skip
     with pytest.raises(errors.CheckViolation):
-        asked(team, "bob", sql, local.subject("bob", "x"))
+        asked(team, "bob", sql, subject("bob", "x"))
 
 
 def test_the_server_keeps_the_newest_fifty_versions_of_each_author(three: Three) -> None:
     """Everybody reads all of them; of one author only the newest holds."""
     alice, bob, carol = three
     settled(bob, carol)
-    about = local.subject("alice", "x")
+    about = subject("alice", "x")
     settled(alice)
     alice.write("by alice", subject=about)
     ids = bob.write(*(f"version {number:03}" for number in range(120)), subject=about)
