@@ -271,8 +271,7 @@ def others_waiting(db: Connection, since: int, session_id: str) -> int:
     """How many sessions but one wait for the person since a time."""
     from capture.event import STOPPED  # on use: start-up stays short
 
-    found: int = db.execute(f"SELECT count(*) {WAITING} AND s.id != ?", (since, STOPPED, session_id)).fetchone()[0]
-    return found
+    return int(db.execute(f"SELECT count(*) {WAITING} AND s.id != ?", (since, STOPPED, session_id)).fetchone()[0])
 
 
 def told(db: Connection, session_id: str, words: str) -> list[tuple[str, int, str]]:

@@ -12,17 +12,8 @@ from time import monotonic, time_ns
 from capture.event import TOOL_ERROR, TOOL_RESULT
 from capture.jsonio import dumps, loads
 from capture.transcript import READABLE
-from capture.transcript.cursor import (
-    Cursor,
-    fingerprint,
-    load,
-    mend_order,
-    mend_outcomes,
-    read_lately,
-    read_to,
-    save,
-    started,
-)
+from capture.transcript import cursor as places
+from capture.transcript.cursor import Cursor, fingerprint
 from capture.transcript.reading import Reader, Source
 
 TYPE_CHECKING = False
@@ -55,7 +46,7 @@ def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: f
     stat. Raises sqlite3.Error or OSError.
     """
     until = monotonic() + seconds
-    floor = started(db, session_id) - _EARLIER
+    floor = places.started(db, session_id) - _EARLIER
     if client not in READABLE:
         return False
     files = [path]
@@ -69,7 +60,7 @@ def catch_up_rest(db: Connection) -> None:
     from capture.transcript import titles  # on use: start-up stays short
 
     inner = os.sep + "subagents" + os.sep
-    files = [each for each in read_lately(db, _RECENT) if inner not in each[1]]
+    files = [each for each in places.read_lately(db, _RECENT) if inner not in each[1]]
     for client, path, session_id in files:
         catch_up(db, client, path, session_id, float("inf"))
     titles.keep(db, [(path, session_id) for client, path, session_id in files if client == "claude"])
@@ -86,7 +77,7 @@ def _subagents(folder: str) -> list[str]:
 
 
 def _file(db: Connection, source: Source, floor: int, until: float) -> bool:
-    row = read_to(db, source.path)
+    row = places.read_to(db, source.path)
     try:
         found = os.stat(source.path)
     except OSError:
@@ -96,7 +87,7 @@ def _file(db: Connection, source: Source, floor: int, until: float) -> bool:
         return False  # what is no regular file may never end
     if row and row[0] == size:
         return False
-    cursor = load(db, source.path, source.session_id, live=True)
+    cursor = places.load(db, source.path, source.session_id, live=True)
     return _read(db, source, cursor, floor, until)
 
 
@@ -153,9 +144,9 @@ def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], o
     def rest() -> Iterator[Sealed]:
         yield from _sealed(db, reader, others)
         if len(reader.called) > 1:
-            mend_order(db, reader.source.session_id, reader.called[-_ORDERED:])
+            places.mend_order(db, reader.source.session_id, reader.called[-_ORDERED:])
         yield _status(reader, now)
-        save(db, cursor, now)
+        places.save(db, cursor, now)
         if recovered:
             store.count(db, "recovered", recovered)
 
@@ -184,4 +175,4 @@ def _sealed(db: Connection, reader: Reader, events: list[Event]) -> Iterator[Sea
             continue
         sealed = seal(made)
         yield sealed
-        mend_outcomes(db, sealed.batch)
+        places.mend_outcomes(db, sealed.batch)

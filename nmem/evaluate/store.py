@@ -69,12 +69,11 @@ def first_prompt(db: Connection, session_id: str) -> tuple[int, str] | None:
 
 def begun_before(db: Connection, project_id: int, at: int) -> int:
     """How many sessions of a project had a prompt before a moment."""
-    found: int = db.execute(
+    sql = (
         "SELECT count(*) FROM main.sessions s WHERE s.project_id = ?"
-        " AND (SELECT min(at) FROM main.prompts p WHERE p.session_id = s.id) < ?",
-        (project_id, at),
-    ).fetchone()[0]
-    return found
+        " AND (SELECT min(at) FROM main.prompts p WHERE p.session_id = s.id) < ?"
+    )
+    return int(db.execute(sql, (project_id, at)).fetchone()[0])
 
 
 def calls_on_files(db: Connection, session_id: str) -> list[tuple[int, str, str]]:

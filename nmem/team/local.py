@@ -399,13 +399,13 @@ _TEXTS = (
     "n.outcome", "n.obstacle", "u.outcomes",
 )  # fmt: skip
 _TITLE = "coalesce(u.title, u.agent_title)"
-_EPISODES = f"""
+EPISODES = f"""
 SELECT u.id, u.session_id, p.at, u.last_at, {_TITLE}, {", ".join(_TEXTS)}
 FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN narrations n ON n.unit_id = u.id
 JOIN prompts p ON p.id = u.first_prompt_id
 WHERE s.project_id = ? AND u.id > ? AND u.state = 'closed' AND u.narrated_at IS NOT NULL ORDER BY u.id LIMIT ?
 """  # noqa: S608 - names of columns
-_LEARNINGS = """
+LEARNINGS = """
 SELECT id, kind, key, title, rule, files, coalesce(state_at, last_at) FROM learnings
 WHERE project_id = ? AND id > ? AND state = 'accepted' ORDER BY id LIMIT ?
 """
@@ -429,22 +429,12 @@ _SEEN = (_SEEN_EPISODES, _SEEN_DECISIONS, _SEEN_LEARNINGS, _SEEN_CHANGES)
 """Sums that tell whether something of a project changed, without reading its texts into this process."""
 
 
-def _pages(db: Connection, sql: str, project_id: int) -> Iterator[list[tuple[Any, ...]]]:
-    """Rows by their first column, some at a time."""
+def pages(db: Connection, what: str, project_id: int) -> Iterator[list[tuple[Any, ...]]]:
+    """EPISODES, or LEARNINGS, some at a time by their numbers."""
     last = 0
-    while page := [tuple(row) for row in db.execute(sql, (project_id, last, _PAGE)).fetchall()]:
+    while page := [tuple(row) for row in db.execute(what, (project_id, last, _PAGE)).fetchall()]:
         yield page
         last = int(page[-1][0])
-
-
-def told_episodes(db: Connection, project_id: int) -> Iterator[list[tuple[Any, ...]]]:
-    """Episodes that are over and told."""
-    return _pages(db, _EPISODES, project_id)
-
-
-def accepted(db: Connection, project_id: int) -> Iterator[list[tuple[Any, ...]]]:
-    """Learnings that a person accepted."""
-    return _pages(db, _LEARNINGS, project_id)
 
 
 def sums(db: Connection, project_id: int) -> list[str]:

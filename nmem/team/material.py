@@ -45,10 +45,12 @@ class Material:
 
 def of(db: Connection, shared: Shared) -> Iterator[Material]:
     """All of a project; no read is open while one of it is looked at, so whoever asks may write in between."""
-    for page in local.told_episodes(db, shared.project_id):
+    for page in local.pages(db, local.EPISODES, shared.project_id):
         yield from map(_episode, page)
         yield from map(_decision, said.of_units(db, [int(str(row[0])) for row in page]))
-    for number, kind, key, title, rule, files, when in chain.from_iterable(local.accepted(db, shared.project_id)):
+    for number, kind, key, title, rule, files, when in chain.from_iterable(
+        local.pages(db, local.LEARNINGS, shared.project_id)
+    ):
         yield Material("learning", ("learning", shared.shared_as, kind, key), f"learning/{number}", None, int(when),
                        title, rule or "", texts(files), {"kind": kind})  # fmt: skip
     yield from _entries(shared)

@@ -24,9 +24,8 @@ from nmem.errors import NmemError
 from nmem.purge import scrub
 from nmem.store.taken_back import clear_gone
 from nmem.team import config, local, versions, wire
-from nmem.team.config import Membership
+from nmem.team.config import Membership, lock_file
 from nmem.team.server import Server, connected
-from nmem.team.start import lock_file
 from nmem.team.wire import BATCH, Came, Gone, Mark, Removed, Unreachable, driver, worded
 from nmem.teammates.live import state
 from nmem.teammates.members import FAILING, PAUSED

@@ -164,16 +164,10 @@ def shared(db: Connection) -> list[int]:
     return [int(row[0]) for row in rows.fetchall()]
 
 
-def projects(db: Connection, key: str) -> list[int]:
-    """The project of a key, if there is one."""
-    return [int(row[0]) for row in db.execute("SELECT id FROM projects WHERE key = ?", (key,)).fetchall()]
-
-
-def fact(db: Connection, number: str) -> tuple[Any, ...] | None:
-    """The whole fact of an id; None where there is none."""
+def fact(db: Connection, number: str) -> list[tuple[Any, ...]]:
+    """The whole fact of an id; none where there is none."""
     sql = f"{_WHOLE} FROM team_facts f JOIN projects p ON p.id = f.project_id WHERE f.id = ?"
-    row: tuple[Any, ...] | None = db.execute(sql, (number,)).fetchone()
-    return row
+    return db.execute(sql, (number,)).fetchall()
 
 
 def facts(

@@ -14,6 +14,7 @@ from sqlite3 import Connection
 
 from capture import redaction
 from capture.text import clean
+from nmem.store.store import projects
 from nmem.teammates import live
 from nmem.teammates.live import KINDS
 from nmem.text import json_object, texts
@@ -109,7 +110,9 @@ def _newest(found: list[Fact], most: int, now: int) -> list[Fact]:
 
 def listed(db: Connection, kind: str, project: str, since: int, limit: int) -> list[Fact]:
     """The facts of one kind for a list; `project`: its key, "" for all. Raises sqlite3.Error."""
-    return said(db, Wanted((kind,), live.projects(db, project) if project else None, since), limit)
+    return said(
+        db, Wanted((kind,), [int(row[0]) for row in projects(db, "key", project)] if project else None, since), limit
+    )
 
 
 def of_file(path: str) -> Fits:
@@ -122,8 +125,8 @@ def of_file(path: str) -> Fits:
 
 def one(db: Connection, item: str) -> Fact | None:
     """The fact of an id, whoever said it; None where there is none."""
-    row = live.fact(db, item.removeprefix("team/"))
-    return _redacted(_fact(tuple(row), live.owners(db))) if row else None
+    rows = live.fact(db, item.removeprefix("team/"))
+    return _redacted(_fact(tuple(rows[0]), live.owners(db))) if rows else None
 
 
 def _of(
