@@ -74,10 +74,8 @@ SOURCES = (
 
 _NOUNS = {
     **dict.fromkeys(("password", "passphrase", "passcode", "passwd", "pwd", "pw", "pass"), "password"),
-    "token": "token",
-    "secret": "secret",
-    "key": "key",
-}
+    "token": "token", "secret": "secret", "key": "key",
+}  # fmt: skip
 """What people call a secret in English when they tell one, and of which kind it is."""
 _AS = frozenset(("is", "as", "ist", "als", "est", "comme", "es", "como", "è", "come", "é", "war", "was"))
 _ARTICLES = frozenset(("the", "my", "our", "your", "das", "mein", "unser", "la", "el", "le", "mi", "mon", "il", "root"))

@@ -120,9 +120,8 @@ def _figures(rows: Sequence[Row]) -> dict[str, Any]:
         **{name: _ranks([row[1][name] for row in rows]) for name in ("search", "search_long", "bm25")},
         "told_rate": _mean([one.related for one in told]),
         "told_tokens": round(sum(one.tokens for one in told) / len(told), 1),
-        "superseded_first": _mean([not newer for newer in order]) if order else None,
-        "n": len(rows),
-    }
+        "superseded_first": _mean([not newer for newer in order]) if order else None, "n": len(rows),
+    }  # fmt: skip
 
 
 def _ranks(places: Sequence[int]) -> dict[str, float]:

@@ -291,8 +291,7 @@ def _figures(rows: Sequence[Scored], follows: Sequence[bool]) -> dict[str, Any]:
     """Shares are 0 to 1, None where there is nothing to take a share of; tokens are the mean over all moments."""
     silent = [before for one, before in zip(rows, follows, strict=True) if not one.tokens]
     return {
-        "moments": len(rows),
-        "told_rate": _share(len(rows) - len(silent), len(rows)),
+        "moments": len(rows), "told_rate": _share(len(rows) - len(silent), len(rows)),
         "told_work_rate": _share(sum(one.episodes > 0 for one in rows), len(rows)),
         "tokens": round(sum(one.tokens for one in rows) / len(rows), 1) if rows else 0.0,
         "names": sum(one.names for one in rows),
@@ -302,10 +301,9 @@ def _figures(rows: Sequence[Scored], follows: Sequence[bool]) -> dict[str, Any]:
         "episodes_shared": _of(rows, lambda one: one.shared, lambda one: one.episodes),
         "repeats": _of(rows, lambda one: one.repeated, lambda one: one.sentences),
         "open_ends": sum(one.open_ends for one in rows),
-        "stale": _of(rows, lambda one: one.stale, lambda one: one.open_ends),
-        "silences": len(silent),
+        "stale": _of(rows, lambda one: one.stale, lambda one: one.open_ends), "silences": len(silent),
         "silences_missed": sum(silent),
-    }
+    }  # fmt: skip
 
 
 def _of(rows: Sequence[Scored], part: Count, whole: Count) -> float | None:
@@ -317,14 +315,11 @@ def _share(part: int, whole: int) -> float | None:
 
 
 _ROWS = (
-    ("told", "told_rate", "moments"),
-    ("told of earlier work", "told_work_rate", "moments"),
-    ("names edited", "names_edited", "names"),
-    ("names edited or read", "names_touched", "names"),
+    ("told", "told_rate", "moments"), ("told of earlier work", "told_work_rate", "moments"),
+    ("names edited", "names_edited", "names"), ("names edited or read", "names_touched", "names"),
     ("episodes that share a file or the thread", "episodes_shared", "episodes"),
-    ("sentences told before", "repeats", ""),
-    ("open ends that were closed", "stale", "open_ends"),
-)
+    ("sentences told before", "repeats", ""), ("open ends that were closed", "stale", "open_ends"),
+)  # fmt: skip
 
 
 def table(found: dict[str, Any]) -> Table:
