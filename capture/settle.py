@@ -81,14 +81,14 @@ def _mine(lock: int) -> bool:
 
 
 def _settle(db_path: str, seconds: float) -> int:
-    from capture.storage import spool, store  # on use: start-up stays short
+    from capture.storage import schema, spool, store  # on use: start-up stays short
     from capture.transcript.missed import catch_up_rest
 
     db = store.connect(db_path, timeout=seconds)
     try:
         done = spool.drain(db, db_path)
         catch_up_rest(db)
-        store.merge(db)
+        schema.merge(db)
         done += spool.drain(db, db_path)  # what found the database locked by this
         spool.reserve(db_path)
     finally:

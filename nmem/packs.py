@@ -22,7 +22,7 @@ from typing import TypeGuard
 from capture.compiled import stamp
 from capture.files import replace
 from capture.settle import OFF
-from capture.storage.store import fold
+from capture.storage.schema import fold
 from nmem import preload
 from nmem.preload import KINDS, LATER, TELLING, head, pack, source
 

@@ -1,4 +1,4 @@
-"""Opens the database for writing; transactions, runs of hooks, counters, upkeep, and short questions about sessions.
+"""Opens the database for writing; transactions, runs of hooks, counters, and short questions about sessions.
 
 A deferred transaction that reads first loses to concurrent writers, so everything begins IMMEDIATE.
 """
@@ -20,9 +20,6 @@ VERSION = 4
 """How many migrations capture.storage.schema has; a test holds the two together."""
 HOOK_RUNS = 5000
 _SWEEP_EVERY = 256
-_MERGE_PAGES = 16
-_MERGES = 20
-"""The text index is merged in steps so short that no hook gives up waiting for the database."""
 WAITING = """
 FROM sessions s JOIN projects p ON p.id = s.project_id
 JOIN prompts q ON q.id = (SELECT id FROM prompts WHERE session_id = s.id AND source IN ('user', 'machine')
@@ -183,24 +180,6 @@ def file(db: Connection) -> str:
         return os.fsdecode(db.execute("PRAGMA database_list").fetchone()[2])
     finally:
         db.text_factory = factory
-
-
-def fold(db: Connection, wait: int = 500) -> None:
-    """Fold the write-ahead log back and cut it, unless readers are in its midst for `wait` milliseconds."""
-    db.execute(f"PRAGMA busy_timeout={wait:d}")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-
-
-def merge(db: Connection) -> None:
-    """Merge each text index a little, until there is nothing left to merge, and cut the write-ahead log."""
-    for index in ("observations_fts", "prompts_fts"):
-        for _ in range(_MERGES):
-            before = db.total_changes
-            db.execute(f"INSERT INTO {index}({index}, rank) VALUES ('merge', {_MERGE_PAGES})")  # noqa: S608 - our names
-            if db.total_changes - before < 2:
-                break
-    db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()  # the bulk, while others go on writing
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 
 def known(db: Connection, session_id: str) -> bool:

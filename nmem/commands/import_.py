@@ -15,8 +15,7 @@ import click
 
 from capture import paths
 from capture.storage import store
-from capture.storage.schema import NewerDatabase
-from capture.storage.store import fold
+from capture.storage.schema import NewerDatabase, fold
 from nmem import tables
 from nmem.commands.backup import progress
 from nmem.commands.terminal import LIMIT, day, now, progress_bar, when, wrapped, writing
