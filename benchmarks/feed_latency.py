@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from capture.event import OK, Batch, Observation, Project  # noqa: E402
 from capture.seal import seal  # noqa: E402
-from capture.storage import store  # noqa: E402
+from capture.storage import rows, store  # noqa: E402
 
 
 def commit(path: str, word: str, number: int) -> float:
@@ -41,7 +41,7 @@ def commit(path: str, word: str, number: int) -> float:
     row = Observation(batch.at, "command", f"echo {word}", dedup_key=f"k{number}")
     row.outcome = OK
     batch.observations.append(row)
-    store.write(db, seal(batch))
+    rows.write(db, seal(batch))
     at = time.perf_counter()
     db.close()
     return at

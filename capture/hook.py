@@ -250,7 +250,9 @@ def _keep(path: str, sealed: Sealed | None, run: Run) -> Connection | None:
         if sealed is None:
             store.dropped(db, run)
         else:
-            store.write(db, sealed, run)
+            from capture.storage.rows import write  # on use: some events store no rows
+
+            write(db, sealed, run)
     except _failures() as error:
         _save(path, sealed, error)
         return None

@@ -15,15 +15,11 @@ from capture.files import opened
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from sqlite3 import Connection
 
 OFF = "NMEM_SKIP_SETTLE"
 """Set in the environment: nothing is started in the background."""
 _AGAIN = 1.0
 """Seconds before another settling is started."""
-_MERGE_PAGES = 16
-_MERGES = 20
-"""The text index is merged in steps so short that no hook gives up waiting for the database."""
 
 
 def _lock(db_path: str) -> str:
@@ -85,28 +81,16 @@ def _mine(lock: int) -> bool:
 
 
 def _settle(db_path: str, seconds: float) -> int:
-    from capture.storage import spool, store  # on use: start-up stays short
+    from capture.storage import schema, spool, store  # on use: start-up stays short
     from capture.transcript.missed import catch_up_rest
 
     db = store.connect(db_path, timeout=seconds)
     try:
         done = spool.drain(db, db_path)
         catch_up_rest(db)
-        for index in ("observations_fts", "prompts_fts"):
-            _merge(db, index)
-        db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()  # the bulk, while others go on writing
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        schema.merge(db)
         done += spool.drain(db, db_path)  # what found the database locked by this
         spool.reserve(db_path)
     finally:
         db.close()
     return done
-
-
-def _merge(db: Connection, index: str) -> None:
-    """Merge a text index a little, until there is nothing left to merge."""
-    for _ in range(_MERGES):
-        before = db.total_changes
-        db.execute(f"INSERT INTO {index}({index}, rank) VALUES ('merge', {_MERGE_PAGES})")  # noqa: S608 - our names
-        if db.total_changes - before < 2:
-            return

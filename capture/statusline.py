@@ -12,9 +12,8 @@ from time import time_ns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sqlite3 import Connection
     from typing import NoReturn
-
-    from capture.storage.readings import Told
 
 SKIP = "NMEM_SKIP_HOOKS"
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "busybox"))
@@ -26,14 +25,21 @@ _MODEL = 120
 _MOST = 1 << 53
 LATELY = 600_000
 """Milliseconds after which a session that waits is no news."""
-WAITING = """
-FROM sessions s JOIN projects p ON p.id = s.project_id
-JOIN prompts q ON q.id = (SELECT id FROM prompts WHERE session_id = s.id AND source IN ('user', 'machine')
-  AND agent_id IS NULL ORDER BY at DESC, id DESC LIMIT 1)
-WHERE s.last_at > ? AND s.state IN ('idle', 'waiting', 'failed') AND s.origin = 'hook' AND coalesce(q.content, '') != ?
-"""
-"""Sessions that wait for the person since a time (ms): not one that nobody asked anything yet, nor one that the person
-broke off (the second value: `capture.event.STOPPED`)."""
+PAUSE = 5_000
+"""Milliseconds between two writes for the cost alone; another figure is written at once."""
+
+
+class Told:
+    """What a status line was told of a session. `tokens` None: no answer yet, or just compacted."""
+
+    __slots__ = ("cost_usd", "model", "session_id", "tokens", "window_size")
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self.model: str | None = None
+        self.window_size: int | None = None
+        self.tokens: int | None = None
+        self.cost_usd: float | None = None
 
 
 def main(words: list[str]) -> NoReturn:
@@ -177,21 +183,40 @@ def store(given: bytes, path: str) -> bool:
     if told is None or not os.path.exists(path):
         return False
     os.environ["NMEM_DB"] = path  # the redaction rules lie beside the database
-    from capture.storage import readings, sqlite, store  # on use: start-up stays short
+    from capture.storage import sqlite, store  # on use: start-up stays short
 
     try:
         db = store.connect(path, timeout=0)
-        return readings.told(db, told, time_ns() // 1_000_000)
+        return keep(db, told, time_ns() // 1_000_000)
     except sqlite.Error as error:
         if "locked" in str(error):  # the next update, a moment later, says it again
             return False
         raise
 
 
+def keep(db: Connection, now: Told, at: int) -> bool:
+    """Store what the status line was told, if it says anything new; whether anything was written.
+
+    Nothing is kept of a session that no hook has reported. Raises sqlite3.Error, at once when the database is locked.
+    """
+    from capture.storage import store  # on use: start-up stays short
+
+    row = store.status_line(db, now.session_id)
+    values = (now.model, now.window_size, now.tokens, now.cost_usd)
+    if row is not None and (row[1:] == values or (row[1:4] == values[:3] and 0 <= at - row[0] < PAUSE)):
+        return False
+    if not store.known(db, now.session_id):
+        return False
+    with store.transaction(db):
+        store.keep_status_line(db, now.session_id, at, values)
+        if now.tokens is not None and (row is None or row[3] != now.tokens):
+            store.note(db, now.session_id, at, now.tokens)
+    return True
+
+
 def read(given: bytes) -> Told | None:
     """The figures in a status line's input; None when it is no such thing."""
     from capture.jsonio import BadJson, loads  # on use: start-up stays short
-    from capture.storage.readings import Told
 
     try:
         payload = loads(given.decode("utf-8", "replace"))
@@ -255,20 +280,17 @@ def _own(path: str) -> None:
 
 def others(session: str, path: str) -> str:
     """How many other sessions wait for the person, where they want to be called; empty where none does, or unknown."""
-    from capture import config_table, event, paths  # on use: start-up stays short
+    from capture import config_table, paths  # on use: start-up stays short
 
     path, now = path or paths.database(), config_table.stamp()
     form = config_table.kept("attention", config_table.CALLING, now, path) if now else None
     if not (isinstance(form, tuple) and form[0] and os.path.exists(path)):
         return ""
-    from capture.storage import sqlite  # on use: start-up stays short
+    from capture.storage import sqlite, store  # on use: start-up stays short
 
     try:
         db = sqlite.connect(path, timeout=0)
-        found: int = db.execute(
-            f"SELECT count(*) {WAITING} AND s.id != ?",
-            (time_ns() // 1_000_000 - LATELY, event.STOPPED, session),
-        ).fetchone()[0]
+        found = store.others_waiting(db, time_ns() // 1_000_000 - LATELY, session)
         db.close()
     except sqlite.Error:
         return ""  # the next update, a moment later, says it

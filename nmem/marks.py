@@ -16,6 +16,7 @@ from capture.event import Batch, Observation
 from capture.project import resolve
 from capture.seal import seal
 from capture.storage import store
+from capture.storage.rows import write
 from capture.storage.schema import NewerDatabase
 from nmem.database import worded
 from nmem.errors import NmemError
@@ -75,7 +76,7 @@ def _kept(db: Connection, text: str, kind: str, cwd: str, session_id: str, at: i
     seen = Observation(at, "marker", text, dedup_key=f"m:{words}:{at // _SAME}")
     seen.metadata["kind"] = kind
     batch.observations.append(seen)
-    store.write(db, seal(batch))
+    write(db, seal(batch))
     row = db.execute(
         "SELECT id, at, content FROM observations WHERE session_id = ? AND dedup_key = ?", (session, seen.dedup_key)
     ).fetchone()

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Protocol
 
-from capture.storage import sqlite
-from capture.storage.store import transaction
+from capture.storage.store import file, transaction
 from nmem import settle_start
 from nmem.audit import future, review
 from nmem.context import candidate_store, choosing, pins
@@ -73,7 +72,7 @@ def undo(db: Connection, now: int) -> str:
             log.undone(db, each.id, now)
     _retell(db, every, now)
     if candidate_store.behind(db):
-        settle_start.start(sqlite.file(db))
+        settle_start.start(file(db))
     told = list(dict.fromkeys(note for note in notes if note))
     what = _after(entry) if not any(notes) else describe(entry)
     said = what if len(every) == 1 else f"{len(every)} at once: {what} …"

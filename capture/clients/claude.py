@@ -17,19 +17,13 @@ CLIENT = Client(
 # Seconds. Tool calls that succeed are not waited for; where the client waits, nmem prints context or the session is
 # about to end. PreToolUse decides nothing: it says what is known of the call, and mostly nothing.
 EVENTS = {
-    "SessionStart": Registration(SYNC, 8),
-    "UserPromptSubmit": Registration(SYNC, 3),
+    "SessionStart": Registration(SYNC, 8), "UserPromptSubmit": Registration(SYNC, 3),
     "PreToolUse": Registration(SYNC, 3, "Bash|PowerShell|Edit|MultiEdit|Write"),
-    "PostToolUse": Registration(ASYNC, 20, "*"),
-    "PostToolUseFailure": Registration(SYNC, 5, "*"),
-    "SubagentStop": Registration(ASYNC, 20),
-    "Stop": Registration(SYNC, 5),
-    "StopFailure": Registration(SYNC, 5),
-    "Notification": Registration(ASYNC, 20),
-    "PreCompact": Registration(SYNC, 5),
-    "PostCompact": Registration(SYNC, 5),
+    "PostToolUse": Registration(ASYNC, 20, "*"), "PostToolUseFailure": Registration(SYNC, 5, "*"),
+    "SubagentStop": Registration(ASYNC, 20), "Stop": Registration(SYNC, 5), "StopFailure": Registration(SYNC, 5),
+    "Notification": Registration(ASYNC, 20), "PreCompact": Registration(SYNC, 5), "PostCompact": Registration(SYNC, 5),
     "SessionEnd": Registration(SYNC, 5),
-}
+}  # fmt: skip
 
 # Every field that an event has had in some version; and what people's own wrappers and loggers add.
 KNOWN = words(

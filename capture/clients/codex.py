@@ -15,17 +15,11 @@ CLIENT = Client(
 
 # Seconds; SessionEnd and Interrupt are given three at most. There is no event for a failed call.
 EVENTS = {
-    "SessionStart": Registration(SYNC, 8),
-    "UserPromptSubmit": Registration(SYNC, 3),
-    "PreToolUse": Registration(SYNC, 3, "Bash|apply_patch"),
-    "PostToolUse": Registration(SYNC, 5, "*"),
-    "SubagentStop": Registration(SYNC, 5),
-    "Stop": Registration(SYNC, 5),
-    "Interrupt": Registration(SYNC, 3),
-    "PreCompact": Registration(SYNC, 5),
-    "PostCompact": Registration(SYNC, 5),
-    "SessionEnd": Registration(SYNC, 3),
-}
+    "SessionStart": Registration(SYNC, 8), "UserPromptSubmit": Registration(SYNC, 3),
+    "PreToolUse": Registration(SYNC, 3, "Bash|apply_patch"), "PostToolUse": Registration(SYNC, 5, "*"),
+    "SubagentStop": Registration(SYNC, 5), "Stop": Registration(SYNC, 5), "Interrupt": Registration(SYNC, 3),
+    "PreCompact": Registration(SYNC, 5), "PostCompact": Registration(SYNC, 5), "SessionEnd": Registration(SYNC, 3),
+}  # fmt: skip
 
 KNOWN = words(
     "session_id turn_id transcript_path cwd hook_event_name model permission_mode agent_id agent_type source prompt"

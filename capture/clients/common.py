@@ -26,20 +26,11 @@ if TYPE_CHECKING:
     Answer = Callable[[Event, object], None]
 
 KINDS = {
-    "SessionStart": SESSION_START,
-    "UserPromptSubmit": PROMPT,
-    "PreToolUse": TOOL_CALL,
-    "PostToolUse": TOOL_RESULT,
-    "PostToolUseFailure": TOOL_ERROR,
-    "SubagentStop": SUBAGENT_END,
-    "Stop": TURN_END,
-    "StopFailure": TURN_END,
-    "Interrupt": TURN_END,
-    "PreCompact": PRE_COMPACT,
-    "PostCompact": POST_COMPACT,
-    "SessionEnd": SESSION_END,
+    "SessionStart": SESSION_START, "UserPromptSubmit": PROMPT, "PreToolUse": TOOL_CALL, "PostToolUse": TOOL_RESULT,
+    "PostToolUseFailure": TOOL_ERROR, "SubagentStop": SUBAGENT_END, "Stop": TURN_END, "StopFailure": TURN_END,
+    "Interrupt": TURN_END, "PreCompact": PRE_COMPACT, "PostCompact": POST_COMPACT, "SessionEnd": SESSION_END,
     "Notification": STATUS,
-}
+}  # fmt: skip
 _ASKS = ("permission_prompt", "elicitation_dialog")
 """Notifications that a session waits for the person in the midst of a turn."""
 

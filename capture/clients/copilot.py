@@ -28,51 +28,28 @@ CLIENT = Client(
 
 # Seconds. preToolUse is never registered: a hook that fails there denies the tool.
 EVENTS = {
-    "sessionStart": Registration(SYNC, 8),
-    "userPromptSubmitted": Registration(SYNC, 3),
-    "postToolUse": Registration(SYNC, 5),
-    "postToolUseFailure": Registration(SYNC, 5),
-    "agentStop": Registration(SYNC, 5),
-    "subagentStop": Registration(SYNC, 5),
-    "preCompact": Registration(SYNC, 5),
+    "sessionStart": Registration(SYNC, 8), "userPromptSubmitted": Registration(SYNC, 3),
+    "postToolUse": Registration(SYNC, 5), "postToolUseFailure": Registration(SYNC, 5),
+    "agentStop": Registration(SYNC, 5), "subagentStop": Registration(SYNC, 5), "preCompact": Registration(SYNC, 5),
     "sessionEnd": Registration(SYNC, 5),
-}
+}  # fmt: skip
 
 _KINDS = {
-    "sessionStart": SESSION_START,
-    "userPromptSubmitted": PROMPT,
-    "postToolUse": TOOL_RESULT,
-    "postToolUseFailure": TOOL_ERROR,
-    "agentStop": TURN_END,
-    "subagentStop": SUBAGENT_END,
-    "preCompact": PRE_COMPACT,
+    "sessionStart": SESSION_START, "userPromptSubmitted": PROMPT, "postToolUse": TOOL_RESULT,
+    "postToolUseFailure": TOOL_ERROR, "agentStop": TURN_END, "subagentStop": SUBAGENT_END, "preCompact": PRE_COMPACT,
     "sessionEnd": SESSION_END,
-}
+}  # fmt: skip
 _ALIASES = {
-    "SessionStart": "sessionStart",
-    "UserPromptSubmit": "userPromptSubmitted",
-    "PostToolUse": "postToolUse",
-    "PostToolUseFailure": "postToolUseFailure",
-    "Stop": "agentStop",
-    "SubagentStop": "subagentStop",
-    "PreCompact": "preCompact",
-    "SessionEnd": "sessionEnd",
-}
+    "SessionStart": "sessionStart", "UserPromptSubmit": "userPromptSubmitted", "PostToolUse": "postToolUse",
+    "PostToolUseFailure": "postToolUseFailure", "Stop": "agentStop", "SubagentStop": "subagentStop",
+    "PreCompact": "preCompact", "SessionEnd": "sessionEnd",
+}  # fmt: skip
 _SNAKE = {
-    "sessionId": "session_id",
-    "transcriptPath": "transcript_path",
-    "toolName": "tool_name",
-    "toolArgs": "tool_input",
-    "toolResult": "tool_result",
-    "toolUseId": "tool_use_id",
-    "toolCallId": "tool_use_id",
-    "agentId": "agent_id",
-    "agentType": "agent_type",
-    "agentName": "agent_name",
-    "stopReason": "stop_reason",
-    "customInstructions": "custom_instructions",
-    "initialPrompt": "initial_prompt",
-}
+    "sessionId": "session_id", "transcriptPath": "transcript_path", "toolName": "tool_name", "toolArgs": "tool_input",
+    "toolResult": "tool_result", "toolUseId": "tool_use_id", "toolCallId": "tool_use_id", "agentId": "agent_id",
+    "agentType": "agent_type", "agentName": "agent_name", "stopReason": "stop_reason",
+    "customInstructions": "custom_instructions", "initialPrompt": "initial_prompt",
+}  # fmt: skip
 
 _FIELDS = words(
     "session_id timestamp cwd hook_event_name source initial_prompt reason prompt tool_name tool_input"

@@ -24,39 +24,23 @@ CLIENT = Client(
 
 # Seconds. The after* family would report the same calls once more; thoughts and Tab edits are not registered.
 EVENTS = {
-    "sessionStart": Registration(SYNC, 8),
-    "beforeSubmitPrompt": Registration(SYNC, 3),
-    "postToolUse": Registration(SYNC, 5),
-    "postToolUseFailure": Registration(SYNC, 5),
-    "afterAgentResponse": Registration(SYNC, 5),
-    "subagentStop": Registration(SYNC, 5),
-    "preCompact": Registration(SYNC, 5),
-    "stop": Registration(SYNC, 5),
-    "sessionEnd": Registration(SYNC, 5),
-}
+    "sessionStart": Registration(SYNC, 8), "beforeSubmitPrompt": Registration(SYNC, 3),
+    "postToolUse": Registration(SYNC, 5), "postToolUseFailure": Registration(SYNC, 5),
+    "afterAgentResponse": Registration(SYNC, 5), "subagentStop": Registration(SYNC, 5),
+    "preCompact": Registration(SYNC, 5), "stop": Registration(SYNC, 5), "sessionEnd": Registration(SYNC, 5),
+}  # fmt: skip
 
 _KINDS = {
-    "sessionStart": SESSION_START,
-    "beforeSubmitPrompt": PROMPT,
-    "postToolUse": TOOL_RESULT,
-    "postToolUseFailure": TOOL_ERROR,
-    "afterAgentResponse": TURN_END,
-    "subagentStop": SUBAGENT_END,
-    "preCompact": PRE_COMPACT,
-    "stop": TURN_END,
-    "sessionEnd": SESSION_END,
-}
+    "sessionStart": SESSION_START, "beforeSubmitPrompt": PROMPT, "postToolUse": TOOL_RESULT,
+    "postToolUseFailure": TOOL_ERROR, "afterAgentResponse": TURN_END, "subagentStop": SUBAGENT_END,
+    "preCompact": PRE_COMPACT, "stop": TURN_END, "sessionEnd": SESSION_END,
+}  # fmt: skip
 # Cursor runs the hooks of Claude Code's settings too, under these names.
 _ALIASES = {
-    "SessionStart": "sessionStart",
-    "UserPromptSubmit": "beforeSubmitPrompt",
-    "PostToolUse": "postToolUse",
-    "PostToolUseFailure": "postToolUseFailure",
-    "SubagentStop": "subagentStop",
-    "PreCompact": "preCompact",
-    "Stop": "stop",
-    "SessionEnd": "sessionEnd",
-}
+    "SessionStart": "sessionStart", "UserPromptSubmit": "beforeSubmitPrompt", "PostToolUse": "postToolUse",
+    "PostToolUseFailure": "postToolUseFailure", "SubagentStop": "subagentStop", "PreCompact": "preCompact",
+    "Stop": "stop", "SessionEnd": "sessionEnd",
+}  # fmt: skip
 
 KNOWN = words(
     "conversation_id generation_id model model_id model_params hook_event_name cursor_version workspace_roots"

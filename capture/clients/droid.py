@@ -15,14 +15,10 @@ CLIENT = Client(
 
 # Seconds.
 EVENTS = {
-    "SessionStart": Registration(SYNC, 8),
-    "UserPromptSubmit": Registration(SYNC, 3),
-    "PostToolUse": Registration(SYNC, 5, "*"),
-    "SubagentStop": Registration(SYNC, 5),
-    "Stop": Registration(SYNC, 5),
-    "PreCompact": Registration(SYNC, 5),
-    "SessionEnd": Registration(SYNC, 5),
-}
+    "SessionStart": Registration(SYNC, 8), "UserPromptSubmit": Registration(SYNC, 3),
+    "PostToolUse": Registration(SYNC, 5, "*"), "SubagentStop": Registration(SYNC, 5), "Stop": Registration(SYNC, 5),
+    "PreCompact": Registration(SYNC, 5), "SessionEnd": Registration(SYNC, 5),
+}  # fmt: skip
 
 KNOWN = words(
     "session_id transcript_path cwd permission_mode hook_event_name message_id prompt has_images tool_name tool_input"

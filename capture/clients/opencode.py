@@ -29,30 +29,19 @@ CLIENT = Client(
 
 # Seconds, after which the plugin ends a hook.
 EVENTS = {
-    "session.created": Registration(SYNC, 20),
-    "chat.message": Registration(SYNC, 20),
-    "tool.execute.after": Registration(ASYNC, 20),
-    "tool.execute.error": Registration(ASYNC, 20),
-    "session.idle": Registration(ASYNC, 20),
-    "subagent.idle": Registration(ASYNC, 20),
-    "session.compacted": Registration(ASYNC, 20),
-    "session.error": Registration(ASYNC, 20),
-    "session.deleted": Registration(ASYNC, 20),
-    "dispose": Registration(SYNC, 20),
-}
+    "session.created": Registration(SYNC, 20), "chat.message": Registration(SYNC, 20),
+    "tool.execute.after": Registration(ASYNC, 20), "tool.execute.error": Registration(ASYNC, 20),
+    "session.idle": Registration(ASYNC, 20), "subagent.idle": Registration(ASYNC, 20),
+    "session.compacted": Registration(ASYNC, 20), "session.error": Registration(ASYNC, 20),
+    "session.deleted": Registration(ASYNC, 20), "dispose": Registration(SYNC, 20),
+}  # fmt: skip
 
 _KINDS = {
-    "session.created": SESSION_START,
-    "chat.message": PROMPT,
-    "tool.execute.after": TOOL_RESULT,
-    "tool.execute.error": TOOL_ERROR,
-    "session.idle": TURN_END,
-    "subagent.idle": SUBAGENT_END,
-    "session.compacted": POST_COMPACT,
-    "session.error": TURN_END,
-    "session.deleted": SESSION_END,
+    "session.created": SESSION_START, "chat.message": PROMPT, "tool.execute.after": TOOL_RESULT,
+    "tool.execute.error": TOOL_ERROR, "session.idle": TURN_END, "subagent.idle": SUBAGENT_END,
+    "session.compacted": POST_COMPACT, "session.error": TURN_END, "session.deleted": SESSION_END,
     "dispose": SESSION_END,
-}
+}  # fmt: skip
 
 KNOWN = words(
     "session_id hook_event_name cwd project_dir model client_version agent_id agent_type turn_id source reason prompt"

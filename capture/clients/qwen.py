@@ -14,18 +14,12 @@ CLIENT = Client(
 
 # Seconds. All are waited for: of hooks that it does not wait for, it ends those that run when it leaves.
 EVENTS = {
-    "SessionStart": Registration(SYNC, 8),
-    "UserPromptSubmit": Registration(SYNC, 3),
-    "PostToolUse": Registration(SYNC, 5, "*"),
-    "PostToolUseFailure": Registration(SYNC, 5, "*"),
-    "SubagentStop": Registration(SYNC, 5),
-    "Stop": Registration(SYNC, 5),
-    "StopFailure": Registration(SYNC, 5),
-    "Notification": Registration(SYNC, 5),
-    "PreCompact": Registration(SYNC, 5),
-    "PostCompact": Registration(SYNC, 5),
+    "SessionStart": Registration(SYNC, 8), "UserPromptSubmit": Registration(SYNC, 3),
+    "PostToolUse": Registration(SYNC, 5, "*"), "PostToolUseFailure": Registration(SYNC, 5, "*"),
+    "SubagentStop": Registration(SYNC, 5), "Stop": Registration(SYNC, 5), "StopFailure": Registration(SYNC, 5),
+    "Notification": Registration(SYNC, 5), "PreCompact": Registration(SYNC, 5), "PostCompact": Registration(SYNC, 5),
     "SessionEnd": Registration(SYNC, 5),
-}
+}  # fmt: skip
 
 KNOWN = words(
     "session_id transcript_path cwd hook_event_name timestamp permission_mode agent_id agent_type prompt_id source"

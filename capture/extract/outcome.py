@@ -8,13 +8,9 @@ WINDOW = 16_384
 """Characters of an output that are ever looked at: half of them from its head, half from its tail."""
 
 _CODES = (
-    "Exit code ",
-    "Exit code: ",
-    "Exit Code: ",
-    "exit code: ",
-    "Process exited with code ",
+    "Exit code ", "Exit code: ", "Exit Code: ", "exit code: ", "Process exited with code ",
     "Command failed with exit code ",
-)
+)  # fmt: skip
 _LINE = 600  # a longer line of an excerpt is left out rather than cut: half a secret is not recognised as one
 
 

@@ -79,17 +79,11 @@ def save(db: str, record: Record, before: bytes | None) -> None:
     if before is not None and before != record.original:
         _write(stem + ".before", before)
     data = {
-        "path": record.path,
-        "client": record.client,
-        "scope": record.scope,
-        "home": os.path.expanduser("~"),
-        "existed": record.original is not None,
-        "written": record.written,
-        "left": [[list(path), text] for path, text in record.left.items()],
-        "folders": record.folders,
-        "added": record.added,
-        "no_line": record.no_line,
-    }
+        "path": record.path, "client": record.client, "scope": record.scope, "home": os.path.expanduser("~"),
+        "existed": record.original is not None, "written": record.written,
+        "left": [[list(path), text] for path, text in record.left.items()], "folders": record.folders,
+        "added": record.added, "no_line": record.no_line,
+    }  # fmt: skip
     _write(stem + ".json", json.dumps(data, indent=1).encode())
 
 

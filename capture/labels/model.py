@@ -66,12 +66,10 @@ class Model:
         a, b, c, d, e = _scores(_unpacked(sum(filter(None, map(self.weights.get, words)), shared)))
         at = self.thresholds
         return (
-            round(a, 4) if abs(a) >= at[0] else None,
-            round(b, 4) if abs(b) >= at[1] else None,
-            round(c, 4) if abs(c) >= at[2] else None,
-            round(d, 4) if abs(d) >= at[3] else None,
+            round(a, 4) if abs(a) >= at[0] else None, round(b, 4) if abs(b) >= at[1] else None,
+            round(c, 4) if abs(c) >= at[2] else None, round(d, 4) if abs(d) >= at[3] else None,
             round(e, 4) if abs(e) >= at[4] else None,
-        )
+        )  # fmt: skip
 
     def _shared(self, key: tuple[str, str], words: Iterable[str]) -> int:
         """What a prompt adds to all calls of one role, with the constant."""
@@ -83,12 +81,10 @@ class Model:
 
 def _unpacked(total: int) -> list[float]:
     return [
-        ((total & _MASK) - _HALF) / SCALE,
-        ((total >> FIELD & _MASK) - _HALF) / SCALE,
-        ((total >> 2 * FIELD & _MASK) - _HALF) / SCALE,
-        ((total >> 3 * FIELD & _MASK) - _HALF) / SCALE,
+        ((total & _MASK) - _HALF) / SCALE, ((total >> FIELD & _MASK) - _HALF) / SCALE,
+        ((total >> 2 * FIELD & _MASK) - _HALF) / SCALE, ((total >> 3 * FIELD & _MASK) - _HALF) / SCALE,
         ((total >> 4 * FIELD & _MASK) - _HALF) / SCALE,
-    ]
+    ]  # fmt: skip
 
 
 def _scores(logits: list[float]) -> list[float]:

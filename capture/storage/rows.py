@@ -1,4 +1,7 @@
-"""Writes batches as rows of prompts and observations, each once, inside a transaction of the store."""
+"""Stores batches as rows of prompts and observations, each once, and the sessions and projects they belong to.
+
+What is known of sessions is kept in memory, so a long import asks once for each session, not for each event.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,18 @@ from os.path import exists
 from time import gmtime
 
 from capture.event import AGENT, OK, USER
-from capture.storage import sqlite
-from capture.storage.sessions import Sessions
+from capture.storage.session import STORED, Session
+from capture.storage.store import file, known, note, record, same_as, spoken_between, transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from sqlite3 import Connection
 
     from capture.event import Batch, Observation, Prompt
     from capture.labels.labeller import Labeller
-    from capture.storage.sessions import Session
+    from capture.seal import Sealed
+    from capture.storage.store import Run
 
 MERGE_WITHIN = 300_000
 """Milliseconds in which the same read or search is counted on its first row."""
@@ -51,6 +56,26 @@ class Written:
         self.merged = merged
         """Repeated reads and searches, counted on the first row."""
         self.duplicates = duplicates
+
+
+def write(db: Connection, sealed: Sealed, run: Run | None = None) -> Written:
+    """Store one batch in one transaction. Raises sqlite3.Error; then nothing of it is stored."""
+    return write_many(db, (sealed,), run)
+
+
+def write_many(db: Connection, many: Iterable[Sealed], run: Run | None = None) -> Written:
+    """Store batches in one transaction: all of them or none. Raises sqlite3.Error."""
+    from capture.storage.rows import Writer  # on use: start-up stays short
+
+    with transaction(db):
+        writer = Writer(db, live=run is not None)
+        for sealed in many:
+            writer.add(sealed.batch)
+        writer.finish()
+        written = writer.written
+        if run is not None:
+            record(db, run, "duplicate" if written.duplicates and not written.stored + written.merged else "stored")
+    return written
 
 
 class Writer:
@@ -132,8 +157,6 @@ class Writer:
 
     def _same_turn(self, session_id: str, at: int, other: int) -> bool:
         """Whether nobody spoke to the agent between two moments."""
-        from capture.storage.tellings import spoken_between  # on use: start-up stays short
-
         return not spoken_between(self.db, session_id, at, other)
 
     def _relink(self, session: Session, prompt: Prompt, number: int | None) -> None:
@@ -214,7 +237,7 @@ class Writer:
         if self._labels is None:
             from capture.labels.labeller import Labeller  # on use: start-up stays short
 
-            self._labels = Labeller(self.db, sqlite.file(self.db))
+            self._labels = Labeller(self.db, file(self.db))
         return self._labels
 
     def _move_up(self, session: Session, at: int, number: int | None) -> None:
@@ -249,7 +272,7 @@ class Writer:
             "UPDATE observations SET repeats = repeats + 1, last_at = max(coalesce(last_at, 0), ?) WHERE id = ?",
             (o.at, first[0]),
         )
-        db.execute("INSERT INTO merged_keys VALUES (?, ?, ?)", (session.id, o.dedup_key, first[0]))
+        same_as(db, session.id, o.dedup_key, first[0])
         self.written.merged += 1
         return True
 
@@ -309,3 +332,115 @@ def _part(metadata: str | None) -> tuple[object, object]:
 
     value = loads(metadata)
     return (value.get("offset"), value.get("limit")) if isinstance(value, dict) else (None, None)
+
+
+class Sessions:
+    """The sessions of one transaction; `finish` writes what they have become."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+        self._sessions: dict[str, Session] = {}
+        self._folders: dict[str, int] = {}
+
+    def of(self, batch: Batch) -> Session:
+        """The session of a batch, entered when it is new."""
+        session = self._sessions.get(batch.session_id)
+        if session is None:
+            session = self._sessions[batch.session_id] = self._load(batch) or self._enter(batch)
+        return session
+
+    def known(self, session_id: str) -> bool:
+        """Whether a session is stored, or entered in this transaction."""
+        return session_id in self._sessions or known(self.db, session_id)
+
+    def _load(self, batch: Batch) -> Session | None:
+        row = self.db.execute(
+            f"SELECT project_id, seq, last_at, {', '.join(STORED)} FROM sessions WHERE id = ?",  # noqa: S608 - our names
+            (batch.session_id,),
+        ).fetchone()
+        return row and Session(batch.session_id, row[0], row[1], row[2], dict(zip(STORED, row[3:], strict=True)))
+
+    def _enter(self, batch: Batch) -> Session:
+        project = self._project(batch)
+        self.db.execute(
+            "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at, origin)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (batch.session_id, batch.client, project, batch.cwd, batch.at, batch.at, batch.origin),
+        )
+        values: dict[str, object] = dict.fromkeys(STORED)
+        values.update(cwd=batch.cwd, state="idle", started_at=batch.at)
+        return Session(batch.session_id, project, 0, batch.at, values)
+
+    def _project(self, batch: Batch) -> int:
+        """The id of the batch's project, entered with its folder when either is new."""
+        found = self._folder(batch.cwd)
+        if found is not None and batch.project is None:
+            return found
+        if batch.project is None:
+            from capture.project import resolve  # on use: start-up stays short
+
+            batch.project = resolve(batch.cwd)
+        project, db = batch.project, self.db
+        db.execute(
+            "INSERT INTO projects (key, name, root, remote, created_at) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (key) DO NOTHING",
+            (project.key, project.name, project.root, project.remote or None, batch.at),
+        )
+        number: int = db.execute("SELECT id FROM projects WHERE key = ?", (project.key,)).fetchone()[0]
+        if batch.cwd and found is None:
+            db.execute("INSERT INTO project_folders VALUES (?, ?, ?)", (batch.cwd, number, project.root))
+            self._folders[batch.cwd] = number
+        return number
+
+    def _folder(self, folder: str) -> int | None:
+        """The project that a folder is known to belong to."""
+        if folder not in self._folders:
+            row = self.db.execute("SELECT project_id FROM project_folders WHERE folder = ?", (folder,)).fetchone()
+            if row is None:
+                return None
+            self._folders[folder] = row[0]
+        return self._folders[folder]
+
+    def update(self, session: Session, batch: Batch, live: bool = False) -> None:
+        """Enter what a batch knows of its session; `live`: it happens now, whatever the clock says."""
+        folder = session.values["cwd"]
+        newest = session.take(batch, live)
+        if session.values["cwd"] != folder and self._folder(batch.cwd) is None:
+            self._project(batch)
+        if newest or self._rests(session.id, batch):
+            session.move(batch)
+        rows = [prompt.at for prompt in batch.prompts] + [seen.at for seen in batch.observations]
+        session.last_at = max(session.last_at, batch.at, *rows)
+
+    def _rests(self, session_id: str, batch: Batch) -> bool:
+        """Whether a turn's end comes late, out of the spool, and no work has followed it."""
+        if batch.session.get("state") not in ("idle", "failed") or batch.origin != "hook":
+            return False
+        later = self.db.execute(
+            "SELECT 1 FROM observations WHERE session_id = ?1 AND at > ?2 AND obs_type <> 'marker'"
+            " UNION ALL SELECT 1 FROM prompts WHERE session_id = ?1 AND source = 'user' AND at > ?2 LIMIT 1",
+            (session_id, batch.at),
+        )
+        return later.fetchone() is None
+
+    def finish(self) -> None:
+        """Write the sessions that changed."""
+        names = ", ".join(f"{name} = ?" for name in STORED)
+        for session in self._sessions.values():
+            if (session.seq, session.last_at, session.values) != session.before:
+                self.db.execute(
+                    f"UPDATE sessions SET seq = ?, last_at = ?, {names} WHERE id = ?",  # noqa: S608 - our names
+                    (session.seq, session.last_at, *(session.values[name] for name in STORED), session.id),
+                )
+                self._reading(session)
+
+    def _reading(self, session: Session) -> None:
+        """How full the window was, where this transaction has learned it."""
+        now, before = session.values, session.before[2]
+        tokens, at = now["context_tokens"], now["context_at"]
+        if (
+            isinstance(tokens, int)
+            and isinstance(at, int)
+            and (tokens, at) != tuple(before[name] for name in ("context_tokens", "context_at"))
+        ):
+            note(self.db, session.id, at, tokens)

@@ -1,7 +1,7 @@
-"""Base tables of the database, and the migrations that bring an older database to the newest version.
+"""Base tables of the database, the migrations that bring an older one to the newest version, and upkeep of its file.
 
 `user_version` counts the migrations applied; each runs in one transaction and never loses a row.
-Imported only when a database is new or old, so a hook does not pay for this text.
+Imported only when a database is new or old, or by settling, so a hook does not pay for this text.
 """
 
 from __future__ import annotations
@@ -279,7 +279,24 @@ def migrate(db: Connection) -> None:
         db.execute("COMMIT")
 
 
+_MERGE_PAGES = 16
+_MERGES = 20
+"""The text index is merged in steps so short that no hook gives up waiting for the database."""
+
+
 def fold(db: Connection, wait: int = 500) -> None:
     """Fold the write-ahead log back and cut it, unless readers are in its midst for `wait` milliseconds."""
     db.execute(f"PRAGMA busy_timeout={wait:d}")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+
+def merge(db: Connection) -> None:
+    """Merge each text index a little, until there is nothing left to merge, and cut the write-ahead log."""
+    for index in ("observations_fts", "prompts_fts"):
+        for _ in range(_MERGES):
+            before = db.total_changes
+            db.execute(f"INSERT INTO {index}({index}, rank) VALUES ('merge', {_MERGE_PAGES})")  # noqa: S608 - our names
+            if db.total_changes - before < 2:
+                break
+    db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()  # the bulk, while others go on writing
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from sqlite3 import Connection, DatabaseError, Error, IntegrityError, InterfaceError, ProgrammingError, connect
+    from sqlite3 import DatabaseError, Error, IntegrityError, InterfaceError, ProgrammingError, connect
 
 
 def _cached(size: int) -> Callable[[Callable[[str], object]], object]:
@@ -55,17 +55,7 @@ if not TYPE_CHECKING:
         from sqlite3 import DatabaseError, Error, IntegrityError, InterfaceError, ProgrammingError, connect
 
 
-def file(db: Connection) -> str:
-    """The path of a connection's database; SQLite gives its bytes, which need not be UTF-8."""
-    factory = db.text_factory
-    db.text_factory = bytes
-    try:
-        return os.fsdecode(db.execute("PRAGMA database_list").fetchone()[2])
-    finally:
-        db.text_factory = factory
-
-
-__all__ = ["DatabaseError", "Error", "IntegrityError", "InterfaceError", "ProgrammingError", "connect", "file"]
+__all__ = ["DatabaseError", "Error", "IntegrityError", "InterfaceError", "ProgrammingError", "connect"]
 
 
 def replaced(path: str) -> None:

@@ -1,4 +1,4 @@
-"""Opens the database for writing, and stores sealed batches as rows, each call in one transaction.
+"""Opens the database for writing; transactions, runs of hooks, counters, and short questions about sessions.
 
 A deferred transaction that reads first loses to concurrent writers, so everything begins IMMEDIATE.
 """
@@ -14,16 +14,20 @@ from capture.storage import sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from sqlite3 import Connection
-
-    from capture.seal import Sealed
-    from capture.storage.rows import Written
 
 VERSION = 4
 """How many migrations capture.storage.schema has; a test holds the two together."""
 HOOK_RUNS = 5000
 _SWEEP_EVERY = 256
+WAITING = """
+FROM sessions s JOIN projects p ON p.id = s.project_id
+JOIN prompts q ON q.id = (SELECT id FROM prompts WHERE session_id = s.id AND source IN ('user', 'machine')
+  AND agent_id IS NULL ORDER BY at DESC, id DESC LIMIT 1)
+WHERE s.last_at > ? AND s.state IN ('idle', 'waiting', 'failed') AND s.origin = 'hook' AND coalesce(q.content, '') != ?
+"""
+"""Sessions that wait for the person since a time (ms): not one that nobody asked anything yet, nor one that the person
+broke off (the second value: `capture.event.STOPPED`)."""
 
 
 class Run:
@@ -97,26 +101,6 @@ def _migrate(db: Connection, timeout: float) -> None:
     migrate(db)
 
 
-def write(db: Connection, sealed: Sealed, run: Run | None = None) -> Written:
-    """Store one batch in one transaction. Raises sqlite3.Error; then nothing of it is stored."""
-    return write_many(db, (sealed,), run)
-
-
-def write_many(db: Connection, many: Iterable[Sealed], run: Run | None = None) -> Written:
-    """Store batches in one transaction: all of them or none. Raises sqlite3.Error."""
-    from capture.storage.rows import Writer  # on use: start-up stays short
-
-    with transaction(db):
-        writer = Writer(db, live=run is not None)
-        for sealed in many:
-            writer.add(sealed.batch)
-        writer.finish()
-        written = writer.written
-        if run is not None:
-            _record(db, run, "duplicate" if written.duplicates and not written.stored + written.merged else "stored")
-    return written
-
-
 class transaction:  # noqa: N801 - reads as a statement
     """All or nothing, with the write lock from the start. Usable as `with transaction(db):`."""
 
@@ -146,10 +130,11 @@ class transaction:  # noqa: N801 - reads as a statement
 def dropped(db: Connection, run: Run) -> None:
     """Record a run that had nothing to store."""
     with transaction(db):
-        _record(db, run, "dropped")
+        record(db, run, "dropped")
 
 
-def _record(db: Connection, run: Run, result: str) -> None:
+def record(db: Connection, run: Run, result: str) -> None:
+    """Enter a run, and sweep the oldest now and then; inside the caller's transaction."""
     row = db.execute(
         "INSERT INTO hook_runs (at, client, event, session_id, wall_us, cpu_us, bytes, result)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -185,3 +170,123 @@ def count(db: Connection, name: str, more: int = 1) -> None:
         "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
         (name, more),
     )
+
+
+def file(db: Connection) -> str:
+    """The path of a connection's database; SQLite gives its bytes, which need not be UTF-8."""
+    factory = db.text_factory
+    db.text_factory = bytes
+    try:
+        return os.fsdecode(db.execute("PRAGMA database_list").fetchone()[2])
+    finally:
+        db.text_factory = factory
+
+
+def known(db: Connection, session_id: str) -> bool:
+    """Whether a session is stored."""
+    return db.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is not None
+
+
+def called(db: Connection, session_id: str) -> tuple[str, ...]:
+    """What the project of a session is called in settings: by name, root and key; none where there is no session."""
+    row = db.execute(
+        "SELECT p.name, p.root, p.key FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?",
+        (session_id,),
+    ).fetchone()
+    return tuple(row or ())
+
+
+def called_by(db: Connection, project_id: int) -> tuple[str, ...]:
+    """The same of a project; none where there is no such."""
+    return tuple(db.execute("SELECT name, root, key FROM projects WHERE id = ?", (project_id,)).fetchone() or ())
+
+
+def note(db: Connection, session_id: str, at: int, tokens: int) -> None:
+    """Keep a reading: one a turn, the newest of it; one more when the window shrank within the turn."""
+    last = db.execute(
+        "SELECT at, tokens FROM context_readings WHERE session_id = ? ORDER BY at DESC LIMIT 1", (session_id,)
+    ).fetchone()
+    if last is not None and at <= last[0]:
+        return
+    if last is not None and tokens >= last[1] and not _asked_since(db, session_id, last[0], at):
+        db.execute(
+            "UPDATE context_readings SET at = ?, tokens = ? WHERE session_id = ? AND at = ?",
+            (at, tokens, session_id, last[0]),
+        )
+        return
+    db.execute("INSERT INTO context_readings VALUES (?, ?, ?)", (session_id, at, tokens))
+
+
+def _asked_since(db: Connection, session_id: str, since: int, until: int) -> bool:
+    """Whether a person said something between two times: then another turn began."""
+    return (
+        db.execute(
+            "SELECT 1 FROM prompts WHERE session_id = ? AND source = 'user' AND at > ? AND at <= ? LIMIT 1",
+            (session_id, since, until),
+        ).fetchone()
+        is not None
+    )
+
+
+def status_line(db: Connection, session_id: str) -> tuple[int, object, object, object, object] | None:
+    """When a session's status line was kept, and its model, size of the window, tokens and cost."""
+    row: tuple[int, object, object, object, object] | None = db.execute(
+        "SELECT at, model, window_size, tokens, cost_usd FROM status_lines WHERE session_id = ?", (session_id,)
+    ).fetchone()
+    return row
+
+
+def keep_status_line(db: Connection, session_id: str, at: int, values: tuple[object, object, object, object]) -> None:
+    """Keep the same."""
+    db.execute(
+        "INSERT INTO status_lines VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET"
+        " at = excluded.at, model = excluded.model, window_size = excluded.window_size,"
+        " tokens = excluded.tokens, cost_usd = excluded.cost_usd",
+        (session_id, at, *values),
+    )
+
+
+def others_waiting(db: Connection, since: int, session_id: str) -> int:
+    """How many sessions but one wait for the person since a time."""
+    from capture.event import STOPPED  # on use: start-up stays short
+
+    return int(db.execute(f"SELECT count(*) {WAITING} AND s.id != ?", (since, STOPPED, session_id)).fetchone()[0])
+
+
+def told(db: Connection, session_id: str, words: str) -> list[tuple[str, int, str]]:
+    """The reports of a call or closing without an id: their keys, and the rows they are with those rows' keys."""
+    return db.execute(
+        "SELECT dedup_key, id, dedup_key FROM observations WHERE session_id = ?1 AND dedup_key >= ?2 AND dedup_key < ?3"
+        " UNION ALL SELECT m.dedup_key, o.id, o.dedup_key FROM merged_keys m JOIN observations o"
+        " ON o.id = observation_id WHERE m.session_id = ?1 AND m.dedup_key >= ?2 AND m.dedup_key < ?3",
+        (session_id, words + ".", words + "/"),
+    ).fetchall()
+
+
+def same_as(db: Connection, session_id: str, key: str, row: int) -> None:
+    """Remember a report that is no row of its own as that of another's row."""
+    db.execute("INSERT INTO merged_keys VALUES (?, ?, ?)", (session_id, key, row))
+
+
+def spoken_between(db: Connection, session_id: str, at: int, other: int) -> bool:
+    """Whether anybody spoke to the agent between two moments."""
+    return bool(
+        db.execute(
+            "SELECT 1 FROM prompts WHERE session_id = ? AND source IN ('user', 'machine') AND at > ? AND at < ?",
+            (session_id, min(at, other), max(at, other)),
+        ).fetchone()
+    )
+
+
+def last_closings(db: Connection, session_id: str) -> list[tuple[int, int, str]]:
+    """Id, time and words of the last closings of a session that name no turn."""
+    return db.execute(
+        "SELECT id, at, content FROM prompts WHERE session_id = ? AND source = 'agent' AND kind = 'closing'"
+        " AND agent_id IS NULL AND native_id IS NULL ORDER BY at DESC LIMIT 3",  # by the index, however long it is
+        (session_id,),
+    ).fetchall()
+
+
+def reword(db: Connection, row: int, content: str, key: str) -> None:
+    """Give a prompt other words, unless they are stored already."""
+    db.execute("UPDATE OR IGNORE prompts SET content = ?, dedup_key = ? WHERE id = ?", (content, key, row))

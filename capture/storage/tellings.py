@@ -8,6 +8,7 @@ equal call finds a partner of its own.
 from __future__ import annotations
 
 from capture.keys import WRITTEN
+from capture.storage import store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,11 +22,6 @@ SESSION_WITHIN = 60_000
 """The same for the start of a session: compacting takes its time."""
 TWICE = 2_000
 """Milliseconds in which a second equal report of a hook is the same: it is registered twice."""
-_TOLD = (
-    "SELECT dedup_key, id, dedup_key FROM observations WHERE session_id = ?1 AND dedup_key >= ?2 AND dedup_key < ?3"
-    " UNION ALL SELECT m.dedup_key, o.id, o.dedup_key FROM merged_keys m JOIN observations o ON o.id = observation_id"
-    " WHERE m.session_id = ?1 AND m.dedup_key >= ?2 AND m.dedup_key < ?3"
-)
 
 
 class _Telling:
@@ -49,31 +45,20 @@ def known(db: Connection, session_id: str, seen: Observation) -> bool:
         return False
     mine = _Telling(tail, 0, "")
     start = len(words) + 1
-    rows = db.execute(_TOLD, (session_id, words + ".", words + "/")).fetchall()
-    told = [_Telling(key[start:], row, own) for key, row, own in rows]
+    told = [_Telling(key[start:], row, own) for key, row, own in store.told(db, session_id, words)]
     session = words.startswith("s:")
     again = 0 if mine.written and not session else TWICE
     for one in told:
         near = one.written == mine.written and abs(one.at - mine.at) <= again
-        if near and not (session and spoken_between(db, session_id, one.at, mine.at)):
+        if near and not (session and store.spoken_between(db, session_id, one.at, mine.at)):
             seen.dedup_key = one.key
             return True
     other = _partner(told, mine, SESSION_WITHIN if session else CALL_WITHIN)
     if other is None:
         return False
-    db.execute("INSERT INTO merged_keys VALUES (?, ?, ?)", (session_id, f"{seen.dedup_key}={other.at}", other.row))
+    store.same_as(db, session_id, f"{seen.dedup_key}={other.at}", other.row)
     seen.dedup_key = other.key
     return True
-
-
-def spoken_between(db: Connection, session_id: str, at: int, other: int) -> bool:
-    """Whether anybody spoke to the agent between two moments."""
-    return bool(
-        db.execute(
-            "SELECT 1 FROM prompts WHERE session_id = ? AND source IN ('user', 'machine') AND at > ? AND at < ?",
-            (session_id, min(at, other), max(at, other)),
-        ).fetchone()
-    )
 
 
 def same_closing(db: Connection, session_id: str, prompt: Prompt) -> bool:
@@ -81,23 +66,15 @@ def same_closing(db: Connection, session_id: str, prompt: Prompt) -> bool:
 
     A client's hook may join what its transcript keeps apart. The last text alone is what stays.
     """
-    rows = db.execute(
-        "SELECT id, at, content FROM prompts WHERE session_id = ? AND source = 'agent' AND kind = 'closing'"
-        " AND agent_id IS NULL AND native_id IS NULL ORDER BY at DESC LIMIT 3",  # by the index, however long it is
-        (session_id,),
-    ).fetchall()
     words = prompt.content.strip()
-    for row, at, content in rows:
+    for row, at, content in store.last_closings(db, session_id):
         stored = content.strip()
         if not stored.endswith(words) and not words.endswith(stored):
             continue
-        if spoken_between(db, session_id, at, prompt.at):
+        if store.spoken_between(db, session_id, at, prompt.at):
             continue
         if len(words) < len(stored):
-            db.execute(
-                "UPDATE OR IGNORE prompts SET content = ?, dedup_key = ? WHERE id = ?",
-                (prompt.content, prompt.dedup_key, row),
-            )
+            store.reword(db, row, prompt.content, prompt.dedup_key)
         return True
     return False
 

@@ -1,6 +1,6 @@
 """Reads the clients' own transcripts incrementally, into the same Events as the hooks give.
 
-cursor.py                       how far a file was read; whole new lines only
+cursor.py                       how far a file was read, whole new lines only; what is asked and mended of stored rows
 records.py                      the records of a file, one at a time
 claude.py codex.py gemini.py qwen.py copilot.py    a client's records -> Events; each has READER
 batches.py                      Events -> Batches, equal to those of the hook

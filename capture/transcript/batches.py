@@ -47,12 +47,8 @@ def status(reader: Reader, at: int, origin: str = IMPORT) -> Batch:
     if source.agent_id:
         return out
     out.session = {
-        "model": reader.model or None,
-        "client_version": source.version or None,
-        "branch": reader.branch or None,
-        "transcript_path": source.path,
-        "context_tokens": reader.tokens,
-        "context_window": reader.window if reader.tokens else None,
-        "context_at": reader.tokens_at or None,
-    }
+        "model": reader.model or None, "client_version": source.version or None, "branch": reader.branch or None,
+        "transcript_path": source.path, "context_tokens": reader.tokens,
+        "context_window": reader.window if reader.tokens else None, "context_at": reader.tokens_at or None,
+    }  # fmt: skip
     return out

@@ -259,14 +259,10 @@ class ClaudeReader(Reader):
 
 
 _HANDLERS = {
-    "user": ClaudeReader._user,
-    "assistant": ClaudeReader._assistant,
-    "attachment": ClaudeReader._attachment,
-    "system": ClaudeReader._system,
-    "summary": ClaudeReader._title,
-    "custom-title": ClaudeReader._title,
+    "user": ClaudeReader._user, "assistant": ClaudeReader._assistant, "attachment": ClaudeReader._attachment,
+    "system": ClaudeReader._system, "summary": ClaudeReader._title, "custom-title": ClaudeReader._title,
     "ai-title": ClaudeReader._title,
-}
+}  # fmt: skip
 
 
 def _outcome(event: Event, block: dict[str, object], structured: object, denial: str) -> None:

@@ -313,26 +313,17 @@ def _still_running(output: object) -> str:
 
 
 _HANDLERS = {
-    "session_meta": CodexReader._meta,
-    "turn_context": CodexReader._context,
-    "compacted": CodexReader._compacted,
-    "response_item.message": CodexReader._message,
-    "response_item.reasoning": CodexReader._reasoning,
-    "response_item.function_call": CodexReader._call,
-    "response_item.custom_tool_call": CodexReader._call,
+    "session_meta": CodexReader._meta, "turn_context": CodexReader._context, "compacted": CodexReader._compacted,
+    "response_item.message": CodexReader._message, "response_item.reasoning": CodexReader._reasoning,
+    "response_item.function_call": CodexReader._call, "response_item.custom_tool_call": CodexReader._call,
     "response_item.local_shell_call": CodexReader._local_shell,
     "response_item.function_call_output": CodexReader._output,
-    "response_item.custom_tool_call_output": CodexReader._output,
-    "event_msg.user_message": CodexReader._user_event,
-    "event_msg.item_completed": CodexReader._item,
-    "event_msg.agent_reasoning": CodexReader._reasoned,
-    "event_msg.task_started": CodexReader._started,
-    "event_msg.task_complete": CodexReader._complete,
-    "event_msg.turn_aborted": CodexReader._aborted,
-    "event_msg.token_count": CodexReader._tokens,
-    "event_msg.web_search_end": CodexReader._searched,
-    "event_msg.exec_command_end": CodexReader._exec_end,
-}
+    "response_item.custom_tool_call_output": CodexReader._output, "event_msg.user_message": CodexReader._user_event,
+    "event_msg.item_completed": CodexReader._item, "event_msg.agent_reasoning": CodexReader._reasoned,
+    "event_msg.task_started": CodexReader._started, "event_msg.task_complete": CodexReader._complete,
+    "event_msg.turn_aborted": CodexReader._aborted, "event_msg.token_count": CodexReader._tokens,
+    "event_msg.web_search_end": CodexReader._searched, "event_msg.exec_command_end": CodexReader._exec_end,
+}  # fmt: skip
 
 
 READER = CodexReader

@@ -1,4 +1,4 @@
-"""Keeps the read position of each transcript, and reads the complete lines written since.
+"""Keeps how far each transcript was read, reads its new lines, and asks and mends stored rows by it: the room's SQL.
 
 A file is known by its path and by a hash of its first bytes: one that was truncated or replaced is read anew, one that
 moved with its session keeps its place. A last line without a newline is still being written and waits.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 
+from capture.event import UNKNOWN
 from capture.files import regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from sqlite3 import Connection
+
+    from capture.event import Batch
 
 HEAD = 512
 """Bytes at the beginning of a file that tell it from another."""
@@ -132,6 +135,63 @@ def save(db: Connection, cursor: Cursor, now: int) -> None:
         " head = excluded.head, state = excluded.state, updated_at = excluded.updated_at",
         (cursor.path, cursor.session_id, cursor.offset, cursor.head, cursor.state or None, now),
     )
+
+
+def read_lately(db: Connection, most: int) -> list[tuple[str, str, str]]:
+    """Client, path and session of the files that hooks read last."""
+    return db.execute(
+        "SELECT s.client, substr(c.path, ?), s.id FROM transcript_cursors c JOIN sessions s ON s.id = c.session_id"
+        " WHERE c.path LIKE ? ORDER BY c.updated_at DESC LIMIT ?",
+        (len(LIVE) + 1, LIVE + "%", most),
+    ).fetchall()
+
+
+def started(db: Connection, session_id: str) -> int:
+    """When a session's first event was; 0 where it is not known."""
+    row = db.execute("SELECT started_at FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    return row[0] if row else 0
+
+
+def whose(db: Connection, session_id: str) -> tuple[str, str, int, int | None] | None:
+    """A session's client, folder, the end of its work and its first prompt's time; None where it is not known."""
+    row: tuple[str, str, int, int | None] | None = db.execute(
+        "SELECT client, cwd, min(last_at, coalesce(ended_at, last_at)), (SELECT min(at) FROM prompts"
+        " WHERE session_id = sessions.id AND source = 'user') FROM sessions WHERE id = ?",
+        (session_id,),
+    ).fetchone()
+    return row
+
+
+def mend_order(db: Connection, session_id: str, called: list[str]) -> None:
+    """Give the calls of a transcript the order in which they were made: hooks of parallel calls arrive as they like.
+
+    A call's key is its id, and keys are indexed within a session.
+    """
+    marks = ", ".join("?" * len(called))
+    rows = db.execute(
+        f"SELECT tool_use_id, id, seq, at FROM observations WHERE session_id = ? AND dedup_key IN ({marks})"  # noqa: S608 - marks only
+        " ORDER BY seq",
+        (session_id, *called),
+    ).fetchall()
+    place = {tool_use_id: number for number, tool_use_id in enumerate(called)}
+    places = [(seq, at) for _, _, seq, at in rows]
+    times = sorted(at for _, at in places)
+    for number, row in enumerate(sorted(rows, key=lambda row: place[row[0]])):
+        seq, at = places[number][0], times[number]
+        if (seq, at) != row[2:]:
+            db.execute("UPDATE observations SET seq = ?, at = ? WHERE id = ?", (seq, at, row[1]))
+
+
+def mend_outcomes(db: Connection, batch: Batch) -> None:
+    """A call that a hook stored without knowing how it ended takes the transcript's word for it."""
+    for o in batch.observations:
+        if o.outcome != UNKNOWN:
+            db.execute(
+                "UPDATE observations SET outcome = ?, exit_code = coalesce(exit_code, ?),"
+                " duration_ms = coalesce(duration_ms, ?) WHERE session_id = ?"
+                " AND dedup_key = ? AND outcome = 'unknown'",
+                (o.outcome, o.exit_code, o.duration_ms, batch.session_id, o.dedup_key),
+            )
 
 
 def lines(path: str, offset: int = 0, *, tail: bool = False, max_line: int = MAX_LINE) -> Iterator[tuple[int, bytes]]:

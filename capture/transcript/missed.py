@@ -1,7 +1,7 @@
-"""Stores at the end of a turn what a transcript has and hooks missed, and corrects order and outcomes (SQL).
+"""Stores at the end of a turn what a transcript has and hooks missed, and corrects order and outcomes.
 
 A hook reads only what was written since nmem saw the session, from where it or an import stopped, a slice at a time.
-What it has no time for is left to settling (`rest`), which reads on from the same place.
+What it has no time for is left to settling (`catch_up_rest`), which reads on from the same place.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from time import monotonic, time_ns
 
-from capture.event import TOOL_ERROR, TOOL_RESULT, UNKNOWN
+from capture.event import TOOL_ERROR, TOOL_RESULT
 from capture.jsonio import dumps, loads
 from capture.transcript import READABLE
-from capture.transcript.cursor import LIVE, Cursor, fingerprint, load, read_to, save
+from capture.transcript import cursor as places
+from capture.transcript.cursor import Cursor, fingerprint
 from capture.transcript.reading import Reader, Source
 
 TYPE_CHECKING = False
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from sqlite3 import Connection
 
-    from capture.event import Batch, Event
+    from capture.event import Event
     from capture.seal import Sealed
 
 _SLICE = 64 << 10
@@ -45,8 +46,7 @@ def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: f
     stat. Raises sqlite3.Error or OSError.
     """
     until = monotonic() + seconds
-    row = db.execute("SELECT started_at FROM sessions WHERE id = ?", (session_id,)).fetchone()
-    floor = row[0] - _EARLIER if row else 0
+    floor = places.started(db, session_id) - _EARLIER
     if client not in READABLE:
         return False
     files = [path]
@@ -59,21 +59,11 @@ def catch_up_rest(db: Connection) -> None:
     """What hooks had no time for or pass over, in the background. Raises sqlite3.Error or OSError."""
     from capture.transcript import titles  # on use: start-up stays short
 
-    files = _rest(db)
+    inner = os.sep + "subagents" + os.sep
+    files = [each for each in places.read_lately(db, _RECENT) if inner not in each[1]]
     for client, path, session_id in files:
         catch_up(db, client, path, session_id, float("inf"))
     titles.keep(db, [(path, session_id) for client, path, session_id in files if client == "claude"])
-
-
-def _rest(db: Connection) -> list[tuple[str, str, str]]:
-    """Client, path and session of the files that hooks read last."""
-    found = db.execute(
-        "SELECT s.client, substr(c.path, ?), s.id FROM transcript_cursors c JOIN sessions s ON s.id = c.session_id"
-        " WHERE c.path LIKE ? ORDER BY c.updated_at DESC LIMIT ?",
-        (len(LIVE) + 1, LIVE + "%", _RECENT),
-    ).fetchall()
-    inner = os.sep + "subagents" + os.sep
-    return [each for each in found if inner not in each[1]]
 
 
 def _subagents(folder: str) -> list[str]:
@@ -87,7 +77,7 @@ def _subagents(folder: str) -> list[str]:
 
 
 def _file(db: Connection, source: Source, floor: int, until: float) -> bool:
-    row = read_to(db, source.path)
+    row = places.read_to(db, source.path)
     try:
         found = os.stat(source.path)
     except OSError:
@@ -97,7 +87,7 @@ def _file(db: Connection, source: Source, floor: int, until: float) -> bool:
         return False  # what is no regular file may never end
     if row and row[0] == size:
         return False
-    cursor = load(db, source.path, source.session_id, live=True)
+    cursor = places.load(db, source.path, source.session_id, live=True)
     return _read(db, source, cursor, floor, until)
 
 
@@ -146,21 +136,21 @@ def _keep(db: Connection, reader: Reader, cursor: Cursor, events: list[Event], e
 
 def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], others: list[Event]) -> None:
     """Both kinds in one transaction each: what is stored of the calls was lost by a hook, and is counted."""
-    from capture.storage.store import count, write_many  # on use: start-up stays short
+    from capture.storage import rows, store  # on use: start-up stays short
 
     now = time_ns() // 1_000_000
-    recovered = write_many(db, _sealed(db, reader, calls)).stored if calls else 0
+    recovered = rows.write_many(db, _sealed(db, reader, calls)).stored if calls else 0
 
     def rest() -> Iterator[Sealed]:
         yield from _sealed(db, reader, others)
         if len(reader.called) > 1:
-            mend_order(db, reader.source.session_id, reader.called[-_ORDERED:])
+            places.mend_order(db, reader.source.session_id, reader.called[-_ORDERED:])
         yield _status(reader, now)
-        save(db, cursor, now)
+        places.save(db, cursor, now)
         if recovered:
-            count(db, "recovered", recovered)
+            store.count(db, "recovered", recovered)
 
-    write_many(db, rest())
+    rows.write_many(db, rest())
 
 
 def _status(reader: Reader, now: int) -> Sealed:
@@ -185,36 +175,4 @@ def _sealed(db: Connection, reader: Reader, events: list[Event]) -> Iterator[Sea
             continue
         sealed = seal(made)
         yield sealed
-        mend_outcomes(db, sealed.batch)
-
-
-def mend_order(db: Connection, session_id: str, called: list[str]) -> None:
-    """Give the calls of a transcript the order in which they were made: hooks of parallel calls arrive as they like.
-
-    A call's key is its id, and keys are indexed within a session.
-    """
-    marks = ", ".join("?" * len(called))
-    rows = db.execute(
-        f"SELECT tool_use_id, id, seq, at FROM observations WHERE session_id = ? AND dedup_key IN ({marks})"  # noqa: S608 - marks only
-        " ORDER BY seq",
-        (session_id, *called),
-    ).fetchall()
-    place = {tool_use_id: number for number, tool_use_id in enumerate(called)}
-    places = [(seq, at) for _, _, seq, at in rows]
-    times = sorted(at for _, at in places)
-    for number, row in enumerate(sorted(rows, key=lambda row: place[row[0]])):
-        seq, at = places[number][0], times[number]
-        if (seq, at) != row[2:]:
-            db.execute("UPDATE observations SET seq = ?, at = ? WHERE id = ?", (seq, at, row[1]))
-
-
-def mend_outcomes(db: Connection, batch: Batch) -> None:
-    """A call that a hook stored without knowing how it ended takes the transcript's word for it."""
-    for o in batch.observations:
-        if o.outcome != UNKNOWN:
-            db.execute(
-                "UPDATE observations SET outcome = ?, exit_code = coalesce(exit_code, ?),"
-                " duration_ms = coalesce(duration_ms, ?) WHERE session_id = ?"
-                " AND dedup_key = ? AND outcome = 'unknown'",
-                (o.outcome, o.exit_code, o.duration_ms, batch.session_id, o.dedup_key),
-            )
+        places.mend_outcomes(db, sealed.batch)

@@ -206,16 +206,9 @@ _MILLION = 1_000_000
 _OLD = 200_000
 
 _WINDOWS = (
-    ("[1m]", _MILLION),
-    ("claude-opus-5", _MILLION),
-    ("claude-sonnet-5", _MILLION),
-    ("claude-opus-4", _OLD),
-    ("claude-sonnet-4", _OLD),
-    ("claude-haiku-4", _OLD),
-    ("claude-3", _OLD),
-    ("gemini", 1_048_576),
-    ("gpt-5", 258_400),
-)
+    ("[1m]", _MILLION), ("claude-opus-5", _MILLION), ("claude-sonnet-5", _MILLION), ("claude-opus-4", _OLD),
+    ("claude-sonnet-4", _OLD), ("claude-haiku-4", _OLD), ("claude-3", _OLD), ("gemini", 1_048_576), ("gpt-5", 258_400),
+)  # fmt: skip
 
 
 def window(model: str, tokens: int | None = None) -> int | None:

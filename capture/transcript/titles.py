@@ -52,7 +52,7 @@ def keep(db: Connection, files: Iterable[tuple[str, str]]) -> tuple[set[str], in
     The sessions that have them, and how many titles name no known session. The messages are looked for in the same
     folders. Raises sqlite3.Error; a file that cannot be read is passed over.
     """
-    from capture.storage.store import write_many  # on use: start-up stays short
+    from capture.storage.rows import write_many  # on use: start-up stays short
     from capture.transcript.cursor import save
 
     found: list[tuple[str, str, str]] = []
@@ -175,13 +175,10 @@ def _saying(db: Connection, title: str, owners: list[_Leaf]) -> Sealed | None:
     """The title as said at the end of the work that it names, by the first owner that is a known session."""
     from capture import keys  # on use: start-up stays short
     from capture.seal import identity, seal
+    from capture.transcript.cursor import whose
 
     for owner in owners:
-        row = db.execute(
-            "SELECT client, cwd, min(last_at, coalesce(ended_at, last_at)), (SELECT min(at) FROM prompts"
-            " WHERE session_id = sessions.id AND source = 'user') FROM sessions WHERE id = ?",
-            (identity(owner.session_id),),
-        ).fetchone()
+        row = whose(db, identity(owner.session_id))
         if row is None:
             continue
         at = min(owner.at, row[2]) if owner.at else row[3] or row[2]

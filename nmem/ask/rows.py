@@ -20,7 +20,7 @@ from nmem.recall import resolve
 from nmem.retrieval import engine
 from nmem.search import decisions, kinds
 from nmem.search.search import search
-from nmem.store.project import with_folders
+from nmem.store.store import with_folders
 from nmem.text import texts
 
 DECISION, PROMPT, CLOSING, STORY, LEARNING = "decision", "prompt", "closing", "story", "learning"

@@ -12,7 +12,8 @@ from sqlite3 import Connection
 
 from capture import paths
 from capture.event import STOPPED
-from capture.statusline import LATELY, WAITING
+from capture.statusline import LATELY
+from capture.storage.store import WAITING
 from nmem.text import printable
 
 _DAY_S = 86_400

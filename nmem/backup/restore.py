@@ -210,14 +210,15 @@ def _poured(live: sqlite3.Connection, db_path: str, work: Path, progress: copyin
 
 def _gone(live: sqlite3.Connection, work: Path) -> None:
     """What was taken back from a team, by anybody, is in no database that a backup makes."""
-    from nmem.store import taken_back  # on use: start-up stays short
+    from nmem.store import store as known  # on use: start-up stays short
 
     with closing(store.connect(str(work))) as db:
         db.execute("PRAGMA secure_delete = ON")
-        with contextlib.suppress(sqlite3.DatabaseError):  # there is none yet, or it is damaged: it says nothing
-            taken_back.carry(db, live)
+        # there is none yet, or it is damaged: it says nothing
+        with contextlib.suppress(sqlite3.DatabaseError), store.transaction(db):
+            known.carry(db, live)
         with store.transaction(db):
-            taken_back.clear_returned(db)
+            known.clear_returned(db)
 
 
 def _keep(

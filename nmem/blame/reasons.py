@@ -25,7 +25,7 @@ from nmem.decisions import read as decided
 from nmem.errors import NmemError
 from nmem.read import episodes, file_history
 from nmem.read.file_history import marked
-from nmem.store.project import of_folder
+from nmem.store.store import of_folder
 from nmem.text import printable
 
 _QUOTE, _LINES = 400, 6

@@ -17,7 +17,8 @@ from nmem.context.choosing import project_of
 from nmem.llm import Cancel, Failure
 from nmem.llm.connect import Connected, connect
 from nmem.recall import kept
-from nmem.store.project import here, with_folders
+from nmem.store.project import here
+from nmem.store.store import with_folders
 from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:

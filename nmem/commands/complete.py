@@ -148,9 +148,9 @@ def _recorded(kind: str, _context: click.Context, _param: click.Parameter, incom
 
 
 def _of(kind: str, db: Connection) -> list[tuple[str, str]]:
-    from nmem.store import project  # on use: few words are of the database
+    from nmem.store import project, store  # on use: few words are of the database
 
-    return [(name, "") for name in project.worked_on(db)] if kind == PROJECT else project.newest_sessions(db)
+    return [(name, "") for name in project.worked_on(db)] if kind == PROJECT else store.newest_sessions(db)
 
 
 @click.command("completion")

@@ -14,7 +14,7 @@ import click
 
 from capture import paths
 from capture.redaction import WITHHELD, find, settings
-from capture.storage.sessions import called_by
+from capture.storage.store import called_by
 from capture.text import clean
 from nmem.audit import review
 from nmem.commands import terminal

@@ -23,7 +23,7 @@ from nmem.database import exists, worded
 from nmem.errors import NmemError
 from nmem.llm import Cancel
 from nmem.settle import BATCH, SECONDS, Report, Step, running, settle
-from nmem.team.start import start
+from nmem.team.config import start
 from nmem.text import to_json
 
 _LOOK = 0.1

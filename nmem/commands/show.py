@@ -19,7 +19,7 @@ from nmem.errors import NmemError
 from nmem.read import file_history, listing, views
 from nmem.read.listing import observation, prompt
 from nmem.read.stories import story
-from nmem.store.project import of_folder
+from nmem.store.store import of_folder
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
 
         blame.changed(kind, number, as_json=as_json, whole=whole)
         return
+    limit = 1000 if whole else 20
     if kind == "learning":
         from nmem.commands import learn  # on use: start-up stays short
 
@@ -85,14 +86,12 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
     if kind == "thread":
         from nmem.commands import threads  # on use: start-up stays short
 
-        ctx.invoke(threads.show, thread=int(number), as_json=as_json, limit=1000 if whole else 20)
+        ctx.invoke(threads.show, thread=int(number), as_json=as_json, limit=limit)
         return
     if kind == "theme":
         from nmem.commands import themes  # on use: start-up stays short
 
-        ctx.invoke(
-            themes.command, theme=int(number), project="", since=None, limit=1000 if whole else 20, as_json=as_json
-        )
+        ctx.invoke(themes.command, theme=int(number), project="", since=None, limit=limit, as_json=as_json)
         return
     if kind == "decision":
         from nmem.commands import decisions  # on use: start-up stays short

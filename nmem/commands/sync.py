@@ -15,8 +15,9 @@ from capture.redaction import outward
 from nmem.commands import sync_members, terminal
 from nmem.errors import NmemError
 from nmem.store import project as known
-from nmem.team import config, local, schema, server, sync
+from nmem.team import config, local, server, sync, wire
 from nmem.team.config import Membership
+from nmem.teammates.live import state
 from nmem.teammates.members import FAILING, NO_TEAM, PAUSED
 from nmem.text import json_object, printable, to_json
 
@@ -53,7 +54,7 @@ def init(url: str, team: str, member: str, named: tuple[str, ...], admin: bool, 
 
     With --admin the login must be allowed to create roles and schemas; then the server is set up and no more.
     """
-    schema.team(team)
+    wire.team(team)
     address = config.address(sys.stdin.readline().strip() if url == "-" else url)
     if admin:
         _set_up(Membership(team, "admin", address, ""), admit)
@@ -62,18 +63,16 @@ def init(url: str, team: str, member: str, named: tuple[str, ...], admin: bool, 
         raise click.UsageError("--admit goes with --admin")
     if not member:
         raise click.UsageError("--as MEMBER is needed: your name in the team")
-    _join(Membership(team, schema.member(member), address, ""), named)
+    _join(Membership(team, wire.member(member), address, ""), named)
 
 
 def _set_up(there: Membership, admit: tuple[str, ...]) -> None:
-    server.driver()
-    from nmem.team import admin  # on use: only who sets a server up
-
+    wire.driver()
     admitted = dict(each.partition("=")[::2] for each in admit)
     if not all(admitted.values()):
         raise click.UsageError("--admit takes LOGIN=MEMBER")
     _warn(there)
-    done = admin.prepare(there.server, there.team, admitted)
+    done = server.prepare(there.server, there.team, admitted)
     click.echo("\n".join(map(printable, done)) or "the server is set up already")
     click.echo(f"members join with `nmem sync init URL --team {there.team} --as MEMBER`", err=True)
 
@@ -86,7 +85,7 @@ def _join(us: Membership, named: tuple[str, ...]) -> None:
             who = server.Server(remote, us.team).me()
         if who != us.member:
             raise NmemError(f"the server knows this login as {printable(who)}: say --as {printable(who)}")
-        device = local.state(db, "device") or config.machine()
+        device = state(db, "device") or config.machine()
         before = None
         with suppress(NmemError):  # a damaged file is written anew
             before = config.load()
@@ -174,8 +173,8 @@ def status(as_json: bool) -> None:
     with terminal.reading("facts of a team") as db:
         found = local.counted(db, us.team)
         shared = local.projects(db, us.team)
-        failing, last = (json_object(local.state(db, key)) for key in (FAILING, sync.LAST))
-        paused = local.state(db, PAUSED)
+        failing, last = (json_object(state(db, key)) for key in (FAILING, sync.LAST))
+        paused = state(db, PAUSED)
     if as_json:
         click.echo(to_json({
             "team": us.team, "member": us.member, "server": us.place, "warning": us.warning, "paused": bool(paused),

@@ -14,7 +14,7 @@ from sqlite3 import Connection
 from capture.storage.store import transaction
 from nmem.context.items import ASK, BESIDE
 from nmem.store import trace
-from nmem.store.schema.context import CANDIDATES
+from nmem.store.schema.found import CANDIDATES
 
 # the past of a project
 

@@ -131,7 +131,7 @@ def _outward(db: Connection, one: Injection) -> None:
     """The text, once it is finished, by the person's own rules: what it tells may be older than they."""
     if not one.text or config_table.stamp() is None:
         return  # without a config file nobody has rules, and a call's hook need not load what redacts
-    from capture.storage.sessions import called
+    from capture.storage.store import called
     from nmem.context.compose import outward  # on use: start-up stays short
 
     one.text = outward(one.text, called(db, one.session_id), clients.most(one.client))
@@ -236,7 +236,7 @@ def _refold(db: Connection, silent: str) -> None:
     from nmem.context.decide import WAITS  # on use: start-up stays short
 
     if silent == WAITS:
-        from capture.storage.sqlite import file  # on use: start-up stays short
+        from capture.storage.store import file  # on use: start-up stays short
         from nmem.settle_start import start
 
         start(file(db))

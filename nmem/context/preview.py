@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from capture import clients
-from capture.storage.sessions import called_by
+from capture.storage.store import called_by
 from nmem import database
 from nmem.context import ask, decide, keep, pinned, present, review_store, store, work
 from nmem.context.candidates import gathered

@@ -20,7 +20,7 @@ from capture.storage.schema import statements
 from nmem import database
 from nmem.context.store import PINS
 from nmem.store import registry
-from nmem.store.schema.context import CANDIDATES
+from nmem.store.schema.found import CANDIDATES
 
 # pins and choices
 

@@ -1,6 +1,6 @@
 """Quotes the decisions made in related episodes, and names the episodes whose decisions replaced others.
 
-On the hook's path. The tables hold places in prompts, no words (nmem.store.schema.context): a place that is no longer
+On the hook's path. The tables hold places in prompts, no words (nmem.store.schema.found): a place that is no longer
 believed says nothing.
 """
 

@@ -21,6 +21,7 @@ from capture.clients import claude
 from capture.hook import sealed_event
 from capture.install import registered
 from capture.storage import store
+from capture.storage.rows import write
 from capture.transcript.missed import catch_up
 from nmem import live
 from nmem.dispatch import queue
@@ -129,7 +130,7 @@ class Player:
             sealed = sealed_event(event)
             if event is not None and sealed is not None:
                 sealed.batch.origin = "demo"
-                store.write(db, sealed)
+                write(db, sealed)
                 if event.kind in ("prompt", "turn_end"):  # the rest is settled below, in this process
                     live.after(db, event, self._db_path)
         finally:
@@ -230,7 +231,7 @@ def record(path: str, at: int, stopped: Callable[[], bool] = lambda: False) -> N
                 if event is None or sealed is None:
                     continue
                 sealed.batch.origin = "demo"
-                store.write(db, sealed)
+                write(db, sealed)
                 if event.kind in ("prompt", "turn_end"):
                     live.after(db, event, path)
     finally:

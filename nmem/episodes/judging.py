@@ -11,8 +11,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from capture.redaction.settings import Within
-from capture.storage.sessions import called
-from capture.storage.store import transaction
+from capture.storage.store import called, transaction
 from nmem.episodes import detect, features, material, narrations, units
 from nmem.episodes.boundary import Decision, Detector, four_way
 from nmem.episodes.storytelling import ABOUT_THE_PLACE, Teller

@@ -16,8 +16,7 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from capture.redaction import redact, settings
-from capture.storage.sessions import called
-from capture.storage.store import transaction
+from capture.storage.store import called, transaction
 from capture.text import clean
 from nmem.database import garbled
 from nmem.episodes import material, narrate, narrations, reading

@@ -274,14 +274,11 @@ def _around(texts: Sequence[str], roles: Sequence[str], at: int) -> ft.Features:
     """What the gap before an utterance looks like from both sides."""
     after = texts[at + 1] if at + 1 < len(texts) else ""
     return {
-        "d_user": float(roles[at] == "user"),
-        "d_prev_asks": _asks(texts[at - 1]),
-        "d_asks": _asks(texts[at]),
+        "d_user": float(roles[at] == "user"), "d_prev_asks": _asks(texts[at - 1]), "d_asks": _asks(texts[at]),
         "d_near_last": _near(texts[at], texts[at - 1]),
-        "d_near_before": _near(texts[at], texts[at - 2]) if at > 1 else 0.0,
-        "d_next_near": _near(after, texts[at - 1]),
+        "d_near_before": _near(texts[at], texts[at - 2]) if at > 1 else 0.0, "d_next_near": _near(after, texts[at - 1]),
         "d_sides": _cosine(_counts(texts[max(0, at - _SIDE) : at]), _counts(texts[at : at + _SIDE])),
-    }
+    }  # fmt: skip
 
 
 def rows(utterances: Sequence[Utterance], common: frozenset[str]) -> list[ft.Features]:

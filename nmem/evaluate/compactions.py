@@ -1,4 +1,4 @@
-"""Evaluates what compactions lose and what of it is given back: replayed without the future (SQL).
+"""Evaluates what compactions lose and what of it is given back: replayed without the future.
 
 Each compaction of the database is a moment. The memory is veiled as it stood then (nmem.context.review_store) and
 asked what the session is told right after it; then at each prompt, edit and command up to the next compaction. What a
@@ -20,6 +20,7 @@ from nmem.context.items import Item
 from nmem.context.present import Present
 from nmem.episodes import open_ends
 from nmem.errors import NmemError
+from nmem.evaluate import store
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -45,7 +46,7 @@ def evaluate(path: str, project: str = "", progress: Callable[[int], None] = lam
     bare: Counter[str] = Counter()
     tokens: list[tuple[int, int]] = []
     with review_store.as_of(path) as db:
-        sessions = _sessions(db, project)
+        sessions = store.compacted(db, project)
         found = [(one, each, session_store.spoken(db, one)) for one in sessions for each in dropped.folds(db, one)]
         if not found:
             raise NmemError("no compaction is recorded: nothing can be replayed")
@@ -74,17 +75,6 @@ def evaluate(path: str, project: str = "", progress: Callable[[int], None] = lam
     }  # fmt: skip
 
 
-def _sessions(db: Connection, project: str) -> list[str]:
-    """Sessions that were compacted."""
-    found = db.execute(
-        "SELECT DISTINCT o.session_id FROM observations o JOIN sessions s ON s.id = o.session_id"
-        " JOIN projects p ON p.id = s.project_id WHERE o.obs_type = 'session_compact' AND o.agent_id IS NULL"
-        " AND ?1 IN ('', p.key, p.name, p.root) ORDER BY s.last_at, o.session_id",
-        (project,),
-    )
-    return [str(row[0]) for row in found.fetchall()]
-
-
 def _packets(db: Connection, session_id: str, one: Fold) -> tuple[list[Item], list[Item]]:
     """What is told right after a compaction: without a look at its summary, and with one."""
     budget = int(config.DEFAULTS["recovery_tokens"])
@@ -104,15 +94,7 @@ def _first(items: Iterable[Item], at: int, way: str) -> Told:
 def _replayed(db: Connection, session_id: str, one: Fold, packet: list[Item]) -> Told:
     """All that is told up to the next compaction."""
     told = _first(packet, one.at, PACKET)
-    prompts = db.execute(
-        "SELECT at, 'prompt', '', content FROM prompts WHERE session_id = ? AND source = 'user' AND agent_id IS NULL"
-        " AND at > ? AND at < ?", (session_id, one.at, one.until),
-    ).fetchall()  # fmt: skip
-    calls = db.execute(
-        "SELECT at, obs_type, coalesce(file_path, ''), content FROM observations WHERE session_id = ? AND at > ?"
-        " AND at < ? AND agent_id IS NULL", (session_id, one.at, one.until),
-    ).fetchall()  # fmt: skip
-    for at, kind, path, text in sorted([*prompts, *calls]):
+    for at, kind, path, text in store.said_and_done(db, session_id, one.at, one.until):
         review_store.move(db, at)
         if kind == "prompt":
             new, way = _asked(db, session_id, at, text, told), PROMPT

@@ -1,4 +1,4 @@
-"""Evaluates context: does it name a file that the session edits later? Replayed without the future (SQL).
+"""Evaluates context: does it name a file that the session edits later? Replayed without the future.
 
 Each session with an edit that is not its project's first is a moment: its first prompt. The database is veiled as it
 stood then (nmem.context.review_store), folded anew, and asked what the session would have been told, at its start
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from nmem.context import candidate_store, decide, episodes, keep, review_store, selection_store
+from capture.storage.store import called_by
+from nmem.context import candidate_store, decide, episodes, review_store, selection_store
 from nmem.context.candidates import PROMPT_TOKENS, START_TOKENS, select
 from nmem.context.compose import compose, packed
 from nmem.context.decide import Decision
@@ -23,6 +24,8 @@ from nmem.context.places import Places
 from nmem.context.present import Present
 from nmem.context.rank import NAMES
 from nmem.errors import NmemError
+from nmem.evaluate import store
+from nmem.evaluate.store import Moment, as_it_was
 from nmem.names import told
 from nmem.retrieval.terms import base, mentions
 from nmem.text import printable
@@ -34,20 +37,7 @@ BASELINE = "newest five sessions"
 NEWEST = 5
 TOLD = 3
 """Episodes that the baseline tells where there is a budget: as many as a context may."""
-_EDITS = "obs_type IN ('file_edit', 'file_write')"
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A session as it asks its first question."""
-
-    project_id: int
-    project: str
-    session_id: str
-    at: int
-    prompt: str
-    gold: frozenset[str]
-    """What it edits from then on."""
+_EDITS = ("file_edit", "file_write")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +87,9 @@ def moments(db: Connection, project: str = "") -> list[Moment]:
     return [
         moment
         for number, title in candidate_store.project_ids(db)
-        if not project or project in _called(db, number, title)
+        if not project or project in called_by(db, number)
         for moment in _of_project(db, number, title)
     ]
-
-
-def _called(db: Connection, number: int, title: str) -> tuple[str, ...]:
-    """The names that a person may give a project by."""
-    return (title, *db.execute("SELECT key, root FROM projects WHERE id = ?", (number,)).fetchone())
 
 
 def _of_project(db: Connection, number: int, title: str) -> Iterator[Moment]:
@@ -112,19 +97,11 @@ def _of_project(db: Connection, number: int, title: str) -> Iterator[Moment]:
     edits: dict[str, list[tuple[int, str]]] = {}
     sessions = candidate_store.session_ids(db, number)
     for each in sessions:
-        rows = db.execute(
-            f"SELECT at, file_path, {_EDITS} FROM observations WHERE session_id = ? AND file_path IS NOT NULL"  # noqa: S608
-            " ORDER BY at, id",
-            (each,),
-        ).fetchall()
-        places.learn(row[1] for row in rows)
-        edits[each] = [(at, path) for at, path, is_edit in rows if is_edit]
+        rows = store.calls_on_files(db, each)
+        places.learn(row[2] for row in rows)
+        edits[each] = [(at, path) for at, kind, path in rows if kind in _EDITS]
     for each in sessions[1:]:
-        asked = db.execute(
-            "SELECT at, content FROM prompts WHERE session_id = ? AND source = 'user' AND agent_id IS NULL"
-            " ORDER BY at, id LIMIT 1",
-            (each,),
-        ).fetchone()
+        asked = store.first_prompt(db, each)
         if asked:
             gold = {found for at, path in edits[each] if at >= asked[0] and (found := places.name_of(path))}
             if gold:
@@ -153,12 +130,6 @@ def replayed(path: str, asked: Sequence[Moment], budget: int | None = None) -> I
                 )  # fmt: skip
 
 
-def as_it_was(db: Connection, moment: Moment) -> list[Past]:
-    """Bring a veiled database to a moment and make its candidates; the project's sessions as they were."""
-    review_store.move(db, moment.at)
-    return keep.refold_past(db, moment.project_id, moment.project, moment.at, moment.session_id)
-
-
 def told_at(db: Connection, moment: Moment) -> tuple[Decision, Decision]:
     """What a session is told when it starts, if anything says what it goes on with, and when it asks."""
     begins = present_of(moment, "")
@@ -183,7 +154,7 @@ def present_of(moment: Moment, prompt: str) -> Present:
 
 def _newest(db: Connection, moment: Moment, pasts: Sequence[Past]) -> list[str]:
     """What the newest sessions touched, newest session first."""
-    places = Places(moment.project, roots=selection_store.roots(db, moment.project_id))
+    places = Places(moment.project, roots=store.roots(db, moment.project_id))
     out: dict[str, None] = {}
     sessions = 0
     for past in reversed(pasts):
@@ -198,15 +169,9 @@ def _newest(db: Connection, moment: Moment, pasts: Sequence[Past]) -> list[str]:
 
 def _told_newest(db: Connection, present: Present, names: Sequence[str], budget: int) -> list[Item]:
     """The same shape, newest first: the newest episodes, told as ours are, and the names."""
-    rows = db.execute(
-        "SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE s.project_id = ? AND s.id != ?"
-        " ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
-        (present.project_id, present.session_id, TOLD),
-    ).fetchall()
+    newest = store.newest_units(db, present.project_id, present.session_id, TOLD)
     items = [Item(f"file/{path}", FILE, told(path), files=(path,), score=0.5) for path in names[:NAMES]]
-    items += [
-        episodes.tell(row, present.at, 0.5, "newest") for row in selection_store.units(db, [row[0] for row in rows])
-    ]
+    items += [episodes.tell(row, present.at, 0.5, "newest") for row in selection_store.units(db, newest)]
     return packed(items, budget)
 
 
@@ -221,12 +186,7 @@ def _cost(names: Sequence[str]) -> int:
 def _names(db: Connection, moment: Moment) -> bool:
     """Whether the prompt names a file that the project had."""
     said = {base(each) for each in mentions(moment.prompt)}
-    return any(
-        db.execute(
-            "SELECT 1 FROM context_names WHERE project_id = ? AND word = ?", (moment.project_id, "=" + each)
-        ).fetchone()
-        for each in said
-    )
+    return any(store.knows_file(db, moment.project_id, each) for each in said)
 
 
 def _projects(found: Sequence[Outcome]) -> list[str]:

@@ -103,9 +103,8 @@ def figures(pairs: Sequence[tuple[str, float, bool]], words: tuple[str, str]) ->
         "macro_f1": round((_f1(kept, side=True) + _f1(kept, side=False)) / 2, 4),
         "accuracy": round(sum(gold == found for gold, found, _ in kept) / n, 4) if n else 0.0,
         "coverage": round(len(answers) / n, 4) if n else 0.0,
-        "accuracy_answered": round(sum(answers) / len(answers), 4) if answers else 0.0,
-        "n": n,
-    }
+        "accuracy_answered": round(sum(answers) / len(answers), 4) if answers else 0.0, "n": n,
+    }  # fmt: skip
 
 
 def _f1(kept: Sequence[tuple[bool, bool, bool]], *, side: bool) -> float:

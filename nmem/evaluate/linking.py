@@ -105,12 +105,10 @@ def figures(gold: Sequence[bool], verdicts: Sequence[bool]) -> dict[str, Any]:
     precision, recall = hits / linked if linked else 0.0, hits / true if true else 0.0
     both = precision + recall
     return {
-        "precision": round(precision, 4),
-        "recall": round(recall, 4),
+        "precision": round(precision, 4), "recall": round(recall, 4),
         "f1": round(2 * precision * recall / both, 4) if both else 0.0,
-        "accuracy": round((n - linked - true + 2 * hits) / n, 4) if n else 0.0,
-        "n": n,
-    }
+        "accuracy": round((n - linked - true + 2 * hits) / n, 4) if n else 0.0, "n": n,
+    }  # fmt: skip
 
 
 def trained(examples: Sequence[Example], centre: Sequence[float], spread: Sequence[float]) -> Formula:

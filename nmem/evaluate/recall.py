@@ -138,11 +138,9 @@ def _figures(asked: Sequence[_Asked], nonsense: float | None) -> dict[str, objec
         "hit_at_5": _share(sum(each.place < 5 for each in asked), count),
         "mrr": _share(sum(1 / (each.place + 1) for each in asked if each.place < _DEEP), count),
         "answered": _share(len(told), count),
-        "precision_answered": _share(sum(each.place == 0 for each in told), len(told)),
-        "nonsense_answered": nonsense,
-        "ms_per_query": round(sum(each.ms for each in asked) / count, 3),
-        "n": count,
-    }
+        "precision_answered": _share(sum(each.place == 0 for each in told), len(told)), "nonsense_answered": nonsense,
+        "ms_per_query": round(sum(each.ms for each in asked) / count, 3), "n": count,
+    }  # fmt: skip
 
 
 def _offered(index: Index, wanted: Sequence[Query], nonsense: Sequence[str]) -> dict[str, object]:

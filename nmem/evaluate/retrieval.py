@@ -22,6 +22,7 @@ from nmem.context import preview
 from nmem.context.candidates import PROMPT_TOKENS
 from nmem.context.preview import Asked
 from nmem.errors import NmemError
+from nmem.evaluate import store
 from nmem.search.search import MOST, search
 from nmem.text import printable
 
@@ -84,10 +85,8 @@ def evaluate(
     """The figures of search, of what is told, and of the baseline; `by` project. Raises NmemError."""
     with closing(database.reader(path)) as db:
         db.row_factory = None
-        names = {
-            row[0]: Path(str(row[1] or row[0])).name for row in db.execute("SELECT id, transcript_path FROM sessions")
-        }
-        projects = {row[1]: (row[0], row[2]) for row in db.execute("SELECT id, name, key FROM projects ORDER BY id")}
+        names = {session: Path(path).name for session, path in store.transcripts(db).items()}
+        projects = store.projects(db)
         missing = sorted({one.project for one in asked} - projects.keys())
         if missing:
             raise NmemError(
@@ -121,9 +120,8 @@ def _figures(rows: Sequence[Row]) -> dict[str, Any]:
         **{name: _ranks([row[1][name] for row in rows]) for name in ("search", "search_long", "bm25")},
         "told_rate": _mean([one.related for one in told]),
         "told_tokens": round(sum(one.tokens for one in told) / len(told), 1),
-        "superseded_first": _mean([not newer for newer in order]) if order else None,
-        "n": len(rows),
-    }
+        "superseded_first": _mean([not newer for newer in order]) if order else None, "n": len(rows),
+    }  # fmt: skip
 
 
 def _ranks(places: Sequence[int]) -> dict[str, float]:
@@ -152,8 +150,7 @@ def _found(db: Connection, text: str, project_id: int, names: dict[str, str], no
 def _told(db: Connection, one: Record, key: str, names: dict[str, str], now: int) -> Told:
     made = preview.of(db, Asked(project=key, prompt=one.text, now=now), PROMPT_TOKENS)
     units = [int(item.id.partition("/")[2]) for item in made.items if item.id.startswith("episode/")]
-    sessions = [db.execute("SELECT session_id FROM work_units WHERE id = ?", (unit,)).fetchone()[0] for unit in units]
-    told = [names[session] for session in sessions]
+    told = [names[found[0]] for each in units if (found := store.unit(db, each))]
     newer, older = _place(told, one.sessions), _place(told, one.superseded)
     first = None if not one.superseded else newer > 0 and (not older or newer <= older)
     return Told(newer > 0, made.tokens, first)
@@ -164,14 +161,8 @@ class _Plain:
 
     def __init__(self, db: Connection, project_id: int) -> None:
         self._bags: dict[str, Counter[str]] = {}
-        for table in ("prompts", "observations"):
-            rows = db.execute(
-                f"SELECT t.session_id, t.content FROM {table} t JOIN sessions s ON s.id = t.session_id"  # noqa: S608
-                " WHERE s.project_id = ?",
-                (project_id,),
-            )
-            for session_id, content in rows:
-                self._bags.setdefault(session_id, Counter()).update(_WORD.findall(str(content).lower()))
+        for session_id, content in store.texts(db, project_id):
+            self._bags.setdefault(session_id, Counter()).update(_WORD.findall(str(content).lower()))
         self._docs = Counter(word for bag in self._bags.values() for word in bag)
         self._usual = sum(bag.total() for bag in self._bags.values()) / max(1, len(self._bags))
 

@@ -16,13 +16,9 @@ from capture.redaction import redact
 from nmem.errors import NmemError
 
 BASELINE = {
-    "name": "gitleaks' rules on CredData (published)",
-    "recall": 0.189,
-    "recall_without_uuid": 0.266,
-    "false_alarm_rate": 0.023,
-    "secrets": None,
-    "others": None,
-}
+    "name": "gitleaks' rules on CredData (published)", "recall": 0.189, "recall_without_uuid": 0.266,
+    "false_alarm_rate": 0.023, "secrets": None, "others": None,
+}  # fmt: skip
 
 
 class Record(TypedDict, total=False):
@@ -56,10 +52,9 @@ class Tally:
         """recall and false_alarm_rate are None where there is nothing to divide by."""
         return {
             "recall": round(self.found / self.secrets, 4) if self.secrets else None,
-            "false_alarm_rate": round(self.alarms / self.others, 4) if self.others else None,
-            "secrets": self.secrets,
+            "false_alarm_rate": round(self.alarms / self.others, 4) if self.others else None, "secrets": self.secrets,
             "others": self.others,
-        }
+        }  # fmt: skip
 
 
 def is_found(record: Record, changed: str) -> bool:

@@ -1,4 +1,4 @@
-"""Evaluates injected context without a judge: automatic figures over one's own history (SQL).
+"""Evaluates injected context without a judge: automatic figures over one's own history.
 
 A moment is the first prompt of a session with at least five earlier ones in its project. The memory is veiled as it
 stood then (nmem.evaluate.context does the replay) and asked what the session is told at its start and at the prompt.
@@ -26,7 +26,9 @@ from nmem.context.fold import Checkouts
 from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item, tokens
 from nmem.context.places import Places
 from nmem.errors import NmemError
-from nmem.evaluate.context import Moment, as_it_was, present_of, told_at
+from nmem.evaluate import store as records
+from nmem.evaluate.context import present_of, told_at
+from nmem.evaluate.store import Moment, as_it_was
 from nmem.names import told
 from nmem.retrieval.terms import mentions
 from nmem.retrieval.words import words
@@ -106,7 +108,7 @@ def evaluate(
                 _scored(db, moment, later, text, items, said.setdefault((moment.project_id, whose), []))
                 for whose, (text, items) in (("ours", ours), ("baseline", theirs))
             ]
-            rows.append((moment.project, _follows(db, moment, later), scored[0], scored[1]))
+            rows.append((moment.project, records.follows(db, moment, later.thread_id), scored[0], scored[1]))
             if progress:
                 progress(len(rows), len(asked))
     by = {name: _both([row for row in rows if row[0] == name]) for name in sorted({row[0] for row in rows})}
@@ -139,28 +141,15 @@ def imported(
 
 def moments(db: Connection, project: str = "", count: int = COUNT, seed: int = SEED) -> list[Moment]:
     """At most `count` moments, chosen at random by `seed`, at most 18 of a project unless one is asked for."""
-    found = db.execute(
-        "SELECT s.id, s.project_id, p.name FROM main.sessions s JOIN main.projects p ON p.id = s.project_id"
-        " WHERE ?1 IN ('', p.name, p.key, p.root) ORDER BY s.id",
-        (project,),
-    ).fetchall()
+    found = records.sessions(db, project)
     random.Random(seed).shuffle(found)  # noqa: S311 - a sample
     out: list[Moment] = []
     of: dict[int, int] = {}
     for session_id, number, name in found:
-        asked = db.execute(
-            "SELECT at, content FROM main.prompts WHERE session_id = ? AND source = 'user' AND agent_id IS NULL"
-            " ORDER BY at, id LIMIT 1",
-            (session_id,),
-        ).fetchone()
+        asked = records.first_prompt(db, session_id)
         if not asked or len(asked[1]) < _SHORTEST or (not project and of.get(number, 0) >= OF_A_PROJECT):
             continue
-        earlier = db.execute(
-            "SELECT count(*) FROM main.sessions s WHERE s.project_id = ?"
-            " AND (SELECT min(at) FROM main.prompts p WHERE p.session_id = s.id) < ?",
-            (number, asked[0]),
-        ).fetchone()[0]
-        if earlier >= _EARLIER:
+        if records.begun_before(db, number, asked[0]) >= _EARLIER:
             of[number] = of.get(number, 0) + 1
             out.append(Moment(number, name, session_id, asked[0], asked[1], frozenset()))
             if len(out) == count:
@@ -179,19 +168,10 @@ def _ours(db: Connection, moment: Moment) -> tuple[str, list[Item]]:
 def _baseline(db: Connection, moment: Moment, places: Places) -> tuple[str, list[Item]]:
     """The latest session's last episode as it would be told to who goes on with it, and the files edited most."""
     present = present_of(moment, moment.prompt)
-    latest = db.execute(
-        "SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE s.project_id = ? AND s.id != ?"
-        " ORDER BY u.last_at DESC, u.id DESC LIMIT 1",
-        (moment.project_id, moment.session_id),
-    ).fetchone()
-    rows = selection_store.units(db, [latest[0]]) if latest else []
+    rows = selection_store.units(db, records.newest_units(db, moment.project_id, moment.session_id, 1))
     items = [episodes.tell_continued(db, row, moment.at, "the latest session") for row in rows]
     edited: dict[str, int] = {}
-    for path, times in db.execute(
-        "SELECT o.file_path, count(*) FROM observations o JOIN sessions s ON s.id = o.session_id"
-        " WHERE s.project_id = ? AND o.obs_type IN ('file_edit', 'file_write') GROUP BY 1",
-        (moment.project_id,),
-    ).fetchall():
+    for path, times in records.edits(db, moment.project_id):
         if path and (name := places.name_of(path)):
             edited[name] = edited.get(name, 0) + times
     best = sorted(edited, key=lambda name: (-edited[name], name))[:_FILES]
@@ -206,40 +186,17 @@ def _places(db: Connection, number: int, name: str) -> Places:
     """The checkouts of a project, over all of its history."""
     out = Checkouts(name)
     for session_id in candidate_store.session_ids(db, number):
-        rows = db.execute(
-            "SELECT DISTINCT file_path FROM main.observations WHERE session_id = ? AND file_path IS NOT NULL",
-            (session_id,),
-        )
-        out.learn(row[0] for row in rows.fetchall())
+        out.learn(dict.fromkeys(path for _, _, path in records.calls_on_files(db, session_id)))
     return out
 
 
 def _later(db: Connection, moment: Moment, places: Places) -> Later:
-    rows = db.execute(
-        "SELECT obs_type, file_path FROM main.observations WHERE session_id = ? AND at >= ? AND file_path IS NOT NULL"
-        " AND obs_type IN ('file_edit', 'file_write', 'file_read')",
-        (moment.session_id, moment.at),
-    ).fetchall()
-    edited = {places.name_of(path) for kind, path in rows if kind != "file_read"}
+    rows = [(kind, path) for at, kind, path in records.calls_on_files(db, moment.session_id) if at >= moment.at]
+    edited = {places.name_of(path) for kind, path in rows if kind in ("file_edit", "file_write")}
     read = {places.name_of(path) for kind, path in rows if kind == "file_read"}
     return Later(
-        frozenset(filter(None, edited)), frozenset(filter(None, read)), _thread(db, moment.session_id)
+        frozenset(filter(None, edited)), frozenset(filter(None, read)), records.thread_of(db, moment.session_id)
     )  # fmt: skip
-
-
-def _thread(db: Connection, session_id: str) -> int | None:
-    row = db.execute("SELECT thread_id FROM main.session_threads WHERE session_id = ?", (session_id,)).fetchone()
-    return row[0] if row else None
-
-
-def _follows(db: Connection, moment: Moment, later: Later) -> bool:
-    """Whether an earlier session is of the same thread: then a silence has missed it."""
-    row = db.execute(
-        "SELECT 1 FROM main.session_threads x JOIN main.sessions s ON s.id = x.session_id WHERE x.thread_id = ?"
-        " AND s.id != ? AND s.started_at < ? LIMIT 1",
-        (later.thread_id, moment.session_id, moment.at),
-    ).fetchone()
-    return row is not None
 
 
 def _scored(
@@ -271,17 +228,11 @@ def _units(items: Iterable[Item]) -> list[int]:
 
 def _shares(db: Connection, unit: int, moment: Moment, later: Later) -> bool:
     """Whether an episode and the session after the moment touch a common file, or are of one thread."""
-    row = db.execute("SELECT thread_id FROM main.work_units WHERE id = ?", (unit,)).fetchone()
-    if row and row[0] is not None and row[0] == later.thread_id:
+    row = records.unit(db, unit)
+    if row and row[1] is not None and row[1] == later.thread_id:
         return True
     places = Checkouts(moment.project)
-    paths = [
-        row[0] for row in db.execute(
-            "SELECT DISTINCT o.file_path FROM main.observations o JOIN main.unit_prompts u ON u.prompt_id = o.prompt_id"
-            " WHERE u.unit_id = ? AND o.file_path IS NOT NULL"
-            " AND o.obs_type IN ('file_edit', 'file_write', 'file_read')", (unit,),
-        ).fetchall()
-    ]  # fmt: skip
+    paths = records.files_of_unit(db, unit)
     places.learn(paths)
     return any(places.name_of(path) in later.touched for path in paths)
 
@@ -308,18 +259,13 @@ def _closed(db: Connection, unit: int, end: str, moment: Moment) -> bool:
 
     By a check of its kind that passed, by an edit of a file that it names, by a commit that says most of its words.
     """
-    row = db.execute("SELECT last_at FROM main.work_units WHERE id = ?", (unit,)).fetchone()
+    row = records.unit(db, unit)
     if row is None:
         return False
     named = {each.rpartition("/")[2] for each in mentions(end)}
     wanted = set(words(end))
-    for kind, outcome, path, content in db.execute(
-        "SELECT o.obs_type, o.outcome, coalesce(o.file_path, ''), o.content FROM observations o"
-        " JOIN sessions s ON s.id = o.session_id WHERE s.project_id = ? AND o.at > ? AND o.at < ? AND o.outcome = 'ok'"
-        " AND o.obs_type IN ('test', 'build', 'lint', 'file_edit', 'file_write', 'git_commit')",
-        (moment.project_id, row[0], moment.at),
-    ).fetchall():
-        if kind in ("test", "build", "lint") and "still fails" in end and outcome == "ok":
+    for kind, path, content in records.passed_since(db, moment.project_id, row[2], moment.at):
+        if kind in ("test", "build", "lint") and "still fails" in end:
             return True
         if kind in ("file_edit", "file_write") and path.rpartition("/")[2] in named:
             return True
@@ -346,8 +292,7 @@ def _figures(rows: Sequence[Scored], follows: Sequence[bool]) -> dict[str, Any]:
     """Shares are 0 to 1, None where there is nothing to take a share of; tokens are the mean over all moments."""
     silent = [before for one, before in zip(rows, follows, strict=True) if not one.tokens]
     return {
-        "moments": len(rows),
-        "told_rate": _share(len(rows) - len(silent), len(rows)),
+        "moments": len(rows), "told_rate": _share(len(rows) - len(silent), len(rows)),
         "told_work_rate": _share(sum(one.episodes > 0 for one in rows), len(rows)),
         "tokens": round(sum(one.tokens for one in rows) / len(rows), 1) if rows else 0.0,
         "names": sum(one.names for one in rows),
@@ -357,10 +302,9 @@ def _figures(rows: Sequence[Scored], follows: Sequence[bool]) -> dict[str, Any]:
         "episodes_shared": _of(rows, lambda one: one.shared, lambda one: one.episodes),
         "repeats": _of(rows, lambda one: one.repeated, lambda one: one.sentences),
         "open_ends": sum(one.open_ends for one in rows),
-        "stale": _of(rows, lambda one: one.stale, lambda one: one.open_ends),
-        "silences": len(silent),
+        "stale": _of(rows, lambda one: one.stale, lambda one: one.open_ends), "silences": len(silent),
         "silences_missed": sum(silent),
-    }
+    }  # fmt: skip
 
 
 def _of(rows: Sequence[Scored], part: Count, whole: Count) -> float | None:
@@ -372,14 +316,11 @@ def _share(part: int, whole: int) -> float | None:
 
 
 _ROWS = (
-    ("told", "told_rate", "moments"),
-    ("told of earlier work", "told_work_rate", "moments"),
-    ("names edited", "names_edited", "names"),
-    ("names edited or read", "names_touched", "names"),
+    ("told", "told_rate", "moments"), ("told of earlier work", "told_work_rate", "moments"),
+    ("names edited", "names_edited", "names"), ("names edited or read", "names_touched", "names"),
     ("episodes that share a file or the thread", "episodes_shared", "episodes"),
-    ("sentences told before", "repeats", ""),
-    ("open ends that were closed", "stale", "open_ends"),
-)
+    ("sentences told before", "repeats", ""), ("open ends that were closed", "stale", "open_ends"),
+)  # fmt: skip
 
 
 def table(found: dict[str, Any]) -> Table:

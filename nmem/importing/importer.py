@@ -14,11 +14,12 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain
 
 from capture.seal import Sealed
-from capture.storage import sqlite as ours
-from capture.storage import store
-from capture.transcript import missed, titles
-from capture.transcript.cursor import Cursor, load, save, whole
+from capture.storage.rows import write_many
+from capture.storage.store import file, known
+from capture.transcript import titles
+from capture.transcript.cursor import Cursor, load, mend_outcomes, save, whole
 from nmem.importing.discover import Transcript
+from nmem.importing.store import counts, fold
 from nmem.importing.stretches import SIZE, Job, Stretch, read_all
 
 _LARGE = 4 << 20
@@ -83,7 +84,7 @@ class Importer:
     def run(self, found: Iterable[Transcript]) -> Report:
         """Import every file; the report also holds when this was interrupted. Raises sqlite3.Error."""
         begun = time.perf_counter()
-        before = self._counts()
+        before = counts(self.db)
         try:
             # a client's own transcripts first: they tell more than another program's copy of the same session
             transcripts = sorted(found, key=lambda each: (each.whole is not None, each.latest, each.path))
@@ -94,10 +95,10 @@ class Importer:
             self._titles(transcripts)
         finally:
             report = self.report
-            counts = [new - old for new, old in zip(self._counts(), before, strict=True)]
-            report.sessions, report.prompts, report.texts, report.observations, report.redacted = counts
+            more = [new - old for new, old in zip(counts(self.db), before, strict=True)]
+            report.sessions, report.prompts, report.texts, report.observations, report.redacted = more
             report.seconds = time.perf_counter() - begun
-            self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            fold(self.db)
         return self.report
 
     def _titles(self, transcripts: list[Transcript]) -> None:
@@ -107,14 +108,6 @@ class Importer:
         self.changed.update(sessions)
         if unknown:
             self.report.skipped["title of no known session"] = unknown
-
-    def _counts(self) -> tuple[int, ...]:
-        row = self.db.execute(
-            "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM prompts WHERE source = 'user'),"
-            " (SELECT count(*) FROM prompts WHERE source <> 'user'),"
-            " (SELECT count(*) FROM observations), (SELECT coalesce(sum(count), 0) FROM redactions)"
-        ).fetchone()
-        return tuple(row)
 
     def _jobs(self, transcripts: list[Transcript]) -> list[Job]:
         """What is new in which file. Files that begin with the same record are a session and its forks.
@@ -142,9 +135,7 @@ class Importer:
     def _repeats(self, transcript: Transcript, coming: set[str]) -> bool:
         """Whether this is another program's copy of a session that is stored already, or that comes in this run."""
         of = transcript.whole.same_as if transcript.whole else ""
-        if not of or of in coming:
-            return bool(of)
-        return self.db.execute("SELECT 1 FROM sessions WHERE id = ?", (of,)).fetchone() is not None
+        return bool(of) and (of in coming or known(self.db, of))
 
     def _all(self, jobs: list[Job]) -> None:
         workers = self.workers
@@ -164,13 +155,13 @@ class Importer:
 
     def _store(self, stretches: list[Stretch]) -> None:
         """The rows of some stretches, and the places that they reached, in one transaction: small files share one."""
-        written = store.write_many(self.db, chain.from_iterable(map(self._rows, stretches)))
+        written = write_many(self.db, chain.from_iterable(map(self._rows, stretches)))
         self.report.merged += written.merged
         self.report.duplicates += written.duplicates
         for stretch in stretches:
             self._note(stretch)
         if _wal(self.db) > _CHECKPOINT:
-            self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            fold(self.db)
 
     def _note(self, stretch: Stretch) -> None:
         report = self.report
@@ -190,7 +181,7 @@ class Importer:
         db = self.db
         for sealed in stretch.rows:
             yield sealed
-            missed.mend_outcomes(db, sealed.batch)
+            mend_outcomes(db, sealed.batch)
         save(db, stretch.cursor, int(time.time() * 1000))
 
 
@@ -211,6 +202,6 @@ def left(each: Transcript, cursor: Cursor) -> int:
 def _wal(db: sqlite3.Connection) -> int:
     """Bytes of the write-ahead log."""
     try:
-        return os.stat(ours.file(db) + "-wal").st_size  # noqa: PTH116 -- a suffix
+        return os.stat(file(db) + "-wal").st_size  # noqa: PTH116 -- a suffix
     except OSError:
         return 0

@@ -14,8 +14,7 @@ from sqlite3 import Connection
 from capture.labels import DIMENSIONS, WORDS
 from capture.labels.calls import NOT_CALLS
 from capture.labels.model import current
-from capture.storage import sqlite
-from capture.storage.store import transaction
+from capture.storage.store import file, transaction
 from nmem.errors import NmemError
 from nmem.labels import names, store
 from nmem.labels.store import Scores
@@ -157,7 +156,7 @@ def _models(db: Connection, row: _Row, name: str) -> tuple[float | None, str]:
 
 def _judged(db: Connection, row: _Row, name: str) -> tuple[float | None, str]:
     """What the model in force says of a dimension now; nothing when there is none."""
-    model = current(sqlite.file(db))
+    model = current(file(db))
     found = store.one(db, row.id) if model else None
     if model is None or found is None:
         return None, row.origin.base

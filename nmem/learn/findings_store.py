@@ -18,7 +18,7 @@ from nmem.learn import config
 from nmem.learn.find import VERSION, Finding
 from nmem.learn.rows import LONGEST, Row, Said
 from nmem.store import trace
-from nmem.store.schema.work import FAILING
+from nmem.store.schema.kept import FAILING
 
 _READ = "read"
 """A session that is read but not yet in the learnings of its project: whoever is stopped there, reads it again."""

@@ -21,7 +21,7 @@ from capture.install.settings_file import value_at
 from capture.install.targets import LOCAL, PROJECT, USER, home, targets, title
 from nmem import own_process, setup
 from nmem.context.ask import SHAPE, doors
-from nmem.store.project import with_folders
+from nmem.store.store import with_folders
 
 _HERE = Path(__file__).resolve().parent
 

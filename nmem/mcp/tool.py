@@ -212,7 +212,7 @@ class Ask:
 
     def called(self) -> tuple[str, ...]:
         """What the project asked about is called in settings; () for all of them. Raises NmemError."""
-        from capture.storage.sessions import called_by  # on use: start-up stays short
+        from capture.storage.store import called_by  # on use: start-up stays short
 
         return called_by(self.db, self.place.id or 0)
 

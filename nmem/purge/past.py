@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from capture.storage import sqlite
+from capture.storage.store import file
 from nmem.errors import NmemError
 from nmem.purge import run, said, trash
 from nmem.store.corrections import Entry
@@ -73,7 +73,7 @@ def for_good(entry: Entry) -> bool:
 def take_back(db: Connection, entry: Entry, now: int) -> str:
     """Put back what the purge took, inside a transaction. Raises NmemError when its window is over."""
     db.execute("PRAGMA recursive_triggers=ON")
-    return run.undo(db, sqlite.file(db), int(entry.target.partition("/")[2]), now)
+    return run.undo(db, file(db), int(entry.target.partition("/")[2]), now)
 
 
 def kept(db: Connection, entry: Entry, now: int) -> bool:
@@ -83,6 +83,6 @@ def kept(db: Connection, entry: Entry, now: int) -> bool:
     if db.execute(found, (number, now)).fetchone() is None:
         return False
     try:
-        return next(iter(trash.take(sqlite.file(db), number)), None) is not None
+        return next(iter(trash.take(file(db), number)), None) is not None
     except NmemError:
         return False

@@ -248,9 +248,9 @@ def undo(db: Connection, db_path: str, number: int, now: int) -> str:
     taken = Taken(trash.take(db_path, number))
     db.execute("DELETE FROM purged_keys WHERE purge_id = ?", (number,))  # the rows come back: they are heard again
     left = putback.put_back(db, taken)
-    from nmem.store import taken_back  # on use: start-up stays short
+    from nmem.store.store import clear_returned  # on use: start-up stays short
 
-    taken_back.clear_returned(db)
+    clear_returned(db)
     files.put_back(taken.files)
     history.again(db, int(db.execute("SELECT at FROM purges WHERE id = ?", (number,)).fetchone()[0]))
     db.execute("UPDATE purges SET state = ?, ended_at = ?, cleaned = 1 WHERE id = ?", (UNDONE, now, number))

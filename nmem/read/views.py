@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
 from typing import Any
 
-from capture.storage import spool, sqlite
+from capture.storage import spool, store
 from nmem.episodes import open_ends
 from nmem.episodes.text import checkout_path
 from nmem.episodes.titles import NAMED, TITLED, shown
@@ -276,7 +276,7 @@ def outcome_words(outcome: str, exit_code: int | None, meta: dict[str, object]) 
 def counters(db: Connection) -> dict[str, int]:
     """All counters by name."""
     out = Counter(dict(tuple(row) for row in db.execute("SELECT name, value FROM counters").fetchall()))
-    out.update(spool.tallied(sqlite.file(db)))  # counted beside the database while it was not to be had
+    out.update(spool.tallied(store.file(db)))  # counted beside the database while it was not to be had
     return dict(out)
 
 
@@ -287,7 +287,7 @@ def hooks(db: Connection) -> Hooks:
     walls = sorted(row["wall_us"] for row in runs)
     return Hooks(
         runs[0]["at"] if runs else None, walls[len(walls) // 2] if walls else None,
-        tally.get("lost", 0), spool.waiting(sqlite.file(db)),
+        tally.get("lost", 0), spool.waiting(store.file(db)),
     )  # fmt: skip
 
 

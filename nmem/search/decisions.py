@@ -23,7 +23,7 @@ from nmem.search.rank import RELEVANCE
 from nmem.search.rows import Facet, Facets
 from nmem.search.search import Hit, Results
 from nmem.search.text import fold
-from nmem.store.project import with_folders
+from nmem.store.store import with_folders
 from nmem.text import printable
 
 KIND = "recall"

@@ -17,8 +17,7 @@ from sqlite3 import Connection
 
 from capture.files import read, regular
 from capture.redaction.settings import Within
-from capture.storage.sessions import called
-from capture.storage.store import transaction
+from capture.storage.store import called, transaction
 from nmem.episodes.passages import IDLE
 from nmem.errors import NmemError
 from nmem.importing import discover

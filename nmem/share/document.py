@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from capture import clients
-from capture.storage.sessions import called
+from capture.storage.store import called
 from nmem.episodes.narrations import told_by
 from nmem.episodes.open_ends import plain
 from nmem.errors import NmemError

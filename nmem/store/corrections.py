@@ -1,4 +1,4 @@
-"""Logs every correction a person makes, of any kind, with the rows as they were before (SQL): undo reads it."""
+"""Logs every correction a person makes, of any kind, with the rows as they were before: undo reads it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
+from nmem.store import store
 from nmem.text import from_json, json_object
 
 TOGETHER = "together"
@@ -50,21 +51,12 @@ def write(
     """Keep what a person changed, and what was there before. Inside a transaction."""
     if word := _together.get():
         payload = {**payload, TOGETHER: word}
-    db.execute(
-        "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, ?, ?, ?, ?)",
-        (at, kind, target, json.dumps(payload), json.dumps(before)),
-    )
-
-
-_COLUMNS = "id, at, kind, target, payload, undone_at"
+    store.correct(db, at, kind, target, json.dumps(payload), json.dumps(before))
 
 
 def newest(db: Connection) -> Entry | None:
     """The newest correction that is not undone, of whatever kind."""
-    row = db.execute(
-        f"SELECT {_COLUMNS}, before FROM corrections WHERE undone_at IS NULL ORDER BY id DESC LIMIT 1"  # noqa: S608
-    ).fetchone()
-    return _entry(tuple(row)) if row else None
+    return next(map(_entry, store.corrections(db, 1)), None)
 
 
 def alike(db: Connection, entry: Entry) -> list[Entry]:
@@ -72,44 +64,21 @@ def alike(db: Connection, entry: Entry) -> list[Entry]:
     word = entry.payload.get(TOGETHER)
     if not isinstance(word, str) or not word:
         return [entry]
-    found = db.execute(
-        f"SELECT {_COLUMNS}, before FROM corrections"  # noqa: S608 - our names
-        " WHERE undone_at IS NULL AND json_valid(payload) AND json_extract(payload, '$.together') = ? ORDER BY id DESC",
-        (word,),
-    )
-    return [_entry(tuple(row)) for row in found.fetchall()]
-
-
-def steps(db: Connection) -> int:
-    """How often a person can undo: what was asked for together is one."""
-    word = "CASE WHEN json_valid(payload) THEN json_extract(payload, '$.together') END"
-    sql = f"SELECT count(DISTINCT coalesce({word}, id)) FROM corrections WHERE undone_at IS NULL"  # noqa: S608 - our names
-    return int(db.execute(sql).fetchone()[0])
+    return [*map(_entry, store.corrections(db, together=word))]
 
 
 def standing(db: Connection, of: str) -> list[Entry]:
     """Corrections that are not undone of one sort of target (`learning`), the oldest first, with what was before."""
-    found = db.execute(
-        f"SELECT {_COLUMNS}, before FROM corrections"  # noqa: S608 - our names
-        " WHERE undone_at IS NULL AND substr(target, 1, length(?)) = ? ORDER BY id",
-        (f"{of}/", f"{of}/"),
-    )
-    return [_entry(tuple(row)) for row in found.fetchall()]
+    return [*map(_entry, reversed(store.corrections(db, of=f"{of}/")))]
 
 
 def entries(db: Connection, limit: int = 20, session_id: str = "") -> list[Entry]:
     """Corrections, the newest first, also undone ones."""
-    where = "WHERE json_valid(payload) AND json_extract(payload, '$.session') = ?" if session_id else ""
-    found = db.execute(
-        f"SELECT {_COLUMNS}, '{{}}' FROM corrections {where} ORDER BY id DESC LIMIT ?",  # noqa: S608 - our names
-        (*([session_id] if session_id else []), limit),
-    )
-    return [_entry(tuple(row)) for row in found.fetchall()]
+    return [*map(_entry, store.corrections(db, limit, standing=False, session=session_id))]
 
 
-def undone(db: Connection, entry_id: int, now: int) -> None:
-    """Note that a correction was taken back."""
-    db.execute("UPDATE corrections SET undone_at = ? WHERE id = ?", (now, entry_id))
+steps, undone = store.steps, store.undone
+"""How often a person can undo, and to note that a correction was taken back."""
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:

@@ -1,4 +1,4 @@
-"""Resolves a project (SQL): by key, by root folder, or by a unique name."""
+"""Resolves a project: by key, by root folder, or by a unique name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.errors import NmemError
+from nmem.store import store
 from nmem.text import fit, printable
 
 _LONGEST = 80
@@ -38,13 +39,7 @@ class Recorded:
 
 def recorded(db: Connection, limit: int = 30) -> list[Recorded]:
     """Projects, the most recently active first."""
-    return [
-        Recorded(str(row[0]), str(row[1] or ""), int(row[2]), row[3])
-        for row in db.execute(
-            "SELECT p.name, p.root, count(s.id), max(s.last_at) FROM projects p LEFT JOIN sessions s"
-            " ON s.project_id = p.id GROUP BY p.id ORDER BY 4 DESC, p.id DESC LIMIT ?", (limit,)
-        )
-    ]  # fmt: skip
+    return [Recorded(str(row[0]), str(row[1] or ""), int(row[2]), row[3]) for row in store.recorded(db, limit)]
 
 
 def meant(db: Connection, named: str) -> Known | None:
@@ -53,10 +48,7 @@ def meant(db: Connection, named: str) -> Known | None:
     Raises NmemError when several have the name and nothing else says which.
     """
     for column in ("key", "root", "name"):
-        found = db.execute(
-            f"SELECT id, key, name, root FROM projects WHERE {column} = ? ORDER BY id DESC LIMIT 9",  # noqa: S608 -- our names
-            (named,),
-        ).fetchall()
+        found = store.projects(db, column, named)
         if len(found) > 1 and column == "name":
             raise several(named, [str(row[3] or row[1]) for row in found])
         if found:
@@ -78,15 +70,6 @@ def unknown(db: Connection, named: str) -> NmemError:
 def worked_on(db: Connection) -> list[str]:
     """The names of the projects with sessions as they are shown, the most recently active first."""
     return list(dict.fromkeys(fit(printable(one.name), _LONGEST) for one in recorded(db, _LISTED) if one.sessions))
-
-
-def newest_sessions(db: Connection, limit: int = 200) -> list[tuple[str, str]]:
-    """Ids of the sessions that were active last, each with the name of its project."""
-    rows = db.execute(
-        "SELECT s.id, p.name FROM sessions s JOIN projects p ON p.id = s.project_id ORDER BY s.last_at DESC LIMIT ?",
-        (limit,),
-    )
-    return [(str(row[0]), str(row[1])) for row in rows]
 
 
 def instead(db: Connection, named: str = "") -> str:
@@ -124,8 +107,7 @@ def of_name(db: Connection, name: str, folder: str = "") -> Known | None:
 
     None where the name is a project's key or root.
     """
-    sql = "SELECT count(*), total(? IN (key, root)) FROM projects WHERE ? IN (key, root, name)"
-    count, exact = db.execute(sql, (name, name)).fetchone()
+    count, exact = store.of_name(db, name)
     if count < _SEVERAL or exact:
         return None
     found = here(db, folder or os.getcwd())  # noqa: PTH109 - a string is what is compared
@@ -146,22 +128,5 @@ def here(db: Connection, cwd: str) -> Known | None:
 
 
 def _exactly(db: Connection, one: str) -> Known | None:
-    row = db.execute(
-        "SELECT id, key, name FROM projects WHERE ?1 IN (key, root) ORDER BY key = ?1 DESC, id DESC LIMIT 1", (one,)
-    ).fetchone()
+    row = next((row for column in ("key", "root") for row in store.projects(db, column, one)), None)
     return Known(int(row[0]), str(row[1]), str(row[2])) if row else None
-
-
-def with_folders(db: Connection) -> list[tuple[int, str, str]]:
-    """Id, name and root folder of the projects that have one and a session, those worked in last first."""
-    rows = db.execute(
-        "SELECT p.id, p.name, p.root FROM projects p JOIN sessions s ON s.project_id = p.id"
-        " WHERE p.root <> '' GROUP BY p.id ORDER BY max(s.last_at) DESC"
-    )
-    return [(int(row[0]), str(row[1]), str(row[2])) for row in rows.fetchall()]
-
-
-def of_folder(db: Connection, key: str, root: str) -> int | None:
-    """The project of a folder, by the key and the root that the folder resolves to."""
-    row = db.execute("SELECT id FROM projects WHERE key = ? OR root = ? LIMIT 1", (key, root)).fetchone()
-    return int(row[0]) if row else None

@@ -2,6 +2,8 @@
 
 The password of the address is in this file and nowhere else; without one, libpq looks into ~/.pgpass. A server on
 another machine must prove who it is (`verify-full`) unless the address itself says otherwise.
+
+Whoever settles starts a pass by it, where there is a team: a process in the background itself, not too often.
 """
 
 from __future__ import annotations
@@ -14,10 +16,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from capture import files, paths
+from capture import files, log, paths
+from capture.hook import SKIP
+from capture.settle import OFF, spawn
 from nmem.errors import NmemError
+from nmem.own_process import words
+from nmem.settle_start import rested
 from nmem.store import taken_back
-from nmem.team import schema
+from nmem.team import wire
 from nmem.teammates.members import NO_TEAM
 from nmem.text import printable
 
@@ -77,9 +83,7 @@ def load() -> Membership | None:
     try:
         stored = json.loads(files.own(path()))
         server = {str(key): str(value) for key, value in stored["server"].items() if key in _KEPT}
-        return Membership(
-            schema.team(stored["team"]), schema.member(stored["member"]), server, str(stored["device"])[:32]
-        )
+        return Membership(wire.team(stored["team"]), wire.member(stored["member"]), server, str(stored["device"])[:32])
     except FileNotFoundError:
         return None
     except (OSError, files.NotOurs, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -161,3 +165,20 @@ def _local(server: dict[str, Any]) -> bool:
     named = server.get("hostaddr") or server.get("host") or os.environ.get("PGHOSTADDR") or os.environ.get("PGHOST", "")
     both = [*named.split(","), *server.get("host", "").split(",")]
     return all(not one or one.startswith(("/", "@")) or one in _LOCAL for one in both)
+
+
+def lock_file(db_path: str) -> str:
+    """The file that is locked while a process shares, and touched when one begins."""
+    return os.path.join(paths.folder(db_path), "sync.lock")  # noqa: PTH118 - strings as in capture.paths
+
+
+def start(db_path: str) -> bool:
+    """Start a pass; False where there is no team, the last one was just now, or it cannot be started."""
+    if os.environ.get(OFF) or not there() or not rested(db_path, lock_file):
+        return False
+    try:
+        spawn(words("sync", "now", "--quiet", "--db", db_path), {**os.environ, SKIP: "1", "NMEM_DB": db_path})
+    except (OSError, AttributeError) as error:
+        log.note(db_path, f"sync: {log.reason(error)}")
+        return False
+    return True

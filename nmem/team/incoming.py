@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
 from capture.text import clean
-from nmem.team.server import Came, Fact, Gone
+from nmem.team.wire import Came, Fact, Gone, digest
 from nmem.teammates.live import KINDS
+from nmem.text import json_list, json_object
 
 CHUNK = 500
 """Rows that are written in one transaction where each takes several statements."""
@@ -101,3 +103,13 @@ def newest(came: Sequence[Came]) -> dict[str, int]:
     for each in came:
         out[each.fact.author] = max(out.get(each.fact.author, 0), each.fact.at)
     return out
+
+
+def row(team: str, member: str, came: Came, project_id: int) -> tuple[object, ...]:
+    """A row of what came: texts without control characters, paths that stay in the project."""
+    fact, own = came.fact, came.fact.author == member
+    title, body = clean(fact.title), clean(fact.body)
+    files = json.dumps(paths(json_list(fact.files)), ensure_ascii=False)
+    data = json.dumps(plain(json_object(fact.data)), ensure_ascii=False)
+    return (fact.id, team, fact.kind, fact.subject, project_id, fact.author, fact.device, fact.at, came.seq, title,
+            body, files, data, own, f"?.{digest(title, body, files, data)}" if own else "", None, "")  # fmt: skip

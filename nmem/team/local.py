@@ -1,4 +1,4 @@
-"""Keeps what a team shares in the local database (SQL): versions of facts, what is gone, how far was read.
+"""All SQL of what a team shares, in the local database: versions of facts, what is gone, and what they are made of.
 
 Every function that writes does it in short transactions: hooks write the same file. What came is data: a row of a
 member who means ill changes no row of another's, and nothing that it says is more than a text or a relative path.
@@ -7,25 +7,26 @@ member who means ill changes no row of another's, and nothing that it says is mo
 from __future__ import annotations
 
 import json
-import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from sqlite3 import Connection
+from typing import Any
 
 from capture.storage.store import transaction
-from capture.text import clean
-from nmem.errors import NmemError
-from nmem.store.taken_back import about, prefix
-from nmem.team.incoming import CHUNK, MOST_VERSIONS, fits, is_gone, newest, newest_versions, parts, paths, plain
-from nmem.team.server import Came, Fact, Gone, Mark
-from nmem.text import json_list, json_object
+from nmem.store.taken_back import prefix
+from nmem.team import wire
+from nmem.team.config import Membership
+from nmem.team.incoming import CHUNK, MOST_VERSIONS, fits, is_gone, newest, newest_versions, parts, row
+from nmem.team.wire import Came, Fact, Gone, Left, Mark, Read, Shared, digest
+from nmem.teammates.live import state
+from nmem.text import json_object
 
 MINE, THEIRS, HERE = "mine", "theirs", "here"
 """Where something gone was taken away: by this person, by another, or from this machine alone."""
 _IN = "IN (SELECT value FROM json_each(?))"
 _LAST = 1 << 62
+_PAGE = 500
 _BACK = "back/"
 LOOKED = "looked/"
 """Under which is kept when a project was read last, and its stamp then (nmem.team.versions)."""
@@ -33,64 +34,7 @@ _PAUSE = 0.005
 """Seconds between transactions that follow each other at once: who waits for the file tries again in such a time."""
 
 
-class Left(NmemError):
-    """The team was left, or joined anew, while a pass was under way."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """A project as it was when it was chosen."""
-
-    project_id: int
-    shared_as: str
-    """What the team calls it."""
-    key: str
-    name: str
-    root: str
-    same: bool
-    """Whether the project of this number still is the one that was chosen."""
-    at: int = 0
-    """When it was chosen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """How far one role has read from one server."""
-
-    mark: Mark | None = None
-    facts: int = 0
-    gone: int = 0
-    of: str = ""
-    """A digest of the projects whose facts were read: with others all is read again."""
-
-
-def subject(member: str, *what: str) -> str:
-    """What stands for a thing of a member in all its versions: two hashes, of which the server checks the first."""
-    return f"{prefix(member)}{about(*what)}"
-
-
-def now() -> int:
-    """Milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
-
-
-def new_id() -> str:
-    """Of a version."""
-    return secrets.token_hex(12)
-
-
-def digest(*texts: str) -> str:
-    """Sixteen hexadecimal digits of some texts."""
-    return blake2b(json.dumps(texts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
 # what is known beside the facts
-
-
-def state(db: Connection, key: str) -> str:
-    """A word that was kept; "" where none is."""
-    row = db.execute("SELECT value FROM team_state WHERE key = ?", (key,)).fetchone()
-    return str(row[0]) if row else ""
 
 
 def keep(db: Connection, key: str, value: str) -> None:
@@ -99,11 +43,6 @@ def keep(db: Connection, key: str, value: str) -> None:
         db.execute("INSERT OR REPLACE INTO team_state (key, value) VALUES (?, ?)", (key, value))
     else:
         db.execute("DELETE FROM team_state WHERE key = ?", (key,))
-
-
-def role(team: str, member: str, login: str) -> str:
-    """The key of how far a role has read: another role begins anew."""
-    return f"read/{digest(team, member, login)}"
 
 
 def how_far(db: Connection, key: str) -> Read:
@@ -277,7 +216,7 @@ def _take_gone(db: Connection, member: str, gone: Sequence[Gone]) -> int:
         " ON CONFLICT (id) DO UPDATE SET announced_seq = excluded.announced_seq,"
         " origin = iif(origin = 'here', excluded.origin, origin)",
         # what this person took away on another machine is told again from here as well
-        [(each.subject or each.id, each.subject, MINE if each.author == member else THEIRS, now(), each.seq)
+        [(each.subject or each.id, each.subject, MINE if each.author == member else THEIRS, wire.now(), each.seq)
          for each in gone if each.subject or not _anothers(db, each)],
     )  # fmt: skip
     subjects = json.dumps([each.subject for each in gone if each.subject])
@@ -316,29 +255,26 @@ def take_facts(
 def _take_facts(
     db: Connection, team: str, member: str, came: Sequence[Came], known: Mapping[str, int], key: str, read: Read
 ) -> int:
-    named = json.dumps([word for each in came for word in (each.fact.id, each.fact.subject)])
+    words = [word for each in came for word in (each.fact.id, each.fact.subject)]
+    named = json.dumps(words)
     had = f"SELECT id FROM team_facts WHERE id {_IN}"  # noqa: S608
     there = {row[0] for row in db.execute(had, (named,))}
     good = [each for each in came if each.fact.project in known and fits(each.fact)]
     # cleaning takes the most time: it is done before the file is locked
-    new = {each.fact.id: (each.fact, _row(team, member, each, known[each.fact.project]))
+    new = {each.fact.id: (each.fact, row(team, member, each, known[each.fact.project]))
            for each in newest_versions(member, [each for each in good if each.fact.id not in there])}  # fmt: skip
     with transaction(db):
-        gone = {row[0] for row in db.execute(f"SELECT id FROM team_gone WHERE id {_IN}", (named,))}  # noqa: S608
+        away = gone(db, words)
         there = {row[0] for row in db.execute(had, (named,))}
         shared = {row[0] for row in db.execute("SELECT project_id FROM team_projects WHERE team = ?", (team,))}
-        taken = [each for each in good if each.fact.id not in gone and each.fact.subject not in gone]
+        taken = [each for each in good if each.fact.id not in away and each.fact.subject not in away]
         db.executemany(
             "UPDATE team_facts SET seq = ?, refused = NULL WHERE id = ? AND author = ? AND subject = ?",
             [(each.seq, each.fact.id, each.fact.author, each.fact.subject) for each in taken if each.fact.id in there],
         )
         rows = [row for fact, row in new.values() if known[fact.project] in shared and fact.id not in there
-                and fact.id not in gone and fact.subject not in gone]  # fmt: skip
-        db.executemany(
-            "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, seq, title, body, files,"
-            " data, own, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            rows,
-        )
+                and fact.id not in away and fact.subject not in away]  # fmt: skip
+        add(db, rows)
         hold(db, [each.fact.subject for each in taken])
         db.executemany(
             "INSERT INTO team_members (team, author, last_at) VALUES (?, ?, ?) ON CONFLICT (team, author)"
@@ -347,6 +283,21 @@ def _take_facts(
         )
         keep_far(db, key, read)
         return len(rows)
+
+
+def add(db: Connection, rows: Iterable[tuple[object, ...]]) -> None:
+    """New versions, with session and source where they were made here. Inside a transaction."""
+    db.executemany(
+        "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, seq, title, body, files,"
+        " data, own, digest, session_id, source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        rows,
+    )
+
+
+def gone(db: Connection, words: Sequence[str]) -> set[str]:
+    """Those of some versions and subjects that were taken away."""
+    found = db.execute(f"SELECT id FROM team_gone WHERE id {_IN}", (json.dumps(words),))  # noqa: S608
+    return {row[0] for row in found}
 
 
 def hold(db: Connection, subjects: Sequence[str]) -> None:
@@ -409,7 +360,7 @@ def withdraw_all(db: Connection, member: str, project_id: int = 0) -> int:
                       (member, project_id)).fetchall()  # fmt: skip
     for at in range(0, len(rows), CHUNK):
         with transaction(db):
-            withdraw(db, [str(row[0]) for row in rows[at : at + CHUNK]], now())
+            withdraw(db, [str(row[0]) for row in rows[at : at + CHUNK]], wire.now())
     return len(rows)
 
 
@@ -440,11 +391,129 @@ def _forget(db: Connection, where: str, value: int) -> int:
     return went
 
 
-def _row(team: str, member: str, came: Came, project_id: int) -> tuple[object, ...]:
-    """A row of what came: texts without control characters, paths that stay in the project."""
-    fact, own = came.fact, came.fact.author == member
-    title, body = clean(fact.title), clean(fact.body)
-    files = json.dumps(paths(json_list(fact.files)), ensure_ascii=False)
-    data = json.dumps(plain(json_object(fact.data)), ensure_ascii=False)
-    return (fact.id, team, fact.kind, fact.subject, project_id, fact.author, fact.device, fact.at, came.seq, title,
-            body, files, data, own, f"?.{digest(title, body, files, data)}" if own else "")  # fmt: skip
+# what is made of the records
+
+
+_TEXTS = (
+    "u.heading", "u.intent", "u.summary", "u.learned", "u.completed", "u.next_steps", "u.notes", "u.files_edited",
+    "n.outcome", "n.obstacle", "u.outcomes",
+)  # fmt: skip
+_TITLE = "coalesce(u.title, u.agent_title)"
+EPISODES = f"""
+SELECT u.id, u.session_id, p.at, u.last_at, {_TITLE}, {", ".join(_TEXTS)}
+FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN narrations n ON n.unit_id = u.id
+JOIN prompts p ON p.id = u.first_prompt_id
+WHERE s.project_id = ? AND u.id > ? AND u.state = 'closed' AND u.narrated_at IS NOT NULL ORDER BY u.id LIMIT ?
+"""  # noqa: S608 - names of columns
+LEARNINGS = """
+SELECT id, kind, key, title, rule, files, coalesce(state_at, last_at) FROM learnings
+WHERE project_id = ? AND id > ? AND state = 'accepted' ORDER BY id LIMIT ?
+"""
+_SEEN_EPISODES = f"""
+SELECT count(*), total(u.id), total(u.first_prompt_id), total(u.last_at), total(u.narrated_at),
+  total(u.state = 'closed'), count(n.unit_id), {", ".join(f"total(length({each}))" for each in (_TITLE, *_TEXTS))}
+FROM work_units u JOIN sessions s ON s.id = u.session_id LEFT JOIN narrations n ON n.unit_id = u.id
+WHERE s.project_id = ?
+"""  # noqa: S608 - names of columns
+_SEEN_DECISIONS = """
+SELECT count(*), total(d.id), total(d.said_from), total(d.said_to), total(d.state = 'dismissed'),
+  total(d.superseded_by), total(length(d.wording)), total(d.asked_id), total(d.restated_id)
+FROM said_decisions d JOIN sessions s ON s.id = d.session_id WHERE s.project_id = ?
+"""
+_SEEN_LEARNINGS = """
+SELECT count(*), total(id), total(state = 'accepted'), total(coalesce(state_at, last_at)), total(length(title)),
+  total(length(rule)), total(length(files)) FROM learnings WHERE project_id = ?
+"""
+_SEEN_CHANGES = "SELECT ?, (SELECT max(id) FROM purges), max(id), count(undone_at) FROM corrections"
+_SEEN = (_SEEN_EPISODES, _SEEN_DECISIONS, _SEEN_LEARNINGS, _SEEN_CHANGES)
+"""Sums that tell whether something of a project changed, without reading its texts into this process."""
+
+
+def pages(db: Connection, what: str, project_id: int) -> Iterator[list[tuple[Any, ...]]]:
+    """EPISODES, or LEARNINGS, some at a time by their numbers."""
+    last = 0
+    while page := [tuple(row) for row in db.execute(what, (project_id, last, _PAGE)).fetchall()]:
+        yield page
+        last = int(page[-1][0])
+
+
+def sums(db: Connection, project_id: int) -> list[str]:
+    """Sums over a project's records: they change where one of these does."""
+    return [str(tuple(db.execute(sql, (project_id,)).fetchone())) for sql in _SEEN]
+
+
+def open_episodes(db: Connection, project_id: int) -> list[tuple[Any, ...]]:
+    """Id, session and beginning of episodes that go on, or are to be told."""
+    return db.execute(
+        "SELECT u.id, u.session_id, p.at FROM work_units u JOIN sessions s ON s.id = u.session_id"
+        " JOIN prompts p ON p.id = u.first_prompt_id LEFT JOIN narrations n ON n.unit_id = u.id"
+        " WHERE s.project_id = ? AND (u.state != 'closed' OR u.narrated_at IS NULL OR n.unit_id IS NULL)",
+        (project_id,),
+    ).fetchall()
+
+
+def roots(db: Connection, project_id: int) -> list[str]:
+    """The roots of a project's folders."""
+    rows = db.execute("SELECT root FROM project_folders WHERE project_id = ?", (project_id,)).fetchall()
+    return [str(row[0]) for row in rows]
+
+
+def other_projects(db: Connection, project_id: int) -> list[tuple[str, ...]]:
+    """Name, key, remote and roots of every project but one."""
+    return db.execute(
+        "SELECT p.name, p.key, coalesce(p.remote, ''), p.root, coalesce(f.root, '') FROM projects p"
+        " LEFT JOIN project_folders f ON f.project_id = p.id WHERE p.id != ?",
+        (project_id,),
+    ).fetchall()
+
+
+def newest_purge(db: Connection) -> int:
+    """The number of the newest purge."""
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM purges").fetchone()[0])
+
+
+def own_versions(db: Connection, us: Membership, project_id: int) -> list[tuple[Any, ...]]:
+    """Subject, id, whether made on this machine, digest and source of what this person said, in the server's order."""
+    return db.execute(
+        "SELECT subject, id, device = ?, digest, source FROM team_facts WHERE project_id = ? AND own = 1"
+        " AND author = ? AND team = ? AND gone != 2 ORDER BY coalesce(seq, ?), rowid",
+        (us.device, project_id, us.member, us.team, _LAST),
+    ).fetchall()
+
+
+def said(db: Connection, us: Membership, project_id: int, every: bool) -> list[tuple[Any, ...]]:
+    """What this person said of a project, all of it or what the rules of this machine have not seen."""
+    return db.execute(
+        "SELECT id, kind, subject, at, title, body, files, data, gone, session_id, source, digest FROM team_facts"
+        " WHERE project_id = ? AND own = 1 AND author = ? AND team = ? AND gone != 2"
+        " AND (? OR substr(digest, 1, 2) = '?.') ORDER BY rowid",
+        (project_id, us.member, us.team, every),
+    ).fetchall()
+
+
+def made_here(db: Connection, device: str, subjects: Sequence[str]) -> list[str]:
+    """Versions of some subjects that this machine made of records."""
+    rows = db.execute(
+        f"SELECT id FROM team_facts WHERE subject {_IN} AND own = 1 AND device = ? AND source != ''",  # noqa: S608
+        (json.dumps(subjects), device),
+    )
+    return [str(row[0]) for row in rows.fetchall()]
+
+
+def originate(db: Connection, about: str, origin: tuple[str, str | None], same: str, mark: str) -> None:
+    """Versions of another machine, or of a backup, are known by source and session from now on; one by its digest."""
+    db.execute(
+        "UPDATE team_facts SET source = ?, session_id = ?, digest = iif(id = ?, ?, digest)"
+        " WHERE subject = ? AND own = 1",
+        (*origin, same, mark, about),
+    )
+
+
+def mark(db: Connection, digests: Iterable[tuple[str, str]]) -> None:
+    """(digest, id): the rules of this machine have seen it."""
+    db.executemany("UPDATE team_facts SET digest = ? WHERE id = ?", digests)
+
+
+def secure(db: Connection) -> None:
+    """What is deleted is overwritten."""
+    db.execute("PRAGMA secure_delete=ON")

@@ -23,10 +23,11 @@ from nmem import database, tables
 from nmem.errors import NmemError
 from nmem.purge import scrub
 from nmem.store.taken_back import clear_gone
-from nmem.team import config, local, server, versions
-from nmem.team.config import Membership
-from nmem.team.server import BATCH, Came, Gone, Mark, Removed, Server, Unreachable, connected
-from nmem.team.start import lock_file
+from nmem.team import config, local, versions, wire
+from nmem.team.config import Membership, lock_file
+from nmem.team.server import Server, connected
+from nmem.team.wire import BATCH, Came, Gone, Mark, Removed, Unreachable, driver, worded
+from nmem.teammates.live import state
 from nmem.teammates.members import FAILING, PAUSED
 from nmem.text import json_object, printable
 
@@ -119,18 +120,18 @@ def run(db_path: str, *, background: bool = False, still: float = STILL) -> Pass
             return None
         with closing(database.leniently(store.connect(db_path, timeout=_BUSY, autocheckpoint=_CHECKPOINT))) as db:
             tables.ensure(db)
-            db.execute("PRAGMA secure_delete=ON")
-            if local.state(db, "device") != us.device:
+            local.secure(db)
+            if state(db, "device") != us.device:
                 if background:
                     return None
                 raise NmemError("this database has not joined the team (it may be a restored one): `nmem sync init`")
-            if background and local.state(db, PAUSED):
+            if background and state(db, PAUSED):
                 return None
             begun, watch = time.monotonic(), Watch(still, LONGEST if background else 0.0, hard=background)
             try:
                 with watch.watching():
                     done = _Pass(db, us, watch, trusting=background).all()
-            except local.Left:
+            except wire.Left:
                 return None
             except (NmemError, Error, OSError) as error:
                 raise _failed(db, db_path, error, watch) from None
@@ -163,8 +164,8 @@ def _failed(db: Connection, db_path: str, error: Exception, watch: Watch) -> Nme
     with suppress(Error):
         if db.in_transaction:
             db.rollback()
-        before = json_object(local.state(db, FAILING))
-        now = {"since": before.get("since") or local.now(), "at": local.now(), "why": said[:300],
+        before = json_object(state(db, FAILING))
+        now = {"since": before.get("since") or wire.now(), "at": wire.now(), "why": said[:300],
                "kind": type(error).__name__, "times": int(before.get("times", 0)) + 1}  # fmt: skip
         local.keep(db, FAILING, json.dumps(now))
         if not before:
@@ -173,7 +174,7 @@ def _failed(db: Connection, db_path: str, error: Exception, watch: Watch) -> Nme
 
 
 def _succeeded(db: Connection, done: Pass) -> None:
-    kept = {"at": local.now(), "sent": done.sent, "came": done.came, "announced": done.announced,
+    kept = {"at": wire.now(), "sent": done.sent, "came": done.came, "announced": done.announced,
             "taken_away": done.taken_away, "seconds": done.seconds, "strangers": list(done.strangers)}  # fmt: skip
     with store.transaction(db):
         local.keep(db, FAILING, "")
@@ -188,7 +189,7 @@ class _Pass:
         self.key = ""
 
     def all(self) -> Pass:
-        psycopg = server.driver()
+        psycopg = driver()
         try:
             with connected(self.us.server) as remote:
                 self.watch.over(remote.fileno())
@@ -198,7 +199,7 @@ class _Pass:
                 finally:
                     self.watch.over(-1)
         except psycopg.Error as error:
-            raise Unreachable(server.worded(error)) from None
+            raise Unreachable(worded(error)) from None
         return self.done
 
     def _steps(self, there: Server) -> None:
@@ -207,13 +208,13 @@ class _Pass:
             raise Removed(
                 f"the server knows this login as {printable(who)}, not {self.us.member}: join again with --as"
             )
-        self.key = local.role(self.us.team, who, there.login())
+        self.key = wire.role(self.us.team, who, there.login())
         self._noticed(there)
         self._announce(there)
         if not self._fetch_gone(there):
             return  # nothing is sent before all that is gone is known
         self.watch.step()
-        made = versions.make(self.db, self.us, self.watch.step, local.now(), trusting=self.trusting)
+        made = versions.make(self.db, self.us, self.watch.step, wire.now(), trusting=self.trusting)
         self.watch.step()
         self.done.made, self.done.strangers = made.new, tuple(made.strangers)
         self._announce(there)  # versions that newer rules replace, before those that replace them
@@ -222,7 +223,7 @@ class _Pass:
         self.done.left |= not made.whole
         self._fetch_gone(there)
         self._fetch(there)
-        looked = versions.look(self.db, self.us, self.watch.step, local.now())
+        looked = versions.look(self.db, self.us, self.watch.step, wire.now())
         self._announce(there)  # what was purged here meanwhile may just have been sent
         if looked.new and looked.whole and made.whole:
             self._send(there)
@@ -236,11 +237,11 @@ class _Pass:
         if behind:
             local.announce_again(self.db, self.us.member)
             self.done.set_back = True
-            read = local.Read()
+            read = wire.Read()
         if read.mark is None:
             self._keep(replace(read, mark=Mark(head.epoch)), first=True)
 
-    def _keep(self, read: local.Read, *, first: bool = False) -> None:
+    def _keep(self, read: wire.Read, *, first: bool = False) -> None:
         with store.transaction(self.db):
             local.keep_far(self.db, self.key, read, first=first)
 
@@ -289,7 +290,7 @@ class _Pass:
         shared = [(each.shared_as, each.project_id, each.at)
                   for each in local.projects(self.db, self.us.team) if each.same]  # fmt: skip
         known = {name: number for name, number, _ in shared}
-        head, of = there.mark(), local.digest(*map(str, shared))
+        head, of = there.mark(), wire.digest(*map(str, shared))
         before = local.how_far(self.db, self.key)
         read = replace(before, mark=head, of=of, facts=before.facts if before.of == of else 0)
         if read != before:

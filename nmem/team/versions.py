@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
-from capture.storage.sessions import called_by
-from capture.storage.store import transaction
+from capture.storage.store import called_by, transaction
 from capture.text import clean
 from nmem.purge.rules import rules
 from nmem.share import PLACEHOLDER, Outward
-from nmem.team import incoming, local, material
+from nmem.team import incoming, local, material, wire
 from nmem.team.config import Membership
-from nmem.team.local import Shared, digest
 from nmem.team.material import Material
+from nmem.team.wire import Shared, digest, subject
+from nmem.teammates.live import state
 from nmem.text import json_list, json_object
 
 TITLE, BODY, VALUE, LINE = 200, 8_000, 1_500, 300
@@ -123,7 +123,7 @@ def _seen(db: Connection, us: Membership, shared: Shared) -> str:
 
 def _lately(db: Connection, shared: Shared, seen: str, now: int) -> bool:
     """Whether the project was read within the hour and had the same digest then."""
-    last = json_object(local.state(db, f"{local.LOOKED}{shared.project_id}"))
+    last = json_object(state(db, f"{local.LOOKED}{shared.project_id}"))
     return last.get("seen") == seen and 0 <= now - int(last.get("at", 0)) < LOOK
 
 
@@ -142,7 +142,7 @@ def _look(
 ) -> None:
     """All that was said, where the rules are others than at the last look; else what has come since."""
     by = rules()
-    every = local.state(db, _RULES) != by
+    every = state(db, _RULES) != by
     some = local.to_look_at(db, us.team, us.member)
     for each in local.spoken_of(db, us.team, shared) if every or some else ():
         if every or each.project_id in some:
@@ -159,10 +159,9 @@ class _Project:
     ) -> None:
         self.db, self.us, self.shared, self.made, self.step, self.now = db, us, shared, made, step, now
         names = called_by(db, shared.project_id)
-        roots = db.execute("SELECT root FROM project_folders WHERE project_id = ?", (shared.project_id,)).fetchall()
-        ours = [shared.root, *(str(row[0]) for row in roots)]
+        ours = [shared.root, *local.roots(db, shared.project_id)]
         self.fit = Fit(Outward(ours, names), _others(db, shared, [*ours, *names]))
-        self.purges = self._purges()
+        self.purges = local.newest_purge(self.db)
 
     def make(self) -> None:
         """What is settled and not said yet, or said otherwise."""
@@ -170,7 +169,7 @@ class _Project:
         waiting: list[tuple[Material, str, str, Texts]] = []
         for one in material.of(self.db, self.shared):
             self.step()  # also where nothing is new: it is not the server that takes the time
-            about = local.subject(self.us.member, *one.key)
+            about = subject(self.us.member, *one.key)
             if about in there:
                 continue  # two entries of one name: the first is the one that is found
             there.add(about)
@@ -187,21 +186,14 @@ class _Project:
         self._write(waiting, known)
         self._vanished({about: had for about, had in known.items() if about not in there})
 
-    def _purges(self) -> int:
-        return int(self.db.execute("SELECT coalesce(max(id), 0) FROM purges").fetchone()[0])
-
     def _undisturbed(self) -> None:
         """Inside the transaction that writes. Raises _PurgedMeanwhile."""
-        if self._purges() != self.purges:
+        if local.newest_purge(self.db) != self.purges:
             raise _PurgedMeanwhile
 
     def _known(self) -> dict[str, _Known]:
         """The newest versions by this person, by subject."""
-        rows = self.db.execute(
-            "SELECT subject, id, device = ?, digest, source FROM team_facts WHERE project_id = ? AND own = 1"
-            " AND author = ? AND team = ? AND gone != 2 ORDER BY coalesce(seq, ?), rowid",
-            (self.us.device, self.shared.project_id, self.us.member, self.us.team, 1 << 62),
-        )
+        rows = local.own_versions(self.db, self.us, self.shared.project_id)
         out: dict[str, _Known] = {}
         for about, id_, ours, mark, source in rows:
             before = out.get(about, _Known("", "", "", "", ""))
@@ -217,9 +209,7 @@ class _Project:
             return
         with transaction(self.db):
             self._undisturbed()
-            gone = {row[0] for row in self.db.execute(
-                "SELECT id FROM team_gone WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps([about for _, about, _, _ in waiting]),))}  # fmt: skip
+            gone = local.gone(self.db, [about for _, about, _, _ in waiting])
             for one, about, raw, said in waiting:
                 mark, had = f"{raw}.{digest(*said)}", known.get(about)
                 if about in gone:
@@ -228,49 +218,34 @@ class _Project:
                 if not same:
                     self.insert(about, one.kind, one.at, said, (one.session_id, one.source, mark))
                 # versions of another machine, or of a backup, are known by what they were made of from now on
-                self.db.execute(
-                    "UPDATE team_facts SET source = ?, session_id = ?, digest = iif(id = ?, ?, digest)"
-                    " WHERE subject = ? AND own = 1",
-                    (one.source, one.session_id, same, mark, about),
-                )
+                local.originate(self.db, about, (one.source, one.session_id), same, mark)
             local.hold(self.db, [about for _, about, _, _ in waiting])
 
     def insert(self, about: str, kind: str, at: int, said: Texts, origin: tuple[str | None, str, str]) -> None:
         """A version of one's own that waits to be sent; `origin`: session, source, digest."""
         self.made.new += 1
-        self.db.execute(
-            "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, title, body, files, data,"
-            " own, session_id, source, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)",
-            (local.new_id(), self.us.team, kind, about, self.shared.project_id, self.us.member, self.us.device, at,
-             *said, *origin),
-        )  # fmt: skip
+        us, project, (session, source, mark) = self.us, self.shared.project_id, origin
+        local.add(self.db, [(wire.new_id(), us.team, kind, about, project, us.member, us.device, at, None, *said, True,
+                             mark, session, source)])  # fmt: skip
 
     def _vanished(self, known: dict[str, _Known]) -> None:
         """What is no episode, decision, learning or entry any more is withdrawn; its subject may come back."""
         if not any(had.source for had in known.values()):
             return
-        kept = {local.subject(self.us.member, *key) for key in material.unsettled(self.db, self.shared)}
+        kept = {subject(self.us.member, *key) for key in material.unsettled(self.db, self.shared)}
         read = material.readable(self.shared)
         about = [each for each, had in known.items()
                  if had.source and each not in kept and (read or not had.source.startswith("recall"))]  # fmt: skip
-        rows = self.db.execute(
-            "SELECT id FROM team_facts WHERE subject IN (SELECT value FROM json_each(?)) AND own = 1 AND device = ?"
-            " AND source != ''", (json.dumps(about), self.us.device),
-        ).fetchall()  # fmt: skip
+        rows = local.made_here(self.db, self.us.device, about)
         for at in range(0, len(rows), _BATCH):
             with transaction(self.db):
                 self._undisturbed()
-                local.withdraw(self.db, [str(row[0]) for row in rows[at : at + _BATCH]], self.now)
+                local.withdraw(self.db, rows[at : at + _BATCH], self.now)
                 self.made.withdrawn += len(rows[at : at + _BATCH])
 
     def again(self, *, every: bool) -> None:
         """Versions that the rules in force would have redacted otherwise go, and come back as the rules want them."""
-        rows = self.db.execute(
-            "SELECT id, kind, subject, at, title, body, files, data, gone, session_id, source, digest FROM team_facts"
-            " WHERE project_id = ? AND own = 1 AND author = ? AND team = ? AND gone != 2"
-            " AND (? OR substr(digest, 1, 2) = '?.') ORDER BY rowid",
-            (self.shared.project_id, self.us.member, self.us.team, every),
-        ).fetchall()
+        rows = local.said(self.db, self.us, self.shared.project_id, every)
         changed, fine = [], []
         for row in rows:
             self.step()
@@ -289,7 +264,7 @@ class _Project:
                         self.insert(row[2], row[1], row[3], said, (row[9], row[10], f"-.{digest(*said)}"))
         for at in range(0, len(fine), _BATCH):
             with transaction(self.db):
-                self.db.executemany("UPDATE team_facts SET digest = ? WHERE id = ?", fine[at : at + _BATCH])
+                local.mark(self.db, fine[at : at + _BATCH])
 
 
 class Fit:
@@ -355,14 +330,9 @@ def _outside(text: str) -> str:
 
 def _others(db: Connection, shared: Shared, ours: Sequence[str]) -> re.Pattern[str] | None:
     """What other recorded projects are called: folders, remotes, and names that are no plain words."""
-    rows = db.execute(
-        "SELECT p.name, p.key, coalesce(p.remote, ''), p.root, coalesce(f.root, '') FROM projects p"
-        " LEFT JOIN project_folders f ON f.project_id = p.id WHERE p.id != ?",
-        (shared.project_id,),
-    ).fetchall()
     own = {shared.shared_as, *ours, *(part for each in (shared.shared_as, *ours) for part in each.split("/"))}
     called = set()
-    for name, *places in rows:
+    for name, *places in local.other_projects(db, shared.project_id):
         called |= {one for each in places if (one := each.rstrip("/")).count("/") > 1 and not _OUTSIDE.fullmatch(one)}
         called |= {name} if len(name) > 3 and re.search(r"[\W\d_]", name) else set()
     words = sorted(called - own, key=len, reverse=True)

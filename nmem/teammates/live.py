@@ -1,4 +1,4 @@
-"""Finds what others of the team said, for hooks (SQL): one look whether there is anything, then bounded walks.
+"""What others of the team said, and who they are: one look whether there is anything, then bounded walks (SQL).
 
 On the hook's path. What a member said of their own holds, whatever others say of it: a later version by somebody else
 stands beside it, as a correction. A walk goes along the index of others' facts, of each member who is heard from the
@@ -12,8 +12,9 @@ from json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from sqlite3 import Connection
+    from typing import Any
 
     Row = tuple[str, str, str, int, str, str, str]
     """Id, kind, author, time, title, beginning of the body, subject."""
@@ -126,3 +127,97 @@ def speaking(db: Connection, project_id: int, kind: str, heads: Sequence[str], n
     given = walk(db, project_id, kind, _EVER, now + _DAY, _WALK)
     words = {f"head{number}": head for number, head in enumerate(heads)}
     return db.execute(named(len(heads)), {**given, **words, "now": now, "most": most}).fetchall()
+
+
+# for lists: whole facts
+
+WALK = 2_000
+"""Facts of a kind in a project among which a text or a file is looked for: of each member the newest."""
+_WHOLE = (
+    "SELECT f.id, f.kind, f.author, iif(f.own, f.device, ''), f.at, f.title, f.body, f.files, f.data, f.project_id,"
+    " p.name, f.subject"
+)
+_FROM = " CROSS JOIN team_facts f ON f.rowid = w.number CROSS JOIN projects p ON p.id = f.project_id WHERE "
+_OF_MEMBER = (
+    f"{_WHOLE} FROM (SELECT m.team, g.rowid AS number FROM team_members m CROSS JOIN team_facts g"  # noqa: S608
+    f" WHERE m.team = :team AND m.author = :author AND {OF_AUTHOR} ORDER BY g.at DESC LIMIT :room) w{_FROM}"
+    f" f.team = w.team AND {HEARD} AND "
+)
+_ELSEWHERE = (
+    f"{_WHOLE} FROM (SELECT rowid AS number FROM team_facts g WHERE g.own = 1 AND g.gone = 0 AND g.source = ''"  # noqa: S608
+    " AND g.project_id = :project AND g.kind = :kind AND g.at >= :since AND g.at < :until ORDER BY g.at DESC"
+    f" LIMIT :room) w{_FROM}"
+)
+"""Of one other member, and of this person on other machines: as the walk finds them, so that it ends with the last
+that is wanted."""
+_HAS = "instr(lower(f.title || ' ' || f.body || ' ' || f.files || ' ' || f.data), :head{})"
+
+
+def shared(db: Connection) -> list[int]:
+    """The projects that hold anything of others, by steps through the index."""
+    rows = db.execute(
+        "WITH RECURSIVE each(id) AS (SELECT min(project_id) FROM team_facts f WHERE f.own = 0 AND f.gone = 0"
+        " UNION ALL SELECT (SELECT min(project_id) FROM team_facts f WHERE f.own = 0 AND f.gone = 0"
+        " AND f.project_id > each.id) FROM each WHERE each.id IS NOT NULL)"
+        " SELECT id FROM each WHERE id IS NOT NULL UNION SELECT project_id FROM team_projects"
+    )
+    return [int(row[0]) for row in rows.fetchall()]
+
+
+def fact(db: Connection, number: str) -> list[tuple[Any, ...]]:
+    """The whole fact of an id; none where there is none."""
+    sql = f"{_WHOLE} FROM team_facts f JOIN projects p ON p.id = f.project_id WHERE f.id = ?"
+    return db.execute(sql, (number,)).fetchall()
+
+
+def facts(
+    db: Connection, given: dict[str, object], heads: int, member: tuple[str, str] | None
+) -> Iterable[tuple[Any, ...]]:
+    """Whole facts of another member (None: of this person on other machines) with one of so many beginnings of words.
+
+    As a walk finds them, so that it ends with the last that is wanted.
+    """
+    has = f"({' OR '.join(map(_HAS.format, range(heads)))})" if heads else "1"
+    if member is None:
+        return db.execute(_ELSEWHERE + has, {**given, "room": WALK})
+    return db.execute(_OF_MEMBER + has, {**given, "team": member[0], "author": member[1]})
+
+
+# members
+
+
+def people(db: Connection) -> list[tuple[str, str, str, int, int]]:
+    """Team, name and login of everybody, the time of the newest fact, and whether this person mutes them."""
+    return db.execute("SELECT team, author, role, coalesce(last_at, 0), muted FROM team_members").fetchall()
+
+
+def heard(db: Connection) -> list[tuple[str, str]]:
+    """Team and name of everybody who is not muted."""
+    return [(one[0], one[1]) for one in people(db) if not one[4]]
+
+
+def counted(db: Connection) -> list[tuple[str, str, str, int, int]]:
+    """Team, author, kind, whether they are one's own, and how many: of the facts that hold."""
+    return db.execute(
+        "SELECT team, author, kind, max(own), count(*) FROM team_facts WHERE gone = 0 GROUP BY team, author, kind"
+    ).fetchall()
+
+
+def mute(db: Connection, team: str, author: str, muted: bool) -> None:
+    """Keep whether a member is heard. Inside a transaction."""
+    db.execute(
+        "INSERT INTO team_members (team, author, muted) VALUES (?, ?, ?)"
+        " ON CONFLICT (team, author) DO UPDATE SET muted = excluded.muted",
+        (team, author, int(muted)),
+    )
+
+
+def teams(db: Connection) -> list[tuple[str, int]]:
+    """The teams that projects are shared with, and how many: the most first."""
+    return db.execute("SELECT team, count(*) FROM team_projects GROUP BY team ORDER BY 2 DESC").fetchall()
+
+
+def state(db: Connection, key: str) -> str:
+    """A word that was kept; "" where none is."""
+    row = db.execute("SELECT value FROM team_state WHERE key = ?", (key,)).fetchone()
+    return str(row[0]) if row else ""

@@ -1,4 +1,4 @@
-"""Who is in the team, and whom this person does not want to hear (SQL); how sharing stands, for a line on a screen.
+"""Who is in the team, and whom this person does not want to hear; how sharing stands, for a line on a screen.
 
 Muting changes what is shown here and nothing else: the facts stay, and come again with `unmute`.
 """
@@ -11,6 +11,7 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.errors import NmemError
+from nmem.teammates import live
 from nmem.teammates.live import KINDS
 from nmem.text import counted, json_object, printable
 
@@ -60,16 +61,13 @@ def members(db: Connection) -> list[Member]:
     """Everybody by name, also who has said nothing yet. Raises sqlite3.Error."""
     counts: dict[tuple[str, str], dict[str, int]] = {}
     own: set[tuple[str, str]] = set()
-    for team, author, kind, mine, count in db.execute(
-        "SELECT team, author, kind, max(own), count(*) FROM team_facts WHERE gone = 0 GROUP BY team, author, kind"
-    ).fetchall():
+    for team, author, kind, mine, count in live.counted(db):
         counts.setdefault((team, author), {})[kind] = count
         own |= {(team, author)} if mine else set()
-    rows = db.execute("SELECT team, author, role, coalesce(last_at, 0), muted FROM team_members").fetchall()
-    known = {(row[0], row[1]): tuple(row[2:]) for row in rows}
+    known = {(team, author): row for team, author, *row in live.people(db)}
     every = sorted({*known, *counts}, key=lambda one: (one[0], one[1].lower(), one[1]))
     return [
-        Member(*one, str(role), int(last), counts.get(one, {}), bool(muted), one in own)
+        Member(*one, str(role), int(str(last)), counts.get(one, {}), bool(muted), one in own)
         for one in every
         for role, last, muted in (known.get(one, ("", 0, 0)),)
     ]
@@ -83,17 +81,13 @@ def mute(db: Connection, name: str, *, muted: bool) -> str:
     if found.muted == muted:
         raise NmemError(f"{printable(found.author)} is {'muted already' if muted else 'not muted'}")
     with transaction(db):
-        db.execute(
-            "INSERT INTO team_members (team, author, muted) VALUES (?, ?, ?)"
-            " ON CONFLICT (team, author) DO UPDATE SET muted = excluded.muted",
-            (found.team, found.author, int(muted)),
-        )
+        live.mute(db, found.team, found.author, muted)
     return found.author
 
 
 def muted(db: Connection, author: str) -> bool:
     """Whether a member of this name is muted."""
-    return db.execute("SELECT 1 FROM team_members WHERE author = ? AND muted LIMIT 1", (author,)).fetchone() is not None
+    return any(one[1] == author and one[4] for one in live.people(db))
 
 
 def _named(db: Connection, name: str) -> Member:
@@ -113,19 +107,19 @@ def _named(db: Connection, name: str) -> Member:
 
 def standing(db: Connection) -> Standing:
     """How sharing stands; of a memory that shares with nobody an empty team. Raises sqlite3.Error."""
-    row = db.execute("SELECT team, count(*) FROM team_projects GROUP BY team ORDER BY 2 DESC LIMIT 1").fetchone()
-    if row is None:
+    teams = live.teams(db)
+    if not teams:
         return Standing("")
-    people = db.execute("SELECT count(*) FROM team_members WHERE team = ?", (row[0],)).fetchone()[0]
+    team, projects = teams[0]
+    people = sum(one[0] == team for one in live.people(db))
     paused, _ = _since(db, PAUSED)
     failing, reason = _since(db, FAILING)
-    return Standing(str(row[0]), int(row[1]), max(0, int(people) - 1), paused, failing, reason)
+    return Standing(team, projects, max(0, people - 1), paused, failing, reason)
 
 
 def _since(db: Connection, key: str) -> tuple[int, str]:
     """A time that is kept under a key: a number, or JSON with `since` or `at`, and `why`."""
-    row = db.execute("SELECT value FROM team_state WHERE key = ?", (key,)).fetchone()
-    value = str(row[0]) if row else ""
+    value = live.state(db, key)
     if value.isascii() and value.isdecimal() and len(value) < 19:
         return int(value), ""
     found = json_object(value)

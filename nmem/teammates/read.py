@@ -1,4 +1,4 @@
-"""Lists what others of the team said (SQL), by kind, text or file; and what this person said on another machine.
+"""Lists what others of the team said, by kind, text or file; and what this person said on another machine.
 
 Nobody's order is believed: times are by their authors' clocks. A text is redacted by the rules in force before it
 leaves here, for it was redacted by its author's.
@@ -14,31 +14,12 @@ from sqlite3 import Connection
 
 from capture import redaction
 from capture.text import clean
+from nmem.store.store import projects
 from nmem.teammates import live
-from nmem.teammates.live import HEARD, KINDS, OF_AUTHOR
+from nmem.teammates.live import KINDS
 from nmem.text import json_object, texts
 
-WALK = 2_000
-"""Facts of a kind in a project among which a text or a file is looked for: of each member the newest."""
 _TITLE, _BODY, _FILES = 300, 4_000, 40
-_COLUMNS = (
-    "SELECT f.id, f.kind, f.author, iif(f.own, f.device, ''), f.at, f.title, f.body, f.files, f.data, f.project_id,"
-    " p.name, f.subject"
-)
-_FROM = " CROSS JOIN team_facts f ON f.rowid = w.number CROSS JOIN projects p ON p.id = f.project_id WHERE "
-_OTHERS = (
-    f"{_COLUMNS} FROM (SELECT m.team, g.rowid AS number FROM team_members m CROSS JOIN team_facts g"  # noqa: S608
-    f" WHERE m.team = :team AND m.author = :author AND {OF_AUTHOR} ORDER BY g.at DESC LIMIT :room) w{_FROM}"
-    f" f.team = w.team AND {HEARD} AND "
-)
-_ELSEWHERE = (
-    f"{_COLUMNS} FROM (SELECT rowid AS number FROM team_facts g WHERE g.own = 1 AND g.gone = 0 AND g.source = ''"  # noqa: S608
-    " AND g.project_id = :project AND g.kind = :kind AND g.at >= :since AND g.at < :until ORDER BY g.at DESC"
-    f" LIMIT :room) w{_FROM}"
-)
-"""Of one other member, and of this person on other machines: as the walk finds them, so that it ends with the last
-that is wanted."""
-_HAS = "instr(lower(f.title || ' ' || f.body || ' ' || f.files || ' ' || f.data), :head{})"
 _EVER = 1 << 62
 
 
@@ -102,7 +83,7 @@ def said(db: Connection, wanted: Wanted, most: int) -> list[Fact]:
     member as many as of any other. Raises sqlite3.Error."""
     named, db.row_factory = db.row_factory, None
     try:
-        shared = _projects(db)
+        shared = live.shared(db)
         places = [one for one in shared if wanted.projects is None or one in wanted.projects]
         owners = live.owners(db)
         found = [
@@ -129,8 +110,9 @@ def _newest(found: list[Fact], most: int, now: int) -> list[Fact]:
 
 def listed(db: Connection, kind: str, project: str, since: int, limit: int) -> list[Fact]:
     """The facts of one kind for a list; `project`: its key, "" for all. Raises sqlite3.Error."""
-    rows = db.execute("SELECT id FROM projects WHERE key = ?", (project,)).fetchall() if project else []
-    return said(db, Wanted((kind,), [int(row[0]) for row in rows] if project else None, since), limit)
+    return said(
+        db, Wanted((kind,), [int(row[0]) for row in projects(db, "key", project)] if project else None, since), limit
+    )
 
 
 def of_file(path: str) -> Fits:
@@ -143,37 +125,20 @@ def of_file(path: str) -> Fits:
 
 def one(db: Connection, item: str) -> Fact | None:
     """The fact of an id, whoever said it; None where there is none."""
-    row = db.execute(
-        f"{_COLUMNS} FROM team_facts f JOIN projects p ON p.id = f.project_id WHERE f.id = ?",
-        (item.removeprefix("team/"),),
-    ).fetchone()
-    return _redacted(_fact(tuple(row), live.owners(db))) if row else None
-
-
-def _projects(db: Connection) -> list[int]:
-    """The projects that hold anything of others, by steps through the index."""
-    rows = db.execute(
-        "WITH RECURSIVE each(id) AS (SELECT min(project_id) FROM team_facts f WHERE f.own = 0 AND f.gone = 0"
-        " UNION ALL SELECT (SELECT min(project_id) FROM team_facts f WHERE f.own = 0 AND f.gone = 0"
-        " AND f.project_id > each.id) FROM each WHERE each.id IS NOT NULL)"
-        " SELECT id FROM each WHERE id IS NOT NULL UNION SELECT project_id FROM team_projects"
-    )
-    return [int(row[0]) for row in rows.fetchall()]
+    rows = live.fact(db, item.removeprefix("team/"))
+    return _redacted(_fact(tuple(rows[0]), live.owners(db))) if rows else None
 
 
 def _of(
     db: Connection, project: int, kind: str, wanted: Wanted, most: int, owners: Mapping[str, str]
 ) -> list[Fact]:  # fmt: skip
     """The newest of one kind in one project that fit, of each member who is heard, and of one's own machines."""
-    heads = f"({' OR '.join(_HAS.format(number) for number in range(len(wanted.heads)))})" if wanted.heads else "1"
-    heard = db.execute("SELECT team, author FROM team_members WHERE NOT muted").fetchall()
-    given = live.walk(db, project, kind, wanted.since, wanted.until, WALK)
+    given = live.walk(db, project, kind, wanted.since, wanted.until, live.WALK)
     given |= {f"head{number}": head for number, head in enumerate(wanted.heads)}
-    walks = [(_OTHERS, {**given, "team": team, "author": author}) for team, author in heard]
     out: list[Fact] = []
-    for sql, parameters in (*walks, (_ELSEWHERE, {**given, "room": WALK})):
+    for member in [*live.heard(db), None]:
         taken = 0
-        for row in db.execute(sql + heads, parameters):
+        for row in live.facts(db, given, len(wanted.heads), member):
             if wanted.fits is None or wanted.fits(str(row[5]), str(row[6]), str(row[7]), str(row[8])):
                 taken += 1
                 out.append(_fact(row, owners))

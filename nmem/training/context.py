@@ -19,7 +19,8 @@ from capture import paths
 from nmem.context import review_store
 from nmem.context.items import tokens
 from nmem.context.rank import FEATURES, PROMPT, Ranking, choose, rank
-from nmem.evaluate.context import Moment, as_it_was, moments
+from nmem.evaluate.context import moments
+from nmem.evaluate.store import Moment, as_it_was
 
 Weights = tuple[float, ...]
 LARGE = 30

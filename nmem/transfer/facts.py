@@ -13,7 +13,8 @@ from capture.event import Batch, Observation, Project, Prompt
 from capture.project import resolve
 from capture.seal import identity, seal
 from capture.storage import store
-from capture.storage.sessions import KNOWN
+from capture.storage.rows import write
+from capture.storage.session import KNOWN
 from nmem.transfer.records import Record
 
 _ROWS = 400
@@ -72,7 +73,7 @@ def store_all(db: Connection, records: Iterable[Record], report: Report, folders
             sealed = seal(batch)
             before = _newest(db)
             report.redacted += sum(batch.redactions.values())
-            written = store.write(db, sealed)
+            written = write(db, sealed)
             report.known += written.duplicates
             prompts = len(batch.prompts) - _known(db, batch, before)
             report.prompts += prompts

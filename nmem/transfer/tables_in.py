@@ -14,7 +14,8 @@ from itertools import islice
 from capture.event import Batch, Observation, Prompt
 from capture.jsonio import dumps
 from capture.seal import identity, seal
-from capture.storage.sessions import KNOWN, Sessions
+from capture.storage.rows import Sessions
+from capture.storage.session import KNOWN
 from capture.storage.store import transaction
 from nmem.store.registry import Table, exported
 from nmem.transfer import across, facts, records

@@ -36,15 +36,9 @@ class StoryText:
     """The lines of one story for one width; rows of actions are drawn when they come on screen."""
 
     def __init__(
-        self,
-        story: Story,
-        cells: int,
-        zone: tzinfo | None,
-        at: int,
-        warned: Sequence[Warned] = (),
-        *,
+        self, story: Story, cells: int, zone: tzinfo | None, at: int, warned: Sequence[Warned] = (), *,
         keys: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.story, self.cells, self.zone = story, cells, zone
         self._keys = keys
         """Whether the keys of the screen Episodes apply where it is shown."""

@@ -15,7 +15,7 @@ import pytest
 
 from capture.event import Batch, Observation, Prompt
 from capture.seal import seal
-from capture.storage import schema, store
+from capture.storage import rows, schema, store
 
 NOW = 1_760_000_000_000
 ROOT = Path(__file__).parents[2]
@@ -48,7 +48,7 @@ def write(db: sqlite3.Connection, number: int) -> None:
     batch.prompts = [Prompt(batch.at, "user", "prompt", f"do {number}", dedup_key=f"p{number}.{number}")]
     seen = Observation(batch.at + 1, "command", f"make {number}", dedup_key=f"k{number}")
     batch.observations = [seen]
-    store.write(db, seal(batch))
+    rows.write(db, seal(batch))
 
 
 def newest(db: sqlite3.Connection) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from capture import paths, settle
 from capture.event import Batch, Observation, Project
 from capture.seal import Sealed, seal
 from capture.storage import spool, store
+from capture.storage.rows import write
 
 NOW = 1_760_000_000_000
 Rows = Callable[[str], list[Any]]
@@ -238,7 +239,7 @@ def test_nothing_leaves_the_spool_while_the_database_is_locked(db_path: str) -> 
 
 def test_settling_stores_what_waits_and_folds_the_log(db_path: str, rows: Rows) -> None:
     db = store.connect(db_path)
-    store.write(db, batch("a"))
+    write(db, batch("a"))
     db.close()
     for number in range(120):
         spool.put(db_path, batch(f"k{number}"))

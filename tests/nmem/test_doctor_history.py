@@ -7,6 +7,7 @@ from contextlib import closing
 from capture.event import Batch, Prompt
 from capture.seal import seal
 from capture.storage import store
+from capture.storage.rows import write
 from nmem.audit import NOTE
 from nmem.doctor.checks.records import history
 
@@ -17,7 +18,7 @@ def test_what_was_withheld_is_said(db_path: str) -> None:
     batch.redactions = {"withheld": 2}
     with closing(store.connect(db_path)) as db:
         assert history() == []
-        store.write(db, seal(batch))
+        write(db, seal(batch))
     (said,) = history()
     assert (said.severity, said.mend) == (NOTE, "nmem config check")
     assert said.evidence.startswith("2 texts were withheld whole")

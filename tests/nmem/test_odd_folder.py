@@ -15,6 +15,7 @@ from capture.event import Batch, Prompt
 from capture.project import resolve
 from capture.seal import seal
 from capture.storage import store
+from capture.storage.rows import write
 from nmem import tables
 from nmem.commands.main import nmem
 
@@ -40,7 +41,7 @@ def test_every_command_works_in_a_folder_whose_name_is_no_utf8(
     batch.prompts.append(Prompt(NOW, "user", "prompt", "why does the lamp flicker", dedup_key="p1"))
     db = store.connect(paths.database())
     tables.ensure(db)
-    store.write(db, seal(batch))
+    write(db, seal(batch))
     db.close()
     result = CliRunner().invoke(nmem, list(words))
     assert "Traceback" not in result.output

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from capture.event import Batch, Prompt
 from capture.seal import seal
-from capture.storage import store
+from capture.storage.rows import write
 from nmem.commands import main
 from nmem.commands.main import nmem
 from nmem.context.store import choices
@@ -168,7 +168,7 @@ def test_a_deleted_prompts_pin_is_no_other_prompts(recorded: Recorded) -> None:
     recorded.db.execute("DELETE FROM prompts WHERE id = ?", (newest,))
     batch = Batch("claude", "coupon", recorded.at, "/src/shop")
     batch.prompts = [Prompt(recorded.at, "user", "prompt", "my private remark", dedup_key="p-private")]
-    store.write(recorded.db, seal(batch))
+    write(recorded.db, seal(batch))
     assert recorded.db.execute("SELECT max(id) FROM prompts").fetchone()[0] == newest + 1
     assert pinned(recorded) == []
     assert said("undo") == f"undone: prompt/{newest} pinned (it is gone)\n"

@@ -11,8 +11,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.storage import readings, sessions, store
-from capture.storage.readings import Told
+from capture import statusline
+from capture.statusline import Told
+from capture.storage import store
+from capture.storage.rows import write
+from capture.storage.store import note
 from capture.transcript.reading import window as size_of
 from nmem import database
 from nmem.commands.status import command as status
@@ -38,7 +41,7 @@ def db(db_path: str) -> sqlite3.Connection:
 def told(db: sqlite3.Connection, at: int, tokens: int | None, size: int, model: str = "claude-sonnet-4-5") -> None:
     now = Told("s")
     now.model, now.window_size, now.tokens, now.cost_usd = model, size, tokens, 1.25
-    assert readings.told(db, now, at)
+    assert statusline.keep(db, now, at)
 
 
 def ask(db: sqlite3.Connection, at: int) -> None:
@@ -54,7 +57,7 @@ def turns(db: sqlite3.Connection, *tokens: int, every: int = 3 * MINUTE) -> None
     for number, count in enumerate(tokens):
         at = NOW - (len(tokens) - 1 - number) * every
         ask(db, at - every // 2)
-        sessions.note(db, "s", at, count)
+        note(db, "s", at, count)
 
 
 def seen(db: sqlite3.Connection, db_path: str) -> ContextWindow:
@@ -116,10 +119,10 @@ def test_what_was_counted_before_a_compaction_is_gone(kind: str, db: sqlite3.Con
 def test_one_reading_a_turn_and_one_more_when_it_shrank(db: sqlite3.Connection) -> None:
     ask(db, 10)
     for at, tokens in ((20, 100), (30, 150), (40, 150), (35, 999)):
-        sessions.note(db, "s", at, tokens)
+        note(db, "s", at, tokens)
     ask(db, 50)
     for at, tokens in ((60, 180), (70, 40), (80, 60)):
-        sessions.note(db, "s", at, tokens)
+        note(db, "s", at, tokens)
     assert db.execute("SELECT at, tokens FROM context_readings").fetchall() == [(40, 150), (60, 180), (80, 60)]
 
 
@@ -130,7 +133,7 @@ def test_what_a_transcript_tells_becomes_a_reading(db: sqlite3.Connection) -> No
     for at, tokens in ((NOW + 10, 70_000), (NOW + 20, 70_000), (NOW + 30, 80_000)):
         batch = Batch("claude", "s", at, "/r")
         batch.session = {"context_tokens": tokens, "context_at": at}
-        store.write(db, seal(batch))
+        write(db, seal(batch))
         ask(db, at + 1)
     assert db.execute("SELECT tokens FROM context_readings").fetchall() == [(70_000,), (70_000,), (80_000,)]
 

@@ -1,4 +1,4 @@
-"""Goose's sessions: rows of `sessions.db`, or of older versions one file of JSON lines each (reads its SQL).
+"""Goose's sessions: rows of `sessions.db`, or of older versions one file of JSON lines each.
 
 A message's content is a list of text, thinking, toolRequest and toolResponse; a tool is called `extension__tool`.
 """
@@ -13,7 +13,7 @@ from capture.clients import output, tools
 from capture.clients.fields import items, mapping, text, whole
 from capture.event import TOOL_ERROR, Event
 from capture.transcript.reading import millis
-from nmem.importing import histories
+from nmem.importing import histories, store
 from nmem.importing.histories import History, Session, Teller, data_home, head_of, opened, possible, stamp, text_of
 
 _NAMES = {"shell": "shell", "text_editor": "editor", "write": "write", "edit": "edit", "read": "read", "tree": "search",
@@ -30,22 +30,11 @@ def _sessions(path: Path) -> Iterator[Session]:
     if path.suffix == ".jsonl":
         head = mapping(json.loads(text_of(str(path)).partition("\n")[0]))
         size, version, changed = stamp(path)
-        yield Session(
-            str(path),
-            str(path),
-            "goose",
-            histories.own_id("goose", path.stem),
-            text(head.get("working_dir")),
-            size,
-            version,
-            changed,
-        )
+        own = histories.own_id("goose", path.stem)
+        yield Session(str(path), str(path), "goose", own, text(head.get("working_dir")), size, version, changed)
         return
     with opened(str(path)) as db:
-        rows = db.execute(
-            "SELECT s.id, s.working_dir, count(m.id), max(m.created_timestamp) FROM sessions s"
-            " JOIN messages m ON m.session_id = s.id GROUP BY s.id"
-        ).fetchall()
+        rows = store.goose_sessions(db)
     for number, folder, count, last in rows:
         yield Session(f"{path}#{number}", str(path), "goose", histories.own_id("goose", str(number)), text(folder), 1,
                       count, _at(last))  # fmt: skip
@@ -67,10 +56,7 @@ def _messages(session: Session) -> Iterator[tuple[str, int, list[object]]]:
             yield text(told.get("role")), _at(told.get("created")), items(told.get("content"))
         return
     with opened(session.file) as db:
-        for role, at, content in db.execute(
-            "SELECT role, created_timestamp, content_json FROM messages WHERE session_id = ? ORDER BY id",
-            (session.path.rpartition("#")[2],),
-        ):
+        for role, at, content in store.goose_messages(db, session.path.rpartition("#")[2]):
             yield text(role), _at(at), items(json.loads(content))
 
 

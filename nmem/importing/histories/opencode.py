@@ -1,4 +1,4 @@
-"""OpenCode's sessions: rows of `opencode.db`, or of older versions JSON files under `storage/` (reads its SQL).
+"""OpenCode's sessions: rows of `opencode.db`, or of older versions JSON files under `storage/`.
 
 A session's messages have parts: text, reasoning, tool. A subagent's session counts to its parent's, as in the hooks.
 """
@@ -13,10 +13,10 @@ from capture.clients import opencode
 from capture.clients.fields import mapping, text, whole
 from capture.event import TOOL_ERROR, Event
 from capture.transcript.reading import window
+from nmem.importing import store
 from nmem.importing.histories import History, Session, Teller, data_home, json_of, opened
 
 Message = tuple[dict[str, object], list[dict[str, object]]]
-_ROWS = "SELECT id, parent_id, directory, version, time_updated, time_created FROM session ORDER BY time_created, id"
 
 
 def _folders() -> list[Path]:
@@ -34,9 +34,9 @@ def _sessions(path: Path) -> Iterator[Session]:
         yield _older(path)
         return
     with opened(str(path)) as db:
-        rows = db.execute(_ROWS).fetchall()
+        rows = store.opencode_sessions(db)
     parents = {text(row[0]): text(row[1]) for row in rows}
-    for name, parent, folder, _version, updated, _created in rows:
+    for name, parent, folder, updated in rows:
         own = root = text(name)
         seen = {own}
         while (above := parents.get(root)) and above not in seen:
@@ -61,11 +61,9 @@ def _messages(session: Session) -> Iterator[Message]:
     own = session.inner or session.session_id
     with opened(session.file) as db:
         parts: dict[str, list[dict[str, object]]] = {}
-        for number, data in db.execute("SELECT message_id, data FROM part WHERE session_id = ? ORDER BY id", (own,)):
+        for number, data in store.opencode_parts(db, own):
             parts.setdefault(number, []).append(mapping(json.loads(data)))
-        for number, data in db.execute(
-            "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", (own,)
-        ):
+        for number, data in store.opencode_messages(db, own):
             yield {**mapping(json.loads(data)), "id": number}, parts.get(number, [])
 
 

@@ -46,16 +46,9 @@ def _sessions(path: Path) -> Iterator[Session]:
     number = head[2] if head else path.stem
     at = _millis(head[3], f"{head[4]}:{head[5]}:{head[6] or '00'}") if head else changed
     yield Session(
-        str(path),
-        str(path),
-        "specstory",
-        histories.own_id("specstory", number),
-        str(root),
-        size,
-        version,
-        at,
+        str(path), str(path), "specstory", histories.own_id("specstory", number), str(root), size, version, at,
         same_as=number,
-    )
+    )  # fmt: skip
 
 
 def _millis(day: str, time: str) -> int:

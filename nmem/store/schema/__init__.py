@@ -6,11 +6,7 @@ Imported only when a database is new or old, so a hook does not pay for this tex
 
 from __future__ import annotations
 
-from nmem.store.schema.context import CONTEXT, EVERYWHERE, RECALL, SAID
-from nmem.store.schema.removal import AUDIT, FORGETTING, PURGED_KEYS, PURGES, SWEPT_KEYS, TAKEN_BACK
-from nmem.store.schema.search import KEYED, POSTINGS_APART, RETRIEVAL, SEARCH, TASKS_FOUND, THEMES
-from nmem.store.schema.team import TEAM
-from nmem.store.schema.work import COST, FAILED, LEARNED, SESSIONS, SKILLS_ARE_LEARNED, STRUCTURE, TASKS
+from nmem.store.schema import found, kept
 
 _MEANING = """
 CREATE TABLE threads (
@@ -350,36 +346,9 @@ CREATE INDEX sessions_of_project_started ON sessions(project_id, started_at);
 (nmem.threads.subject). Without `last_at`, which each hook moves."""
 
 MIGRATIONS: tuple[str, ...] = (
-    _MEANING,
-    _LABELS_AND_LEARNINGS,
-    CONTEXT,
-    LEARNED,
-    SEARCH,
-    TASKS,
-    AUDIT,
-    PURGES,
-    FORGETTING,
-    KEYED,
-    RECALL,
-    SWEPT_KEYS,
-    _WHOLLY_INDEXED,
-    PURGED_KEYS,
-    TAKEN_BACK,
-    TASKS_FOUND,
-    RETRIEVAL,
-    SAID,
-    EVERYWHERE,
-    _AGENT_TITLE,
-    FAILED,
-    _HEADINGS,
-    _STANDING,
-    THEMES,
-    _WORDS,
-    SKILLS_ARE_LEARNED,
-    _STARTED,
-    COST,
-    SESSIONS,
-    STRUCTURE,
-    TEAM,
-    POSTINGS_APART,
-)
+    _MEANING, _LABELS_AND_LEARNINGS, found.CONTEXT, kept.LEARNED, found.SEARCH, kept.TASKS, kept.AUDIT, kept.PURGES,
+    kept.FORGETTING, found.KEYED, found.RECALL, kept.SWEPT_KEYS, _WHOLLY_INDEXED, kept.PURGED_KEYS, kept.TAKEN_BACK,
+    found.TASKS_FOUND, found.RETRIEVAL, found.SAID, found.EVERYWHERE, _AGENT_TITLE, kept.FAILED, _HEADINGS, _STANDING,
+    found.THEMES, _WORDS, kept.SKILLS_ARE_LEARNED, _STARTED, kept.COST, kept.SESSIONS, kept.STRUCTURE, kept.TEAM,
+    found.POSTINGS_APART,
+)  # fmt: skip

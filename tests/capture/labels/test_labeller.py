@@ -12,6 +12,7 @@ from capture.event import FAILED, OK, Batch, Observation, Prompt
 from capture.labels import model
 from capture.seal import seal
 from capture.storage import store
+from capture.storage.rows import write, write_many
 
 AT = 1_760_000_000_000
 COLUMNS = "phase, scope, locus, novelty, friction, label_model"
@@ -42,7 +43,7 @@ def labels(db: sqlite3.Connection) -> list[tuple[object, ...]]:
 
 def test_a_row_is_labelled_and_what_is_no_call_is_not(db_path: str) -> None:
     db = store.connect(db_path)
-    store.write_many(db, map(seal, story()))
+    write_many(db, map(seal, story()))
     found = {row[-1]: row[:-1] for row in db.execute(f"SELECT {COLUMNS}, obs_type FROM observations ORDER BY seq")}
     assert found.pop("session_start") == (None,) * 6
     assert {row[5] for row in found.values()} == {model.current(db_path).name}  # type: ignore[union-attr]
@@ -54,9 +55,9 @@ def test_a_row_is_labelled_and_what_is_no_call_is_not(db_path: str) -> None:
 
 def test_one_by_one_and_all_at_once_are_the_same(tmp_path: Path) -> None:
     together, alone = (store.connect(str(tmp_path / name / "x.db")) for name in "ab")
-    store.write_many(together, map(seal, story()))
+    write_many(together, map(seal, story()))
     for batch in story():
-        store.write(alone, seal(batch))
+        write(alone, seal(batch))
     assert labels(together) == labels(alone)
     assert len(labels(alone)) == 9
 
@@ -67,7 +68,7 @@ def test_a_fault_costs_the_labels_and_not_the_row(db_path: str, monkeypatch: pyt
 
     monkeypatch.setattr("capture.labels.labeller.call_of", broken)
     db = store.connect(db_path)
-    written = store.write_many(db, map(seal, story()))
+    written = write_many(db, map(seal, story()))
     assert written.stored == 10
     assert set(labels(db)) == {(None,) * 6}
     assert "not labelled: RuntimeError" in Path(db_path).with_name("nmem.log").read_text()
@@ -77,7 +78,7 @@ def test_without_a_table_rows_are_stored_all_the_same(db_path: str, monkeypatch:
     monkeypatch.setattr(model, "SHIPPED", "/nowhere")
     model.forget()
     db = store.connect(db_path)
-    store.write(db, seal(made(1, "file_read", "a.py", "a.py")))
+    write(db, seal(made(1, "file_read", "a.py", "a.py")))
     model.forget()
     assert labels(db) == [(None,) * 6]
 

@@ -16,7 +16,7 @@ import pytest
 from capture import hook, settle
 from capture.clients import claude, codex, gemini
 from capture.hook import sealed_event
-from capture.storage import store
+from capture.storage import rows, store
 from capture.transcript import missed
 from capture.transcript import records as records_module
 from capture.transcript.missed import catch_up
@@ -104,7 +104,7 @@ def play(db: sqlite3.Connection, told: list[tuple[str, int, dict[str, object]]],
         assert event is not None
         sealed = sealed_event(event)
         assert sealed is not None
-        store.write(db, sealed)
+        rows.write(db, sealed)
 
 
 def said(db: sqlite3.Connection) -> list[tuple[str, str]]:
@@ -319,7 +319,7 @@ def test_gemini_s_recorded_session_is_stored_once(
             assert event is not None
             sealed = sealed_event(event)
             assert sealed is not None
-            store.write(db, sealed)
+            rows.write(db, sealed)
 
     def imported() -> None:
         Importer(db).run(find([path]))
@@ -338,11 +338,11 @@ def test_the_hook_s_path_stays_light(session: Session, db_path: str) -> None:
     session.write()
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from capture import hook\nfrom capture.storage import store\n"
+        "from capture import hook\nfrom capture.storage import rows, store\n"
         "from capture.clients import claude\nfrom capture.transcript.missed import catch_up\n"
         "db = store.connect(sys.argv[2])\n"
         "said = {'session_id': 's1', 'cwd': '/', 'prompt': 'Fix the total'}\n"
-        "store.write(db, hook.sealed_event(claude.parse('UserPromptSubmit', said, 1772359200000)))\n"
+        "rows.write(db, hook.sealed_event(claude.parse('UserPromptSubmit', said, 1772359200000)))\n"
         "before = set(sys.modules)\n"
         "catch_up(db, 'claude', sys.argv[3], 's1')\n"
         "print(db.execute('SELECT count(*) FROM prompts').fetchone()[0])\n"

@@ -12,6 +12,7 @@ import pytest
 from capture import hook
 from capture.clients import claude
 from capture.storage import store
+from capture.storage.rows import write
 from nmem import tables
 from tests.conftest import NOW
 
@@ -49,6 +50,6 @@ def feed(db: Connection, tmp_path: Path) -> Feed:
         if sealed is None:
             store.dropped(db, run)
         else:
-            store.write(db, sealed, run)
+            write(db, sealed, run)
 
     return take

@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from capture.event import Batch, Observation, Project, Prompt
 from capture.files import replace
 from capture.seal import seal
-from capture.storage import store
+from capture.storage import rows, store
 
 START = 1_760_000_000_000
 
@@ -32,7 +32,7 @@ def batch(number: int) -> Batch:
 def write(db: Connection, first: int, last: int) -> None:
     """Batches from `first` up to `last`, a transaction each."""
     for number in range(first, last):
-        store.write(db, seal(batch(number)))
+        rows.write(db, seal(batch(number)))
 
 
 def main(path: str, first: int, folder: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from capture.hook import sealed_event
 from capture.storage import store
+from capture.storage.rows import write
 from nmem import tables
 from nmem.purge import history
 
@@ -72,7 +73,7 @@ class World:
         given = {"session_id": self.session, "cwd": str(self.root), "hook_event_name": native, **payload}
         sealed = sealed_event(adapter.parse(native, given, self.at))
         if sealed is not None:
-            store.write(self.db, sealed)
+            write(self.db, sealed)
 
     def begin(self, client: str = "claude") -> None:
         self.at += HOUR

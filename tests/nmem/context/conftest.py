@@ -16,6 +16,7 @@ from capture.event import TOOL_CALL
 from capture.hook import LARGE, sealed_event
 from capture.salvage import shorten
 from capture.storage import store
+from capture.storage.rows import write
 from nmem import entry, tables
 from nmem.context import config
 from nmem.purge import history
@@ -62,7 +63,7 @@ class Played:
         db = store.connect(self.path)
         try:
             if sealed is not None:
-                store.write(db, sealed)
+                write(db, sealed)
             _, text = entry.listen(db, event, self.path)  # type: ignore[no-untyped-call]
         finally:
             db.close()

@@ -12,6 +12,7 @@ import pytest
 from nmem.context import candidates, review_store
 from nmem.errors import NmemError
 from nmem.evaluate import context as ev
+from nmem.evaluate.store import Moment, as_it_was
 from nmem.settle import settle
 from tests.nmem.conftest import MINUTE
 
@@ -61,7 +62,7 @@ def told(path: str, only: str = "") -> dict[tuple[str, object], Any]:
     out: dict[tuple[str, object], Any] = {}
     with review_store.as_of(path) as db:
         for one in asked:
-            ev.as_it_was(db, one)
+            as_it_was(db, one)
             for prompt in ("", one.prompt):
                 there = ev.present_of(one, prompt)
                 out[one.session_id, bool(prompt)] = [
@@ -136,7 +137,7 @@ USEFULNESS = "INSERT INTO context_usefulness SELECT 1, 'episode/' || id, 9, 0 FR
 LATE_PIN = "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, 'pin', 'episode/1', '{}', '{}')"
 
 
-def poison(moment: ev.Moment) -> list[tuple[str, tuple[object, ...]]]:
+def poison(moment: Moment) -> list[tuple[str, tuple[object, ...]]]:
     """Everything later says something else: the prompt's own words, other files, branches, stories, choices."""
     at, own = moment.at, moment.session_id
     edits = "UPDATE observations SET file_path = 'poison/late.py', content = 'poison' WHERE at >= ? AND session_id != ?"
@@ -208,7 +209,7 @@ def test_whatever_is_read_is_veiled(history: str) -> None:
     with review_store.as_of(history) as db:
         db.set_authorizer(look)
         for one in (asked[3], asked[-1]):
-            ev.as_it_was(db, one)
+            as_it_was(db, one)
             ev.told_names(db, one)
             for prompt in ("", one.prompt):
                 candidates.gathered(db, ev.present_of(one, prompt))

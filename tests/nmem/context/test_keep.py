@@ -12,7 +12,7 @@ import pytest
 from nmem.context import candidate_store, fold, keep
 from nmem.context.fold import SILENT, Checkouts, sessions
 from nmem.context.rank import rank
-from nmem.store.schema.context import CANDIDATES
+from nmem.store.schema.found import CANDIDATES
 from tests.nmem.conftest import MINUTE
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from nmem.context import review_store
 from nmem.context.items import EPISODE, FILE, NEXT, THREAD, Item
 from nmem.errors import NmemError
 from nmem.evaluate import context, told
-from nmem.evaluate.context import Moment
+from nmem.evaluate.store import Moment
 from nmem.settle import settle
 
 ROOT = "/home/dev/src/shop"

@@ -11,6 +11,7 @@ from capture.event import USER, Batch, Prompt
 from capture.labels import model as engine
 from capture.seal import seal
 from capture.storage import store
+from capture.storage.rows import write
 from nmem import tables
 from nmem.labels.corpus import observation
 
@@ -33,14 +34,14 @@ class Hooks:
         batch = self._batch(session_id)
         prompt = Prompt(self.at, USER, "prompt", text, dedup_key=f"p{self.at}.{self.at}")
         batch.prompts.append(prompt)
-        store.write(self.db, seal(batch))
+        write(self.db, seal(batch))
 
     def call(self, session_id: str, tool: str, argument: str, error: str = "", agent: str = "") -> int:
         batch = self._batch(session_id)
         made = observation(tool, argument, error)
         made.at, made.dedup_key, made.tool_use_id, made.agent_id = self.at, f"t{self.at}", f"t{self.at}", agent
         batch.observations.append(made)
-        store.write(self.db, seal(batch))
+        write(self.db, seal(batch))
         return int(self.db.execute("SELECT max(id) FROM observations").fetchone()[0])
 
     def session(self, session_id: str = "s", times: int = 1) -> None:

@@ -18,7 +18,7 @@ from capture.event import Batch, Observation
 from capture.labels import DIMENSIONS
 from capture.labels import model as engine
 from capture.seal import seal
-from capture.storage import store
+from capture.storage import rows, store
 from nmem.audit import WRONG
 from nmem.commands.main import nmem
 from nmem.doctor.checks import records
@@ -66,7 +66,7 @@ def test_agents_beside_each_other_are_read_as_the_hook_reads_them(hooks: Hooks, 
         if dice.random() < 0.05:
             batch = Batch("claude", "s", hooks.at, "/src/shop")
             batch.observations.append(Observation(hooks.at, "session_compact", "auto", dedup_key=f"m{number}"))
-            store.write(hooks.db, seal(batch))
+            rows.write(hooks.db, seal(batch))
     before = hooks.labels()
     hooks.bare()
     run(hooks, db_path)

@@ -14,7 +14,7 @@ from capture.event import Batch, Observation
 from capture.labels import DIMENSIONS
 from capture.labels import model as engine
 from capture.seal import seal
-from capture.storage import store
+from capture.storage.rows import write
 from nmem import database
 from nmem.commands.main import nmem
 from nmem.episodes import detect
@@ -190,7 +190,7 @@ def test_the_same_word_again_a_missing_call_and_what_is_no_call(hooks: Hooks, nu
         corrections.relabel(hooks.db, 99_999, "phase", "act", START)
     batch = Batch("claude", "s", hooks.at, "/src/shop")
     batch.observations.append(Observation(hooks.at, "session_compact", "auto", dedup_key="m1"))
-    store.write(hooks.db, seal(batch))
+    write(hooks.db, seal(batch))
     marker = hooks.db.execute("SELECT max(id) FROM observations").fetchone()[0]
     with pytest.raises(NmemError, match="is not a call: it has no labels"):
         corrections.relabel(hooks.db, marker, "phase", "act", START)

@@ -13,7 +13,7 @@ from nmem.search.meaning import meaning
 from nmem.search.query import parse
 from nmem.search.search import search
 from nmem.search.text import UNSPACED_GLOB
-from nmem.store.schema.search import KEYED
+from nmem.store.schema.found import KEYED
 from tests.nmem.search.conftest import NOW, Stored
 
 INDEXES = ("search_unspaced_fts", "search_outputs_fts", "search_docs_fts", "search_parts")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nmem.search.search import search
 from nmem.search.text import UNSPACED_GLOB
-from nmem.store.schema.search import SEARCH
+from nmem.store.schema.found import SEARCH
 from tests.nmem.search.conftest import NOW, Stored
 
 

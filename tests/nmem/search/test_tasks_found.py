@@ -13,7 +13,7 @@ from nmem import tables
 from nmem.audit import integrity
 from nmem.search.search import Hit, search
 from nmem.store import schema
-from nmem.store.schema.search import TASKS_FOUND
+from nmem.store.schema.found import TASKS_FOUND
 from tests.nmem.search.conftest import NOW, Stored
 
 

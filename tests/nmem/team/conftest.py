@@ -16,9 +16,9 @@ from capture.storage import store
 from nmem import tables
 from nmem.purge import run
 from nmem.purge.selection import Selection
-from nmem.team import admin, config, local, sync
+from nmem.team import config, sync, wire
 from nmem.team.config import Membership
-from nmem.team.server import Server, connected
+from nmem.team.server import Server, connected, prepare
 from nmem.team.sync import Pass
 from tests.nmem.team import postgres
 from tests.nmem.team.postgres import Postgres
@@ -48,7 +48,7 @@ def running() -> Iterator[Postgres]:
 
 def set_up(url: str) -> list[str]:
     """Make a database one of the team `acme`."""
-    return admin.prepare(config.address(url), "acme", {"alice": "alice", "bob": "bob", "carol": "carol"})
+    return prepare(config.address(url), "acme", {"alice": "alice", "bob": "bob", "carol": "carol"})
 
 
 class Team:
@@ -162,12 +162,12 @@ class Member:
 
     def write(self, *titles: str, subject: str = "", kind: str = "decision", body: str = "") -> list[str]:
         """Versions that wait to be sent, as they are; their ids."""
-        us, ids = self.us(), [local.new_id() for _ in titles]
+        us, ids = self.us(), [wire.new_id() for _ in titles]
         with self.db() as db:
             db.executemany(
                 "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, title, body, own)"
                 " VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, 1)",
-                [(each, us.team, kind, subject or local.subject(us.member, title, us.device), us.member, us.device, NOW,
+                [(each, us.team, kind, subject or wire.subject(us.member, title, us.device), us.member, us.device, NOW,
                   title, body) for each, title in zip(ids, titles, strict=True)],
             )  # fmt: skip
         return ids

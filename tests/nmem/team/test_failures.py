@@ -17,9 +17,9 @@ import pytest
 
 from nmem.errors import NmemError
 from nmem.own_process import words
-from nmem.team import config, local, start, sync, versions
+from nmem.team import config, sync, versions, wire
 from nmem.team.material import Material
-from nmem.team.server import Unreachable
+from nmem.team.wire import Unreachable
 from tests.nmem.command_line import run as nmem
 from tests.nmem.team.conftest import Member, Team, settled
 
@@ -33,7 +33,7 @@ def test_a_server_that_is_down_is_said_with_since_when(three: Three, monkeypatch
     with alice.here():
         config.save(config.Membership(us.team, us.member, {**us.server, "host": "/nowhere"}, us.device))
         moments = iter((1_760_000_000_000, 1_760_000_100_000, 1_760_000_200_000, 1_760_000_300_000))
-        monkeypatch.setattr(local, "now", lambda: next(moments))
+        monkeypatch.setattr(wire, "now", lambda: next(moments))
         for _ in range(2):
             with pytest.raises(Unreachable):
                 sync.run(alice.db_path)
@@ -155,18 +155,18 @@ def test_kills_cuts_and_a_crash_of_the_server_end_in_equal_sets(team: Team) -> N
 def test_one_process_at_a_time_and_none_that_nobody_asked_for(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     alice = team.member("alice")
     spawned: list[list[str]] = []
-    monkeypatch.setattr(start, "spawn", lambda given, _env: spawned.append(given))
+    monkeypatch.setattr(config, "spawn", lambda given, _env: spawned.append(given))
     monkeypatch.delenv("NMEM_SKIP_SETTLE", raising=False)
-    assert not start.start(alice.db_path), "this memory belongs to no team: its own config says so"
+    assert not config.start(alice.db_path), "this memory belongs to no team: its own config says so"
     with alice.here():
-        assert start.start(alice.db_path)
+        assert config.start(alice.db_path)
         with sync._alone(alice.db_path) as mine:
             assert mine and sync.run(alice.db_path) is None
-        assert not start.start(alice.db_path), "the last one was just now"
-        os.utime(start.lock_file(alice.db_path), (0, 0))
-        assert start.start(alice.db_path)
+        assert not config.start(alice.db_path), "the last one was just now"
+        os.utime(config.lock_file(alice.db_path), (0, 0))
+        assert config.start(alice.db_path)
         monkeypatch.setenv("NMEM_SKIP_SETTLE", "1")
-        assert not start.start(alice.db_path)
+        assert not config.start(alice.db_path)
     assert [each[-5:] for each in spawned] == [["sync", "now", "--quiet", "--db", alice.db_path]] * 2
 
 

@@ -14,11 +14,12 @@ from capture.storage.store import transaction
 from capture.text import clean
 from nmem.errors import NmemError
 from nmem.team import config, incoming, local, sync
-from nmem.team.server import Came, Fact, Gone, Server
+from nmem.team.server import Server
+from nmem.team.wire import Came, Fact, Gone, subject
 from tests.nmem.team.conftest import NOW, PROJECT, Member, on_server, settled
 
 Three = tuple[Member, Member, Member]
-SUBJECT = local.subject("bob", "x")
+SUBJECT = subject("bob", "x")
 FACT = Fact("abcdef012345abcdef012345", "decision", SUBJECT, PROJECT, "bob", "b", NOW, "said", "", "[]", "{}")
 
 
@@ -82,7 +83,7 @@ def test_hooks_may_write_while_what_came_is_read_and_between_its_parts(three: Th
         keep(*given, **more)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local, "clean", cleaning)
+        patch.setattr(incoming, "clean", cleaning)
         patch.setattr(local, "keep_far", keeping)
         patch.setattr(incoming, "_MOST_TEXT", 1000)
         alice.now()

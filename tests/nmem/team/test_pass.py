@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from nmem.errors import NmemError
-from nmem.team import local, material, sync, versions
+from nmem.team import local, material, sync, versions, wire
 from nmem.team.material import Material
 from nmem.team.server import Server
+from nmem.team.wire import Shared
 from tests.nmem.team.conftest import NOW, PROJECT, Member, Team, on_server, settled
 
 Three = tuple[Member, Member, Member]
@@ -57,7 +58,7 @@ def test_in_the_background_a_project_is_read_where_something_changed(
     read: list[str] = []
     every = material.of
 
-    def of(db: sqlite3.Connection, shared: local.Shared) -> Iterator[Material]:
+    def of(db: sqlite3.Connection, shared: Shared) -> Iterator[Material]:
         read.append(shared.name)
         return every(db, shared)
 
@@ -73,7 +74,7 @@ def test_in_the_background_a_project_is_read_where_something_changed(
         read.clear()
     alice.now()
     assert read == ["shop"], "who asks for a pass gets all looked at"
-    monkeypatch.setattr(local, "now", lambda: time.time_ns() // 1_000_000 + versions.LOOK)
+    monkeypatch.setattr(wire, "now", lambda: time.time_ns() // 1_000_000 + versions.LOOK)
     alice.now(background=True)
     assert read == ["shop"] * 2, "once an hour all is looked at anyway"
 

@@ -10,8 +10,9 @@ import pytest
 from psycopg import errors
 
 from nmem.errors import NmemError
-from nmem.team import admin, config, local
-from nmem.team.server import Removed
+from nmem.team import config
+from nmem.team.server import prepare
+from nmem.team.wire import Removed, subject
 from tests.nmem.team.conftest import PROJECT, Member, Team, settled
 
 Three = tuple[Member, Member, Member]
@@ -42,13 +43,13 @@ def test_a_member_of_another_team_reads_nothing_of_this_one(three: Three) -> Non
     alice = three[0]
     alice.learn("ours alone")
     settled(*three)
-    admin.prepare(config.address(alice.team.url("postgres")), "rivals", {"mallory": "alice"})
+    prepare(config.address(alice.team.url("postgres")), "rivals", {"mallory": "alice"})
     for table in ("facts", "gone", "marks"):
         assert asked(alice.team, "mallory", f"SELECT * FROM nmem.{table}") == []
     assert asked(alice.team, "mallory", "SELECT team, member FROM nmem.members") == [("rivals", "alice")]
     assert asked(alice.team, "mallory", "SELECT nmem.me('acme'), nmem.me('rivals')") == [(None, "alice")]
     with pytest.raises(errors.InsufficientPrivilege):
-        asked(alice.team, "mallory", "SELECT nmem.purge('acme', %s)", [local.subject("alice", "x")])
+        asked(alice.team, "mallory", "SELECT nmem.purge('acme', %s)", [subject("alice", "x")])
 
 
 def test_the_role_alone_or_the_list_alone_is_not_enough(three: Three) -> None:
@@ -96,7 +97,7 @@ def test_another_role_reads_from_the_beginning(three: Three) -> None:
     assert bob.now().came == 0, "the same role goes on where it was"
     team.sql("CREATE ROLE robert LOGIN")
     try:
-        admin.prepare(config.address(team.url("postgres")), "acme", {"robert": "bob"})
+        prepare(config.address(team.url("postgres")), "acme", {"robert": "bob"})
         bob.join("robert")
         bob.now()
         assert bob.titles() == {"said long ago"}
@@ -121,7 +122,7 @@ def test_a_member_speaks_for_no_other_and_changes_nothing(three: Three) -> None:
     alice.learn("as it was said")
     settled(*three)
     team = alice.team
-    about = local.subject("bob", "x")
+    about = subject("bob", "x")
     for who, of in (("alice", "acme"), ("bob", "other")):
         with pytest.raises(errors.InsufficientPrivilege):
             asked(team, "bob", INSERT, of, about, PROJECT, who)
@@ -157,13 +158,13 @@ def test_the_owner_inserts_no_fact(three: Three) -> None:
     with psycopg.connect(team.url("postgres"), autocommit=True) as db:
         db.execute("SET ROLE nmem_owner")
         with pytest.raises(errors.InsufficientPrivilege):
-            db.execute(INSERT, ("acme", local.subject("alice", "x"), PROJECT, "alice"))
+            db.execute(INSERT, ("acme", subject("alice", "x"), PROJECT, "alice"))
 
 
 def test_a_server_is_set_up_once_however_often_and_by_how_many_it_is_asked(team: Team) -> None:
     address = config.address(team.url("postgres"))
     done: list[list[str]] = []
-    threads = [threading.Thread(target=lambda: done.append(admin.prepare(address, "acme", {}))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: done.append(prepare(address, "acme", {}))) for _ in range(4)]
     for each in threads:
         each.start()
     for each in threads:
@@ -179,7 +180,7 @@ def test_an_administrator_who_is_no_superuser_can_set_a_server_up(team: Team) ->
     team.sql(f"GRANT CREATE ON DATABASE {team.database} TO {name}")
     team.sql(f"GRANT nmem_owner TO {name}")
     try:
-        done = admin.prepare(config.address(team.url(name)), "managed", {"mallory": "mallory"})
+        done = prepare(config.address(team.url(name)), "managed", {"mallory": "mallory"})
         assert done[0] == "schema nmem created" and done[-1] == "mallory is mallory in team managed"
         assert asked(team, "mallory", "SELECT nmem.me('managed')") == [("mallory",)]
     finally:
@@ -199,7 +200,7 @@ def test_a_newer_server_is_left_alone(three: Three) -> None:
 @pytest.mark.parametrize("name", ["Acme", "a b", "a;drop", "", "x" * 41, "owner", 'a"b'])
 def test_a_name_that_could_be_more_than_a_name_is_no_team(name: str) -> None:
     with pytest.raises(NmemError, match="cannot be a team's name"):
-        admin.prepare({}, name, {})
+        prepare({}, name, {})
 
 
 def test_an_unfinished_insert_is_passed_over_by_nobody(three: Three) -> None:
@@ -208,7 +209,7 @@ def test_an_unfinished_insert_is_passed_over_by_nobody(three: Three) -> None:
     alice.learn("late")
     team = alice.team
     with psycopg.connect(team.url("alice")) as slow:
-        slow.execute(INSERT, ("acme", local.subject("alice", "x"), PROJECT, "alice"))
+        slow.execute(INSERT, ("acme", subject("alice", "x"), PROJECT, "alice"))
         bob.learn("meanwhile")
         waiting = threading.Thread(target=bob.now)
         waiting.start()
@@ -255,14 +256,14 @@ def test_a_row_that_could_pass_for_something_else_is_refused(team: Team, column:
            f" VALUES ('acme', {given['id']}, 'decision', %s, 'p', 'bob', 'd', {given['at']}, {given['title']}, '',"
            " '[]', '{}')")  # fmt: skip
     with pytest.raises(errors.CheckViolation):
-        asked(team, "bob", sql, local.subject("bob", "x"))
+        asked(team, "bob", sql, subject("bob", "x"))
 
 
 def test_the_server_keeps_the_newest_fifty_versions_of_each_author(three: Three) -> None:
     """Everybody reads all of them; of one author only the newest holds."""
     alice, bob, carol = three
     settled(bob, carol)
-    about = local.subject("alice", "x")
+    about = subject("alice", "x")
     settled(alice)
     alice.write("by alice", subject=about)
     ids = bob.write(*(f"version {number:03}" for number in range(120)), subject=about)
@@ -293,7 +294,7 @@ def test_a_schema_or_a_role_that_somebody_else_made_is_not_trusted(team: Team) -
     team.sql("CREATE ROLE nmem_squat LOGIN")
     try:
         with pytest.raises(NmemError, match="the role nmem_squat was not made by nmem"):
-            admin.prepare(config.address(team.url("postgres")), "squat", {})
+            prepare(config.address(team.url("postgres")), "squat", {})
     finally:
         team.sql("DROP ROLE nmem_squat")
     assert team.sql("SELECT 1 FROM pg_namespace WHERE nspname = 'nmem'") == [], "nothing was changed"

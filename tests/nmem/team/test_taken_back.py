@@ -9,7 +9,8 @@ import pytest
 from capture.redaction import settings
 from capture.storage import store
 from nmem.team import config, local
-from nmem.team.server import Fact, Server, Unreachable
+from nmem.team.server import Server
+from nmem.team.wire import Fact, Unreachable, new_id, subject
 from nmem.undo import undo
 from tests.nmem.command_line import run as nmem
 from tests.nmem.team.conftest import NOW, PROJECT, Member, Team, on_server, settled
@@ -27,7 +28,7 @@ def shared_by(alice: Member, *others: Member) -> str:
 
 
 def fact(author: Member, title: str, about: str, id_: str = "") -> Fact:
-    return Fact(id_ or local.new_id(), "decision", about, PROJECT, author.name, "d", NOW, title, "", "[]", "{}")
+    return Fact(id_ or new_id(), "decision", about, PROJECT, author.name, "d", NOW, title, "", "[]", "{}")
 
 
 def nowhere(word: str, *members: Member) -> None:
@@ -302,7 +303,7 @@ def test_a_row_whose_id_is_ones_subject_stops_no_purge(three: Three) -> None:
         db.execute(
             "INSERT INTO team_facts (id, team, kind, subject, project_id, author, device, at, seq, title, own)"
             " VALUES (?, 'acme', 'learning', ?, 1, 'bob', 'd', ?, 99, 'bait', 0)",
-            (about, local.subject("bob", "x"), NOW),
+            (about, subject("bob", "x"), NOW),
         )
     alice.purge(texts=("bait",))
     with alice.db() as db:
@@ -317,7 +318,7 @@ def test_an_id_that_another_took_first_keeps_nothing_from_the_server_and_nothing
     alice, bob, _ = three
     alice.now()
     (mine,) = alice.write("said by alice")
-    bobs = fact(bob, "squatted", local.subject("bob", "z"), mine)
+    bobs = fact(bob, "squatted", subject("bob", "z"), mine)
     assert on_server(bob, lambda server: server.send([bobs])) == (1, {})
     assert on_server(bob, lambda server: server.send([bobs])) == (0, {}), "only what is new is counted"
     assert alice.now().sent == 1
@@ -335,12 +336,12 @@ def test_what_is_called_gone_has_the_form_of_an_id_and_is_not_without_end(three:
     bob.now()
     (mine,) = bob.write("sent")
     settled(*three)
-    on_server(bob, lambda server: server.withdraw(["a" * 100_000, "", local.subject("bob", "x")]))
+    on_server(bob, lambda server: server.withdraw(["a" * 100_000, "", subject("bob", "x")]))
     assert team.sql("SELECT id FROM nmem.gone") == []
-    on_server(bob, lambda server: server.withdraw([local.new_id() for _ in range(40)]))
+    on_server(bob, lambda server: server.withdraw([new_id() for _ in range(40)]))
     assert team.sql("SELECT count(*) FROM nmem.gone") == [(5,)]
     with pytest.raises(errors.ConfigurationLimitExceeded):
-        on_server(bob, lambda server: server.purge([local.subject("bob", "never here")]))
+        on_server(bob, lambda server: server.purge([subject("bob", "never here")]))
     on_server(bob, lambda server: server.withdraw([mine]))
     assert team.sql("SELECT count(*) FROM nmem.gone") == [(6,)], "what was here is always taken away"
     settled(*three)

@@ -14,7 +14,7 @@ from nmem.errors import NmemError
 from nmem.mcp.tool import Ask
 from nmem.mcp.tools import recall, search
 from nmem.settle import settle
-from nmem.teammates import live, read
+from nmem.teammates import live
 from tests.nmem.conftest import START, Recorded
 from tests.nmem.team_rows import fact, mute
 
@@ -137,7 +137,7 @@ def test_a_correction_of_one_s_own_fact_goes_once_one_says_it_anew(shared: Recor
 def test_a_crowd_of_one_member_s_facts_takes_no_room_of_another_s(
     shared: Recorded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read, "WALK", 20)
+    monkeypatch.setattr(live, "WALK", 20)
     ahead = 4_000 * 365 * DAY
     for number in range(60):
         fact(shared.db, f"Noise {number} of a coupon", "bob", at=ahead + number)
