@@ -20,7 +20,7 @@ from nmem.blame.git import Blamed, Commit
 from nmem.blame.match import Claim, Made
 from nmem.blame.store import Ran
 from nmem.context.places import forward, root
-from nmem.decisions import read as decided
+from nmem.decisions import store as decided
 from nmem.errors import NmemError
 from nmem.read import episodes, file_history
 from nmem.read.file_history import marked

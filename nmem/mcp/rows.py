@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sqlite3 import Connection, Row
 
 from nmem import tables
-from nmem.decisions import read
+from nmem.decisions import store as decided
 from nmem.mcp.reply import code, line, lines, name, some, when
 from nmem.mcp.tool import OBS, PROMPT, Ref
 from nmem.read import stream
@@ -98,7 +98,7 @@ def saying(db: Connection, number: int, most: int, few: int = 30) -> Shown:
     found = prompt(db, number)
     assert found is not None
     shown = [index(row) for row in found.done[:few]]
-    later = read.superseded(db, [f"prompt/{number}"]).get(f"prompt/{number}")
+    later = decided.superseded(db, [f"prompt/{number}"]).get(f"prompt/{number}")
     return some({
         "id": f"prompt/{number}", "at": when(found.at), "by": _SAID_BY.get(found.source, found.source),
         "what": found.kind, "session": f"session/{line(found.session_id, 80)}",
@@ -153,6 +153,6 @@ def _answer(db: Connection, session_id: str, at: int) -> str:
 
 def superseded(db: Connection, hit: str) -> str:
     """The decision that holds instead of the one said there, in the person's words; empty where nothing replaced it."""
-    later = read.superseded(db, [hit]).get(hit)
-    found = read.get(db, later.id) if later else None
+    later = decided.superseded(db, [hit]).get(hit)
+    found = decided.get(db, later.id) if later else None
     return found.text if found else ""

@@ -11,7 +11,7 @@ from nmem.names import cited
 from nmem.sanitize import quoted
 
 if TYPE_CHECKING:
-    from nmem.decisions.read import Decision
+    from nmem.decisions.store import Decision
     from nmem.learn.skill_use import Skill
     from nmem.read.episodes import EpisodeRow
     from nmem.read.listing import SessionSummary
@@ -73,9 +73,9 @@ def decision(one: Decision) -> Shown:
 
 def decided(db: Connection, number: int) -> Shown:
     """One decision, with the episode it was made in."""
-    from nmem.decisions import read  # on use: start-up stays short
+    from nmem.decisions import store  # on use: start-up stays short
 
-    one = read.get(db, number)
+    one = store.get(db, number)
     assert one is not None
     return decision(one) | some({"kind": one.kind, "episode": f"episode/{one.unit_id}" if one.unit_id else "",
                                  "project": line(one.project, 80)})  # fmt: skip

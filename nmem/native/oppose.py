@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from nmem.decisions.store import Rarity, numbers
+from nmem.decisions.find import Rarity, numbers
 from nmem.episodes.text import tokens
 
 _TERM = r"[`\"'“]?(?P<{}>[\w@./+-]+(?: [\w@./+-]+)?)[`\"'”]?"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
-from nmem.decisions import read as decided
-from nmem.decisions.read import Decision
+from nmem.decisions import store as decided
+from nmem.decisions.store import Decision
 from nmem.episodes import narrations, open_ends
 from nmem.episodes.narrate.cues import QUESTION
 from nmem.episodes.narrate.prose import LATER, NEXT, clip, plain, within, without_last_words, words

@@ -13,7 +13,7 @@ from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.story import StoryPane
 
 if TYPE_CHECKING:
-    from nmem.decisions.read import Decision
+    from nmem.decisions.store import Decision
     from nmem.read.stories import Story
     from nmem.read.threads import Link
     from nmem.recall.remember import Plan
