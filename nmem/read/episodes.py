@@ -6,26 +6,24 @@ of meaning has no episodes. Text is as stored: whoever prints it passes it throu
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
-from typing import Any
 
 from nmem import tables
 from nmem.episodes import open_ends
 from nmem.episodes.titles import shown
-from nmem.read import outcome, views
+from nmem.read import episode_store, outcome, views
 from nmem.read import threads as thread_views
 from nmem.read.episode_filter import Filter
+from nmem.read.episode_store import COUNTED
 from nmem.read.outcome import Outcome as Outcome  # noqa: PLC0414 - shown with its episode
 from nmem.read.threads import Thread
 from nmem.read.views import Effort, HotFile
-from nmem.tables import NOW
 from nmem.text import json_list
 
 PAGE = 1000
-_SHORT = 300
+_CHUNK = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +109,6 @@ class Page:
     more: bool = False
 
 
-COUNTED = 100_000
-
-
 def present(db: Connection) -> bool:
     """Whether the tables of meaning are there."""
     return tables.version(db) > 0
@@ -126,16 +121,7 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
     """The episode that a session is in, or None when none is known."""
     if not present(db):
         return None
-    row = db.execute(
-        "SELECT u.*, coalesce(e.title, e.agent_title, e.heading) AS earlier_title,"
-        " substr(e.intent, 1, 200) AS earlier_intent,"
-        " (SELECT n.outcome FROM narrations n WHERE n.unit_id = u.id) AS told_end,"
-        " (SELECT n.marks FROM narrations n WHERE n.unit_id = u.id) AS told_marks"
-        " FROM work_units u"
-        " LEFT JOIN work_units e ON e.id = u.resumes WHERE u.session_id = ?"
-        " ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1",
-        (session_id,),
-    ).fetchone()
+    row = episode_store.current(db, session_id)
     if row is None:
         return None
     since = row["started_at"]
@@ -181,107 +167,28 @@ def page(
     """The newest `limit` episodes before a slot, or of all; without `counted` those of a full page stand for all."""
     if not present(db):
         return Page((), 0, Stamp())
-    source, where, values = _source(query, project)
-    slots = _slots(db, _in_order(db, f"SELECT u.last_at, u.id, u.thread_id {source}", before, where, values, limit))
+    slots = _slots(db, before, query, limit, project)
     more = before is None and len(slots) == limit
-    total = number(db, query, project) if more and counted else len(slots)
+    total = episode_store.count(db, query, project) if more and counted else len(slots)
     first = rows(db, [slot.id for slot in slots[:64]]) if before is None else {}
     return Page(slots, total, stamp(db), first, more and not counted)
 
 
 def older(db: Connection, before: Slot, query: Filter, project: str = "", limit: int = COUNTED) -> tuple[Slot, ...]:
     """The newest `limit` episodes before a slot: the whole rest of the list, as a rule."""
-    if not present(db):
-        return ()
-    source, where, values = _source(query, project)
-    if where:
-        return _slots(db, _in_order(db, f"SELECT u.last_at, u.id, u.thread_id {source}", before, where, values, limit))
-    # two indexes have all of it: no row is looked up
-    threads = dict(db.execute("SELECT id, thread_id FROM work_units").fetchall())
-    found = _in_order(db, f"SELECT u.last_at, u.id {source}", before, "", [], limit)
-    return _slots(db, [(last_at, unit_id, threads.get(unit_id)) for last_at, unit_id in found])
+    return _slots(db, before, query, limit, project, rest=True) if present(db) else ()
 
 
-def _slots(db: Connection, found: Sequence[Any]) -> tuple[Slot, ...]:
-    """Slots of (last_at, id, thread_id); a thread of one session is none to group by."""
-    several = {
-        row[0]
-        for row in db.execute(
-            "SELECT thread_id FROM session_threads WHERE thread_id IN (SELECT value FROM json_each(?))"
-            " GROUP BY thread_id HAVING count(*) > 1",
-            (json.dumps([thread for *_, thread in found if thread is not None]),),
-        ).fetchall()
-    }
-    return tuple(Slot(last_at, unit_id, thread if thread in several else None) for last_at, unit_id, thread in found)
-
-
-def _in_order(
-    db: Connection, select: str, before: Slot | None, where: str, values: list[object], limit: int
-) -> list[Any]:  # fmt: skip
-    """Rows after a slot: the newest first, and last those that a clock that was ahead recorded."""
-    now = db.execute(f"SELECT {NOW}").fetchone()[0]
-    found: list[Any] = []
-    for least, most in ((-(2**62), now), (now + 1, 2**62)):
-        at, key = most, 2**62
-        if before is not None and before.last_at >= least:
-            at, key = min((at, key), (before.last_at, before.id))
-        if before is not None and before.last_at > most:
-            continue
-        found += db.execute(
-            f"{select} WHERE (u.last_at, u.id) < (?, ?) AND u.last_at >= ? {where}"
-            " ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
-            (at, key, least, *values, limit - len(found)),
-        ).fetchall()
-    return found
-
-
-def number(db: Connection, query: Filter, project: str = "") -> int:
-    """How many episodes match, at most COUNTED."""
-    source, where, values = _source(query, project)
-    sql = f"SELECT count(*) FROM (SELECT 1 {source} WHERE 1 {where} LIMIT {COUNTED})"  # noqa: S608
-    return int(db.execute(sql, values).fetchone()[0])
-
-
-def _source(query: Filter, project: str) -> tuple[str, str, list[object]]:
-    """The tables, the conditions, and their values."""
-    where, values = query.where()
-    if project:
-        where, values = f"{where} AND (p.name = ? OR p.key = ? OR p.root = ?)", [*values, project, project, project]
-    joined = (
-        "FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"
-        " LEFT JOIN threads t ON t.id = u.thread_id"
-    )
-    return (joined if where else "FROM work_units u"), where, values
+def _slots(
+    db: Connection, before: Slot | None, query: Filter, limit: int, project: str, *, rest: bool = False
+) -> tuple[Slot, ...]:  # fmt: skip
+    place = (before.last_at, before.id) if before else None
+    return tuple(Slot(*one) for one in episode_store.slots(db, place, query, limit, project, rest=rest))
 
 
 def stamp(db: Connection) -> Stamp:
     """What tells a changed list from an unchanged one, at the cost of an index."""
-    if not present(db):
-        return Stamp()
-    return Stamp(
-        *(
-            value or 0  # each by itself: the largest are one look into an index
-            for value in db.execute(
-                "SELECT (SELECT count(*) FROM work_units), (SELECT max(id) FROM work_units),"
-                " (SELECT max(last_at) FROM work_units)"
-            ).fetchone()
-        )
-    )
-
-
-_ROW = """
-SELECT u.id, u.session_id, u.thread_id, coalesce(t.title, '') AS thread, p.name AS project, u.title, u.agent_title,
-  u.heading,
-  substr(u.intent, 1, {short}) AS intent, u.state, u.resumes, u.pinned, u.started_at, u.last_at, u.active_ms,
-  u.turn_count, u.outcomes, u.commits, u.friction, u.narrator,
-  (SELECT n.outcome FROM narrations n WHERE n.unit_id = u.id) AS told_end,
-  (SELECT n.marks FROM narrations n WHERE n.unit_id = u.id) AS told_marks,
-  (SELECT count(*) FROM unit_prompts x WHERE x.unit_id = u.id AND x.offered) AS offered,
-  (SELECT count(*) FROM json_each(u.hot_files) f WHERE f.value ->> 'edits' > 0) AS files
-FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id
-  LEFT JOIN threads t ON t.id = u.thread_id
-WHERE u.id IN ({marks})
-"""
+    return Stamp(*episode_store.stamp(db)) if present(db) else Stamp()
 
 
 def _row(db: Connection, row: Row) -> EpisodeRow:
@@ -296,32 +203,22 @@ def _row(db: Connection, row: Row) -> EpisodeRow:
 
 def rows(db: Connection, ids: Sequence[int]) -> dict[int, EpisodeRow]:
     """The rows of at most a few hundred episodes."""
-    if not ids or not present(db):
-        return {}
-    sql = _ROW.format(short=_SHORT, marks=",".join("?" for _ in ids))
-    return {row["id"]: _row(db, row) for row in db.execute(sql, list(ids)).fetchall()}
+    return {row["id"]: _row(db, row) for row in episode_store.rows(db, ids)} if ids and present(db) else {}
+
+
+def in_order(db: Connection, ids: Sequence[int]) -> list[EpisodeRow]:
+    """The rows of as many episodes as there are, in this order."""
+    known: dict[int, EpisodeRow] = {}
+    for begin in range(0, len(ids), _CHUNK):
+        known |= rows(db, ids[begin : begin + _CHUNK])
+    return [known[each] for each in ids if each in known]
 
 
 def siblings(db: Connection, unit_id: int, limit: int = 200) -> list[EpisodeRow]:
     """The episodes of the same session, in the order of time."""
-    found = db.execute(
-        "SELECT id FROM work_units WHERE session_id = (SELECT session_id FROM work_units WHERE id = ?)"
-        " ORDER BY started_at, id LIMIT ?",
-        (unit_id, limit),
-    ).fetchall()
-    ids = [row["id"] for row in found]
-    known = rows(db, ids)
-    return [known[each] for each in ids]
+    return in_order(db, episode_store.of_session(db, episode_store.session_of(db, unit_id) or "", limit))
 
 
 def earlier(db: Connection, unit_id: int, limit: int = 300) -> list[EpisodeRow]:
     """Episodes of the same project that began before this one, newest first: what it may go on with."""
-    found = db.execute(
-        "SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN work_units me ON me.id = ?"
-        " JOIN sessions mine ON mine.id = me.session_id WHERE s.project_id = mine.project_id"
-        " AND (u.started_at, u.id) < (me.started_at, me.id) ORDER BY u.started_at DESC, u.id DESC LIMIT ?",
-        (unit_id, limit),
-    ).fetchall()
-    ids = [row["id"] for row in found]
-    known = rows(db, ids)
-    return [known[each] for each in ids]
+    return in_order(db, episode_store.earlier(db, unit_id, limit))

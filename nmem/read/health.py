@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -10,10 +11,11 @@ from sqlite3 import Connection
 from capture import paths
 from capture.files import opened
 from capture.storage import spool
-from nmem.read.hook_cost import RUNS, HookCost, hook_cost
+from nmem.read import figures
+from nmem.read.figures import Run
+from nmem.read.hook_cost import HookCost, hook_cost, percentile
 from nmem.read.views import counters
 
-_TABLES = ("projects", "sessions", "prompts", "observations", "hook_runs", "redactions", "payload_drift")
 _LOG_TAIL = 16_384
 
 
@@ -106,53 +108,38 @@ def log_tail(path: str, limit: int = 8) -> tuple[str, ...]:
     return tuple(line for line in found if line.strip())[-limit:]
 
 
-def _clients(db: Connection) -> tuple[ClientRow, ...]:
+def _clients(runs: Sequence[Run]) -> tuple[ClientRow, ...]:
     """By hook runs where there are any, else by sessions (imported ones have no runs)."""
-    found = db.execute("SELECT client, at, event, wall_us FROM hook_runs ORDER BY id DESC LIMIT ?", (RUNS,)).fetchall()
-    walls: dict[str, list[int]] = {}
-    newest: dict[str, tuple[int, str]] = {}
-    for row in found:
-        walls.setdefault(row["client"], []).append(row["wall_us"])
-        newest.setdefault(row["client"], (row["at"], row["event"]))
+    by_client: dict[str, list[Run]] = {}
+    for run in runs:
+        by_client.setdefault(run.client, []).append(run)
     return tuple(
-        ClientRow(client, at, event, len(walls[client]), _percentile(sorted(walls[client]), 0.5) or 0)
-        for client, (at, event) in newest.items()
+        ClientRow(client, some[0].at, some[0].event, len(some), percentile([run.wall for run in some], 0.5))
+        for client, some in by_client.items()
     )
-
-
-def _counted(table: str) -> str:
-    """What a person counts of a table: redactions are kept as a sum for each day and kind."""
-    return "coalesce(sum(count), 0)" if table == "redactions" else "count(*)"
 
 
 def health(db: Connection, path: str) -> HealthView:
     """The state of capture and storage now."""
-    runs = db.execute("SELECT wall_us, cpu_us, result FROM hook_runs ORDER BY id DESC LIMIT ?", (RUNS,)).fetchall()
-    results: dict[str, int] = {}
-    for row in runs:
-        results[row["result"]] = results.get(row["result"], 0) + 1
-    drift = db.execute(
-        "SELECT client, event, field, client_version, first_at FROM payload_drift ORDER BY first_at DESC LIMIT 20"
-    )
+    runs = figures.runs(db)
     tally = counters(db)
     waits = spool.waiting(path)
     tally["spooled"] = tally.get("drained", 0) + waits  # what was ever put aside
-    kinds = db.execute("SELECT kind, sum(count) FROM redactions GROUP BY kind ORDER BY 2 DESC")
     return HealthView(
         path=path,
-        wall=_latency([row["wall_us"] for row in runs]),
-        cpu=_latency([row["cpu_us"] for row in runs]),
-        recent=tuple(row["wall_us"] for row in reversed(runs[:200])),
+        wall=_latency([run.wall for run in runs]),
+        cpu=_latency([run.cpu for run in runs]),
+        recent=tuple(run.wall for run in reversed(runs[:200])),
         runs=len(runs),
-        results=results,
+        results=dict(Counter(run.result for run in runs)),
         counters=tally,
         spool_files=waits,
         database_bytes=_size(path),
         wal_bytes=_size(path + "-wal"),
-        rows={name: db.execute(f"SELECT {_counted(name)} FROM {name}").fetchone()[0] for name in _TABLES},  # noqa: S608
-        redactions=dict(tuple(row) for row in kinds.fetchall()),
-        drift=tuple(Drift(*row) for row in drift.fetchall()),
-        clients=_clients(db),
+        rows=figures.stored(db),
+        redactions=figures.redactions(db),
+        drift=tuple(Drift(*row) for row in figures.drift(db)),
+        clients=_clients(runs),
         log=log_tail(path),
-        cost=hook_cost(db),
+        cost=hook_cost(db, runs),
     )

@@ -1,4 +1,4 @@
-"""Computes the cost of hooks to the waiting client (SQL): percentiles, verdict, likely cause; for every display.
+"""Computes the cost of hooks to the waiting client: percentiles, verdict, likely cause; for every display.
 
 Inside: from the hook's first line to its commit, of the newest runs. As the client waits: the whole process, which only
 `nmem doctor` can time; it is kept from when that ran last, with a bare interpreter's start, and judged by their ratio.
@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from capture.storage.store import transaction
 from nmem import tables
+from nmem.read import figures
+from nmem.read.figures import Run
 
-RUNS = 1000
-"""The newest hook runs that every figure is made of."""
 LIMIT = 3.0
 """Bare interpreters that a hook may take; one more where it tells a session something."""
 _MEASURED = "hooks measured"
@@ -86,27 +85,15 @@ def times(ratio: float, bare: float) -> str:
     return f"{ratio:.1f}x a bare interpreter's {bare:.0f} ms ({'above the ' * (ratio > LIMIT)}limit {LIMIT:.0f}x)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    client: str
-    event: str
-    wall: int
-    cpu: int
-    size: int
-
-
 def percentile(values: Sequence[int], share: float) -> int:
     """The value at a share of the ordered values; 0 of none."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0
 
 
-def hook_cost(db: Connection) -> HookCost:
+def hook_cost(db: Connection, newest: Sequence[Run] | None = None) -> HookCost:
     """From the newest runs, and from what doctor kept."""
-    found = db.execute(
-        "SELECT client, event, wall_us, cpu_us, bytes FROM hook_runs ORDER BY id DESC LIMIT ?", (RUNS,)
-    ).fetchall()
-    runs = [_Run(*row) for row in found]
+    runs = figures.runs(db) if newest is None else newest
     walls = [run.wall for run in runs]
     seen = measured(db)
     slow = None if seen is None else seen.ratio > LIMIT
@@ -115,7 +102,7 @@ def hook_cost(db: Connection) -> HookCost:
                     _why(db, runs, events, seen, slow=bool(slow)))  # fmt: skip
 
 
-def _events(runs: list[_Run]) -> tuple[EventCost, ...]:
+def _events(runs: Sequence[Run]) -> tuple[EventCost, ...]:
     walls: dict[tuple[str, str], list[int]] = {}
     for run in runs:
         walls.setdefault((run.client, run.event), []).append(run.wall)
@@ -123,7 +110,7 @@ def _events(runs: list[_Run]) -> tuple[EventCost, ...]:
     return tuple(sorted(found, key=lambda one: (-one.runs, one.client, one.event)))
 
 
-def _why(db: Connection, runs: list[_Run], events: tuple[EventCost, ...], seen: Measured | None, *, slow: bool) -> str:
+def _why(db: Connection, runs: Sequence[Run], events: Sequence[EventCost], seen: Measured | None, *, slow: bool) -> str:
     """The likeliest reason why hooks are slow, or why the slowest of them are; nothing where none is."""
     if not runs:
         return ""
@@ -137,7 +124,8 @@ def _why(db: Connection, runs: list[_Run], events: tuple[EventCost, ...], seen: 
     of = late or runs
     waits = percentile([run.wall - run.cpu for run in of], 0.5)
     if waits > usual / 2 and waits > _SLOW_US / 2:
-        tried = db.execute("SELECT 1 FROM counters WHERE name IN ('spooled', 'drained') AND value > 0").fetchone()
+        tally = figures.counters(db)
+        tried = any(tally.get(name, 0) > 0 for name in ("spooled", "drained"))
         held = "another process locks the database" if tried else "the disk of the database is slow, or busy"
         which = "they wait" if slow else f"the slowest {len(late)} of {len(runs)} wait"
         return f"{which} {waits / 1000:.0f} ms without working: {held}"
@@ -152,23 +140,16 @@ def _why(db: Connection, runs: list[_Run], events: tuple[EventCost, ...], seen: 
 
 def measured(db: Connection) -> Measured | None:
     """What doctor timed last; None when it never did."""
-    if not tables.version(db):
-        return None
-    row = db.execute("SELECT at, told FROM upkeep WHERE name = ?", (_MEASURED,)).fetchone()
+    row = figures.note(db, _MEASURED)
     found = _TOLD.match(row[1]) if row else None
-    return Measured(int(row[0]), float(found[1]), float(found[2])) if found else None
+    return Measured(row[0], float(found[1]), float(found[2])) if row and found else None
 
 
 def keep(db: Connection, whole: float, bare: float, now: int | None = None) -> None:
     """Keep what was timed, in milliseconds. On a writing connection, outside a transaction."""
-    if not tables.version(db) or not bare:
-        return
-    said = f"{whole:.1f} ms as the client waits, a bare interpreter {bare:.1f} ms"
-    with transaction(db):
-        db.execute(
-            "INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)",
-            (_MEASURED, time.time_ns() // 1_000_000 if now is None else now, said),
-        )
+    if tables.version(db) and bare:
+        said = f"{whole:.1f} ms as the client waits, a bare interpreter {bare:.1f} ms"
+        figures.keep(db, _MEASURED, time.time_ns() // 1_000_000 if now is None else now, said)
 
 
 HOUR = 3_600_000
@@ -213,12 +194,12 @@ class Pace:
 
 def pace(db: Connection, now: int) -> Pace:
     """From the runs that are kept, a few thousand, and from the sessions of twelve weeks."""
-    runs = db.execute("SELECT at, wall_us FROM hook_runs WHERE at <= ? ORDER BY id", (now,)).fetchall()
-    oldest = min((int(row[0]) for row in runs), default=now)
+    runs = [run for run in figures.runs(db, -1) if run.at <= now]
+    oldest = min((run.at for run in runs), default=now)
     length = next((each for each in _SIZES if (now - oldest) < SPANS * each), WEEK)
     found: dict[int, list[int]] = {}
-    for at, wall in runs:
-        found.setdefault((now - int(at)) // length, []).append(int(wall))
+    for run in runs:
+        found.setdefault((now - run.at) // length, []).append(run.wall)
     count = min(SPANS, max(found, default=-1) + 1)
     spans = tuple(_span(found.get(back), now - (back + 1) * length) for back in range(count - 1, -1, -1))
     usual, slower = _verdict([one for one in spans if one is not None and one.runs >= _RUNS])
@@ -252,14 +233,6 @@ def _verdict(spans: list[Span]) -> tuple[int | None, Span | None]:
 
 def _weeks(db: Connection, now: int) -> tuple[int, ...]:
     counts = [0] * WEEKS
-    for back, rows in db.execute(
-        "SELECT (?1 - last_at) / ?2, sum(seq) FROM sessions WHERE last_at > ?1 - ?3 AND last_at <= ?1 GROUP BY 1",
-        (now, WEEK, WEEKS * WEEK),
-    ):
+    for back, rows in figures.came_in(db, now, WEEK, WEEKS):
         counts[WEEKS - 1 - int(back)] = int(rows or 0)
     return tuple(counts)
-
-
-def walls_of(db: Connection) -> Iterator[tuple[str, str, int]]:
-    """Client, event and microseconds of each run that is kept, the oldest first."""
-    yield from db.execute("SELECT client, event, wall_us FROM hook_runs ORDER BY id")

@@ -1,4 +1,4 @@
-"""The outcome of an episode (SQL): the one definition for command line, cockpit and agents."""
+"""The outcome of an episode: the one definition for command line, cockpit and agents."""
 
 from __future__ import annotations
 
@@ -10,14 +10,8 @@ from sqlite3 import Connection
 
 from nmem.episodes import open_ends, units
 from nmem.episodes.tally import Seen, Tally
+from nmem.read import episode_store
 
-_SINCE = """
-SELECT o.seq, o.id, o.at, o.obs_type, NULL, CASE WHEN instr(coalesce(o.metadata, ''), '"refused":') THEN 'failed'
-  ELSE o.outcome END, o.duration_ms, o.metadata,
-  CASE WHEN o.obs_type LIKE 'git%' OR o.obs_type = 'test' THEN o.content ELSE '' END, NULL, NULL, NULL, NULL, NULL
-FROM observations o WHERE o.session_id = ? AND o.seq > ?
-  AND o.prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?) ORDER BY o.seq
-"""
 _TAKEN_BACK, _KEPT, _TESTED, _LEFT, _ELSE = range(5)
 _COMMITS = re.compile(r"(?:committed|\d+ commits)\b", re.IGNORECASE)
 _PUSHED = re.compile(r"\bpushed\b", re.IGNORECASE)
@@ -131,8 +125,8 @@ def standing(db: Connection, unit_id: int) -> Outcome:
     if unit is None:
         return Outcome()
     tally = Tally.of(unit)
-    for row in db.execute(_SINCE, (unit.session_id, unit.annotated_seq, unit.id)).fetchall():
-        tally.add(Seen(tuple(row)))
+    for row in episode_store.done_since(db, unit.session_id, unit.annotated_seq, unit.id):
+        tally.add(Seen(row))
     if not tally.count:
         return stored(unit.outcomes, unit.commits, is_open=True)
     columns = tally.columns()

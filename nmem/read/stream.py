@@ -1,4 +1,4 @@
-"""The stream of a session: all prompts and calls in time order, addressed by keys; and what is new in all of them.
+"""The stream of a session (SQL): prompts and calls in time order, addressed by keys; and what is new in all of them.
 
 The cockpit keeps only keys and times (`Slots`); rows come in blocks of those keys. Pages are keyset pages: a session
 of a million rows costs as much to open as one of ten.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import json
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
@@ -17,6 +17,8 @@ from nmem import tables
 from nmem.read.views import StreamRow, metadata
 
 PAGE = 4000
+_BLOCK = 400
+"""Rows that are read at once."""
 TEXT = 400
 """Characters of a row that a list can ever show."""
 
@@ -166,6 +168,40 @@ def _done(row: Row) -> StreamRow:
     )  # fmt: skip
 
 
+def between(db: Connection, session_id: str, span: tuple[int, int]) -> list[tuple[int, int]]:
+    """Times and keys of what was said and done in a session from one moment until another, by table."""
+    out: list[tuple[int, int]] = []
+    for table, bit in (("prompts", 0), ("observations", 1)):
+        sql = f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ? AND at >= ? AND at < ?"  # noqa: S608
+        out += map(tuple, db.execute(sql, (session_id, *span)).fetchall())
+    return out
+
+
+def last(db: Connection, session_id: str) -> tuple[int, int] | None:
+    """Where a session stands now; None while nothing was said or done in it."""
+    slots = page(db, session_id, None, Query(), 1)
+    return (slots.at[0], slots.key[0]) if len(slots) else None
+
+
+def around(db: Connection, session_id: str, at: tuple[int, int], before: int, after: int) -> list[StreamRow]:
+    """What was said and done in a session before and after a slot (at, key), its row between them."""
+    earlier = page(db, session_id, at, Query(), before).key if before else []
+    later: list[tuple[int, int]] = []
+    for table, bit in (("prompts", 0), ("observations", 1)):
+        sql = (
+            f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ? AND at >= ?"  # noqa: S608 -- our names
+            f" AND (at, id * 2 + {bit}) > (?, ?) ORDER BY at, id LIMIT ?"
+        )
+        later += map(tuple, db.execute(sql, (session_id, at[0], *at, after)).fetchall())
+    return list(in_order(db, [*earlier, at[1], *(key for _, key in sorted(later)[:after])]))
+
+
+def done(db: Connection, prompt_id: int) -> list[int]:
+    """The keys of what was done after a prompt."""
+    sql = "SELECT id * 2 + 1 FROM observations WHERE prompt_id = ? ORDER BY at, id LIMIT 2000"
+    return [row[0] for row in db.execute(sql, (prompt_id,)).fetchall()]
+
+
 def place(db: Connection, key: int) -> tuple[str, int] | None:
     """The session and the time of a row; None where there is none."""
     table = "observations" if key % 2 else "prompts"
@@ -202,6 +238,14 @@ def rows(db: Connection, keys: Sequence[int], *, whole: bool = False, text: int 
             found = db.execute(sql.format(text=cut, marks=",".join("?" for _ in ids)), ids)
             out.update((row["key"], build(row)) for row in found.fetchall())
     return out
+
+
+def in_order(db: Connection, keys: Sequence[int], *, whole: bool = False, text: int = TEXT) -> Iterator[StreamRow]:
+    """The rows of any number of keys, in their order."""
+    for begin in range(0, len(keys), _BLOCK):
+        some = keys[begin : begin + _BLOCK]
+        found = rows(db, some, whole=whole, text=text)
+        yield from (found[key] for key in some if key in found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
+from nmem.read import episode_store
 from nmem.threads.decisions import numbers, surety
 
 STORED = 80
@@ -62,28 +63,10 @@ class Link:
 
 def get(db: Connection, thread_id: int | None) -> Thread | None:
     """One thread."""
-    if thread_id is None:
-        return None
-    row = db.execute(
-        "SELECT t.id, t.project_id, t.title, t.state,"
-        " (SELECT count(*) FROM session_threads x WHERE x.thread_id = t.id) AS sessions,"
-        " EXISTS (SELECT 1 FROM thread_choices c WHERE c.project_id = t.project_id AND c.thread_id = t.id) AS chosen"
-        " FROM threads t WHERE t.id = ?",
-        (thread_id,),
-    ).fetchone()
+    row = episode_store.thread(db, thread_id) if thread_id is not None else None
     if row is None:
         return None
     return Thread(row["id"], row["project_id"], row["title"], row["sessions"], row["state"], bool(row["chosen"]))
-
-
-_LINK = """
-SELECT l.id, l.earlier_thread_id, a.title AS earlier, a.last_at AS earlier_at, l.later_thread_id, b.title AS later,
-  b.created_at AS later_at, p.name AS project, l.algorithmic_score, l.decision, l.certainty, l.outcome, l.outcome_by,
-  l.llm_reasoning, l.summary, l.components, l.agreement,
-  (SELECT u.id FROM work_units u WHERE u.thread_id = b.id ORDER BY u.started_at, u.id LIMIT 1) AS unit_id
-FROM episode_links l JOIN threads a ON a.id = l.earlier_thread_id JOIN threads b ON b.id = l.later_thread_id
-  JOIN projects p ON p.id = b.project_id
-"""
 
 
 def _linked(row: Row) -> bool:
@@ -106,21 +89,9 @@ def _link(row: Row) -> Link:
 
 def links(db: Connection, thread_id: int | None) -> tuple[Link, ...]:
     """The decisions about a thread, on either side; those that link first."""
-    if thread_id is None:
-        return ()
-    found = db.execute(
-        f"{_LINK} WHERE l.earlier_thread_id = ? OR l.later_thread_id = ?"
-        " ORDER BY l.decision = 'link' DESC, l.certainty, l.at DESC LIMIT 20",
-        (thread_id, thread_id),
-    )
-    return tuple(_link(row) for row in found.fetchall())
+    return tuple(map(_link, episode_store.links(db, thread_id))) if thread_id is not None else ()
 
 
 def doubtful(db: Connection, limit: int = 100) -> tuple[Link, ...]:
     """Uncertain decisions that nobody judged yet, newest first."""
-    found = db.execute(
-        f"{_LINK} WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person'"
-        " ORDER BY l.at DESC, l.id DESC LIMIT ?",
-        (limit,),
-    )
-    return tuple(_link(row) for row in found.fetchall())
+    return tuple(map(_link, episode_store.doubtful(db, limit)))

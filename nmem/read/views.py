@@ -7,7 +7,7 @@ dataclasses. Text in them is as stored: whoever prints it passes it through `nme
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
 from typing import Any
@@ -15,18 +15,10 @@ from typing import Any
 from capture.storage import spool, sqlite
 from nmem.episodes import open_ends
 from nmem.episodes.text import checkout_path
-from nmem.episodes.titles import NAMED, TITLED, shown
-from nmem.read.hook_cost import RUNS
+from nmem.episodes.titles import shown
+from nmem.read import figures, store
 from nmem.read.window import ContextWindow, window
-from nmem.tables import NOW
 from nmem.text import json_object
-
-INVESTIGATE = ("file_read", "search", "web_fetch", "web_search", "question", "plan")
-EXECUTE = (
-    "file_write", "file_edit", "command", "test", "build", "lint", "install",
-    "git_commit", "git_push", "git_other", "github",
-)  # fmt: skip
-PROMPT_KINDS = ("prompt", "late", "command")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,16 +151,6 @@ def refusal(meta: Mapping[str, object]) -> str:
     return ("not run" if refused == "sibling" else "refused") if refused else ""
 
 
-_SESSION = """
-SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.model, s.state, s.cwd, s.transcript_path, s.started_at,
-  s.last_at, s.origin, s.context_tokens, s.context_window, s.context_at,
-  (SELECT substr(content, 1, 400) FROM prompts
-   WHERE session_id = s.id AND source = 'user' ORDER BY at DESC LIMIT 1) AS intent, NAMED AS opening,
-  TITLED AS name
-FROM sessions s JOIN projects p ON p.id = s.project_id
-""".replace("NAMED", NAMED).replace("TITLED", TITLED)
-
-
 def _session(row: Row) -> SessionRow:
     texts = (
         "id", "client", "project", "root", "branch", "model", "state", "cwd", "transcript_path", "origin",
@@ -181,54 +163,24 @@ def _session(row: Row) -> SessionRow:
 
 def sessions(db: Connection, limit: int = 200, project: str = "") -> list[SessionRow]:
     """The newest sessions first; `project` is a name or a key."""
-    where = "WHERE (p.name = ? OR p.key = ? OR p.root = ?)" if project else ""
-    values = [project] * 3 if project else []
-    found: list[Any] = []
-    for when in (f"s.last_at <= {NOW}", f"s.last_at > {NOW}"):  # what a clock that was ahead recorded comes last
-        sql = f"{_SESSION} {where} {'AND' if where else 'WHERE'} {when} ORDER BY s.last_at DESC LIMIT ?"
-        found += db.execute(sql, [*values, limit - len(found)]).fetchall()
-    return [_session(row) for row in found]
-
-
-def session_count(db: Connection, project: str = "") -> int:
-    """How many sessions there are of all projects, or of one (a name, a key or a root)."""
-    sql = (
-        "SELECT count(*) FROM sessions s JOIN projects p ON p.id = s.project_id WHERE ? IN ('', p.name, p.key, p.root)"
-    )
-    return int(db.execute(sql, (project,)).fetchone()[0])
+    return [_session(row) for row in store.newest(db, limit, project)]
 
 
 def session(db: Connection, session_id: str) -> SessionRow | None:
     """One session, or None when it is not there."""
-    row = db.execute(f"{_SESSION} WHERE s.id = ?", (session_id,)).fetchone()
+    row = store.session(db, session_id)
     return _session(row) if row else None
-
-
-def _marks(values: Iterable[object]) -> str:
-    return ",".join("?" for _ in values)
 
 
 def effort(db: Connection, session_id: str, since: int) -> Effort:
     """How the work of a session divides since a time."""
-    row = db.execute(
-        f"SELECT total(obs_type IN ({_marks(INVESTIGATE)})), total(obs_type IN ({_marks(EXECUTE)})),"  # noqa: S608
-        " total(outcome = 'failed') FROM observations WHERE session_id = ? AND at >= ?",
-        (*INVESTIGATE, *EXECUTE, session_id, since),
-    ).fetchone()
-    return Effort(*(int(value) for value in row))
+    return Effort(*store.effort(db, session_id, since))
 
 
 def hot_files(db: Connection, session_id: str, limit: int = 8, since: int = 0) -> tuple[HotFile, ...]:
     """The files of a session since a time by weight, heaviest first; one of a worktree as that of any checkout."""
-    found = db.execute(
-        "SELECT file_path, sum((obs_type = 'file_read') * (1 + repeats)),"
-        " sum(obs_type IN ('file_write', 'file_edit')), sum(outcome = 'failed')"
-        " FROM observations WHERE session_id = ? AND at >= ? AND file_path IS NOT NULL GROUP BY file_path"
-        " ORDER BY max(at) DESC",
-        (session_id, since),
-    )
     counts: dict[str, list[int]] = {}
-    for path, *more in found:
+    for path, *more in store.file_counts(db, session_id, since):
         known = counts.setdefault(checkout_path(path), [0, 0, 0])
         known[:] = [one + other for one, other in zip(known, more, strict=True)]
     files = sorted((HotFile(path, *each) for path, each in counts.items()), key=lambda file: -file.weight)
@@ -237,11 +189,7 @@ def hot_files(db: Connection, session_id: str, limit: int = 8, since: int = 0) -
 
 def failures(db: Connection, session_id: str, limit: int = 5) -> tuple[Failure, ...]:
     """The newest failures of a session, each with whether it passed later, by whatever command."""
-    found = db.execute(
-        "SELECT id, at, obs_type, content, file_path, exit_code, metadata FROM observations"
-        " WHERE session_id = ? AND outcome = 'failed' ORDER BY at DESC LIMIT ?",
-        (session_id, limit),
-    ).fetchall()
+    found = store.failed(db, session_id, limit)
     rows = open_ends.of_session(db, session_id, found[-1]["at"]) if found else []
 
     def mended(row: Row) -> bool:
@@ -275,18 +223,17 @@ def outcome_words(outcome: str, exit_code: int | None, meta: dict[str, object]) 
 
 def counters(db: Connection) -> dict[str, int]:
     """All counters by name."""
-    out = Counter(dict(tuple(row) for row in db.execute("SELECT name, value FROM counters").fetchall()))
+    out = Counter(figures.counters(db))
     out.update(spool.tallied(sqlite.file(db)))  # counted beside the database while it was not to be had
     return dict(out)
 
 
 def hooks(db: Connection) -> Hooks:
     """The state of the hooks, from as many of their newest runs as every other figure of them."""
-    runs = db.execute("SELECT at, wall_us FROM hook_runs ORDER BY id DESC LIMIT ?", (RUNS,)).fetchall()
-    tally = counters(db)
-    walls = sorted(row["wall_us"] for row in runs)
+    runs, tally = figures.runs(db), counters(db)
+    walls = sorted(run.wall for run in runs)
     return Hooks(
-        runs[0]["at"] if runs else None, walls[len(walls) // 2] if walls else None,
+        runs[0].at if runs else None, walls[len(walls) // 2] if walls else None,
         tally.get("lost", 0), spool.waiting(sqlite.file(db)),
     )  # fmt: skip
 
@@ -296,17 +243,9 @@ def now(db: Connection, session_id: str, at: int) -> NowView | None:
     row = session(db, session_id)
     if row is None:
         return None
-    kinds = f"session_id = ? AND source = 'user' AND kind IN ({_marks(PROMPT_KINDS)})"
-    said = db.execute(
-        f"SELECT at, substr(content, 1, 2000) AS content FROM prompts WHERE {kinds} ORDER BY at DESC LIMIT 1",  # noqa: S608
-        (session_id, *PROMPT_KINDS),
-    ).fetchone()
-    count = db.execute(f"SELECT count(*) FROM prompts WHERE {kinds}", (session_id, *PROMPT_KINDS)).fetchone()[0]  # noqa: S608
-    elsewhere = db.execute(
-        "SELECT count(*) FROM sessions WHERE last_at > ? AND state != 'ended' AND id != ?", (at - 600_000, session_id)
-    ).fetchone()[0]
+    said, said_at, count = store.asked(db, session_id)
     return NowView(
-        row, said["content"] if said else "", said["at"] if said else None, count,
-        effort(db, session_id, said["at"] if said else 0), effort(db, session_id, 0),
-        hot_files(db, session_id), failures(db, session_id), hooks(db), elsewhere, window(db, session_id),
+        row, said, said_at, count, effort(db, session_id, said_at or 0), effort(db, session_id, 0),
+        hot_files(db, session_id), failures(db, session_id), hooks(db),
+        store.active_beside(db, session_id, at - 600_000), window(db, session_id),
     )  # fmt: skip

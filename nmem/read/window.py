@@ -1,7 +1,7 @@
 """The context window of a session: its fill, the expected compaction, and the cost.
 
-Reads, by SQL of its own, what the status line was told and what the transcript says; the newest word counts, and a
-size that nobody told is not guessed. Takes a connection of `nmem.database.reader`; times are milliseconds.
+Of what the status line was told and what the transcript says the newest word counts, and a size that nobody told is not
+guessed. Takes a connection of `nmem.database.reader`; times are milliseconds.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from sqlite3 import Connection
+
+from nmem.read import store
 
 FEWEST = 4
 """Turns that grew, below which nothing is foretold."""
@@ -107,55 +109,21 @@ def forecast(readings: Sequence[tuple[int, int]], tokens: int | None, compacts_a
 
 def window(db: Connection, session_id: str) -> ContextWindow | None:
     """The window of a session; None when there is no such session."""
-    row = db.execute(
-        "SELECT s.client, s.model, s.context_tokens, s.context_window, s.context_at, l.at AS told_at,"
-        " l.model AS told_model, l.window_size, l.tokens AS told_tokens, l.cost_usd"
-        " FROM sessions s LEFT JOIN status_lines l ON l.session_id = s.id WHERE s.id = ?",
-        (session_id,),
-    ).fetchone()
+    row = store.window(db, session_id)
     if row is None:
         return None
     told = row["told_tokens"] is not None and row["told_at"] >= (row["context_at"] or 0)
     tokens, at = (row["told_tokens"], row["told_at"]) if told else (row["context_tokens"], row["context_at"])
     model = (row["told_model"] if row["told_at"] and row["told_at"] >= (row["context_at"] or 0) else "") or row["model"]
-    size = _size(db, model or "", row["told_model"], row["window_size"], row["context_window"])
-    compacted = _compacted_since(db, session_id, at)
+    size = row["window_size"] if not model or model == row["told_model"] else None  # else of another session, or known
+    size = size or store.told_size(db, model or "") or row["context_window"] or None
+    compacted = store.compacted_since(db, session_id, at)
     if compacted:
         tokens = None
     compacts_at = threshold(row["client"], size)
-    readings = _readings(db, session_id) if tokens is not None else []
+    readings = store.readings(db, session_id, LATEST + 1) if tokens is not None else []
     source = "" if tokens is None and not size else "status line" if told else "transcript"
     return ContextWindow(
         session_id, row["client"], model or "", tokens, size, at, source, compacts_at, compacted, row["cost_usd"],
         forecast(readings, tokens, compacts_at),
     )  # fmt: skip
-
-
-def _size(db: Connection, model: str, told_model: str | None, told: int | None, known: int | None) -> int | None:
-    """What the status line told of this model, here or in another session; else what the transcript's reader knows."""
-    if told and (not model or model == told_model):
-        return told
-    elsewhere = db.execute(
-        "SELECT window_size FROM status_lines WHERE model = ? AND window_size > 0 ORDER BY at DESC LIMIT 1", (model,)
-    ).fetchone()
-    return elsewhere[0] if elsewhere else known or None
-
-
-def _compacted_since(db: Connection, session_id: str, at: int | None) -> bool:
-    """Whether what was counted then is gone."""
-    if at is None:
-        return False
-    found = db.execute(
-        "SELECT 1 FROM observations WHERE session_id = ? AND at > ?"
-        " AND obs_type IN ('session_compact', 'session_clear') LIMIT 1",
-        (session_id, at),
-    )
-    return found.fetchone() is not None
-
-
-def _readings(db: Connection, session_id: str) -> list[tuple[int, int]]:
-    found = db.execute(
-        "SELECT at, tokens FROM context_readings WHERE session_id = ? ORDER BY at DESC LIMIT ?",
-        (session_id, LATEST + 1),
-    ).fetchall()
-    return [(row[0], row[1]) for row in reversed(found)]

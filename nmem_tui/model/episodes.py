@@ -15,7 +15,7 @@ from datetime import UTC, datetime, tzinfo
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmem.read import episodes, stories
+from nmem.read import episode_store, episodes, stories
 from nmem.read.episode_filter import Filter
 from nmem.read.episodes import EpisodeRow, Outcome, Slot, Stamp
 from nmem.read.stories import Story
@@ -298,7 +298,7 @@ def rest(db: Connection, known: Sequence[Slot], query: Filter, project: str, zon
     """The list to its end, after what is known of it: grouped here, not where keys wait for it."""
     older = episodes.older(db, known[-1], query, project)
     shelf = Shelf(zone)
-    shelf.add([*known, *older], complete=len(older) < episodes.COUNTED)
+    shelf.add([*known, *older], complete=len(older) < episode_store.COUNTED)
     shelf.fill(episodes.rows(db, [slot.id for slot in older[-BLOCK:]]))
     return shelf
 

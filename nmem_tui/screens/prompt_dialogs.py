@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from nmem import themes as read
-from nmem.read import views
+from nmem.read import store, views
 from nmem.read.episodes import EpisodeRow
 from nmem.read.views import SessionRow
 from nmem.stance import rows
@@ -224,11 +224,11 @@ class Sessions(Listed):
 
 def _read(db: Connection, project: str) -> _Found:
     found = views.sessions(db, _LISTED, project)
-    return found, rows.counts(db, [row.id for row in found]), views.session_count(db, project)
+    return found, rows.counts(db, [row.id for row in found]), store.session_count(db, project)
 
 
 def _read_all(db: Connection, project: str) -> _Found:
-    found = views.sessions(db, views.session_count(db, project), project)
+    found = views.sessions(db, store.session_count(db, project), project)
     ids = [row.id for row in found]
     calls: dict[str, int] = {}
     for place in range(0, len(ids), _LISTED):

@@ -48,10 +48,8 @@ def run(ask: Ask) -> Answer:
 
 def _record(ask: Ask, ref: Ref) -> dict[str, object]:
     db, most = ask.db, ask.number("chars")
-    if ref.kind == tool.OBS:
-        return rows.observation(db, ref.number, most)
-    if ref.kind == tool.PROMPT:
-        return rows.saying(db, ref.number, most)
+    if ref.kind in (tool.OBS, tool.PROMPT):
+        return rows.record(db, ref, most)
     if ref.kind == tool.EPISODE:
         return told.episode(db, ref.number, most)
     if ref.kind == tool.SESSION:
