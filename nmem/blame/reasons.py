@@ -24,6 +24,7 @@ from nmem.decisions import store as decided
 from nmem.errors import NmemError
 from nmem.read import episodes, file_history
 from nmem.read.file_history import marked
+from nmem.read.store import project_of
 from nmem.store.project import of_folder
 from nmem.text import printable
 
@@ -133,8 +134,8 @@ def blame(db: Connection, path: str, first: int = 1, last: int = 0) -> Answer:
 
 def of_session(db: Connection, session_id: str, path: str) -> str:
     """Where a file of a session's records lies. Raises NmemError where the folder is not on this machine."""
-    row = db.execute("SELECT project_id FROM sessions WHERE id = ?", (session_id,)).fetchone()
-    folder = root(db, row[0], session_id) if row else ""
+    project = project_of(db, session_id)
+    folder = "" if project is None else root(db, project, session_id)
     return str(Path(folder or ".") / path)
 
 

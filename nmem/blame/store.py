@@ -1,4 +1,4 @@
-"""Reads what the records know of a file's lines (SQL): its edits, the commits seen, and why an edit was made.
+"""What the records know of edits (SQL): those of a file and of an episode, the commits seen, and why one was made.
 
 Every function takes a connection whose rows answer to names, as those of `nmem.database.reader` do.
 """
@@ -160,6 +160,23 @@ def commits(db: Connection, project: int) -> list[Made]:
         tallied = (_made(row, each) for row in units for each in json_list(row["commits"]))
         out += [one for one in tallied if one and (one.session_id, one.at) not in kept]
     return sorted(out, key=lambda one: one.at)
+
+
+def unit(db: Connection, unit_id: int) -> Row | None:
+    """The session of an episode, its project, and the commits that were tallied."""
+    found: Row | None = db.execute(
+        "SELECT u.session_id, u.commits, s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id"
+        " WHERE u.id = ?", (unit_id,)
+    ).fetchone()  # fmt: skip
+    return found
+
+
+def edits_of(db: Connection, unit_id: int) -> list[Row]:
+    """The edits of an episode, the oldest first."""
+    return db.execute(
+        "SELECT o.* FROM unit_prompts x JOIN observations o ON o.prompt_id = x.prompt_id WHERE x.unit_id = ?"
+        " AND o.obs_type IN ('file_edit', 'file_write') AND o.file_path IS NOT NULL ORDER BY o.at, o.id", (unit_id,)
+    ).fetchall()  # fmt: skip
 
 
 def _made(row: Row, told: object) -> Made | None:
