@@ -1,8 +1,7 @@
-"""A person's name, tags and archive flag of a session (SQL): each change is kept with what was before, for undo."""
+"""A person's name, tags and archive flag of a session: each change is kept with what was before, for undo."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
@@ -11,6 +10,7 @@ from capture.redaction import redact
 from capture.storage.store import transaction
 from capture.text import clean
 from nmem.errors import NmemError
+from nmem.sessions import store
 from nmem.store.corrections import Entry, write
 from nmem.text import printable, texts
 
@@ -32,7 +32,7 @@ class Marks:
 
 def of(db: Connection, session_id: str) -> Marks:
     """The marks of a session; those of none where nothing was said."""
-    row = db.execute("SELECT name, tags, archived FROM session_marks WHERE session_id = ?", (session_id,)).fetchone()
+    row = store.marks(db, session_id)
     return read(*row) if row else Marks()
 
 
@@ -82,7 +82,7 @@ def _word(text: str) -> str:
 def _change(db: Connection, session_id: str, now: int, done: str, make: Callable[[Marks], Marks]) -> Marks:
     """Change some marks in one transaction; those after. Raises NmemError where the session is gone, or all stays."""
     with transaction(db):
-        if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is None:
+        if not store.there(db, session_id):
             raise NmemError(f"there is no session {printable(session_id)}: `nmem sessions` lists them")
         before = of(db, session_id)
         after = make(before)
@@ -100,14 +100,9 @@ def _columns(marks: Marks) -> dict[str, object]:
 
 def _put(db: Connection, session_id: str, marks: Marks, now: int) -> None:
     if marks == Marks():
-        db.execute("DELETE FROM session_marks WHERE session_id = ?", (session_id,))
-        return
-    db.execute(
-        "INSERT INTO session_marks (session_id, name, tags, archived, at) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (session_id) DO UPDATE SET name = excluded.name, tags = excluded.tags,"
-        " archived = excluded.archived, at = excluded.at",
-        (session_id, marks.name, json.dumps(marks.tags, ensure_ascii=False), int(marks.archived), now),
-    )
+        store.unmark(db, session_id)
+    else:
+        store.mark(db, session_id, marks.name, marks.tags, marks.archived, now)
 
 
 # undo
@@ -134,7 +129,7 @@ def _said(after: Mapping[str, object]) -> str:
 def take_back(db: Connection, entry: Entry, now: int) -> str:
     """Put back what was, inside a transaction; what the person should know beside it."""
     session_id = entry.target.removeprefix(_TARGET)
-    if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is None:
+    if not store.there(db, session_id):
         return "the session is gone"
     if _columns(of(db, session_id)) != entry.payload.get("after"):
         return "a later change replaced this one and is kept"
