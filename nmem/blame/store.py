@@ -151,12 +151,10 @@ def commits(db: Connection, project: int) -> list[Made]:
     out = [one for row in rows if (one := _made(row, json_object(row["metadata"]).get("commit")))]
     if tables.version(db):
         kept = {(one.session_id, one.at) for one in out}
-        units = db.execute(
-            "SELECT u.id AS unit_id, u.session_id, u.commits, u.last_at AS at, coalesce(f.root, p.root) AS root"
-            " FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"
-            " LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.project_id = ? AND u.commits <> '[]'",
-            (project,),
-        ).fetchall()
+        sql = """SELECT u.id AS unit_id, u.session_id, u.commits, u.last_at AS at, coalesce(f.root, p.root) AS root
+            FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id
+            LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.project_id = ? AND u.commits <> '[]'"""
+        units = db.execute(sql, (project,)).fetchall()
         tallied = (_made(row, each) for row in units for each in json_list(row["commits"]))
         out += [one for one in tallied if one and (one.session_id, one.at) not in kept]
     return sorted(out, key=lambda one: one.at)
@@ -164,19 +162,17 @@ def commits(db: Connection, project: int) -> list[Made]:
 
 def unit(db: Connection, unit_id: int) -> Row | None:
     """The session of an episode, its project, and the commits that were tallied."""
-    found: Row | None = db.execute(
-        "SELECT u.session_id, u.commits, s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id"
-        " WHERE u.id = ?", (unit_id,)
-    ).fetchone()  # fmt: skip
+    sql = """SELECT u.session_id, u.commits, s.project_id
+        FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?"""
+    found: Row | None = db.execute(sql, (unit_id,)).fetchone()
     return found
 
 
 def edits_of(db: Connection, unit_id: int) -> list[Row]:
     """The edits of an episode, the oldest first."""
-    return db.execute(
-        "SELECT o.* FROM unit_prompts x JOIN observations o ON o.prompt_id = x.prompt_id WHERE x.unit_id = ?"
-        " AND o.obs_type IN ('file_edit', 'file_write') AND o.file_path IS NOT NULL ORDER BY o.at, o.id", (unit_id,)
-    ).fetchall()  # fmt: skip
+    sql = """SELECT o.* FROM unit_prompts x JOIN observations o ON o.prompt_id = x.prompt_id WHERE x.unit_id = ?
+        AND o.obs_type IN ('file_edit', 'file_write') AND o.file_path IS NOT NULL ORDER BY o.at, o.id"""
+    return db.execute(sql, (unit_id,)).fetchall()
 
 
 def _made(row: Row, told: object) -> Made | None:
@@ -192,11 +188,9 @@ def _made(row: Row, told: object) -> Made | None:
 
 def asked(db: Connection, edit: Edit) -> Asked:
     """The prompt that an edit followed, and the client that was asked."""
-    row = db.execute(
-        "SELECT s.client, coalesce((SELECT content FROM prompts WHERE id = ?), '') AS said FROM sessions s"
-        " WHERE s.id = ?",
-        (edit.prompt_id, edit.session_id),
-    ).fetchone()
+    sql = """SELECT s.client, coalesce((SELECT content FROM prompts WHERE id = ?), '') AS said
+        FROM sessions s WHERE s.id = ?"""
+    row = db.execute(sql, (edit.prompt_id, edit.session_id)).fetchone()
     return Asked(edit.prompt_id, row["said"], row["client"])
 
 

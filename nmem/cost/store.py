@@ -35,12 +35,10 @@ def places(db: Connection) -> dict[str, tuple[int, str, str | None]]:
 def files(db: Connection, clients: Sequence[str]) -> list[tuple[str, str, int, str]]:
     """(client, session, when it began, path) of the transcripts that hooks and imports named, the oldest first."""
     marks = ", ".join("?" for _ in clients)
-    return db.execute(
-        "SELECT s.client, s.id, s.started_at, s.transcript_path FROM sessions s WHERE s.transcript_path <> ''"  # noqa: S608 - marks only
-        f" AND s.client IN ({marks}) UNION ALL SELECT s.client, s.id, s.started_at, c.path FROM transcript_cursors c"
-        f" JOIN sessions s ON s.id = c.session_id WHERE s.client IN ({marks}) ORDER BY 3, 2, 4",
-        (*clients, *clients),
-    ).fetchall()
+    sql = f"""SELECT s.client, s.id, s.started_at, s.transcript_path FROM sessions s
+        WHERE s.transcript_path <> '' AND s.client IN ({marks}) UNION ALL SELECT s.client, s.id, s.started_at, c.path
+        FROM transcript_cursors c JOIN sessions s ON s.id = c.session_id WHERE s.client IN ({marks}) ORDER BY 3, 2, 4"""  # noqa: S608 - marks only
+    return db.execute(sql, (*clients, *clients)).fetchall()
 
 
 def keep(db: Connection, answers: Iterable[tuple[Any, ...]], read: Iterable[tuple[Any, ...]]) -> None:
@@ -113,11 +111,9 @@ def sums(db: Connection, chosen: Chosen, by: str, steps: Sequence[int]) -> list[
     Raises KeyError for an unknown `by`; empty: all are one group.
     """
     step = " + ".join(["0", *(f"({_QUESTION} > ?)" for _ in steps)])
-    return db.execute(
-        f"SELECT {_GROUPS[by] if by else _ALL}, u.model, {step}, u.inner, count(*), {_SUMS} {chosen.sql}"
-        " GROUP BY 1, 2, 3, 4",
-        (*steps, *chosen.values),
-    ).fetchall()
+    sql = f"""SELECT {_GROUPS[by] if by else _ALL}, u.model, {step}, u.inner, count(*), {_SUMS} {chosen.sql}
+        GROUP BY 1, 2, 3, 4"""
+    return db.execute(sql, (*steps, *chosen.values)).fetchall()
 
 
 def name(db: Connection, by: str, key: str) -> str | None:
@@ -140,12 +136,9 @@ def told(db: Connection, chosen: Chosen) -> list[tuple[int, str | None, int]]:
     """What sessions were told: its tokens, the model of the next answer, and how many answers came after it."""
     answers = "FROM model_usage u WHERE u.session_id = i.session_id AND u.inner = 0 AND u.at > i.at"
     own = " AND s.project_id = ?" if chosen.project is not None else ""
-    return db.execute(
-        f"SELECT i.tokens, (SELECT u.model {answers} ORDER BY u.at LIMIT 1), (SELECT count(*) {answers})"  # noqa: S608 - our text
-        " FROM injections i JOIN sessions s ON s.id = i.session_id"
-        f" WHERE i.at >= ? AND i.withheld = 0 AND i.tokens > 0{own}",
-        chosen.values,
-    ).fetchall()
+    sql = f"""SELECT i.tokens, (SELECT u.model {answers} ORDER BY u.at LIMIT 1), (SELECT count(*) {answers}) FROM
+        injections i JOIN sessions s ON s.id = i.session_id WHERE i.at >= ? AND i.withheld = 0 AND i.tokens > 0{own}"""  # noqa: S608 - our text
+    return db.execute(sql, chosen.values).fetchall()
 
 
 def asked(db: Connection, since: int) -> list[tuple[str, int, int]]:

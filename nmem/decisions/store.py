@@ -159,13 +159,10 @@ def superseded(db: Connection, ids: Iterable[str]) -> dict[str, Later]:
 
 def talks(db: Connection, unit_ids: Iterable[int], most: int = 6_000) -> dict[int, str]:
     """All that was said in each of some episodes, cut to what is compared."""
-    found = db.execute(
-        "SELECT u.id, substr(p.content, 1, ?) FROM work_units u JOIN prompts p ON p.session_id = u.session_id"
-        " AND p.at BETWEEN u.started_at AND u.last_at + 1 AND p.agent_id IS NULL AND p.source != 'machine'"
-        " AND p.kind IN ('prompt', 'late', 'closing') WHERE u.id IN (SELECT value FROM json_each(?))"
-        " ORDER BY u.id, p.at, p.id",
-        (most, json.dumps(sorted(unit_ids))),
-    )
+    sql = """SELECT u.id, substr(p.content, 1, ?) FROM work_units u JOIN prompts p ON p.session_id = u.session_id
+        AND p.at BETWEEN u.started_at AND u.last_at + 1 AND p.agent_id IS NULL AND p.source != 'machine' AND p.kind
+        IN ('prompt', 'late', 'closing') WHERE u.id IN (SELECT value FROM json_each(?)) ORDER BY u.id, p.at, p.id"""
+    found = db.execute(sql, (most, json.dumps(sorted(unit_ids))))
     out: dict[int, str] = {}
     for unit_id, text in found:
         if len(out.get(unit_id, "")) < most:
@@ -217,22 +214,17 @@ def due(db: Connection, holds: str) -> list[str]:
 
 def turns(db: Connection, session_id: str) -> list[tuple[int, int, str, int]]:
     """What a person and the agent said in a session: (id, whether the person said it, words, time)."""
-    return db.execute(
-        "SELECT id, source = 'user', content, at FROM prompts WHERE session_id = ? AND agent_id IS NULL"
-        " AND content != '' AND ((source = 'user' AND kind IN ('prompt', 'late'))"
-        " OR (source = 'agent' AND kind = 'closing')) ORDER BY at, id",
-        (session_id,),
-    ).fetchall()
+    sql = """SELECT id, source = 'user', content, at FROM prompts WHERE session_id = ?
+        AND agent_id IS NULL AND content != '' AND ((source = 'user' AND kind IN ('prompt', 'late'))
+        OR (source = 'agent' AND kind = 'closing')) ORDER BY at, id"""
+    return db.execute(sql, (session_id,)).fetchall()
 
 
 def over(db: Connection, session_id: str) -> set[int]:
     """The prompts of a session's episodes that are over."""
-    found = db.execute(
-        "SELECT p.prompt_id FROM unit_prompts p JOIN work_units u ON u.id = p.unit_id"
-        " WHERE u.session_id = ? AND u.state = 'closed'",
-        (session_id,),
-    )
-    return {row[0] for row in found.fetchall()}
+    sql = """SELECT p.prompt_id
+        FROM unit_prompts p JOIN work_units u ON u.id = p.unit_id WHERE u.session_id = ? AND u.state = 'closed'"""
+    return {row[0] for row in db.execute(sql, (session_id,)).fetchall()}
 
 
 def project(db: Connection, session_id: str) -> int:
@@ -248,12 +240,9 @@ def project_of(db: Connection, number: int) -> int:
 
 def stored(db: Connection, session_id: str) -> dict[int, tuple[object, ...]]:
     """What is kept of a session's decisions, by prompt."""
-    found = db.execute(
-        "SELECT prompt_id, said_from, said_to, kind, revises, asked_id, restated_id, said_size, state"
-        " FROM said_decisions WHERE session_id = ?",
-        (session_id,),
-    )
-    return {row[0]: tuple(row) for row in found.fetchall()}
+    sql = """SELECT prompt_id, said_from, said_to, kind, revises, asked_id, restated_id, said_size, state
+        FROM said_decisions WHERE session_id = ?"""
+    return {row[0]: tuple(row) for row in db.execute(sql, (session_id,)).fetchall()}
 
 
 # Changes, inside a transaction
@@ -267,11 +256,9 @@ def put(db: Connection, found: Iterable[tuple[object, ...]], gone: Iterable[int]
 
 def searched(db: Connection, session_id: str, holds: str) -> None:
     """The episodes of a session that are over were searched as they are now."""
-    db.execute(
-        f"INSERT OR REPLACE INTO decided_units SELECT u.id, {holds} FROM work_units u"  # noqa: S608 - our words
-        " WHERE u.session_id = ? AND u.state = 'closed'",
-        (session_id,),
-    )
+    sql = f"""INSERT OR REPLACE INTO decided_units
+        SELECT u.id, {holds} FROM work_units u WHERE u.session_id = ? AND u.state = 'closed'"""  # noqa: S608 - our words
+    db.execute(sql, (session_id,))
 
 
 def replace(db: Connection, numbers: Iterable[int], later: dict[int, int]) -> None:

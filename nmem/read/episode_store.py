@@ -49,17 +49,15 @@ def rows(db: Connection, ids: Sequence[int]) -> list[Row]:
 
 def newest(db: Connection, project: str = "", thread: int | None = None, since: int = 0, limit: int = 30) -> list[int]:
     """Episodes, the most recently active first; `project` is a name, key or root, `since` in milliseconds."""
-    where, values = ["u.last_at >= ?"], [since]
+    where, values = ["u.last_at >= ?"], list[object]([since])
     if project:
         where.append("? IN (p.name, p.key, p.root)")
     if thread is not None:
         where.append("u.thread_id = ?")
-    found = db.execute(
-        "SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"  # noqa: S608
-        f" WHERE {' AND '.join(where)} ORDER BY u.last_at > {NOW}, u.last_at DESC, u.id DESC LIMIT ?",
-        [*values, *([project] if project else []), *([thread] if thread is not None else []), limit],
-    )
-    return [row[0] for row in found.fetchall()]
+    sql = f"""SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON
+        p.id = s.project_id WHERE {" AND ".join(where)} ORDER BY u.last_at > {NOW}, u.last_at DESC, u.id DESC LIMIT ?"""  # noqa: S608
+    values += [*([project] if project else []), *([thread] if thread is not None else []), limit]
+    return [row[0] for row in db.execute(sql, values).fetchall()]
 
 
 def of_session(db: Connection, session_id: str, limit: int = -1) -> list[int]:
@@ -76,13 +74,10 @@ def session_of(db: Connection, unit_id: int) -> str | None:
 
 def earlier(db: Connection, unit_id: int, limit: int) -> list[int]:
     """Episodes of the same project that began before this one, newest first."""
-    found = db.execute(
-        "SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN work_units me ON me.id = ?"
-        " JOIN sessions mine ON mine.id = me.session_id WHERE s.project_id = mine.project_id"
-        " AND (u.started_at, u.id) < (me.started_at, me.id) ORDER BY u.started_at DESC, u.id DESC LIMIT ?",
-        (unit_id, limit),
-    )
-    return [row[0] for row in found.fetchall()]
+    sql = """SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN work_units me
+        ON me.id = ? JOIN sessions mine ON mine.id = me.session_id WHERE s.project_id = mine.project_id
+        AND (u.started_at, u.id) < (me.started_at, me.id) ORDER BY u.started_at DESC, u.id DESC LIMIT ?"""
+    return [row[0] for row in db.execute(sql, (unit_id, limit)).fetchall()]
 
 
 def _source(query: Filter, project: str) -> tuple[str, str, list[object]]:
@@ -108,17 +103,13 @@ def slots(
     if where or not rest:
         found = _in_order(db, f"SELECT u.last_at, u.id, u.thread_id {joined}", before, where, values, limit)
     else:  # two indexes have all of it: no row is looked up
-        threads = dict(db.execute("SELECT id, thread_id FROM work_units").fetchall())
+        of = dict(db.execute("SELECT id, thread_id FROM work_units").fetchall())
         found = _in_order(db, f"SELECT u.last_at, u.id {joined}", before, "", [], limit)
-        found = [(last_at, unit_id, threads.get(unit_id)) for last_at, unit_id in found]
-    several = {
-        row[0]
-        for row in db.execute(
-            "SELECT thread_id FROM session_threads WHERE thread_id IN (SELECT value FROM json_each(?))"
-            " GROUP BY thread_id HAVING count(*) > 1",
-            (json.dumps([thread for *_, thread in found if thread is not None]),),
-        ).fetchall()
-    }
+        found = [(last_at, unit_id, of.get(unit_id)) for last_at, unit_id in found]
+    sql = """SELECT thread_id FROM session_threads
+        WHERE thread_id IN (SELECT value FROM json_each(?)) GROUP BY thread_id HAVING count(*) > 1"""
+    threads = json.dumps([thread for *_, thread in found if thread is not None])
+    several = {row[0] for row in db.execute(sql, (threads,)).fetchall()}
     return [(last_at, unit_id, thread if thread in several else None) for last_at, unit_id, thread in found]
 
 
@@ -151,10 +142,9 @@ def count(db: Connection, query: Filter, project: str = "") -> int:
 
 def stamp(db: Connection) -> tuple[int, int, int]:
     """How many episodes there are, the newest id, and when one was active last: each is a look into an index."""
-    row = db.execute(
-        "SELECT (SELECT count(*) FROM work_units), (SELECT max(id) FROM work_units),"
-        " (SELECT max(last_at) FROM work_units)"
-    ).fetchone()
+    sql = """SELECT (SELECT count(*) FROM work_units),
+        (SELECT max(id) FROM work_units), (SELECT max(last_at) FROM work_units)"""
+    row = db.execute(sql).fetchone()
     return row[0], row[1] or 0, row[2] or 0
 
 
@@ -163,27 +153,18 @@ def stamp(db: Connection) -> tuple[int, int, int]:
 
 def current(db: Connection, session_id: str) -> Row | None:
     """The episode that a session is in, with what its story tells of the end, and what it goes on with."""
-    return _one(
-        db,
-        "SELECT u.*, coalesce(e.title, e.agent_title, e.heading) AS earlier_title,"
-        " substr(e.intent, 1, 200) AS earlier_intent,"
-        " (SELECT n.outcome FROM narrations n WHERE n.unit_id = u.id) AS told_end,"
-        " (SELECT n.marks FROM narrations n WHERE n.unit_id = u.id) AS told_marks"
-        " FROM work_units u"
-        " LEFT JOIN work_units e ON e.id = u.resumes WHERE u.session_id = ?"
-        " ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1",
-        (session_id,),
-    )
+    sql = """SELECT u.*, coalesce(e.title, e.agent_title, e.heading) AS earlier_title, substr(e.intent, 1,
+        200) AS earlier_intent, (SELECT n.outcome FROM narrations n WHERE n.unit_id = u.id) AS told_end, (SELECT n.marks
+        FROM narrations n WHERE n.unit_id = u.id) AS told_marks FROM work_units u LEFT JOIN work_units e ON
+        e.id = u.resumes WHERE u.session_id = ? ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1"""
+    return _one(db, sql, (session_id,))
 
 
 def whole(db: Connection, unit_id: int) -> Row | None:
     """One episode with all its columns, and the branch and the client of its session."""
-    return _one(
-        db,
-        "SELECT u.*, s.branch AS branch, s.client AS client FROM work_units u JOIN sessions s ON s.id = u.session_id"
-        " WHERE u.id = ?",
-        (unit_id,),
-    )
+    sql = """SELECT u.*, s.branch AS branch, s.client AS client
+        FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?"""
+    return _one(db, sql, (unit_id,))
 
 
 def resuming(db: Connection, unit_id: int) -> list[int]:
@@ -194,12 +175,9 @@ def resuming(db: Connection, unit_id: int) -> list[int]:
 
 def previous(db: Connection, unit: Row) -> int | None:
     """The episode before it in its session."""
-    row = _one(
-        db,
-        "SELECT id FROM work_units WHERE session_id = ? AND (started_at, id) < (?, ?)"
-        " ORDER BY started_at DESC, id DESC LIMIT 1",
-        (unit["session_id"], unit["started_at"], unit["id"]),
-    )
+    sql = """SELECT id
+        FROM work_units WHERE session_id = ? AND (started_at, id) < (?, ?) ORDER BY started_at DESC, id DESC LIMIT 1"""
+    row = _one(db, sql, (unit["session_id"], unit["started_at"], unit["id"]))
     return row[0] if row else None
 
 
@@ -210,21 +188,16 @@ def judged(db: Connection, unit_id: int) -> list[Row]:
 
 def prompts(db: Connection, session_id: str) -> list[tuple[int, int]]:
     """When the person said something in a session, and in which episode that is."""
-    return db.execute(
-        "SELECT p.at, u.unit_id FROM prompts p JOIN unit_prompts u ON u.prompt_id = p.id"
-        " WHERE p.session_id = ? AND p.source = 'user' ORDER BY p.at, p.id",
-        (session_id,),
-    ).fetchall()
+    sql = """SELECT p.at, u.unit_id FROM prompts p
+        JOIN unit_prompts u ON u.prompt_id = p.id WHERE p.session_id = ? AND p.source = 'user' ORDER BY p.at, p.id"""
+    return db.execute(sql, (session_id,)).fetchall()
 
 
 def actions(db: Connection, session_id: str, unit_id: int) -> int:
     """How many calls there are in an episode."""
-    found = db.execute(
-        "SELECT count(*) FROM observations WHERE session_id = ?"
-        " AND prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)",
-        (session_id, unit_id),
-    )
-    return int(found.fetchone()[0])
+    sql = """SELECT count(*) FROM observations
+        WHERE session_id = ? AND prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)"""
+    return int(db.execute(sql, (session_id, unit_id)).fetchone()[0])
 
 
 def done_since(db: Connection, session_id: str, seq: int, unit_id: int) -> list[tuple[Any, ...]]:
@@ -240,12 +213,9 @@ def done_since(db: Connection, session_id: str, seq: int, unit_id: int) -> list[
 
 def place(db: Connection, prompt_id: int) -> tuple[Any, ...] | None:
     """Where a prompt stands: its episode, whether it opens that, label, score, reason, by whom, whether offered."""
-    row = _one(
-        db,
-        "SELECT x.unit_id, u.first_prompt_id = x.prompt_id, x.label, x.score, x.reason, x.decided_by, x.offered"
-        " FROM unit_prompts x JOIN work_units u ON u.id = x.unit_id WHERE x.prompt_id = ?",
-        (prompt_id,),
-    )
+    sql = """SELECT x.unit_id, u.first_prompt_id = x.prompt_id, x.label, x.score, x.reason, x.decided_by, x.offered
+        FROM unit_prompts x JOIN work_units u ON u.id = x.unit_id WHERE x.prompt_id = ?"""
+    row = _one(db, sql, (prompt_id,))
     return tuple(row) if row else None
 
 
@@ -264,23 +234,17 @@ FROM episode_links l JOIN threads a ON a.id = l.earlier_thread_id JOIN threads b
 
 def thread(db: Connection, thread_id: int) -> Row | None:
     """One thread, with how many sessions it has, and whether a person chose it."""
-    return _one(
-        db,
-        "SELECT t.id, t.project_id, t.title, t.state,"
-        " (SELECT count(*) FROM session_threads x WHERE x.thread_id = t.id) AS sessions,"
-        " EXISTS (SELECT 1 FROM thread_choices c WHERE c.project_id = t.project_id AND c.thread_id = t.id) AS chosen"
-        " FROM threads t WHERE t.id = ?",
-        (thread_id,),
-    )
+    sql = """SELECT t.id, t.project_id, t.title, t.state, (SELECT count(*)
+        FROM session_threads x WHERE x.thread_id = t.id) AS sessions, EXISTS (SELECT 1 FROM thread_choices c
+        WHERE c.project_id = t.project_id AND c.thread_id = t.id) AS chosen FROM threads t WHERE t.id = ?"""
+    return _one(db, sql, (thread_id,))
 
 
 def links(db: Connection, thread_id: int) -> list[Row]:
     """The decisions about a thread, on either side; those that link first."""
-    return db.execute(
-        f"{_LINK} WHERE l.earlier_thread_id = ? OR l.later_thread_id = ?"
-        " ORDER BY l.decision = 'link' DESC, l.certainty, l.at DESC LIMIT 20",
-        (thread_id, thread_id),
-    ).fetchall()
+    sql = f"""{_LINK} WHERE l.earlier_thread_id = ? OR l.later_thread_id = ?
+        ORDER BY l.decision = 'link' DESC, l.certainty, l.at DESC LIMIT 20"""
+    return db.execute(sql, (thread_id, thread_id)).fetchall()
 
 
 # Questions
@@ -300,40 +264,31 @@ _ASKED = (
 
 def offers(db: Connection, limit: int) -> list[Row]:
     """The prompts at which an episode was nearly cut, and what the episode is about: the newest first."""
-    return db.execute(
-        "SELECT p.id, p.session_id, p.at, substr(p.content, 1, 2000) AS content, x.unit_id, x.score, x.reason,"  # noqa: S608
-        " j.name AS project, coalesce(u.title, u.agent_title, u.heading, substr(u.intent, 1, 400)) AS name"
-        " FROM unit_prompts x"
-        " JOIN prompts p ON p.id = x.prompt_id JOIN work_units u ON u.id = x.unit_id"
-        " JOIN sessions s ON s.id = p.session_id JOIN projects j ON j.id = s.project_id"
-        f" WHERE x.prompt_id IN ({_ASKED}) ORDER BY p.id DESC LIMIT ?",
-        (limit,),
-    ).fetchall()
+    sql = f"""SELECT p.id, p.session_id, p.at, substr(p.content, 1, 2000) AS content, x.unit_id, x.score,
+        x.reason, j.name AS project, coalesce(u.title, u.agent_title, u.heading, substr(u.intent, 1, 400)) AS name
+        FROM unit_prompts x JOIN prompts p
+        ON p.id = x.prompt_id JOIN work_units u ON u.id = x.unit_id JOIN sessions s ON s.id = p.session_id
+        JOIN projects j ON j.id = s.project_id WHERE x.prompt_id IN ({_ASKED}) ORDER BY p.id DESC LIMIT ?"""  # noqa: S608
+    return db.execute(sql, (limit,)).fetchall()
 
 
 def said_before(db: Connection, session_id: str, source: str, at: int) -> Row | None:
     """What a source said last before a moment."""
-    return _one(
-        db,
-        "SELECT at, substr(content, 1, 1200) AS content FROM prompts WHERE session_id = ? AND source = ? AND at < ?"
-        " AND kind NOT IN ('subagent', 'thinking') ORDER BY at DESC, id DESC LIMIT 1",
-        (session_id, source, at),
-    )
+    sql = """SELECT at, substr(content, 1, 1200) AS content FROM prompts WHERE session_id = ?
+        AND source = ? AND at < ? AND kind NOT IN ('subagent', 'thinking') ORDER BY at DESC, id DESC LIMIT 1"""
+    return _one(db, sql, (session_id, source, at))
 
 
 def doubtful(db: Connection, limit: int) -> list[Row]:
     """Uncertain decisions on links that nobody judged yet, newest first."""
-    return db.execute(
-        f"{_LINK} WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person'"
-        " ORDER BY l.at DESC, l.id DESC LIMIT ?",
-        (limit,),
-    ).fetchall()
+    sql = f"""{_LINK}
+        WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person' ORDER BY l.at DESC, l.id DESC LIMIT ?"""
+    return db.execute(sql, (limit,)).fetchall()
 
 
 def asked(db: Connection) -> tuple[int, int]:
     """How many questions are put to the person: on boundaries, on links."""
-    row = db.execute(
-        f"SELECT (SELECT count(*) FROM ({_ASKED})), (SELECT count(*) FROM episode_links"  # noqa: S608 - our words
-        " WHERE certainty = 'uncertain' AND outcome_by IS NOT 'person')"
-    ).fetchone()
+    sql = f"""SELECT (SELECT count(*) FROM ({_ASKED})),
+        (SELECT count(*) FROM episode_links WHERE certainty = 'uncertain' AND outcome_by IS NOT 'person')"""  # noqa: S608 - our words
+    row = db.execute(sql).fetchone()
     return int(row[0]), int(row[1])

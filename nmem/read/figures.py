@@ -89,11 +89,9 @@ def came_in(db: Connection, now: int, week: int, weeks: int) -> list[tuple[int, 
 def calls(db: Connection, project_id: int, starts: tuple[int, ...]) -> tuple[int, ...]:
     """What is stored by day; a session of a single day, as most are, is counted where it is found."""
     counts = [0] * len(starts)
-    found = db.execute(
-        "SELECT id, started_at, last_at, (SELECT count(*) FROM observations WHERE session_id = s.id AND at >= ?1)"
-        " FROM sessions s WHERE project_id = ?2 AND last_at >= ?1",
-        (starts[0], project_id),
-    ).fetchall()
+    sql = """SELECT id, started_at, last_at, (SELECT count(*) FROM observations WHERE session_id = s.id AND at >= ?1)
+        FROM sessions s WHERE project_id = ?2 AND last_at >= ?1"""
+    found = db.execute(sql, (starts[0], project_id)).fetchall()
     for session_id, began, last, calls in found:
         first = max(0, bisect_right(starts, began) - 1)
         end = max(first, bisect_right(starts, last) - 1)
@@ -108,11 +106,9 @@ def calls(db: Connection, project_id: int, starts: tuple[int, ...]) -> tuple[int
 def noted(db: Connection, project_id: int, since: int) -> int:
     """How much of it is only noted, as that a session began: today's figure is exact, for it is said in words."""
     marks = ",".join("?" for _ in _NOTED)
-    return int(db.execute(
-        "SELECT count(*) FROM sessions s CROSS JOIN observations o ON o.session_id = s.id AND o.at >= ?"  # noqa: S608
-        f" WHERE s.project_id = ? AND s.last_at >= ? AND o.obs_type IN ({marks})",
-        (since, project_id, since, *_NOTED),
-    ).fetchone()[0])  # fmt: skip
+    sql = f"""SELECT count(*) FROM sessions s CROSS JOIN observations o
+        ON o.session_id = s.id AND o.at >= ? WHERE s.project_id = ? AND s.last_at >= ? AND o.obs_type IN ({marks})"""  # noqa: S608
+    return int(db.execute(sql, (since, project_id, since, *_NOTED)).fetchone()[0])
 
 
 def _by_day(db: Connection, session_id: str, starts: Sequence[int], first: int, end: int) -> Iterator[tuple[int, int]]:
@@ -128,11 +124,9 @@ def episodes(db: Connection, project_id: int, since: int) -> tuple[int, int]:
     """How many episodes were worked on since then, and how many of them are pinned."""
     if not tables.version(db):
         return 0, 0
-    found = db.execute(
-        "SELECT count(*), total(u.pinned) FROM work_units u CROSS JOIN sessions s ON s.id = u.session_id"
-        " WHERE u.last_at >= ? AND s.project_id = ?",
-        (since, project_id),
-    ).fetchone()
+    sql = """SELECT count(*), total(u.pinned)
+        FROM work_units u CROSS JOIN sessions s ON s.id = u.session_id WHERE u.last_at >= ? AND s.project_id = ?"""
+    found = db.execute(sql, (since, project_id)).fetchone()
     return int(found[0]), int(found[1])
 
 
@@ -142,17 +136,12 @@ def episodes(db: Connection, project_id: int, since: int) -> tuple[int, int]:
 def lesson_sessions(db: Connection, project_id: int | None, since: int) -> list[tuple[Any, ...]]:
     """Sessions that were read and in which something was called: (id, project, when it began, whether it was told
     something, whether something was kept back), those begun first first."""
-    return db.execute(
-        "SELECT s.id, s.project_id, s.started_at, total(j.text != '' AND NOT j.withheld AND i.id IS NOT NULL) > 0,"
-        " total(j.withheld AND i.id IS NOT NULL) > 0 FROM sessions s"
-        " JOIN learned_sessions l ON l.session_id = s.id"
-        " LEFT JOIN injections j ON j.session_id = s.id"
-        " LEFT JOIN injection_items i ON i.injection_id = j.id AND i.position = (SELECT min(position)"
-        "  FROM injection_items WHERE injection_id = j.id AND kind != 'ask')"
-        " WHERE s.seq > 0 AND s.started_at >= ?1 AND (?2 IS NULL OR s.project_id = ?2)"
-        " GROUP BY s.id ORDER BY s.started_at, s.id",
-        (since, project_id),
-    ).fetchall()
+    sql = """SELECT s.id, s.project_id, s.started_at, total(j.text != '' AND NOT j.withheld AND i.id IS NOT NULL) > 0,
+        total(j.withheld AND i.id IS NOT NULL) > 0 FROM sessions s JOIN learned_sessions l ON l.session_id = s.id
+        LEFT JOIN injections j ON j.session_id = s.id LEFT JOIN injection_items i ON i.injection_id = j.id AND
+        i.position = (SELECT min(position) FROM injection_items WHERE injection_id = j.id AND kind != 'ask') WHERE s.seq
+        > 0 AND s.started_at >= ?1 AND (?2 IS NULL OR s.project_id = ?2) GROUP BY s.id ORDER BY s.started_at, s.id"""
+    return db.execute(sql, (since, project_id)).fetchall()
 
 
 def accepted_at(db: Connection, target: str) -> int:
@@ -163,11 +152,9 @@ def accepted_at(db: Connection, target: str) -> int:
 
 def exposed(db: Connection, item: str) -> list[tuple[str, int, int]]:
     """Which sessions an item was for, when first, and whether it was kept back."""
-    return db.execute(
-        "SELECT j.session_id, min(j.at), max(j.withheld) FROM injection_items i JOIN injections j"
-        " ON j.id = i.injection_id WHERE i.item = ? AND j.text != '' GROUP BY 1",
-        (item,),
-    ).fetchall()
+    sql = """SELECT j.session_id, min(j.at), max(j.withheld) FROM injection_items i
+        JOIN injections j ON j.id = i.injection_id WHERE i.item = ? AND j.text != '' GROUP BY 1"""
+    return db.execute(sql, (item,)).fetchall()
 
 
 SAME_TOOL = (
@@ -180,11 +167,9 @@ SAME_FILE, SAME_END = "o.file_path = ?1", "substr(o.file_path, -length(?1) - 1) 
 
 def worked(db: Connection, project_id: int, where: str, given: str) -> dict[str, int]:
     """When such a call last went well, by session."""
-    rows = db.execute(
-        "SELECT o.session_id, max(o.at) FROM sessions s CROSS JOIN observations o ON o.session_id = s.id"  # noqa: S608
-        f" WHERE {where} AND o.outcome = 'ok' AND s.project_id = ?2 GROUP BY 1",
-        (given, project_id),
-    )
+    sql = f"""SELECT o.session_id, max(o.at) FROM sessions s CROSS JOIN observations o
+        ON o.session_id = s.id WHERE {where} AND o.outcome = 'ok' AND s.project_id = ?2 GROUP BY 1"""  # noqa: S608
+    rows = db.execute(sql, (given, project_id))
     return dict(map(tuple, rows.fetchall()))
 
 
@@ -201,19 +186,15 @@ def findings(
 
 def calls_with(db: Connection, project_id: int, text: str) -> list[tuple[Any, ...]]:
     """The calls in a project that hold a text and were not refused: the session, then what a learning's Row has."""
-    return db.execute(
-        "SELECT o.session_id, o.id, o.at, o.seq, NULL, o.obs_type, coalesce(o.tool_name, ''), '', o.content,"
-        " o.outcome, '' FROM sessions s CROSS JOIN observations o ON o.session_id = s.id WHERE s.project_id = ?"
-        " AND instr(o.content, ?) AND NOT instr(coalesce(o.metadata, ''), '\"refused\":') ORDER BY o.seq",
-        (project_id, text),
-    ).fetchall()
+    sql = """SELECT o.session_id, o.id, o.at, o.seq, NULL, o.obs_type, coalesce(o.tool_name, ''), '',
+        o.content, o.outcome, '' FROM sessions s CROSS JOIN observations o ON o.session_id = s.id WHERE s.project_id = ?
+        AND instr(o.content, ?) AND NOT instr(coalesce(o.metadata, ''), '"refused":') ORDER BY o.seq"""
+    return db.execute(sql, (project_id, text)).fetchall()
 
 
 def entries_asked(db: Connection, project_id: int | None) -> list[tuple[str, int | None, str, str]]:
     """Written decisions that sessions asked for or were offered: (entry, project, its name, session)."""
-    return db.execute(
-        "SELECT c.entry, c.project_id, coalesce(p.name, ''), c.session_id FROM recall_calls c"
-        " LEFT JOIN projects p ON p.id = c.project_id WHERE c.entry <> '' AND c.session_id IS NOT NULL"
-        " AND (?1 IS NULL OR c.project_id = ?1) GROUP BY 1, 2, 4 ORDER BY 1, 2",
-        (project_id,),
-    ).fetchall()
+    sql = """SELECT c.entry, c.project_id, coalesce(p.name, ''), c.session_id FROM recall_calls c LEFT JOIN projects p
+        ON p.id = c.project_id WHERE c.entry <> '' AND c.session_id IS NOT NULL AND (?1 IS NULL OR c.project_id = ?1)
+        GROUP BY 1, 2, 4 ORDER BY 1, 2"""
+    return db.execute(sql, (project_id,)).fetchall()

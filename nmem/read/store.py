@@ -132,12 +132,10 @@ def summary_page(
 ) -> list[tuple[str, int, int]]:
     """The newest `limit` sessions of a project or of all: (id, last_at, number of its row), before the last two."""
     where, values = ("s.project_id = ? AND", [project_id]) if project_id is not None else ("", list[int]())
-    return db.execute(
-        f"SELECT s.id, s.last_at, s.rowid FROM sessions s WHERE {where} (s.last_at, s.rowid) < (?, ?)"  # noqa: S608 -- our words
-        " AND EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = s.id AND p.source = 'user')"
-        " ORDER BY s.last_at DESC, s.rowid DESC LIMIT ?",
-        (*values, *(before or (2**62, 2**62)), limit),
-    ).fetchall()
+    sql = f"""SELECT s.id, s.last_at, s.rowid FROM sessions s WHERE {where} (s.last_at, s.rowid) < (?, ?)
+        AND EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = s.id AND p.source = 'user')
+        ORDER BY s.last_at DESC, s.rowid DESC LIMIT ?"""  # noqa: S608 -- our words
+    return db.execute(sql, (*values, *(before or (2**62, 2**62)), limit)).fetchall()
 
 
 def project_of(db: Connection, session_id: str) -> int | None:
@@ -169,13 +167,10 @@ def summary(db: Connection, session_id: str) -> Row | None:
 
 def window(db: Connection, session_id: str) -> Row | None:
     """What the status line was told of it, beside what the transcript says."""
-    return _one(
-        db,
-        "SELECT s.client, s.model, s.context_tokens, s.context_window, s.context_at, l.at AS told_at,"
-        " l.model AS told_model, l.window_size, l.tokens AS told_tokens, l.cost_usd"
-        " FROM sessions s LEFT JOIN status_lines l ON l.session_id = s.id WHERE s.id = ?",
-        (session_id,),
-    )
+    sql = """SELECT s.client, s.model, s.context_tokens, s.context_window,
+        s.context_at, l.at AS told_at, l.model AS told_model, l.window_size, l.tokens AS told_tokens, l.cost_usd
+        FROM sessions s LEFT JOIN status_lines l ON l.session_id = s.id WHERE s.id = ?"""
+    return _one(db, sql, (session_id,))
 
 
 def told_size(db: Connection, model: str) -> int | None:
@@ -202,23 +197,17 @@ def readings(db: Connection, session_id: str, most: int) -> list[tuple[int, int]
 
 def compacted(db: Connection, project: str = "") -> list[tuple[str, str, int]]:
     """Sessions that were compacted, with their project and how often: the newest first; `project`: key, name, root."""
-    found = db.execute(
-        "SELECT o.session_id, p.name, count(*) FROM observations o JOIN sessions s ON s.id = o.session_id"
-        " JOIN projects p ON p.id = s.project_id WHERE o.obs_type = 'session_compact' AND o.agent_id IS NULL"
-        " AND (?1 = '' OR ?1 IN (p.key, p.name, p.root)) GROUP BY 1 ORDER BY s.last_at DESC",
-        (project,),
-    )
-    return [(str(row[0]), str(row[1]), int(row[2])) for row in found.fetchall()]
+    sql = """SELECT o.session_id, p.name, count(*) FROM observations o JOIN sessions s
+        ON s.id = o.session_id JOIN projects p ON p.id = s.project_id WHERE o.obs_type = 'session_compact'
+        AND o.agent_id IS NULL AND (?1 = '' OR ?1 IN (p.key, p.name, p.root)) GROUP BY 1 ORDER BY s.last_at DESC"""
+    return [(str(row[0]), str(row[1]), int(row[2])) for row in db.execute(sql, (project,)).fetchall()]
 
 
 def given(db: Connection, session_id: str) -> list[tuple[int, str]]:
     """What the session was told: when, and the item; nothing that was kept back."""
-    found = db.execute(
-        "SELECT j.at, i.item FROM injections j JOIN injection_items i ON i.injection_id = j.id"
-        " WHERE j.session_id = ? AND NOT j.withheld ORDER BY j.at, i.position",
-        (session_id,),
-    )
-    return [(int(at), str(item).removeprefix("pin/")) for at, item in found.fetchall()]
+    sql = """SELECT j.at, i.item FROM injections j JOIN injection_items i
+        ON i.injection_id = j.id WHERE j.session_id = ? AND NOT j.withheld ORDER BY j.at, i.position"""
+    return [(int(at), str(item).removeprefix("pin/")) for at, item in db.execute(sql, (session_id,)).fetchall()]
 
 
 # What was said
@@ -233,48 +222,36 @@ def prompt(db: Connection, prompt_id: int) -> tuple[int, str, int, str, str, str
 def asked(db: Connection, session_id: str) -> tuple[str, int | None, int]:
     """The person's newest prompt in a session, when it came, and how many there are."""
     kinds = f"session_id = ? AND source = 'user' AND kind IN ({_marks(PROMPT_KINDS)})"
-    row = _one(
-        db,
-        f"SELECT substr(content, 1, 2000), at, (SELECT count(*) FROM prompts WHERE {kinds}) FROM prompts WHERE {kinds}"  # noqa: S608
-        " ORDER BY at DESC LIMIT 1",
-        (session_id, *PROMPT_KINDS) * 2,
-    )
+    sql = f"""SELECT substr(content, 1, 2000), at, (SELECT count(*) FROM prompts WHERE {kinds})
+        FROM prompts WHERE {kinds} ORDER BY at DESC LIMIT 1"""  # noqa: S608
+    row = _one(db, sql, (session_id, *PROMPT_KINDS) * 2)
     return (row[0], row[1], row[2]) if row else ("", None, 0)
 
 
 def answer_to(db: Connection, session_id: str, at: int) -> str:
     """What the agent said last before the person, who spoke then, spoke again."""
-    row = _one(
-        db,
-        "SELECT content FROM prompts WHERE session_id = ?1 AND source = 'agent' AND kind = 'closing' AND at >= ?2"
-        " AND agent_id IS NULL AND at < coalesce((SELECT min(at) FROM prompts WHERE session_id = ?1"
-        " AND source = 'user' AND at > ?2), 1 << 62) ORDER BY at DESC, id DESC LIMIT 1",
-        (session_id, at),
-    )
+    sql = """SELECT content FROM prompts WHERE session_id = ?1 AND source = 'agent'
+        AND kind = 'closing' AND at >= ?2 AND agent_id IS NULL AND at < coalesce((SELECT min(at) FROM prompts
+        WHERE session_id = ?1 AND source = 'user' AND at > ?2), 1 << 62) ORDER BY at DESC, id DESC LIMIT 1"""
+    row = _one(db, sql, (session_id, at))
     return str(row[0]) if row else ""
 
 
 def last_answer(db: Connection, session_id: str, span: tuple[int, int], silent: str, chars: tuple[int, int]
                 ) -> tuple[str, str, int] | None:  # fmt: skip
     """The agent's last answer within a span that is not `silent`: so many characters of both its ends, and when."""
-    row = _one(
-        db,
-        "SELECT substr(content, 1, ?), substr(content, -?), at FROM prompts WHERE session_id = ?"
-        " AND source = 'agent' AND kind = 'closing' AND agent_id IS NULL AND at >= ? AND at < ?"
-        " AND trim(content) != ? ORDER BY at DESC, id DESC LIMIT 1",
-        (*chars, session_id, *span, silent),
-    )
+    sql = """SELECT substr(content, 1, ?), substr(content, -?), at
+        FROM prompts WHERE session_id = ? AND source = 'agent' AND kind = 'closing'
+        AND agent_id IS NULL AND at >= ? AND at < ? AND trim(content) != ? ORDER BY at DESC, id DESC LIMIT 1"""
+    row = _one(db, sql, (*chars, session_id, *span, silent))
     return tuple(row) if row else None
 
 
 def reply(db: Connection, session_id: str, after: int, before: int) -> str:
     """The beginning of the person's next prompt between two moments."""
-    row = _one(
-        db,
-        "SELECT substr(content, 1, 400) FROM prompts WHERE session_id = ? AND source = 'user' AND kind = 'prompt'"
-        " AND agent_id IS NULL AND at > ? AND at < ? ORDER BY at, id LIMIT 1",
-        (session_id, after, before),
-    )
+    sql = """SELECT substr(content, 1, 400) FROM prompts WHERE session_id = ?
+        AND source = 'user' AND kind = 'prompt' AND agent_id IS NULL AND at > ? AND at < ? ORDER BY at, id LIMIT 1"""
+    row = _one(db, sql, (session_id, after, before))
     return row[0] if row else ""
 
 
@@ -288,42 +265,32 @@ def observation(db: Connection, number: int) -> Row | None:
 
 def effort(db: Connection, session_id: str, since: int) -> tuple[int, int, int]:
     """How many calls of a session looked, did, and went wrong since a time."""
-    row = db.execute(
-        f"SELECT total(obs_type IN ({_marks(INVESTIGATE)})), total(obs_type IN ({_marks(EXECUTE)})),"  # noqa: S608
-        " total(outcome = 'failed') FROM observations WHERE session_id = ? AND at >= ?",
-        (*INVESTIGATE, *EXECUTE, session_id, since),
-    ).fetchone()
+    sql = f"""SELECT total(obs_type IN ({_marks(INVESTIGATE)})), total(obs_type IN ({_marks(EXECUTE)})),
+        total(outcome = 'failed') FROM observations WHERE session_id = ? AND at >= ?"""  # noqa: S608
+    row = db.execute(sql, (*INVESTIGATE, *EXECUTE, session_id, since)).fetchone()
     return int(row[0]), int(row[1]), int(row[2])
 
 
 def file_counts(db: Connection, session_id: str, since: int) -> list[tuple[str, int, int, int]]:
     """The files of a session since a time, with how often each was read, changed and failed on, the newest first."""
-    return db.execute(
-        "SELECT file_path, sum((obs_type = 'file_read') * (1 + repeats)),"
-        " sum(obs_type IN ('file_write', 'file_edit')), sum(outcome = 'failed')"
-        " FROM observations WHERE session_id = ? AND at >= ? AND file_path IS NOT NULL GROUP BY file_path"
-        " ORDER BY max(at) DESC",
-        (session_id, since),
-    ).fetchall()
+    sql = """SELECT file_path, sum((obs_type = 'file_read') * (1 + repeats)),
+        sum(obs_type IN ('file_write', 'file_edit')), sum(outcome = 'failed') FROM observations
+        WHERE session_id = ? AND at >= ? AND file_path IS NOT NULL GROUP BY file_path ORDER BY max(at) DESC"""
+    return db.execute(sql, (session_id, since)).fetchall()
 
 
 def failed(db: Connection, session_id: str, limit: int) -> list[Row]:
     """The newest failures of a session."""
-    return db.execute(
-        "SELECT id, at, obs_type, content, file_path, exit_code, metadata FROM observations"
-        " WHERE session_id = ? AND outcome = 'failed' ORDER BY at DESC LIMIT ?",
-        (session_id, limit),
-    ).fetchall()
+    sql = """SELECT id, at, obs_type, content, file_path, exit_code, metadata
+        FROM observations WHERE session_id = ? AND outcome = 'failed' ORDER BY at DESC LIMIT ?"""
+    return db.execute(sql, (session_id, limit)).fetchall()
 
 
 def failed_within(db: Connection, session_id: str, span: tuple[int, int]) -> list[str]:
     """The beginnings of what failed in a span, but looks, the newest first."""
-    found = db.execute(
-        "SELECT substr(content, 1, 300) FROM observations WHERE session_id = ? AND at >= ? AND at < ?"
-        " AND outcome = 'failed' AND obs_type NOT IN ('file_read', 'search') ORDER BY at DESC LIMIT 4000",
-        (session_id, *span),
-    )
-    return [row[0] for row in found.fetchall()]
+    sql = """SELECT substr(content, 1, 300) FROM observations WHERE session_id = ? AND at >= ?
+        AND at < ? AND outcome = 'failed' AND obs_type NOT IN ('file_read', 'search') ORDER BY at DESC LIMIT 4000"""
+    return [row[0] for row in db.execute(sql, (session_id, *span)).fetchall()]
 
 
 # Files
@@ -348,12 +315,9 @@ def named(db: Connection, names: Sequence[str]) -> list[str]:
 
 def ending(db: Connection, name: str, most: int) -> list[str]:
     """Stored paths that end with a path."""
-    found = db.execute(
-        "SELECT DISTINCT file_path FROM observations WHERE file_path IS NOT NULL"
-        " AND substr(replace(file_path, char(92), '/'), -length(?1)) = ?1 LIMIT ?2",
-        (f"/{name}", most),
-    )
-    return [str(row[0]) for row in found.fetchall()]
+    sql = """SELECT DISTINCT file_path FROM observations
+        WHERE file_path IS NOT NULL AND substr(replace(file_path, char(92), '/'), -length(?1)) = ?1 LIMIT ?2"""
+    return [str(row[0]) for row in db.execute(sql, (f"/{name}", most)).fetchall()]
 
 
 def folder_roots(db: Connection, project: int | None) -> list[str]:
@@ -382,9 +346,7 @@ def touches(db: Connection, names: Sequence[str], project: int | None) -> list[t
 
 def marked(db: Connection, unit_id: int, most: int, chars: int) -> list[tuple[int, int, str]]:
     """What was marked as decided in an episode, the newest first: its observation, when, and the words."""
-    return db.execute(
-        "SELECT o.id, o.at, substr(o.content, 1, ?) FROM unit_prompts x JOIN observations o"
-        " ON o.prompt_id = x.prompt_id WHERE x.unit_id = ? AND o.obs_type = 'marker' AND json_valid(o.metadata)"
-        " AND json_extract(o.metadata, '$.kind') = 'decision' ORDER BY o.id DESC LIMIT ?",
-        (chars, unit_id, most),
-    ).fetchall()
+    sql = """SELECT o.id, o.at, substr(o.content, 1, ?) FROM unit_prompts x
+        JOIN observations o ON o.prompt_id = x.prompt_id WHERE x.unit_id = ? AND o.obs_type = 'marker'
+        AND json_valid(o.metadata) AND json_extract(o.metadata, '$.kind') = 'decision' ORDER BY o.id DESC LIMIT ?"""
+    return db.execute(sql, (chars, unit_id, most)).fetchall()

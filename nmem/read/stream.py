@@ -323,12 +323,9 @@ def news(db: Connection, seen: Marks, wanted: Wanted, limit: int) -> News:
 
 
 def _whose(db: Connection, sessions: Iterable[str]) -> dict[str, Whose]:
-    found = db.execute(
-        "SELECT s.id, s.client, coalesce(s.branch, ''), s.cwd, p.name, p.root, p.key FROM sessions s"
-        " JOIN projects p ON p.id = s.project_id WHERE s.id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(sessions)),),
-    )
-    return {row[0]: Whose(*row) for row in found.fetchall()}
+    sql = """SELECT s.id, s.client, coalesce(s.branch, ''), s.cwd, p.name, p.root, p.key
+        FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id IN (SELECT value FROM json_each(?))"""
+    return {row[0]: Whose(*row) for row in db.execute(sql, (json.dumps(list(sessions)),)).fetchall()}
 
 
 def highest(db: Connection) -> Marks:

@@ -26,12 +26,9 @@ Life = tuple[str, str, int, int, int]
 
 def copied(db: Connection, *, by_other_rules: str | None = None, project: int | None = None) -> list[str]:
     """Sessions of which a copy is kept, the oldest copy first: all, those by other rules, or those of a project."""
-    found = db.execute(
-        "SELECT session_id FROM transcript_copies WHERE packed IS NOT NULL AND (?1 IS NULL OR rules != ?1)"
-        " AND (?2 IS NULL OR session_id IN (SELECT id FROM sessions WHERE project_id = ?2)) ORDER BY at",
-        (by_other_rules, project),
-    )
-    return [str(row[0]) for row in found.fetchall()]
+    sql = """SELECT session_id FROM transcript_copies WHERE packed IS NOT NULL AND (?1 IS NULL OR rules != ?1)
+        AND (?2 IS NULL OR session_id IN (SELECT id FROM sessions WHERE project_id = ?2)) ORDER BY at"""
+    return [str(row[0]) for row in db.execute(sql, (by_other_rules, project)).fetchall()]
 
 
 def copy(db: Connection, session_id: str) -> tuple[str, bytes] | None:
@@ -49,19 +46,17 @@ def looked_at(db: Connection, session_id: str) -> tuple[str, int] | None:
 
 def held(db: Connection, after: int = 0, but: str = "") -> int:
     """Bytes of the copies of sessions that were active after a time."""
-    row = db.execute(
-        "SELECT total(length(c.packed)) FROM transcript_copies c JOIN sessions s ON s.id = c.session_id"
-        " WHERE c.packed IS NOT NULL AND s.last_at >= ? AND s.id != ?", (after, but)
-    ).fetchone()  # fmt: skip
+    sql = """SELECT total(length(c.packed)) FROM transcript_copies c
+        JOIN sessions s ON s.id = c.session_id WHERE c.packed IS NOT NULL AND s.last_at >= ? AND s.id != ?"""
+    row = db.execute(sql, (after, but)).fetchone()
     return int(row[0])
 
 
 def sizes(db: Connection) -> list[tuple[str, int]]:
     """Bytes of each copy, of the newest sessions first."""
-    return db.execute(
-        "SELECT c.session_id, length(c.packed) FROM transcript_copies c JOIN sessions s ON s.id = c.session_id"
-        " WHERE c.packed IS NOT NULL ORDER BY s.last_at DESC"
-    ).fetchall()
+    sql = """SELECT c.session_id, length(c.packed) FROM transcript_copies c
+        JOIN sessions s ON s.id = c.session_id WHERE c.packed IS NOT NULL ORDER BY s.last_at DESC"""
+    return db.execute(sql).fetchall()
 
 
 def life(db: Connection, session_id: str) -> Life:
@@ -78,15 +73,11 @@ def lives(db: Connection) -> list[Life]:
 def sources(db: Connection, idle: int) -> list[tuple[Any, ...]]:
     """Clients' files of which a copy may be made, of the newest sessions first: (session, client, path, last activity,
     state, size and time of the file, when it was looked at, whether the session is over or idle since `idle`)."""
-    found = db.execute(
-        "SELECT s.id, s.client, s.transcript_path, s.last_at, coalesce(c.state, ''), coalesce(c.size, -1),"
-        " coalesce(c.changed, 0), coalesce(c.at, 0), s.state = 'ended' OR s.last_at < ?"
-        " FROM sessions s LEFT JOIN transcript_copies c ON c.session_id = s.id"
-        " WHERE s.transcript_path != '' AND coalesce(c.state, '') != ?"
-        " AND s.id NOT IN (SELECT session_id FROM purged_keys) ORDER BY s.last_at DESC",
-        (idle, PURGED),
-    )
-    return [tuple(row) for row in found.fetchall()]
+    sql = """SELECT s.id, s.client, s.transcript_path, s.last_at, coalesce(c.state, ''),
+        coalesce(c.size, -1), coalesce(c.changed, 0), coalesce(c.at, 0), s.state = 'ended' OR s.last_at < ?
+        FROM sessions s LEFT JOIN transcript_copies c ON c.session_id = s.id WHERE s.transcript_path != ''
+        AND coalesce(c.state, '') != ? AND s.id NOT IN (SELECT session_id FROM purged_keys) ORDER BY s.last_at DESC"""
+    return [tuple(row) for row in db.execute(sql, (idle, PURGED)).fetchall()]
 
 
 def keep(
@@ -95,27 +86,21 @@ def keep(
 ) -> None:  # fmt: skip
     """Keep a copy; without one, that it could not be made: an older one stays. Outside a transaction."""
     with transaction(db):  # a purge may have come meanwhile
-        db.execute(
-            "INSERT INTO transcript_copies AS c (session_id, at, path, size, changed, rules, state, packed)"
-            " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND client = ?9)"
-            " AND ?1 NOT IN (SELECT session_id FROM purged_keys)"
-            " ON CONFLICT (session_id) DO UPDATE SET path = excluded.path, size = excluded.size,"
-            " changed = excluded.changed, state = excluded.state, packed = coalesce(excluded.packed, c.packed),"
-            " at = iif(excluded.packed IS NULL AND c.packed IS NOT NULL, c.at, excluded.at),"
-            " rules = iif(excluded.packed IS NULL AND c.packed IS NOT NULL, c.rules, excluded.rules)"
-            " WHERE c.state != ?10",
-            (session_id, now, path, *mark, rules, state, packed, client, PURGED),
-        )
+        sql = """INSERT INTO transcript_copies AS c (session_id, at, path, size, changed, rules, state, packed) SELECT
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND client = ?9) AND
+            ?1 NOT IN (SELECT session_id FROM purged_keys) ON CONFLICT (session_id) DO UPDATE SET path = excluded.path,
+            size = excluded.size, changed = excluded.changed, state = excluded.state, packed = coalesce(excluded.packed,
+            c.packed), at = iif(excluded.packed IS NULL AND c.packed IS NOT NULL, c.at, excluded.at), rules
+            = iif(excluded.packed IS NULL AND c.packed IS NOT NULL, c.rules, excluded.rules) WHERE c.state != ?10"""
+        db.execute(sql, (session_id, now, path, *mark, rules, state, packed, client, PURGED))
 
 
 def repack(db: Connection, session_id: str, packed: bytes | None, rules: str) -> None:
     """Keep a copy as it is by other rules; none where it could not be read. Outside a transaction."""
     with transaction(db):
-        db.execute(
-            "UPDATE transcript_copies SET packed = ?1, rules = ?2, state = iif(?1 IS NULL, ?3, state)"
-            " WHERE session_id = ?4 AND packed IS NOT NULL",
-            (packed, rules, UNREAD, session_id),
-        )
+        sql = """UPDATE transcript_copies SET packed = ?1, rules = ?2, state = iif(?1 IS NULL, ?3, state)
+            WHERE session_id = ?4 AND packed IS NOT NULL"""
+        db.execute(sql, (packed, rules, UNREAD, session_id))
 
 
 def drop(db: Connection, session_ids: list[str]) -> None:
@@ -183,12 +168,10 @@ def unmark(db: Connection, session_id: str) -> None:
 
 def mark(db: Connection, session_id: str, name: str, tags: Iterable[str], archived: bool, now: int) -> None:
     """Say this of a session. Inside a transaction."""
-    db.execute(
-        "INSERT INTO session_marks (session_id, name, tags, archived, at) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (session_id) DO UPDATE SET name = excluded.name, tags = excluded.tags,"
-        " archived = excluded.archived, at = excluded.at",
-        (session_id, name, json.dumps([*tags], ensure_ascii=False), int(archived), now),
-    )
+    sql = """INSERT INTO session_marks (session_id, name, tags, archived, at)
+        VALUES (?, ?, ?, ?, ?) ON CONFLICT (session_id)
+        DO UPDATE SET name = excluded.name, tags = excluded.tags, archived = excluded.archived, at = excluded.at"""
+    db.execute(sql, (session_id, name, json.dumps([*tags], ensure_ascii=False), int(archived), now))
 
 
 # What resumes one
@@ -197,11 +180,10 @@ def mark(db: Connection, session_id: str, name: str, tags: Iterable[str], archiv
 def begun(db: Connection, session_id: str) -> tuple[str, str, str, str | None, int, int] | None:
     """The client of a session, its folder, its project's root, its transcript, whether that is copied, and when it
     began."""
-    row = db.execute(
-        "SELECT s.client, s.cwd, p.root, s.transcript_path, EXISTS (SELECT 1 FROM transcript_copies c"
-        " WHERE c.session_id = s.id AND c.packed IS NOT NULL), s.started_at"
-        " FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?", (session_id,)
-    ).fetchone()  # fmt: skip
+    sql = """SELECT s.client, s.cwd, p.root, s.transcript_path,
+        EXISTS (SELECT 1 FROM transcript_copies c WHERE c.session_id = s.id AND c.packed IS NOT NULL), s.started_at
+        FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?"""
+    row = db.execute(sql, (session_id,)).fetchone()
     return tuple(row) if row else None
 
 
