@@ -14,8 +14,8 @@ from nmem.labels.read import Doubt
 from nmem.learn import read as learn
 from nmem.learn.learning import Learning
 from nmem.read import stories
+from nmem.read.episode_store import Link
 from nmem.read.stories import Offer
-from nmem.read.threads import Link
 
 BOUNDARIES, LINKS, LEARNINGS, LABELS, REDACTIONS = "boundaries", "links", "learnings", "labels", "redactions"
 QUEUES = (BOUNDARIES, LINKS, LEARNINGS, LABELS, REDACTIONS)

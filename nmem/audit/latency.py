@@ -8,7 +8,7 @@ from sqlite3 import Connection
 from nmem.audit import NOTE, OK, Finding
 from nmem.audit.shift import median, slower
 from nmem.read.figures import NEWEST, runs
-from nmem.read.hook_cost import EventCost, hook_cost, percentile
+from nmem.read.health import EventCost, hook_cost, percentile
 
 _RATIO = 1.5
 """Times as slow from which on it is told."""

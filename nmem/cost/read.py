@@ -14,7 +14,7 @@ from sqlite3 import Connection
 from nmem.cost import store
 from nmem.cost.prices import KINDS, Prices
 from nmem.cost.store import Chosen
-from nmem.read.threads import whole
+from nmem.read.episode_store import cut_title
 from nmem.settings import file as settings
 
 _NO_RATES = (0,) * len(KINDS)
@@ -134,7 +134,7 @@ def _named(db: Connection, by: str, one: Sum) -> Sum:
     """With the name that a person knows it by."""
     name: str | None = f"no {by}"
     if one.key and (name := store.name(db, by, one.key)) is not None:
-        name = whole(name) if by == "thread" else " ".join(name.split())
+        name = cut_title(name) if by == "thread" else " ".join(name.split())
     name = one.key if name is None else name
     return Sum(one.key, name, one.answers, one.tokens, one.money, one.unpriced, one.inner)
 

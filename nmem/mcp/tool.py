@@ -21,6 +21,7 @@ from nmem.errors import NmemError
 from nmem.mcp.reply import line
 from nmem.names import cited
 from nmem.search.clock import OUTER_STEPS
+from nmem.store import project
 
 TEXT, NUMBER, TEXTS = "string", "integer", "array"
 _LONGEST = 20_000
@@ -203,8 +204,6 @@ class Ask:
         named = self.text("project")
         if named == EVERYWHERE:
             return Place(None, "", "")
-        from nmem.store import project  # on use: start-up stays short
-
         found = project.meant(self.db, named) if named else project.here(self.db, self.cwd)
         if found is not None:
             return Place(found.id, found.key, found.name)
@@ -217,8 +216,6 @@ class Ask:
 
     def _others(self) -> str:
         """Which projects there are, those worked on last first."""
-        from nmem.store import project  # on use: start-up stays short
-
         names = [cited(one.name, 60) for one in project.recorded(self.db, _NAMED + 1)]
         if not names:
             return "no session is recorded at all yet"
@@ -313,7 +310,6 @@ def parse(db: Connection, text: str) -> Ref:
 
 def _session(db: Connection, beginning: str) -> str:
     from nmem.read.store import sessions_like  # on use: start-up stays short
-    from nmem.store.project import newest_sessions
 
     found = sessions_like(db, beginning)
     if len(found) == 1:
@@ -321,7 +317,7 @@ def _session(db: Connection, beginning: str) -> str:
     if found:
         named = ", ".join(f"session/{line(each, 60)}" for each in found)
         raise Unknown(f"session/{line(beginning, 60)} matches several sessions: {named}")
-    there = ", ".join(f"session/{line(newest, 60)}" for newest, _ in newest_sessions(db, _FEW))
+    there = ", ".join(f"session/{line(newest, 60)}" for newest, _ in project.newest_sessions(db, _FEW))
     raise Unknown(f"there is no session/{line(beginning, 60)}: the newest are {there or 'none at all'}")
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from sqlite3 import Connection, Row
 from typing import Any
 
-from nmem.read.episode_filter import Filter
 from nmem.tables import NOW
+from nmem.threads.decisions import numbers, surety
 
 COUNTED = 100_000
 """So many episodes of a list are counted at most."""
@@ -24,7 +25,79 @@ def _one(db: Connection, sql: str, values: Sequence[object]) -> Row | None:
     return found
 
 
-# The list
+# The list, and what it is filtered by
+
+
+class Filter:
+    """A filter as typed: words of story, thread, project or files, `!word`, `is:open`, `thread:x`, `theme:3` ..."""
+
+    KINDS = ("is", "thread", "theme", "project", "file")
+    STATES = {  # noqa: RUF012 -- never changed
+        "open": "u.state = 'open'", "closed": "u.state = 'closed'", "pinned": "u.pinned",
+        "resumed": "u.resumes IS NOT NULL", "committed": "u.commits != '[]'", "narrated": "u.narrator IS NOT NULL",
+        "failed": "json_valid(u.outcomes) AND json_extract(u.outcomes, '$.tests') IN ('failed', 0)",
+        "reverted": "json_valid(u.outcomes) AND json_extract(u.outcomes, '$.reverted')",
+        "abandoned": "json_valid(u.outcomes) AND json_extract(u.outcomes, '$.abandoned')",
+        "offered": "EXISTS (SELECT 1 FROM unit_prompts x WHERE x.unit_id = u.id AND x.offered)",
+    }  # fmt: skip
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text.strip()
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+    def where(self) -> tuple[str, list[object]]:
+        """Conditions on u, t and p, and their bound values."""
+        parts, values = [], list[object]()
+        for typed in self.text.split():
+            no = typed.startswith("!") and len(typed) > 1
+            condition, bound = _condition(typed[1:] if no else typed)
+            parts.append(f" AND {'NOT ' if no else ''}coalesce(({condition}), 0)")
+            values += bound
+        return "".join(parts), values
+
+
+HITS = 20_000
+"""At most so many hits of one word in the narratives count, newest first."""
+_TEXTS = ("u.intent", "u.title", "u.agent_title", "u.heading", "t.title", "p.name")
+"""What the list shows of an episode: the prompt, the name, and the thread and project that it stands under."""
+_FILE = (
+    "(json_valid(u.hot_files) AND EXISTS"
+    " (SELECT 1 FROM json_each(u.hot_files) f WHERE f.value ->> 'path' LIKE ? ESCAPE '\\'))"
+)
+_TOLD = ("u.summary", "u.learned", "u.completed", "u.next_steps", "u.notes")
+
+
+def _condition(word: str) -> tuple[str, list[object]]:
+    kind, colon, value = word.partition(":")
+    if not colon or not value or kind not in Filter.KINDS:
+        return _words(word)
+    if kind == "is":
+        return next((sql for name, sql in Filter.STATES.items() if name.startswith(value.lower())), "0"), []
+    if kind == "theme":
+        what, bound = ("m.theme = ?", value) if value.isdecimal() else ("m.label LIKE ? ESCAPE '\\'", _like(value))
+        return f"EXISTS (SELECT 1 FROM unit_themes m WHERE m.unit_id = u.id AND m.theme > 0 AND {what})", [bound]  # noqa: S608
+    column = {"thread": "t.title", "project": "p.name", "file": "u.hot_files"}[kind]
+    return f"{column} LIKE ? ESCAPE '\\'", [_like(value)]
+
+
+def _words(word: str) -> tuple[str, list[object]]:
+    """A word of the story: by the index of narratives, and as it stands in what the list shows, or in a file's path.
+
+    What is written without blanks is one word to the index, so there the narrative itself is searched as well.
+    """
+    columns = _TEXTS if word.isascii() else (*_TEXTS, *_TOLD)
+    hits = f"MATCH ? ORDER BY rowid DESC LIMIT {HITS}"
+    found = f"u.id IN (SELECT rowid FROM narratives_fts WHERE narratives_fts {hits})"  # noqa: S608 -- our words
+    word = word.replace("\0", "")
+    quoted = '"' + word.replace('"', '""') + '"*'
+    like = [f"{column} LIKE ? ESCAPE '\\'" for column in columns]
+    return " OR ".join([found, *like, _FILE]), [quoted, *[_like(word)] * (len(columns) + 1)]
+
+
+def _like(text: str) -> str:
+    return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
 
 _ROW = """
@@ -222,6 +295,59 @@ def place(db: Connection, prompt_id: int) -> tuple[Any, ...] | None:
 # Threads
 
 
+TITLE_STORED = 80
+"""Characters of a title that are stored; what is longer was cut there, wherever that was."""
+
+
+def cut_title(title: str) -> str:
+    """A title as a person reads it: one that was cut ends with a whole word and an ellipsis."""
+    title = " ".join(title.split())
+    if len(title) < TITLE_STORED - 1 or title.endswith("…"):
+        return title
+    return (title.rpartition(" ")[0].rstrip(" ,;:–-") or title) + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """One line of work over sessions."""
+
+    id: int
+    project_id: int
+    title: str
+    sessions: int
+    state: str
+    chosen: bool
+    """A person chose it for the next session of its project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A decision whether two threads are one line of work."""
+
+    id: int
+    earlier_id: int
+    earlier: str
+    earlier_at: int
+    later_id: int
+    later: str
+    later_at: int
+    project: str
+    score: float
+    linked: bool
+    certainty: str
+    """high, likely or uncertain."""
+    outcome: str
+    """correct or incorrect, once somebody said so."""
+    reasoning: str
+    summary: str
+    unit_id: int
+    """The episode that the later thread begins with; 0: none."""
+    sure: str = ""
+    """How sure nmem is of it, in a word."""
+    because: str = ""
+    """What speaks for a link, in a few words."""
+
+
 _LINK = """
 SELECT l.id, l.earlier_thread_id, a.title AS earlier, a.last_at AS earlier_at, l.later_thread_id, b.title AS later,
   b.created_at AS later_at, p.name AS project, l.algorithmic_score, l.decision, l.certainty, l.outcome, l.outcome_by,
@@ -232,19 +358,38 @@ FROM episode_links l JOIN threads a ON a.id = l.earlier_thread_id JOIN threads b
 """
 
 
-def thread(db: Connection, thread_id: int) -> Row | None:
-    """One thread, with how many sessions it has, and whether a person chose it."""
-    sql = """SELECT t.id, t.project_id, t.title, t.state, (SELECT count(*)
-        FROM session_threads x WHERE x.thread_id = t.id) AS sessions, EXISTS (SELECT 1 FROM thread_choices c
-        WHERE c.project_id = t.project_id AND c.thread_id = t.id) AS chosen FROM threads t WHERE t.id = ?"""
-    return _one(db, sql, (thread_id,))
+def _linked(row: Row) -> bool:
+    """The decision, or the person's word against it."""
+    decided = row["decision"] == "link"
+    return not decided if row["outcome"] == "incorrect" and row["outcome_by"] == "person" else decided
 
 
-def links(db: Connection, thread_id: int) -> list[Row]:
+def _link(row: Row) -> Link:
+    linked = _linked(row)
+    agreed = None if row["agreement"] is None else bool(row["agreement"])
+    return Link(
+        row["id"], row["earlier_thread_id"], row["earlier"], row["earlier_at"], row["later_thread_id"], row["later"],
+        row["later_at"], row["project"], row["algorithmic_score"], linked,
+        row["certainty"], (row["outcome"] or "") if row["outcome_by"] == "person" else "",
+        row["llm_reasoning"] or "", row["summary"] or "", row["unit_id"] or 0,
+        *surety(linked, row["certainty"], numbers(row["components"]), agreed),
+    )  # fmt: skip
+
+
+def thread(db: Connection, thread_id: int | None) -> Thread | None:
+    """One thread."""
+    sql = """SELECT t.id, t.project_id, t.title, (SELECT count(*) FROM session_threads x WHERE x.thread_id = t.id),
+        t.state, EXISTS (SELECT 1 FROM thread_choices c WHERE c.project_id = t.project_id AND c.thread_id = t.id)
+        FROM threads t WHERE t.id = ?"""
+    row = _one(db, sql, (thread_id,))
+    return Thread(row[0], row[1], row[2], row[3], row[4], bool(row[5])) if row else None
+
+
+def links(db: Connection, thread_id: int | None) -> tuple[Link, ...]:
     """The decisions about a thread, on either side; those that link first."""
-    sql = f"""{_LINK} WHERE l.earlier_thread_id = ? OR l.later_thread_id = ?
+    sql = f"""{_LINK} WHERE l.earlier_thread_id = ?1 OR l.later_thread_id = ?1
         ORDER BY l.decision = 'link' DESC, l.certainty, l.at DESC LIMIT 20"""
-    return db.execute(sql, (thread_id, thread_id)).fetchall()
+    return tuple(map(_link, db.execute(sql, (thread_id,)).fetchall())) if thread_id is not None else ()
 
 
 # Questions
@@ -279,11 +424,11 @@ def said_before(db: Connection, session_id: str, source: str, at: int) -> Row | 
     return _one(db, sql, (session_id, source, at))
 
 
-def doubtful(db: Connection, limit: int) -> list[Row]:
+def doubtful(db: Connection, limit: int = 100) -> tuple[Link, ...]:
     """Uncertain decisions on links that nobody judged yet, newest first."""
     sql = f"""{_LINK}
         WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person' ORDER BY l.at DESC, l.id DESC LIMIT ?"""
-    return db.execute(sql, (limit,)).fetchall()
+    return tuple(map(_link, db.execute(sql, (limit,)).fetchall()))
 
 
 def asked(db: Connection) -> tuple[int, int]:

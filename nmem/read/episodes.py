@@ -14,11 +14,8 @@ from nmem import tables
 from nmem.episodes import open_ends
 from nmem.episodes.titles import shown
 from nmem.read import episode_store, outcome, views
-from nmem.read import threads as thread_views
-from nmem.read.episode_filter import Filter
-from nmem.read.episode_store import COUNTED
+from nmem.read.episode_store import COUNTED, Filter, Thread
 from nmem.read.outcome import Outcome as Outcome  # noqa: PLC0414 - shown with its episode
-from nmem.read.threads import Thread
 from nmem.read.views import Effort, HotFile
 from nmem.text import json_list
 
@@ -130,7 +127,7 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
         since, row["active_ms"], row["turn_count"], row["cut_reason"], row["cut_confidence"], row["cut_by"],
         shown(None, row["earlier_title"], row["earlier_intent"] or ""),
         bool(row["pinned"]), views.effort(db, session_id, since), views.hot_files(db, session_id, since=since),
-        _outcome(db, row), thread_views.get(db, row["thread_id"]), _texts(row["completed"]),
+        _outcome(db, row), episode_store.thread(db, row["thread_id"]), _texts(row["completed"]),
         tuple(_left(db, row)),
     )  # fmt: skip
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from capture.storage.store import transaction
 from nmem import tables
+from nmem.read import store
 from nmem.text import json_object
 
 NEWEST = 1000
@@ -86,7 +89,51 @@ def came_in(db: Connection, now: int, week: int, weeks: int) -> list[tuple[int, 
 # Days: nothing older is scanned, sessions are found by when they were active last, calls by an index over time
 
 
-def calls(db: Connection, project_id: int, starts: tuple[int, ...]) -> tuple[int, ...]:
+DAYS_SHOWN = 14
+"""Days that are counted, today among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """What was done in one project by day, the oldest day first."""
+
+    project_id: int
+    starts: tuple[int, ...]
+    """When each day began in milliseconds; the last one is today."""
+    calls: tuple[int, ...]
+    """What the agent did on each day, as many as `starts`."""
+    episodes: int
+    """Of today, as is the next."""
+    pinned: int
+
+
+def midnights(at: int, zone: tzinfo | None, count: int = DAYS_SHOWN) -> tuple[int, ...]:
+    """When each of the last days began in a zone (None: the machine's own), the oldest first; none for no such time."""
+    try:
+        today = datetime.fromtimestamp(at / 1000, zone)
+        days = [today - timedelta(days=back) for back in range(count - 1, -1, -1)]
+        return tuple(int(datetime(d.year, d.month, d.day, tzinfo=zone).timestamp() * 1000) for d in days)
+    except (ValueError, OverflowError, OSError):
+        return ()
+
+
+def days(db: Connection, session_id: str, starts: Sequence[int], known: Days | None = None) -> Days | None:
+    """The days of a session's project; the days before today are taken from `known` where that counted the same ones.
+
+    None where there is no such session or no such time.
+    """
+    project, whole = store.project_of(db, session_id), tuple(starts)
+    if project is None or not whole:
+        return None
+    if known is not None and (known.project_id, known.starts) == (project, whole):
+        calls = (*known.calls[:-1], *_calls(db, project, whole[-1:]))
+    else:
+        calls = _calls(db, project, whole)
+    today = calls[-1] - _noted(db, project, whole[-1])
+    return Days(project, whole, (*calls[:-1], today), *_episodes(db, project, whole[-1]))
+
+
+def _calls(db: Connection, project_id: int, starts: tuple[int, ...]) -> tuple[int, ...]:
     """What is stored by day; a session of a single day, as most are, is counted where it is found."""
     counts = [0] * len(starts)
     sql = """SELECT id, started_at, last_at, (SELECT count(*) FROM observations WHERE session_id = s.id AND at >= ?1)
@@ -103,7 +150,7 @@ def calls(db: Connection, project_id: int, starts: tuple[int, ...]) -> tuple[int
     return tuple(counts)
 
 
-def noted(db: Connection, project_id: int, since: int) -> int:
+def _noted(db: Connection, project_id: int, since: int) -> int:
     """How much of it is only noted, as that a session began: today's figure is exact, for it is said in words."""
     marks = ",".join("?" for _ in _NOTED)
     sql = f"""SELECT count(*) FROM sessions s CROSS JOIN observations o
@@ -120,7 +167,7 @@ def _by_day(db: Connection, session_id: str, starts: Sequence[int], first: int, 
         yield day, db.execute(sql, (session_id, since, until)).fetchone()[0]
 
 
-def episodes(db: Connection, project_id: int, since: int) -> tuple[int, int]:
+def _episodes(db: Connection, project_id: int, since: int) -> tuple[int, int]:
     """How many episodes were worked on since then, and how many of them are pinned."""
     if not tables.version(db):
         return 0, 0

@@ -15,9 +15,8 @@ from nmem.episodes.narrate.cues import QUESTION
 from nmem.episodes.narrate.prose import LATER, NEXT, clip, plain, within, without_last_words, words
 from nmem.episodes.narrate.records import SILENT
 from nmem.read import episode_store, store, stream
-from nmem.read import threads as thread_views
+from nmem.read.episode_store import Link, Thread
 from nmem.read.episodes import EpisodeRow, present, rows
-from nmem.read.threads import Link, Thread
 from nmem.read.views import HotFile, StreamRow
 from nmem.text import json_list, whole
 
@@ -146,7 +145,7 @@ def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
         unit["client_summary"] or "", obstacle, times, mended, _hot(unit["hot_files"]), _commits(unit["commits"]),
         known.get(unit["resumes"]),
         tuple(known[each] for each in ids[1:] if each in known), episode_store.previous(db, unit),
-        thread_views.get(db, unit["thread_id"]), thread_views.links(db, unit["thread_id"]), _judged(db, unit_id),
+        episode_store.thread(db, unit["thread_id"]), episode_store.links(db, unit["thread_id"]), _judged(db, unit_id),
         told, left_out, tuple(decided.of_units(db, [unit_id])), closed, *_last_words(db, unit["session_id"], spans),
     )  # fmt: skip
 
@@ -342,7 +341,7 @@ def deck(db: Connection, limit: int = 100) -> Deck:
     """The open questions, newest first; on boundaries the likeliest of each of the newest weeks."""
     if not present(db):
         return Deck()
-    return Deck(tuple(_offer(db, row) for row in episode_store.offers(db, limit)), thread_views.doubtful(db, limit))
+    return Deck(tuple(_offer(db, row) for row in episode_store.offers(db, limit)), episode_store.doubtful(db, limit))
 
 
 def waiting(db: Connection) -> int:

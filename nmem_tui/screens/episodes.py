@@ -14,7 +14,7 @@ from nmem.episodes import units
 from nmem.read import episode_store
 from nmem.read import episodes as episode_views
 from nmem.read import stories as story_views
-from nmem.read.episode_filter import Filter
+from nmem.read.episode_store import Filter
 from nmem.read.episodes import EpisodeRow, Page, Slot, Stamp
 from nmem.read.stories import Story
 from nmem.text import printable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.told import episode_line
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, limit
-from nmem.read.episode_filter import Filter
+from nmem.read.episode_store import Filter
 
 if TYPE_CHECKING:
     from nmem.mcp.tool import Ask
