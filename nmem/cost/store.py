@@ -56,11 +56,9 @@ def keep(db: Connection, answers: Iterable[tuple[Any, ...]], read: Iterable[tupl
 # Sums
 
 
-_UNIT = (
-    "coalesce((SELECT w.id FROM work_units w WHERE w.session_id = u.session_id AND w.started_at <= u.at"
-    " ORDER BY w.started_at DESC LIMIT 1),"
-    " (SELECT w.id FROM work_units w WHERE w.session_id = u.session_id ORDER BY w.started_at LIMIT 1), '')"
-)
+_UNIT = """coalesce((SELECT w.id
+    FROM work_units w WHERE w.session_id = u.session_id AND w.started_at <= u.at ORDER BY w.started_at DESC LIMIT 1),
+    (SELECT w.id FROM work_units w WHERE w.session_id = u.session_id ORDER BY w.started_at LIMIT 1), '')"""
 _GROUPS = {
     "day": "strftime('%Y-%m-%d', u.at / 1000, 'unixepoch', 'localtime')",
     "model": "u.model",

@@ -130,10 +130,8 @@ def of_project(db: Connection, project_id: int, most: int) -> list[Decision]:
 def listed(db: Connection, project: str = "", since: int = 0, limit: int = 50, *, dismissed: bool = False
            ) -> list[Decision]:  # fmt: skip
     """The newest first, of one project (its name, key or root) or of all."""
-    where = (
-        "WHERE (?1 = '' OR ?1 IN (j.name, j.key, j.root)) AND d.at >= ?2 AND (?3 OR d.state != 'dismissed')"
-        " ORDER BY d.at DESC, d.id DESC LIMIT ?4"
-    )
+    where = """WHERE (?1 = '' OR ?1 IN (j.name, j.key, j.root)) AND d.at >= ?2 AND (?3 OR d.state != 'dismissed')
+        ORDER BY d.at DESC, d.id DESC LIMIT ?4"""
     return _found(db, where, (project, since, dismissed, limit))
 
 

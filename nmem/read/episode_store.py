@@ -62,10 +62,8 @@ HITS = 20_000
 """At most so many hits of one word in the narratives count, newest first."""
 _TEXTS = ("u.intent", "u.title", "u.agent_title", "u.heading", "t.title", "p.name")
 """What the list shows of an episode: the prompt, the name, and the thread and project that it stands under."""
-_FILE = (
-    "(json_valid(u.hot_files) AND EXISTS"
-    " (SELECT 1 FROM json_each(u.hot_files) f WHERE f.value ->> 'path' LIKE ? ESCAPE '\\'))"
-)
+_FILE = """(json_valid(u.hot_files)
+    AND EXISTS (SELECT 1 FROM json_each(u.hot_files) f WHERE f.value ->> 'path' LIKE ? ESCAPE '\\'))"""
 _TOLD = ("u.summary", "u.learned", "u.completed", "u.next_steps", "u.notes")
 
 
@@ -158,10 +156,8 @@ def _source(query: Filter, project: str) -> tuple[str, str, list[object]]:
     where, values = query.where()
     if project:
         where, values = f"{where} AND (p.name = ? OR p.key = ? OR p.root = ?)", [*values, project, project, project]
-    joined = (
-        "FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"
-        " LEFT JOIN threads t ON t.id = u.thread_id"
-    )
+    joined = """FROM work_units u JOIN sessions s
+        ON s.id = u.session_id JOIN projects p ON p.id = s.project_id LEFT JOIN threads t ON t.id = u.thread_id"""
     return (joined if where else "FROM work_units u"), where, values
 
 
@@ -398,13 +394,9 @@ def links(db: Connection, thread_id: int | None) -> tuple[Link, ...]:
 A_WEEK, WEEKS = 10, 4
 """So many questions on boundaries of each week, the likeliest ones, and of so many weeks: the newest with questions."""
 _WEEK = 7 * 24 * 3_600_000
-_ASKED = (
-    "SELECT prompt_id FROM (SELECT x.prompt_id,"  # noqa: S608 - our numbers
-    f" row_number() OVER (PARTITION BY p.at / {_WEEK} ORDER BY x.score DESC, x.prompt_id DESC) AS place,"
-    f" dense_rank() OVER (ORDER BY p.at / {_WEEK} DESC) AS week"
-    " FROM unit_prompts x JOIN prompts p ON p.id = x.prompt_id WHERE x.offered)"
-    f" WHERE place <= {A_WEEK} AND week <= {WEEKS}"
-)
+_ASKED = f"""SELECT prompt_id FROM (SELECT x.prompt_id, row_number() OVER (PARTITION BY p.at / {_WEEK}
+    ORDER BY x.score DESC, x.prompt_id DESC) AS place, dense_rank() OVER (ORDER BY p.at / {_WEEK} DESC) AS week FROM
+    unit_prompts x JOIN prompts p ON p.id = x.prompt_id WHERE x.offered) WHERE place <= {A_WEEK} AND week <= {WEEKS}"""  # noqa: S608 - our numbers
 
 
 def offers(db: Connection, limit: int) -> list[Row]:

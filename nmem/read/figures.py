@@ -204,10 +204,8 @@ def exposed(db: Connection, item: str) -> list[tuple[str, int, int]]:
     return db.execute(sql, (item,)).fetchall()
 
 
-SAME_TOOL = (
-    "o.tool_name IN (SELECT DISTINCT x.tool_name FROM learning_evidence e JOIN observations x"
-    " ON x.id = e.observation_id WHERE e.learning_id = ?1 AND e.role = 'occurrence')"
-)
+SAME_TOOL = """o.tool_name IN (SELECT DISTINCT x.tool_name FROM learning_evidence e
+    JOIN observations x ON x.id = e.observation_id WHERE e.learning_id = ?1 AND e.role = 'occurrence')"""
 SAME_FILE, SAME_END = "o.file_path = ?1", "substr(o.file_path, -length(?1) - 1) = '/' || ?1"
 """Which calls are meant: those of the tool that a learning is about, of a file, of a file by the end of its path."""
 

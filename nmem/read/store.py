@@ -182,10 +182,8 @@ def told_size(db: Connection, model: str) -> int | None:
 
 def compacted_since(db: Connection, session_id: str, at: int | None) -> bool:
     """Whether what was counted then is gone."""
-    sql = (
-        "SELECT 1 FROM observations WHERE session_id = ? AND at > ?"
-        " AND obs_type IN ('session_compact', 'session_clear') LIMIT 1"
-    )
+    sql = """SELECT 1 FROM observations
+        WHERE session_id = ? AND at > ? AND obs_type IN ('session_compact', 'session_clear') LIMIT 1"""
     return at is not None and _one(db, sql, (session_id, at)) is not None
 
 

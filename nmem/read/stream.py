@@ -82,10 +82,8 @@ def page(db: Connection, session_id: str, before: tuple[int, int] | None, query:
         if table not in query.tables:
             continue
         for part in ranges:
-            sql = (
-                f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ?{part} AND (at, id) < (?, ?)"  # noqa: S608
-                f" {query.where(table)} ORDER BY at DESC, id DESC LIMIT ?"
-            )
+            sql = f"""SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ?{part}
+                AND (at, id) < (?, ?) {query.where(table)} ORDER BY at DESC, id DESC LIMIT ?"""  # noqa: S608
             found += db.execute(sql, (session_id, *_bound(before, bit), *query.values(table), limit)).fetchall()
     newest = sorted((tuple(row) for row in found), reverse=True)[:limit]
     return Slots.of(newest)
@@ -110,19 +108,15 @@ def stretch(db: Connection, session_id: str, before: tuple[int, int] | None, que
     low = _OLDEST
     for table, bit, ranges in _TABLES:
         for part in ranges:
-            sql = (
-                f"SELECT at FROM {table} WHERE session_id = ?{part} AND (at, id) < (?, ?)"  # noqa: S608
-                " ORDER BY at DESC, id DESC LIMIT 1 OFFSET ?"
-            )
+            sql = f"""SELECT at FROM {table}
+                WHERE session_id = ?{part} AND (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT 1 OFFSET ?"""  # noqa: S608
             row = db.execute(sql, (session_id, *_bound(before, bit), span)).fetchone()
             low = max(low, row[0]) if row else low
     pairs: list[tuple[int, int]] = []
     for table, bit, ranges in _TABLES:
         for part in ranges if table in query.tables else ():
-            sql = (
-                f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ?{part} AND (at, id) < (?, ?) AND at >= ?"  # noqa: S608
-                f" {query.where(table)}"
-            )
+            sql = f"""SELECT at, id * 2 + {bit}
+                FROM {table} WHERE session_id = ?{part} AND (at, id) < (?, ?) AND at >= ? {query.where(table)}"""  # noqa: S608
             pairs += map(tuple, db.execute(sql, (session_id, *_bound(before, bit), low, *query.values(table))))
     return Stretch(Slots.of(pairs), (low, 0) if low > _OLDEST else None)
 
@@ -147,11 +141,9 @@ def since(db: Connection, session_id: str, seen: Marks, query: Query) -> Slots:
     return Slots.of(tuple(row) for row in found)
 
 
-_OBSERVATION = (
-    "SELECT id * 2 + 1 AS key, at, obs_type AS word, {text}, file_path, outcome, exit_code, duration_ms, lines_added,"
-    " lines_removed, repeats, agent_id, tool_name, metadata, phase, scope, locus, novelty, friction, label_model"
-    " FROM observations WHERE id IN ({marks})"
-)
+_OBSERVATION = """SELECT id * 2 + 1 AS key, at,
+    obs_type AS word, {text}, file_path, outcome, exit_code, duration_ms, lines_added, lines_removed, repeats, agent_id,
+    tool_name, metadata, phase, scope, locus, novelty, friction, label_model FROM observations WHERE id IN ({marks})"""
 _PROMPT = "SELECT id * 2 AS key, at, source || '/' || kind AS word, {text}, agent_id FROM prompts WHERE id IN ({marks})"
 
 
@@ -188,10 +180,8 @@ def around(db: Connection, session_id: str, at: tuple[int, int], before: int, af
     earlier = page(db, session_id, at, Query(), before).key if before else []
     later: list[tuple[int, int]] = []
     for table, bit in (("prompts", 0), ("observations", 1)):
-        sql = (
-            f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ? AND at >= ?"  # noqa: S608 -- our names
-            f" AND (at, id * 2 + {bit}) > (?, ?) ORDER BY at, id LIMIT ?"
-        )
+        sql = f"""SELECT at, id * 2 + {bit}
+            FROM {table} WHERE session_id = ? AND at >= ? AND (at, id * 2 + {bit}) > (?, ?) ORDER BY at, id LIMIT ?"""  # noqa: S608 -- our names
         later += map(tuple, db.execute(sql, (session_id, at[0], *at, after)).fetchall())
     return list(in_order(db, [*earlier, at[1], *(key for _, key in sorted(later)[:after])]))
 
@@ -306,11 +296,9 @@ def news(db: Connection, seen: Marks, wanted: Wanted, limit: int) -> News:
         for table, bit, typed in _NEW:
             before = seen.observation if bit else seen.prompt
             values = (before, wanted.project_id, wanted.since, json.dumps(wanted.types), limit + 1)
-            sql = (
-                f"SELECT t.at, t.id * 2 + {bit}, t.session_id FROM {table} t JOIN sessions s ON s.id = t.session_id"  # noqa: S608
-                " WHERE t.id > ?1 AND (?2 = 0 OR s.project_id = ?2) AND t.at >= ?3"
-                f" {f'AND {typed}' if wanted.types else ''} ORDER BY t.id LIMIT ?5"
-            )
+            sql = f"""SELECT t.at, t.id * 2 + {bit}, t.session_id
+                FROM {table} t JOIN sessions s ON s.id = t.session_id WHERE t.id > ?1 AND (?2 = 0 OR s.project_id = ?2)
+                AND t.at >= ?3 {f"AND {typed}" if wanted.types else ""} ORDER BY t.id LIMIT ?5"""  # noqa: S608
             found.append([tuple(row) for row in db.execute(sql, values).fetchall()])
         merged = list(heapq.merge(*found, key=lambda row: row[0]))
         taken = merged[:limit]

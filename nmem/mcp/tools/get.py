@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.mcp import rows, told, tool
+from nmem.mcp import told, tool
 from nmem.mcp.reply import MOST, size
 from nmem.mcp.tool import NUMBER, TEXTS, Answer, Param, Tool
 
@@ -49,7 +49,7 @@ def run(ask: Ask) -> Answer:
 def _record(ask: Ask, ref: Ref) -> dict[str, object]:
     db, most = ask.db, ask.number("chars")
     if ref.kind in (tool.OBS, tool.PROMPT):
-        return rows.record(db, ref, most)
+        return told.record(db, ref, most)
     if ref.kind == tool.EPISODE:
         return told.episode(db, ref.number, most)
     if ref.kind == tool.SESSION:

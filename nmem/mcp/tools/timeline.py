@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.mcp import rows, tool
+from nmem.mcp import tool
 from nmem.mcp.reply import line
+from nmem.mcp.told import index
 from nmem.mcp.tool import NUMBER, PROJECT, Answer, Param, Tool
 from nmem.read import stream
 
@@ -20,7 +21,7 @@ def run(ask: Ask) -> Answer:
     """The rows in order; `around` any of them goes on from there."""
     session_id, at = _moment(ask)
     found = stream.around(ask.db, session_id, at, ask.number("before"), ask.number("after"))
-    return {"session": f"session/{line(session_id, 80)}", "rows": [rows.index(row) for row in found]}
+    return {"session": f"session/{line(session_id, 80)}", "rows": [index(row) for row in found]}
 
 
 def _moment(ask: Ask) -> tuple[str, tuple[int, int]]:
