@@ -145,10 +145,8 @@ def _told_apart(db: Connection, by: str, named: list[Sum]) -> tuple[Sum, ...]:
     if by != "project" or many.total() == len(many):
         return tuple(named)
     roots = store.roots(db)
-    return tuple(
-        replace(one, name=f"{one.name} ({roots[one.key]})") if many[one.name] > 1 and roots.get(one.key) else one
-        for one in named
-    )
+    return tuple(replace(one, name=f"{one.name} ({roots[one.key]})")
+                 if many[one.name] > 1 and roots.get(one.key) else one for one in named)  # fmt: skip
 
 
 def _own(db: Connection, prices: Prices, chosen: Chosen) -> Own:

@@ -261,10 +261,8 @@ def searched(db: Connection, session_id: str, holds: str) -> None:
 
 def replace(db: Connection, numbers: Iterable[int], later: dict[int, int]) -> None:
     """Which decision each of some is replaced by; those that are not in `later`, by none."""
-    db.executemany(
-        "UPDATE said_decisions SET superseded_by = ?1 WHERE id = ?2 AND superseded_by IS NOT ?1",
-        [(later.get(number), number) for number in numbers],
-    )
+    db.executemany("UPDATE said_decisions SET superseded_by = ?1 WHERE id = ?2 AND superseded_by IS NOT ?1",
+                   [(later.get(number), number) for number in numbers])  # fmt: skip
 
 
 def columns(db: Connection, number: int) -> dict[str, str] | None:

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from sqlite3 import Connection, Row
 from typing import Any
 
+from nmem import tables
+from nmem.read.store import one
 from nmem.tables import NOW
 from nmem.threads.decisions import numbers, surety
 
 COUNTED = 100_000
 """So many episodes of a list are counted at most."""
 _SHORT = 300
-
-
-def _one(db: Connection, sql: str, values: Sequence[object]) -> Row | None:
-    found: Row | None = db.execute(sql, values).fetchone()
-    return found
 
 
 # The list, and what it is filtered by
@@ -139,7 +136,7 @@ def of_session(db: Connection, session_id: str, limit: int = -1) -> list[int]:
 
 def session_of(db: Connection, unit_id: int) -> str | None:
     """The session of an episode; None where it is not there."""
-    row = _one(db, "SELECT session_id FROM work_units WHERE id = ?", (unit_id,))
+    row = one(db, "SELECT session_id FROM work_units WHERE id = ?", (unit_id,))
     return str(row[0]) if row else None
 
 
@@ -226,14 +223,14 @@ def current(db: Connection, session_id: str) -> Row | None:
         200) AS earlier_intent, (SELECT n.outcome FROM narrations n WHERE n.unit_id = u.id) AS told_end, (SELECT n.marks
         FROM narrations n WHERE n.unit_id = u.id) AS told_marks FROM work_units u LEFT JOIN work_units e ON
         e.id = u.resumes WHERE u.session_id = ? ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1"""
-    return _one(db, sql, (session_id,))
+    return one(db, sql, (session_id,))
 
 
 def whole(db: Connection, unit_id: int) -> Row | None:
     """One episode with all its columns, and the branch and the client of its session."""
     sql = """SELECT u.*, s.branch AS branch, s.client AS client
         FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?"""
-    return _one(db, sql, (unit_id,))
+    return one(db, sql, (unit_id,))
 
 
 def resuming(db: Connection, unit_id: int) -> list[int]:
@@ -246,7 +243,7 @@ def previous(db: Connection, unit: Row) -> int | None:
     """The episode before it in its session."""
     sql = """SELECT id
         FROM work_units WHERE session_id = ? AND (started_at, id) < (?, ?) ORDER BY started_at DESC, id DESC LIMIT 1"""
-    row = _one(db, sql, (unit["session_id"], unit["started_at"], unit["id"]))
+    row = one(db, sql, (unit["session_id"], unit["started_at"], unit["id"]))
     return row[0] if row else None
 
 
@@ -284,7 +281,7 @@ def place(db: Connection, prompt_id: int) -> tuple[Any, ...] | None:
     """Where a prompt stands: its episode, whether it opens that, label, score, reason, by whom, whether offered."""
     sql = """SELECT x.unit_id, u.first_prompt_id = x.prompt_id, x.label, x.score, x.reason, x.decided_by, x.offered
         FROM unit_prompts x JOIN work_units u ON u.id = x.unit_id WHERE x.prompt_id = ?"""
-    row = _one(db, sql, (prompt_id,))
+    row = one(db, sql, (prompt_id,))
     return tuple(row) if row else None
 
 
@@ -377,7 +374,7 @@ def thread(db: Connection, thread_id: int | None) -> Thread | None:
     sql = """SELECT t.id, t.project_id, t.title, (SELECT count(*) FROM session_threads x WHERE x.thread_id = t.id),
         t.state, EXISTS (SELECT 1 FROM thread_choices c WHERE c.project_id = t.project_id AND c.thread_id = t.id)
         FROM threads t WHERE t.id = ?"""
-    row = _one(db, sql, (thread_id,))
+    row = one(db, sql, (thread_id,))
     return Thread(row[0], row[1], row[2], row[3], row[4], bool(row[5])) if row else None
 
 
@@ -413,7 +410,7 @@ def said_before(db: Connection, session_id: str, source: str, at: int) -> Row | 
     """What a source said last before a moment."""
     sql = """SELECT at, substr(content, 1, 1200) AS content FROM prompts WHERE session_id = ?
         AND source = ? AND at < ? AND kind NOT IN ('subagent', 'thinking') ORDER BY at DESC, id DESC LIMIT 1"""
-    return _one(db, sql, (session_id, source, at))
+    return one(db, sql, (session_id, source, at))
 
 
 def doubtful(db: Connection, limit: int = 100) -> tuple[Link, ...]:
@@ -427,5 +424,5 @@ def asked(db: Connection) -> tuple[int, int]:
     """How many questions are put to the person: on boundaries, on links."""
     sql = f"""SELECT (SELECT count(*) FROM ({_ASKED})),
         (SELECT count(*) FROM episode_links WHERE certainty = 'uncertain' AND outcome_by IS NOT 'person')"""  # noqa: S608 - our words
-    row = db.execute(sql).fetchone()
+    row = db.execute(sql).fetchone() if tables.version(db) else (0, 0)
     return int(row[0]), int(row[1])

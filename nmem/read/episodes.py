@@ -6,17 +6,19 @@ of meaning has no episodes. Text is as stored: whoever prints it passes it throu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
 
 from nmem import tables
-from nmem.episodes import open_ends
+from nmem.episodes import open_ends, units
+from nmem.episodes.tally import Seen, Tally
 from nmem.episodes.titles import shown
-from nmem.read import episode_store, outcome, views
+from nmem.read import episode_store
 from nmem.read.episode_store import COUNTED, Filter, Thread
-from nmem.read.outcome import Outcome as Outcome  # noqa: PLC0414 - shown with its episode
-from nmem.read.views import Effort, HotFile
+from nmem.read.store import Effort, HotFile, effort, hot_files
 from nmem.text import json_list
 
 PAGE = 1000
@@ -126,7 +128,7 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
         row["id"], shown(row["title"] or row["agent_title"], row["heading"], row["intent"]), bool(row["title"]),
         since, row["active_ms"], row["turn_count"], row["cut_reason"], row["cut_confidence"], row["cut_by"],
         shown(None, row["earlier_title"], row["earlier_intent"] or ""),
-        bool(row["pinned"]), views.effort(db, session_id, since), views.hot_files(db, session_id, since=since),
+        bool(row["pinned"]), effort(db, session_id, since), hot_files(db, session_id, since=since),
         _outcome(db, row), episode_store.thread(db, row["thread_id"]), _texts(row["completed"]),
         tuple(_left(db, row)),
     )  # fmt: skip
@@ -135,8 +137,8 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
 def _outcome(db: Connection, row: Row) -> Outcome:
     """How an episode of these columns stands: one that goes on, as of now."""
     if row["state"] == "open":
-        return outcome.standing(db, row["id"])
-    return outcome.stored(row["outcomes"], row["commits"], ended=row["told_end"], marks=row["told_marks"])
+        return outcome_now(db, row["id"])
+    return outcome_of(row["outcomes"], row["commits"], ended=row["told_end"], marks=row["told_marks"])
 
 
 def _texts(stored: str | None) -> tuple[str, ...]:
@@ -219,3 +221,134 @@ def siblings(db: Connection, unit_id: int, limit: int = 200) -> list[EpisodeRow]
 def earlier(db: Connection, unit_id: int, limit: int = 300) -> list[EpisodeRow]:
     """Episodes of the same project that began before this one, newest first: what it may go on with."""
     return in_order(db, episode_store.earlier(db, unit_id, limit))
+
+
+# how an episode stands: the one definition for command line, cockpit and agents
+
+
+_TAKEN_BACK, _KEPT, _TESTED, _LEFT, _ELSE = range(5)
+_COMMITS = re.compile(r"(?:committed|\d+ commits)\b", re.IGNORECASE)
+_PUSHED = re.compile(r"\bpushed\b", re.IGNORECASE)
+_NOT_COMMITTED = re.compile(r"\d+ (?:changed files? not committed|files? changed, no commit seen)$", re.IGNORECASE)
+_TESTS_PASSED = re.compile(r"tests passed\b", re.IGNORECASE)
+_TESTS_FAILED = re.compile(r"the last test run that was seen failed|tests? (?:run )?failed\b", re.IGNORECASE)
+_BEFORE = "tests passed before the last edits"
+_GIVEN_UP = re.compile(r"given up\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an episode stands, or ended."""
+
+    tests: str = ""
+    """passed, failed, or nothing when no test ran."""
+    commits: int = 0
+    pushed: bool = False
+    abandoned: bool = False
+    reverted: bool = False
+    edited: bool = False
+    """Files were changed since the last commit."""
+    untested: bool = False
+    """Files were changed since the last test run."""
+
+    @property
+    def words(self) -> str:
+        """The same in a few words: `committed, tests pass`; empty where nothing is known."""
+        return ", ".join(text for _, text in self._facts())
+
+    def _facts(self) -> Iterator[tuple[int, str]]:
+        """What is known, each with its place in a sentence."""
+        if self.reverted:
+            yield _TAKEN_BACK, "reverted"
+        if self.pushed or self.commits:
+            yield _KEPT, ("pushed" if self.pushed else "committed") + (", edited since" if self.edited else "")
+        if self.tests:
+            yield _TESTED, self.tested
+        if self.abandoned and not self.reverted:
+            yield _LEFT, "abandoned"
+
+    @property
+    def tested(self) -> str:
+        """How the newest tests ended; those that passed before the last edits say nothing of these."""
+        if self.tests != "passed":
+            return "tests fail" if self.tests else ""
+        return _BEFORE if self.untested else "tests pass"
+
+    def sentence(self, told: str) -> str:
+        """The same with what a story tells of the end beyond it; what the story says against it is left out."""
+        parts = [part for part in told.split("; ") if part]
+        said = [(_place(part), _lowered(part)) for part in parts if self._agrees(part)]
+        places = {place for place, _ in said}
+        left = _LEFT in places or _TAKEN_BACK in places
+        known = [one for one in self._facts() if one[0] not in places and not (one[0] == _LEFT and left)]
+        text = "; ".join(part for _, part in sorted([*known, *said], key=lambda one: one[0]))
+        return text[:1].upper() + text[1:]
+
+    def _agrees(self, part: str) -> bool:
+        """Whether a part of a told end says nothing against this."""
+        if _COMMITS.match(part) or _PUSHED.match(part):
+            return bool(self.commits or not _COMMITS.match(part)) and self.pushed == bool(_PUSHED.search(part))
+        if _NOT_COMMITTED.match(part):
+            return not self.commits
+        if _TESTS_PASSED.match(part):
+            return self.tests == "passed"
+        if _TESTS_FAILED.match(part):
+            return self.tests == "failed"
+        return not _GIVEN_UP.match(part) or self.abandoned or self.reverted
+
+
+def _lowered(part: str) -> str:
+    """A part of a told end as it stands within a sentence; a name such as JWT or GitHub keeps its capitals."""
+    first = part.split(" ", 1)[0]
+    return part[:1].lower() + part[1:] if first == first.capitalize() else part
+
+
+def _place(part: str) -> int:
+    """Where a part of a told end stands in a sentence: by which fact it tells."""
+    if _GIVEN_UP.match(part):
+        return _TAKEN_BACK
+    if _COMMITS.match(part) or _PUSHED.match(part):
+        return _KEPT
+    return _TESTED if _TESTS_PASSED.match(part) or _TESTS_FAILED.match(part) else _ELSE
+
+
+def outcome_of(
+    outcomes: object, commits: object, *, is_open: bool = False, ended: object = None, marks: object = None
+) -> Outcome:
+    """From the columns `outcomes` and `commits`; work that goes on is not abandoned.
+
+    `ended`, `marks`: of its story, which knows what of the edits a test judges and a commit could hold.
+    """
+    known, made = _json(outcomes), _json(commits)
+    flags = known if isinstance(known, dict) else {}
+    tests, end = open_ends.ending(flags)
+    count = len(made) if isinstance(made, list) else 0
+    made_any = count or int(bool(flags.get("committed")))
+    edited, untested = bool(flags.get("uncommitted")), bool(flags.get("untested"))
+    if isinstance(ended, str) and isinstance(marks, str):
+        edited, untested = '"uncommitted"' in marks, _BEFORE in ended.lower()
+    return Outcome(
+        tests, made_any, bool(flags.get("pushed")), bool(flags.get("abandoned")) and not is_open, end == "reverted",
+        edited and bool(made_any or flags.get("pushed")), untested and tests == "passed",
+    )  # fmt: skip
+
+
+def outcome_now(db: Connection, unit_id: int) -> Outcome:
+    """Of an episode that goes on: counted on from the end of its newest turn."""
+    unit = units.get(db, unit_id)
+    if unit is None:
+        return Outcome()
+    tally = Tally.of(unit)
+    for row in episode_store.done_since(db, unit.session_id, unit.annotated_seq, unit.id):
+        tally.add(Seen(row))
+    if not tally.count:
+        return outcome_of(unit.outcomes, unit.commits, is_open=True)
+    columns = tally.columns()
+    return outcome_of(columns["outcomes"], columns["commits"], is_open=True)
+
+
+def _json(text: object) -> object:
+    try:
+        return json.loads(text) if isinstance(text, str) and text else None
+    except ValueError:
+        return None

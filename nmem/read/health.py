@@ -114,10 +114,8 @@ def _clients(runs: Sequence[Run]) -> tuple[ClientRow, ...]:
     by_client: dict[str, list[Run]] = {}
     for run in runs:
         by_client.setdefault(run.client, []).append(run)
-    return tuple(
-        ClientRow(client, some[0].at, some[0].event, len(some), percentile([run.wall for run in some], 0.5))
-        for client, some in by_client.items()
-    )
+    return tuple(ClientRow(client, some[0].at, some[0].event, len(some), percentile([run.wall for run in some], 0.5))
+                 for client, some in by_client.items())  # fmt: skip
 
 
 def health(db: Connection, path: str) -> HealthView:

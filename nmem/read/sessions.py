@@ -19,7 +19,8 @@ from nmem.context.places import LATELY, Edit, edits
 from nmem.dispatch import task as tasks
 from nmem.episodes.passages import IDLE
 from nmem.episodes.titles import shown
-from nmem.read import outcome, store
+from nmem.read import store
+from nmem.read.episodes import outcome_of
 from nmem.sessions import marks
 from nmem.text import json_list
 
@@ -108,7 +109,7 @@ def _state(row: Row, now: int) -> str:
     if row["state"] != "ended" and quiet < (WAITS if row["origin"] == "hook" else IDLE):
         return WAITING
     broke = row["task"] in (tasks.FAILED, tasks.TIMED_OUT)
-    return FAILED if broke or outcome.stored(row["outcomes"], None).tests == "failed" else DONE
+    return FAILED if broke or outcome_of(row["outcomes"], None).tests == "failed" else DONE
 
 
 def _with_names(db: Connection, some: list[Listed]) -> list[Listed]:

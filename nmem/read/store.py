@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from sqlite3 import Connection, Row
 from typing import Any
 
 from nmem import tables
+from nmem.episodes.text import checkout_path
 from nmem.episodes.titles import NAMED, TITLED
 from nmem.tables import NOW
 
@@ -22,7 +24,8 @@ EXECUTE = (
 PROMPT_KINDS = ("prompt", "late", "command")
 
 
-def _one(db: Connection, sql: str, values: Sequence[object]) -> Row | None:
+def one(db: Connection, sql: str, values: Sequence[object]) -> Row | None:
+    """The first row of a question."""
     found: Row | None = db.execute(sql, values).fetchone()
     return found
 
@@ -79,7 +82,7 @@ def newest(db: Connection, limit: int, project: str = "") -> list[Row]:
 
 def session(db: Connection, session_id: str) -> Row | None:
     """One session, with the columns of `newest`."""
-    return _one(db, f"{_SESSION} WHERE s.id = ?", (session_id,))
+    return one(db, f"{_SESSION} WHERE s.id = ?", (session_id,))
 
 
 def session_count(db: Connection, project: str = "") -> int:
@@ -140,13 +143,13 @@ def summary_page(
 
 def project_of(db: Connection, session_id: str) -> int | None:
     """The project of a session; None where it is not there."""
-    row = _one(db, "SELECT project_id FROM sessions WHERE id = ?", (session_id,))
+    row = one(db, "SELECT project_id FROM sessions WHERE id = ?", (session_id,))
     return row[0] if row else None
 
 
 def last_at(db: Connection, session_id: str) -> int | None:
     """When a session was active last; None where it is not there."""
-    row = _one(db, "SELECT last_at FROM sessions WHERE id = ?", (session_id,))
+    row = one(db, "SELECT last_at FROM sessions WHERE id = ?", (session_id,))
     return row[0] if row else None
 
 
@@ -159,7 +162,7 @@ def active_beside(db: Connection, session_id: str, since: int) -> int:
 def summary(db: Connection, session_id: str) -> Row | None:
     """What was told of a session."""
     sql = "SELECT intent, learned, completed, next_steps, notes, narrator FROM session_summaries WHERE session_id = ?"
-    return _one(db, sql, (session_id,))
+    return one(db, sql, (session_id,))
 
 
 # The context window of a session
@@ -170,13 +173,13 @@ def window(db: Connection, session_id: str) -> Row | None:
     sql = """SELECT s.client, s.model, s.context_tokens, s.context_window,
         s.context_at, l.at AS told_at, l.model AS told_model, l.window_size, l.tokens AS told_tokens, l.cost_usd
         FROM sessions s LEFT JOIN status_lines l ON l.session_id = s.id WHERE s.id = ?"""
-    return _one(db, sql, (session_id,))
+    return one(db, sql, (session_id,))
 
 
 def told_size(db: Connection, model: str) -> int | None:
     """What the status line of any session told last of how much a model takes."""
     sql = "SELECT window_size FROM status_lines WHERE model = ? AND window_size > 0 ORDER BY at DESC LIMIT 1"
-    row = _one(db, sql, (model,))
+    row = one(db, sql, (model,))
     return row[0] if row else None
 
 
@@ -184,7 +187,7 @@ def compacted_since(db: Connection, session_id: str, at: int | None) -> bool:
     """Whether what was counted then is gone."""
     sql = """SELECT 1 FROM observations
         WHERE session_id = ? AND at > ? AND obs_type IN ('session_compact', 'session_clear') LIMIT 1"""
-    return at is not None and _one(db, sql, (session_id, at)) is not None
+    return at is not None and one(db, sql, (session_id, at)) is not None
 
 
 def readings(db: Connection, session_id: str, most: int) -> list[tuple[int, int]]:
@@ -213,7 +216,7 @@ def given(db: Connection, session_id: str) -> list[tuple[int, str]]:
 
 def prompt(db: Connection, prompt_id: int) -> tuple[int, str, int, str, str, str] | None:
     """One prompt: its id, session, time, source, kind and words."""
-    row = _one(db, "SELECT id, session_id, at, source, kind, content FROM prompts WHERE id = ?", (prompt_id,))
+    row = one(db, "SELECT id, session_id, at, source, kind, content FROM prompts WHERE id = ?", (prompt_id,))
     return tuple(row) if row else None
 
 
@@ -222,7 +225,7 @@ def asked(db: Connection, session_id: str) -> tuple[str, int | None, int]:
     kinds = f"session_id = ? AND source = 'user' AND kind IN ({_marks(PROMPT_KINDS)})"
     sql = f"""SELECT substr(content, 1, 2000), at, (SELECT count(*) FROM prompts WHERE {kinds})
         FROM prompts WHERE {kinds} ORDER BY at DESC LIMIT 1"""  # noqa: S608
-    row = _one(db, sql, (session_id, *PROMPT_KINDS) * 2)
+    row = one(db, sql, (session_id, *PROMPT_KINDS) * 2)
     return (row[0], row[1], row[2]) if row else ("", None, 0)
 
 
@@ -231,7 +234,7 @@ def answer_to(db: Connection, session_id: str, at: int) -> str:
     sql = """SELECT content FROM prompts WHERE session_id = ?1 AND source = 'agent'
         AND kind = 'closing' AND at >= ?2 AND agent_id IS NULL AND at < coalesce((SELECT min(at) FROM prompts
         WHERE session_id = ?1 AND source = 'user' AND at > ?2), 1 << 62) ORDER BY at DESC, id DESC LIMIT 1"""
-    row = _one(db, sql, (session_id, at))
+    row = one(db, sql, (session_id, at))
     return str(row[0]) if row else ""
 
 
@@ -241,7 +244,7 @@ def last_answer(db: Connection, session_id: str, span: tuple[int, int], silent: 
     sql = """SELECT substr(content, 1, ?), substr(content, -?), at
         FROM prompts WHERE session_id = ? AND source = 'agent' AND kind = 'closing'
         AND agent_id IS NULL AND at >= ? AND at < ? AND trim(content) != ? ORDER BY at DESC, id DESC LIMIT 1"""
-    row = _one(db, sql, (*chars, session_id, *span, silent))
+    row = one(db, sql, (*chars, session_id, *span, silent))
     return tuple(row) if row else None
 
 
@@ -249,7 +252,7 @@ def reply(db: Connection, session_id: str, after: int, before: int) -> str:
     """The beginning of the person's next prompt between two moments."""
     sql = """SELECT substr(content, 1, 400) FROM prompts WHERE session_id = ?
         AND source = 'user' AND kind = 'prompt' AND agent_id IS NULL AND at > ? AND at < ? ORDER BY at, id LIMIT 1"""
-    row = _one(db, sql, (session_id, after, before))
+    row = one(db, sql, (session_id, after, before))
     return row[0] if row else ""
 
 
@@ -258,23 +261,52 @@ def reply(db: Connection, session_id: str, after: int, before: int) -> str:
 
 def observation(db: Connection, number: int) -> Row | None:
     """One call, with all its columns."""
-    return _one(db, "SELECT * FROM observations WHERE id = ?", (number,))
+    return one(db, "SELECT * FROM observations WHERE id = ?", (number,))
 
 
-def effort(db: Connection, session_id: str, since: int) -> tuple[int, int, int]:
-    """How many calls of a session looked, did, and went wrong since a time."""
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How a stretch of work divides: looking, doing, and what went wrong."""
+
+    investigate: int = 0
+    execute: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HotFile:
+    """A file that the session works on."""
+
+    path: str
+    reads: int
+    edits: int
+    failures: int
+
+    @property
+    def weight(self) -> int:
+        """How much it matters: a change weighs more than a look."""
+        return 3 * self.edits + self.reads + 2 * self.failures
+
+
+def effort(db: Connection, session_id: str, since: int) -> Effort:
+    """How the work of a session divides since a time."""
     sql = f"""SELECT total(obs_type IN ({_marks(INVESTIGATE)})), total(obs_type IN ({_marks(EXECUTE)})),
         total(outcome = 'failed') FROM observations WHERE session_id = ? AND at >= ?"""  # noqa: S608
     row = db.execute(sql, (*INVESTIGATE, *EXECUTE, session_id, since)).fetchone()
-    return int(row[0]), int(row[1]), int(row[2])
+    return Effort(*map(int, row))
 
 
-def file_counts(db: Connection, session_id: str, since: int) -> list[tuple[str, int, int, int]]:
-    """The files of a session since a time, with how often each was read, changed and failed on, the newest first."""
+def hot_files(db: Connection, session_id: str, limit: int = 8, since: int = 0) -> tuple[HotFile, ...]:
+    """The files of a session since a time by weight, heaviest first; one of a worktree as that of any checkout."""
     sql = """SELECT file_path, sum((obs_type = 'file_read') * (1 + repeats)),
         sum(obs_type IN ('file_write', 'file_edit')), sum(outcome = 'failed') FROM observations
         WHERE session_id = ? AND at >= ? AND file_path IS NOT NULL GROUP BY file_path ORDER BY max(at) DESC"""
-    return db.execute(sql, (session_id, since)).fetchall()
+    counts: dict[str, list[int]] = {}
+    for path, *more in db.execute(sql, (session_id, since)).fetchall():
+        known = counts.setdefault(checkout_path(path), [0, 0, 0])
+        known[:] = [one + other for one, other in zip(known, more, strict=True)]
+    files = sorted((HotFile(path, *each) for path, each in counts.items()), key=lambda file: -file.weight)
+    return tuple(files[:limit])
 
 
 def failed(db: Connection, session_id: str, limit: int) -> list[Row]:

@@ -16,9 +16,9 @@ from typing import Any
 
 from capture.storage import spool, sqlite
 from nmem.episodes import open_ends
-from nmem.episodes.text import checkout_path
 from nmem.episodes.titles import shown
 from nmem.read import figures, store
+from nmem.read.store import Effort, HotFile, effort, hot_files
 from nmem.text import json_object
 
 
@@ -45,30 +45,6 @@ class SessionRow:
     """The newest user prompt."""
     name: str = ""
     """Its title, as its longest episode has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How a stretch of work divides: looking, doing, and what went wrong."""
-
-    investigate: int = 0
-    execute: int = 0
-    failed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class HotFile:
-    """A file that the session works on."""
-
-    path: str
-    reads: int
-    edits: int
-    failures: int
-
-    @property
-    def weight(self) -> int:
-        """How much it matters: a change weighs more than a look."""
-        return 3 * self.edits + self.reads + 2 * self.failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,21 +147,6 @@ def session(db: Connection, session_id: str) -> SessionRow | None:
     """One session, or None when it is not there."""
     row = store.session(db, session_id)
     return _session(row) if row else None
-
-
-def effort(db: Connection, session_id: str, since: int) -> Effort:
-    """How the work of a session divides since a time."""
-    return Effort(*store.effort(db, session_id, since))
-
-
-def hot_files(db: Connection, session_id: str, limit: int = 8, since: int = 0) -> tuple[HotFile, ...]:
-    """The files of a session since a time by weight, heaviest first; one of a worktree as that of any checkout."""
-    counts: dict[str, list[int]] = {}
-    for path, *more in store.file_counts(db, session_id, since):
-        known = counts.setdefault(checkout_path(path), [0, 0, 0])
-        known[:] = [one + other for one, other in zip(known, more, strict=True)]
-    files = sorted((HotFile(path, *each) for path, each in counts.items()), key=lambda file: -file.weight)
-    return tuple(files[:limit])
 
 
 def failures(db: Connection, session_id: str, limit: int = 5) -> tuple[Failure, ...]:
@@ -324,11 +285,8 @@ def threshold(client: str, size: int | None) -> int | None:
     """
     if not size:
         return None
-    by_client = {
-        "claude": size - _ANSWER - _BUFFER,
-        "codex": round(size * 0.9 / 0.95),
-        "gemini": size // 2,
-    }
+    by_client = {"claude": size - _ANSWER - _BUFFER,
+                 "codex": round(size * 0.9 / 0.95), "gemini": size // 2}  # fmt: skip
     found = by_client.get(client)
     return found if found and found > 0 else None
 

@@ -77,7 +77,7 @@ def keep(db: Connection, now: int, rules: str, stopped: Callable[[], bool] = lam
     bounds = limits()
     lives = policy.load()
     _expire(db, now, bounds, lives)
-    _anew(db, rules, stopped)
+    again(db, rules, stopped=stopped)
     made = 0
     for one in _sources(db, now) if bounds.on else ():
         if stopped():
@@ -234,15 +234,9 @@ def _mark(path: str) -> tuple[int, int] | None:
     return found.st_size, found.st_mtime_ns
 
 
-def again(db: Connection, project: int, rules: str) -> None:
-    """Redact the copies of a project's sessions by the rules in force, whatever they were made by."""
-    for session_id in store.copied(db, project=project):
-        _repack(db, session_id, rules)
-
-
-def _anew(db: Connection, rules: str, stopped: Callable[[], bool]) -> None:
-    """Copies by other rules are redacted by those in force."""
-    for session_id in store.copied(db, by_other_rules=rules):
+def again(db: Connection, rules: str, project: int | None = None, stopped: Callable[[], bool] = lambda: False) -> None:
+    """Redact by the rules in force what was copied by others, or all copies of a project's sessions."""
+    for session_id in store.copied(db, by_other_rules=rules if project is None else None, project=project):
         if stopped():
             return
         _repack(db, session_id, rules)

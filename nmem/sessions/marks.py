@@ -32,8 +32,7 @@ class Marks:
 
 def of(db: Connection, session_id: str) -> Marks:
     """The marks of a session; those of none where nothing was said."""
-    row = store.marks(db, session_id)
-    return read(*row) if row else Marks()
+    return read(*(store.marks(db, session_id) or (None, None, None)))
 
 
 def read(name: object, tags: object, archived: object) -> Marks:
@@ -82,9 +81,10 @@ def _word(text: str) -> str:
 def _change(db: Connection, session_id: str, now: int, done: str, make: Callable[[Marks], Marks]) -> Marks:
     """Change some marks in one transaction; those after. Raises NmemError where the session is gone, or all stays."""
     with transaction(db):
-        if not store.there(db, session_id):
+        columns = store.marks(db, session_id)
+        if columns is None:
             raise NmemError(f"there is no session {printable(session_id)}: `nmem sessions` lists them")
-        before = of(db, session_id)
+        before = read(*columns)
         after = make(before)
         if after == before:
             raise NmemError(f"session {printable(session_id[:8])} is like that already: nothing changes")
@@ -129,9 +129,10 @@ def _said(after: Mapping[str, object]) -> str:
 def take_back(db: Connection, entry: Entry, now: int) -> str:
     """Put back what was, inside a transaction; what the person should know beside it."""
     session_id = entry.target.removeprefix(_TARGET)
-    if not store.there(db, session_id):
+    there = store.marks(db, session_id)
+    if there is None:
         return "the session is gone"
-    if _columns(of(db, session_id)) != entry.payload.get("after"):
+    if _columns(read(*there)) != entry.payload.get("after"):
         return "a later change replaced this one and is kept"
     columns = entry.before.get("columns") or {}
     tags = columns.get("tags")

@@ -107,10 +107,8 @@ def drop(db: Connection, session_ids: list[str]) -> None:
     """Given up, not purged: a file that changes is copied again. Outside a transaction."""
     if session_ids:
         with transaction(db):
-            db.executemany(
-                "UPDATE transcript_copies SET packed = NULL, state = ? WHERE session_id = ?",
-                [(DROPPED, each) for each in session_ids],
-            )
+            db.executemany("UPDATE transcript_copies SET packed = NULL, state = ? WHERE session_id = ?",
+                           [(DROPPED, each) for each in session_ids])  # fmt: skip
 
 
 def drop_all(db: Connection) -> None:
@@ -150,14 +148,11 @@ def read_already(db: Connection, session_id: str, keys: dict[str, str], size: in
 # Marks
 
 
-def there(db: Connection, session_id: str) -> bool:
-    """Whether there is such a session."""
-    return db.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is not None
-
-
-def marks(db: Connection, session_id: str) -> tuple[str | None, str, int] | None:
-    """The name, the tags and the archive flag of a session; None where nothing was said of it."""
-    row = db.execute("SELECT name, tags, archived FROM session_marks WHERE session_id = ?", (session_id,)).fetchone()
+def marks(db: Connection, session_id: str) -> tuple[str | None, str | None, int | None] | None:
+    """The name, the tags and the archive flag of a session, none of them where nothing was said; None: it is gone."""
+    sql = """SELECT m.name, m.tags, m.archived
+        FROM sessions s LEFT JOIN session_marks m ON m.session_id = s.id WHERE s.id = ?"""
+    row = db.execute(sql, (session_id,)).fetchone()
     return tuple(row) if row else None
 
 

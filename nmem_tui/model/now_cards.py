@@ -10,7 +10,8 @@ from nmem.read.episode_store import cut_title
 from nmem.read.episodes import CurrentUnit, Outcome
 from nmem.read.listing import fitted
 from nmem.read.sessions import Clash
-from nmem.read.views import Effort, HotFile, NowView
+from nmem.read.store import Effort, HotFile
+from nmem.read.views import NowView
 from nmem.text import fit, fit_path, pad, printable, width
 from nmem_tui.model import now_gauges, symbols
 from nmem_tui.model.figures import age, ago, clock, filled, micro, several

@@ -16,7 +16,8 @@ from nmem.audit import WRONG, Finding
 from nmem.read.episode_store import Thread
 from nmem.read.episodes import CurrentUnit, EpisodeRow, Outcome
 from nmem.read.health import ClientRow, Drift, HealthView, Latency
-from nmem.read.views import ContextWindow, Effort, Failure, Forecast, Hooks, HotFile, NowView, SessionRow, StreamRow
+from nmem.read.store import Effort, HotFile
+from nmem.read.views import ContextWindow, Failure, Forecast, Hooks, NowView, SessionRow, StreamRow
 from nmem_tui.model import episodes, health_cards, now_cards, now_gauges, stream
 from nmem_tui.model import now_cards as unit_card
 from nmem_tui.model.empty import told

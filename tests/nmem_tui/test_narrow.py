@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from nmem.read.episode_store import TITLE_STORED, cut_title
-from nmem.read.views import Effort, StreamRow
+from nmem.read.store import Effort
+from nmem.read.views import StreamRow
 from nmem.threads import storage
 from nmem_tui.model.actions import Action, bar
 from nmem_tui.model.line import fit_words, length, plain

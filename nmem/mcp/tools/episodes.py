@@ -52,15 +52,7 @@ def _episodes(ask: Ask) -> Answer:
     return out
 
 
-TOOL = Tool(
-    "episodes",
-    "Tasks worked on, newest first: name, outcome, thread.",
-    (
-        Param("query", says="words, file:x, thread:x, theme:1, is:failed, is:committed, is:open"),
-        Param("by", choices=("themes",)),
-        PROJECT,
-        limit(15, 60),
-        CURSOR,
-    ),
-    run,
-)
+TOOL = Tool("episodes", "Tasks worked on, newest first: name, outcome, thread.", (
+    Param("query", says="words, file:x, thread:x, theme:1, is:failed, is:committed, is:open"),
+    Param("by", choices=("themes",)), PROJECT, limit(15, 60), CURSOR,
+), run)  # fmt: skip

@@ -63,12 +63,7 @@ def _record(ask: Ask, ref: Ref) -> dict[str, object]:
     return told.learning(db, ref.number, ask.now)
 
 
-TOOL = Tool(
-    "get",
-    "Ids of other tools in full.",
-    (
-        Param("ids", TEXTS, "obs/1 prompt/5 episode/3 session/a thread/4 learning/2 task/7 decision/1", required=True),
-        Param("chars", NUMBER, "of each text", default=3000, low=100, high=30_000),
-    ),
-    run,
-)
+TOOL = Tool("get", "Ids of other tools in full.", (
+    Param("ids", TEXTS, "obs/1 prompt/5 episode/3 session/a thread/4 learning/2 task/7 decision/1", required=True),
+    Param("chars", NUMBER, "of each text", default=3000, low=100, high=30_000),
+), run)  # fmt: skip

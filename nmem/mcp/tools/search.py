@@ -94,15 +94,8 @@ def _hit(one: Hit, here: str, said: Answer) -> Answer:
     })  # fmt: skip
 
 
-TOOL = Tool(
-    "search",
-    "Before deciding how something should behave, or when it fails: what was said, decided, what fixed it.",
-    (
-        Param("query", says="words; type:test file:x since:7d client:x is:failed is:pinned narrow it", required=True),
-        PROJECT,
-        Param("order", choices=_ORDERS, default="relevance"),
-        limit(12, 50),
-        CURSOR,
-    ),
-    run,
-)
+TOOL = Tool("search",
+    "Before deciding how something should behave, or when it fails: what was said, decided, what fixed it.", (
+    Param("query", says="words; type:test file:x since:7d client:x is:failed is:pinned narrow it", required=True),
+    PROJECT, Param("order", choices=_ORDERS, default="relevance"), limit(12, 50), CURSOR,
+), run)  # fmt: skip

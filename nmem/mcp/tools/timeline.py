@@ -38,11 +38,8 @@ def _moment(ask: Ask) -> tuple[str, tuple[int, int]]:
 
             found = story(ask.db, ref.number)
             assert found is not None
-            ref = (
-                tool.Ref(tool.PROMPT, min(found.prompts))
-                if found.prompts
-                else tool.Ref(tool.SESSION, key=found.row.session_id)
-            )
+            first = min(found.prompts, default=0)
+            ref = tool.Ref(tool.PROMPT, first) if first else tool.Ref(tool.SESSION, key=found.row.session_id)
         if ref.kind != tool.SESSION:
             key = ref.number * 2 + (ref.kind == tool.OBS)
             place = stream.place(ask.db, key)
@@ -57,14 +54,7 @@ def _moment(ask: Ask) -> tuple[str, tuple[int, int]]:
     return session_id, at
 
 
-TOOL = Tool(
-    "timeline",
-    "What was said and done around an id, in order; else at the end of the newest session.",
-    (
-        Param("around", says="id"),
-        Param("before", NUMBER, default=10, high=_MOST),
-        Param("after", NUMBER, default=10, high=_MOST),
-        PROJECT,
-    ),
-    run,
-)
+TOOL = Tool("timeline", "What was said and done around an id, in order; else at the end of the newest session.", (
+    Param("around", says="id"), Param("before", NUMBER, default=10, high=_MOST),
+    Param("after", NUMBER, default=10, high=_MOST), PROJECT,
+), run)  # fmt: skip
