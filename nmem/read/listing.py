@@ -78,14 +78,12 @@ def of_session(db: Connection, session_id: str) -> list[EpisodeRow]:
 
 def summary(db: Connection, session_id: str) -> SessionSummary | None:
     """What was told of a session, or None when nothing was yet."""
-    if not present(db):
-        return None
-    row = store.summary(db, session_id)
+    row = store.summary(db, session_id) if present(db) else None
     if row is None:
         return None
-    last = store.last_at(db, session_id)
-    steps = () if last is None else tuple(open_ends.left(db, session_id, last, _texts(row[3])))
-    return SessionSummary(row[0], _texts(row[1]), _texts(row[2]), steps, "\n".join(_texts(row[4])), row[5])
+    intent, learned, completed, left, notes, narrator, last = row
+    steps = tuple(open_ends.left(db, session_id, last, _texts(left)))
+    return SessionSummary(intent, _texts(learned), _texts(completed), steps, "\n".join(_texts(notes)), narrator)
 
 
 def _texts(stored: str | None) -> tuple[str, ...]:

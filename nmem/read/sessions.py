@@ -91,13 +91,11 @@ _KEYS: Mapping[str, Any] = {
 
 def _listed(row: Row, now: int) -> Listed:
     said = marks.read(row["given"], row["tags"], row["archived"])
-    texts = ("id", "client", "project", "root", "branch", "cwd", "transcript_path")
-    stored: dict[str, Any] = {name: row[name] or "" for name in texts}
-    return Listed(
-        **stored, state=_state(row, now), started_at=row["started_at"],
-        last_at=row["last_at"], prompts=row["prompts"], name=said.name, named=bool(said.name), tags=said.tags,
-        archived=said.archived, copied_at=row["copied_at"] or 0,
-    )  # fmt: skip
+    values: list[Any] = [
+        *tuple(row)[:7], _state(row, now), row["started_at"], row["last_at"], row["prompts"], said.name,
+        bool(said.name), said.tags, said.archived, row["copied_at"] or 0,
+    ]  # fmt: skip
+    return Listed(*values)
 
 
 def _state(row: Row, now: int) -> str:

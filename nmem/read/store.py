@@ -37,17 +37,15 @@ def _marks(values: Iterable[object]) -> str:
 # Sessions
 
 
-_SESSION = """
-SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.model, s.state, s.cwd, s.transcript_path, s.started_at,
-  s.last_at, s.origin, s.context_tokens, s.context_window, s.context_at,
-  (SELECT substr(content, 1, 400) FROM prompts
-   WHERE session_id = s.id AND source = 'user' ORDER BY at DESC LIMIT 1) AS intent, NAMED AS opening,
-  TITLED AS name
-FROM sessions s JOIN projects p ON p.id = s.project_id
-""".replace("NAMED", NAMED).replace("TITLED", TITLED)
+_SESSION = f"""SELECT s.id, s.client, p.name AS project, p.root, coalesce(s.branch, ''), coalesce(s.model, ''), s.state,
+  coalesce(s.cwd, ''), coalesce(s.transcript_path, ''), s.started_at, s.last_at, s.origin, s.context_tokens,
+  s.context_window, s.context_at, coalesce((SELECT substr(content, 1, 400) FROM prompts
+    WHERE session_id = s.id AND source = 'user' ORDER BY at DESC LIMIT 1), '') AS intent, {TITLED} AS name,
+  {NAMED} AS opening
+FROM sessions s JOIN projects p ON p.id = s.project_id"""  # noqa: S608 - our words
 _LIST = """
-SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.cwd, s.transcript_path, s.state, s.origin, s.started_at,
-  s.last_at, m.name AS given, m.tags, m.archived,
+SELECT s.id, s.client, p.name, p.root, coalesce(s.branch, '') AS branch, coalesce(s.cwd, '') AS cwd,
+  coalesce(s.transcript_path, ''), s.state, s.origin, s.started_at, s.last_at, m.name AS given, m.tags, m.archived,
   (SELECT count(*) FROM prompts q WHERE q.session_id = s.id AND q.source = 'user' AND q.agent_id IS NULL
      AND q.kind IN ('prompt', 'late', 'command')) AS prompts,
   (SELECT u.outcomes FROM work_units u WHERE u.session_id = s.id ORDER BY u.started_at DESC LIMIT 1) AS outcomes,
@@ -147,12 +145,6 @@ def project_of(db: Connection, session_id: str) -> int | None:
     return row[0] if row else None
 
 
-def last_at(db: Connection, session_id: str) -> int | None:
-    """When a session was active last; None where it is not there."""
-    row = one(db, "SELECT last_at FROM sessions WHERE id = ?", (session_id,))
-    return row[0] if row else None
-
-
 def active_beside(db: Connection, session_id: str, since: int) -> int:
     """How many other sessions were active since then and have not ended."""
     sql = "SELECT count(*) FROM sessions WHERE last_at > ? AND state != 'ended' AND id != ?"
@@ -160,8 +152,9 @@ def active_beside(db: Connection, session_id: str, since: int) -> int:
 
 
 def summary(db: Connection, session_id: str) -> Row | None:
-    """What was told of a session."""
-    sql = "SELECT intent, learned, completed, next_steps, notes, narrator FROM session_summaries WHERE session_id = ?"
+    """What was told of a session, and when that was active last."""
+    sql = """SELECT m.intent, m.learned, m.completed, m.next_steps, m.notes, m.narrator, s.last_at
+        FROM session_summaries m JOIN sessions s ON s.id = m.session_id WHERE s.id = ?"""
     return one(db, sql, (session_id,))
 
 

@@ -129,13 +129,8 @@ def refusal(meta: Mapping[str, object]) -> str:
 
 
 def _session(row: Row) -> SessionRow:
-    texts = (
-        "id", "client", "project", "root", "branch", "model", "state", "cwd", "transcript_path", "origin",
-        "intent",
-    )  # fmt: skip
-    numbers = ("started_at", "last_at", "context_tokens", "context_window", "context_at")
-    values: dict[str, Any] = {name: row[name] or "" for name in texts} | {name: row[name] for name in numbers}
-    return SessionRow(**values, name=shown(None, row["name"], row["opening"] or ""))
+    values: list[Any] = [*tuple(row)[:-2], shown(None, row["name"], row["opening"] or "")]
+    return SessionRow(*values)
 
 
 def sessions(db: Connection, limit: int = 200, project: str = "") -> list[SessionRow]:

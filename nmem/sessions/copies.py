@@ -85,7 +85,7 @@ def keep(db: Connection, now: int, rules: str, stopped: Callable[[], bool] = lam
         seen = _seen(one.path) if one.over else None
         if seen is None or one.settled(seen, bounds, now):
             continue  # nearly all: nothing dearer was asked of them
-        mark = None if _past(bounds, lives, now, store.life(db, one.session_id)) else _mark(one.path)
+        mark = None if _past(bounds, lives, now, store.lives(db, one.session_id)[0]) else _mark(one.path)
         if mark is None or not one.within():
             continue
         room = bounds.all - store.held(db, one.last_at, one.session_id)
@@ -100,7 +100,7 @@ def give(db: Connection, session_id: str) -> tuple[str, bytes] | None:
     """Where a client had a transcript, and the copy of it; None where none is kept. Raises NmemError for a damaged
     one."""
     row = store.copy(db, session_id)
-    if row is None:
+    if row is None or row[1] is None:
         return None
     try:
         return row[0], packing.unpack(row[1])

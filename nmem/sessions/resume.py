@@ -157,12 +157,12 @@ def restore(db: Connection, one: Resume) -> str:
 
 
 def _why(db: Connection, one: Resume) -> str:
-    known = store.looked_at(db, one.session_id)
+    known = store.copy(db, one.session_id)
     whys = {
         store.LARGE: "it was larger than [sessions] copy_mb", store.UNREAD: "it could not be read",
         store.DROPPED: "it was past its lifetime, or there was no room for it", store.PURGED: "it was purged",
     }  # fmt: skip
-    return whys.get(known[0], "there is none") if known else "its client deleted it before, or it is new"
+    return whys.get(known[2], "there is none") if known else "its client deleted it before, or it is new"
 
 
 def _place(db: Connection, one: Resume, path: str) -> str:

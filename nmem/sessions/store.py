@@ -31,17 +31,11 @@ def copied(db: Connection, *, by_other_rules: str | None = None, project: int | 
     return [str(row[0]) for row in db.execute(sql, (by_other_rules, project)).fetchall()]
 
 
-def copy(db: Connection, session_id: str) -> tuple[str, bytes] | None:
-    """Where a client had a transcript, and what is kept of it, packed."""
-    sql = "SELECT path, packed FROM transcript_copies WHERE session_id = ? AND packed IS NOT NULL"
+def copy(db: Connection, session_id: str) -> tuple[str, bytes | None, str, int] | None:
+    """Where a client had a transcript, what is kept of it, packed, what came of the last look at it, and its size."""
+    sql = "SELECT path, packed, state, size FROM transcript_copies WHERE session_id = ?"
     row = db.execute(sql, (session_id,)).fetchone()
-    return (str(row[0]), row[1]) if row else None
-
-
-def looked_at(db: Connection, session_id: str) -> tuple[str, int] | None:
-    """What came of the last look at a client's file, and its size then; None where there was none."""
-    row = db.execute("SELECT state, size FROM transcript_copies WHERE session_id = ?", (session_id,)).fetchone()
-    return (str(row[0]), int(row[1])) if row else None
+    return tuple(row) if row else None
 
 
 def held(db: Connection, after: int = 0, but: str = "") -> int:
@@ -59,15 +53,10 @@ def sizes(db: Connection) -> list[tuple[str, int]]:
     return db.execute(sql).fetchall()
 
 
-def life(db: Connection, session_id: str) -> Life:
-    """What tells how long a session's copy may be kept."""
-    return tuple(db.execute(f"{_LIFE} WHERE s.id = ?", (session_id,)).fetchone())
-
-
-def lives(db: Connection) -> list[Life]:
-    """The same of all that are copied."""
-    which = "(SELECT session_id FROM transcript_copies WHERE packed IS NOT NULL)"
-    return [tuple(row) for row in db.execute(f"{_LIFE} WHERE s.id IN {which}").fetchall()]
+def lives(db: Connection, session_id: str = "") -> list[Life]:
+    """What tells how long copies may be kept: of a session, else of all that are copied."""
+    which = "s.id = ?1" if session_id else "s.id IN (SELECT session_id FROM transcript_copies WHERE packed IS NOT NULL)"
+    return [tuple(row) for row in db.execute(f"{_LIFE} WHERE {which}", (session_id,) * bool(session_id)).fetchall()]
 
 
 def sources(db: Connection, idle: int) -> list[tuple[Any, ...]]:
@@ -134,14 +123,14 @@ def read_already(db: Connection, session_id: str, keys: dict[str, str], size: in
     `keys`: paths before and now; `size` and `head` (its fingerprint) of what was given back.
     """
     with transaction(db):
-        whole = looked_at(db, session_id)
+        whole = copy(db, session_id)
         for old, new in [*keys.items(), *((LIVE + old, LIVE + new) for old, new in keys.items())]:
             row = db.execute(
                 "SELECT offset, state, updated_at FROM transcript_cursors WHERE path = ? AND session_id = ?",
                 (old, session_id),
             ).fetchone()
             db.execute("DELETE FROM transcript_cursors WHERE path IN (?, ?) AND session_id = ?", (old, new, session_id))
-            if row and whole and row[0] >= whole[1]:
+            if row and whole and row[0] >= whole[3]:
                 save(db, Cursor(new, session_id, size, head, row[1] or ""), row[2])
 
 
