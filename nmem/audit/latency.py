@@ -1,4 +1,4 @@
-"""Checks whether hooks have become slower, by client and event (SQL), by the costs of nmem.read.hook_cost."""
+"""Checks whether hooks have become slower, by client and event (SQL), by the costs of nmem.read.health."""
 
 from __future__ import annotations
 

@@ -80,10 +80,8 @@ def drift(db: Connection) -> list[tuple[str, str, str, str, int]]:
 
 def came_in(db: Connection, now: int, week: int, weeks: int) -> list[tuple[int, int]]:
     """Rows that came in by week, as sessions counted them: how many weeks ago, how many."""
-    return db.execute(
-        "SELECT (?1 - last_at) / ?2, sum(seq) FROM sessions WHERE last_at > ?1 - ?3 AND last_at <= ?1 GROUP BY 1",
-        (now, week, weeks * week),
-    ).fetchall()
+    sql = "SELECT (?1 - last_at) / ?2, sum(seq) FROM sessions WHERE last_at > ?1 - ?3 AND last_at <= ?1 GROUP BY 1"
+    return db.execute(sql, (now, week, weeks * week)).fetchall()
 
 
 # Days: nothing older is scanned, sessions are found by when they were active last, calls by an index over time

@@ -120,10 +120,9 @@ def sessions_like(db: Connection, beginning: str, limit: int = 5) -> list[str]:
     beginning = beginning.removeprefix("session/")
     if not beginning:
         return []
-    found = db.execute(
-        "SELECT id FROM sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, last_at DESC LIMIT ?2",
-        (beginning, limit),
-    ).fetchall()
+    sql = """SELECT id
+        FROM sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, last_at DESC LIMIT ?2"""
+    found = db.execute(sql, (beginning, limit)).fetchall()
     ids = [str(row[0]) for row in found]
     return ids[:1] if beginning in ids else ids
 

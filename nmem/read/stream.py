@@ -79,9 +79,7 @@ def page(db: Connection, session_id: str, before: tuple[int, int] | None, query:
     """The newest `limit` slots before the slot (at, key), or of all."""
     found = []
     for table, bit, ranges in _TABLES:
-        if table not in query.tables:
-            continue
-        for part in ranges:
+        for part in ranges if table in query.tables else ():
             sql = f"""SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ?{part}
                 AND (at, id) < (?, ?) {query.where(table)} ORDER BY at DESC, id DESC LIMIT ?"""  # noqa: S608
             found += db.execute(sql, (session_id, *_bound(before, bit), *query.values(table), limit)).fetchall()
@@ -123,11 +121,9 @@ def stretch(db: Connection, session_id: str, before: tuple[int, int] | None, que
 
 def number(db: Connection, session_id: str) -> int:
     """How many rows a session has."""
-    found = (
-        db.execute(f"SELECT count(*) FROM {table} WHERE session_id = ?", (session_id,)).fetchone()  # noqa: S608
-        for table, *_ in _TABLES
-    )
-    return sum(int(row[0]) for row in found)
+    sql = """SELECT (SELECT count(*) FROM observations WHERE session_id = ?1)
+        + (SELECT count(*) FROM prompts WHERE session_id = ?1)"""
+    return int(db.execute(sql, (session_id,)).fetchone()[0])
 
 
 def since(db: Connection, session_id: str, seen: Marks, query: Query) -> Slots:

@@ -125,10 +125,8 @@ def read_already(db: Connection, session_id: str, keys: dict[str, str], size: in
     with transaction(db):
         whole = copy(db, session_id)
         for old, new in [*keys.items(), *((LIVE + old, LIVE + new) for old, new in keys.items())]:
-            row = db.execute(
-                "SELECT offset, state, updated_at FROM transcript_cursors WHERE path = ? AND session_id = ?",
-                (old, session_id),
-            ).fetchone()
+            sql = "SELECT offset, state, updated_at FROM transcript_cursors WHERE path = ? AND session_id = ?"
+            row = db.execute(sql, (old, session_id)).fetchone()
             db.execute("DELETE FROM transcript_cursors WHERE path IN (?, ?) AND session_id = ?", (old, new, session_id))
             if row and whole and row[0] >= whole[3]:
                 save(db, Cursor(new, session_id, size, head, row[1] or ""), row[2])
@@ -173,8 +171,5 @@ def begun(db: Connection, session_id: str) -> tuple[str, str, str, str | None, i
 
 def folders(db: Connection, session_id: str) -> list[str]:
     """The folders that are known to be of a session's project."""
-    found = db.execute(
-        "SELECT folder FROM project_folders WHERE project_id = (SELECT project_id FROM sessions WHERE id = ?)",
-        (session_id,),
-    )
-    return [str(row[0]) for row in found.fetchall()]
+    sql = "SELECT folder FROM project_folders WHERE project_id = (SELECT project_id FROM sessions WHERE id = ?)"
+    return [str(row[0]) for row in db.execute(sql, (session_id,)).fetchall()]
