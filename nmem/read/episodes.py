@@ -129,8 +129,8 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
         since, row["active_ms"], row["turn_count"], row["cut_reason"], row["cut_confidence"], row["cut_by"],
         shown(None, row["earlier_title"], row["earlier_intent"] or ""),
         bool(row["pinned"]), effort(db, session_id, since), hot_files(db, session_id, since=since),
-        _outcome(db, row), episode_store.thread(db, row["thread_id"]), _texts(row["completed"]),
-        tuple(_left(db, row)),
+        _outcome(db, row), episode_store.thread(db, row["thread_id"]), texts(row["completed"]),
+        left(db, row),
     )  # fmt: skip
 
 
@@ -141,20 +141,18 @@ def _outcome(db: Connection, row: Row) -> Outcome:
     return outcome_of(row["outcomes"], row["commits"], ended=row["told_end"], marks=row["told_marks"])
 
 
-def _texts(stored: str | None) -> tuple[str, ...]:
+def texts(stored: object) -> tuple[str, ...]:
+    """A list column; a plain text is a list of one."""
     found = json_list(stored)
-    return tuple(str(each) for each in found) if isinstance(found, list) else ()
+    if found:
+        return tuple(str(each) for each in found)
+    return (stored,) if isinstance(stored, str) and stored and not stored.startswith("[") else ()
 
 
-def _left(db: Connection, row: Row) -> list[str]:
+def left(db: Connection, unit: Row) -> tuple[str, ...]:
     """The open ends of its story without those that were closed since."""
-    ends = _texts(row["next_steps"])
-    told_at = min(row["last_at"], row["narrated_at"] or row["last_at"])
-    names, db.row_factory = db.row_factory, None
-    try:
-        return open_ends.left(db, row["session_id"], told_at, ends)
-    finally:
-        db.row_factory = names
+    told_at = min(unit["last_at"], unit["narrated_at"] or unit["last_at"])
+    return tuple(open_ends.left(db, unit["session_id"], told_at, texts(unit["next_steps"])))
 
 
 # the list

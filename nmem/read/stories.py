@@ -20,7 +20,7 @@ from nmem.learn import places
 from nmem.names import told as told_name
 from nmem.read import episode_store, store, stream, views
 from nmem.read.episode_store import Link, Thread
-from nmem.read.episodes import EpisodeRow, present, rows
+from nmem.read.episodes import EpisodeRow, left, present, rows, texts
 from nmem.read.store import HotFile
 from nmem.read.views import StreamRow
 from nmem.text import fit, json_list, printable, whole
@@ -155,14 +155,6 @@ def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
     )  # fmt: skip
 
 
-def _texts(stored: object) -> tuple[str, ...]:
-    """A list column; a plain text is a list of one."""
-    found = json_list(stored)
-    if found:
-        return tuple(str(each) for each in found)
-    return (stored,) if isinstance(stored, str) and stored and not stored.startswith("[") else ()
-
-
 def _narrative(db: Connection, unit: Row, row: EpisodeRow) -> Narrative | None:
     if not unit["narrator"]:
         return None
@@ -173,11 +165,11 @@ def _narrative(db: Connection, unit: Row, row: EpisodeRow) -> Narrative | None:
     summary, obstacle = unit["summary"] or "", how.obstacle if how else ""
     goal = summary.removesuffix(".").removesuffix(f"Obstacle: {obstacle}".removesuffix(".")) if obstacle else summary
     goal = goal.strip().removesuffix(".").removesuffix(told.removesuffix(".")).strip() if told else goal
-    lists = (_texts(unit[name]) for name in ("completed", "learned", "notes"))
+    lists = (texts(unit[name]) for name in ("completed", "learned", "notes"))
     shown, done, learned, notes = once(ended, obstacle, *lists)
     return Narrative(
         unit["narrator"], unit["narrated_at"], summary.replace(f"{told}.", f"{ended}.") if ended else summary,
-        learned, done, _left(db, unit), notes, shown, obstacle, goal,
+        learned, done, left(db, unit), notes, shown, obstacle, goal,
         how.by_model if how else unit["narrator"] != narrations.EXTRACTIVE, how.fallback if how else "", stale,
     )  # fmt: skip
 
@@ -205,12 +197,6 @@ def _told_in(text: str, others: Iterable[str]) -> bool:
     for lead in _LEADS:
         text = text.removeprefix(lead)
     return any(within(words(text), words(other)) >= _NEARLY for other in others)
-
-
-def _left(db: Connection, unit: Row) -> tuple[str, ...]:
-    """What it left that is still open."""
-    told_at = min(unit["last_at"], unit["narrated_at"] or unit["last_at"])
-    return tuple(open_ends.left(db, unit["session_id"], told_at, _texts(unit["next_steps"])))
 
 
 def _hot(stored: object) -> tuple[HotFile, ...]:
