@@ -17,6 +17,7 @@ from nmem import tables
 from nmem.blame.discarded import discarded
 from nmem.blame.match import Edit, Made
 from nmem.context.places import absolute, forward
+from nmem.read.store import first_row
 from nmem.text import json_list, json_object
 
 _CHANGES = ("file_edit", "file_write")
@@ -164,8 +165,7 @@ def unit(db: Connection, unit_id: int) -> Row | None:
     """The session of an episode, its project, and the commits that were tallied."""
     sql = """SELECT u.session_id, u.commits, s.project_id
         FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?"""
-    found: Row | None = db.execute(sql, (unit_id,)).fetchone()
-    return found
+    return first_row(db, sql, (unit_id,))
 
 
 def edits_of(db: Connection, unit_id: int) -> list[Row]:

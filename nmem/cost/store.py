@@ -116,10 +116,8 @@ def sums(db: Connection, chosen: Chosen, by: str, steps: Sequence[int]) -> list[
 
 def name(db: Connection, by: str, key: str) -> str | None:
     """The name that a person knows a group by; None where its key is that."""
-    if by not in _NAMES:
-        return None
-    row = db.execute(_NAMES[by], (key,)).fetchone()
-    return str(row[0] or "") if row else ""
+    row = db.execute(_NAMES[by], (key,)).fetchone() if by in _NAMES else None
+    return str(row[0] or "") if row else "" if by in _NAMES else None
 
 
 def roots(db: Connection) -> dict[str, str]:

@@ -104,10 +104,8 @@ def stated(db: Connection, session_id: str, quotes: Iterable[tuple[Sequence[int]
 
 def _search(db: Connection, session_id: str, known: Heard | None) -> bool:
     """Search the episodes of a session that are over; whether there are decisions to be weighed, or some went."""
-    rows = store.turns(db, session_id)
-    over = store.over(db, session_id)
-    sizes = {row[0]: len(row[2]) for row in rows}
-    times = {row[0]: row[3] for row in rows}
+    rows, over = store.turns(db, session_id), store.over(db, session_id)
+    sizes, times = {row[0]: len(row[2]) for row in rows}, {row[0]: row[3] for row in rows}
     whole = known if known is not None and known.sizes == sizes else _heard(rows)
     found = [said for said in whole.found if said.words.number in over]
     before = store.stored(db, session_id)
@@ -137,11 +135,8 @@ def weigh(db: Connection, project_id: int) -> None:
     every.sort(key=lambda one: (one.at, one.id))
     talks = store.talks(db, {one.unit_id for one in every if one.unit_id})
     compared = [
-        Decided(
-            one.id, one.unit_id, one.at, one.said, f"{one.said}\n{one.question}\n{one.restated}",
-            talks.get(one.unit_id, one.said),
-        )
-        for one in every
+        Decided(one.id, one.unit_id, one.at, one.said, f"{one.said}\n{one.question}\n{one.restated}",
+                talks.get(one.unit_id, one.said)) for one in every
     ]  # fmt: skip
     rarity = Rarity(list(talks.values()))
     later: dict[int, int] = {}

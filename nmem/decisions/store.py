@@ -36,8 +36,6 @@ LEFT JOIN prompts a ON a.id = d.asked_id LEFT JOIN prompts r ON r.id = d.restate
 LEFT JOIN said_decisions n ON n.id = d.superseded_by AND n.state != 'dismissed'
 LEFT JOIN unit_prompts y ON y.prompt_id = n.prompt_id
 """  # noqa: S608 - our words
-
-
 _NAMED = (("prompt", "d.prompt_id"), ("prompt", "d.asked_id"), ("prompt", "d.restated_id"),
           ("episode", "x.unit_id"), ("session", "d.session_id"))  # fmt: skip
 """What may say a decision, and where it stands."""

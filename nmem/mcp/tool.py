@@ -322,9 +322,8 @@ def _session(db: Connection, beginning: str) -> str:
 
 
 def _there(db: Connection, ref: Ref) -> bool:
-    if ref.kind not in (OBS, PROMPT) and not tables.version(db):
-        return False
-    return tables.has(db, _TABLES[ref.kind], ref.number)
+    known = ref.kind in (OBS, PROMPT) or tables.version(db) > 0
+    return known and tables.has(db, _TABLES[ref.kind], ref.number)
 
 
 def unknown(db: Connection, ref: Ref) -> Unknown:

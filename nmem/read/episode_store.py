@@ -1,7 +1,6 @@
 """Episodes, the threads that they stand in, and the questions about both (SQL).
 
-Every function takes a connection of `nmem.database.reader`, whose rows answer to names, on a database with the tables
-of meaning.
+Takes a connection of `nmem.database.reader`, whose rows answer to names, where the tables of meaning are there.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from sqlite3 import Connection, Row
 from typing import Any
 
 from nmem import tables
-from nmem.read.store import one
+from nmem.read.store import first_row
 from nmem.tables import NOW
 from nmem.threads.decisions import numbers, surety
 
@@ -136,7 +135,7 @@ def of_session(db: Connection, session_id: str, limit: int = -1) -> list[int]:
 
 def session_of(db: Connection, unit_id: int) -> str | None:
     """The session of an episode; None where it is not there."""
-    row = one(db, "SELECT session_id FROM work_units WHERE id = ?", (unit_id,))
+    row = first_row(db, "SELECT session_id FROM work_units WHERE id = ?", (unit_id,))
     return str(row[0]) if row else None
 
 
@@ -223,14 +222,14 @@ def current(db: Connection, session_id: str) -> Row | None:
         200) AS earlier_intent, (SELECT n.outcome FROM narrations n WHERE n.unit_id = u.id) AS told_end, (SELECT n.marks
         FROM narrations n WHERE n.unit_id = u.id) AS told_marks FROM work_units u LEFT JOIN work_units e ON
         e.id = u.resumes WHERE u.session_id = ? ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1"""
-    return one(db, sql, (session_id,))
+    return first_row(db, sql, (session_id,))
 
 
 def whole(db: Connection, unit_id: int) -> Row | None:
     """One episode with all its columns, and the branch and the client of its session."""
     sql = """SELECT u.*, s.branch AS branch, s.client AS client
         FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?"""
-    return one(db, sql, (unit_id,))
+    return first_row(db, sql, (unit_id,))
 
 
 def resuming(db: Connection, unit_id: int) -> list[int]:
@@ -243,7 +242,7 @@ def previous(db: Connection, unit: Row) -> int | None:
     """The episode before it in its session."""
     sql = """SELECT id
         FROM work_units WHERE session_id = ? AND (started_at, id) < (?, ?) ORDER BY started_at DESC, id DESC LIMIT 1"""
-    row = one(db, sql, (unit["session_id"], unit["started_at"], unit["id"]))
+    row = first_row(db, sql, (unit["session_id"], unit["started_at"], unit["id"]))
     return row[0] if row else None
 
 
@@ -281,7 +280,7 @@ def place(db: Connection, prompt_id: int) -> tuple[Any, ...] | None:
     """Where a prompt stands: its episode, whether it opens that, label, score, reason, by whom, whether offered."""
     sql = """SELECT x.unit_id, u.first_prompt_id = x.prompt_id, x.label, x.score, x.reason, x.decided_by, x.offered
         FROM unit_prompts x JOIN work_units u ON u.id = x.unit_id WHERE x.prompt_id = ?"""
-    row = one(db, sql, (prompt_id,))
+    row = first_row(db, sql, (prompt_id,))
     return tuple(row) if row else None
 
 
@@ -374,7 +373,7 @@ def thread(db: Connection, thread_id: int | None) -> Thread | None:
     sql = """SELECT t.id, t.project_id, t.title, (SELECT count(*) FROM session_threads x WHERE x.thread_id = t.id),
         t.state, EXISTS (SELECT 1 FROM thread_choices c WHERE c.project_id = t.project_id AND c.thread_id = t.id)
         FROM threads t WHERE t.id = ?"""
-    row = one(db, sql, (thread_id,))
+    row = first_row(db, sql, (thread_id,))
     return Thread(row[0], row[1], row[2], row[3], row[4], bool(row[5])) if row else None
 
 
@@ -410,7 +409,7 @@ def said_before(db: Connection, session_id: str, source: str, at: int) -> Row | 
     """What a source said last before a moment."""
     sql = """SELECT at, substr(content, 1, 1200) AS content FROM prompts WHERE session_id = ?
         AND source = ? AND at < ? AND kind NOT IN ('subagent', 'thinking') ORDER BY at DESC, id DESC LIMIT 1"""
-    return one(db, sql, (session_id, source, at))
+    return first_row(db, sql, (session_id, source, at))
 
 
 def doubtful(db: Connection, limit: int = 100) -> tuple[Link, ...]:

@@ -179,8 +179,7 @@ def _episodes(db: Connection, project_id: int, since: int) -> tuple[int, int]:
 
 
 def lesson_sessions(db: Connection, project_id: int | None, since: int) -> list[tuple[Any, ...]]:
-    """Sessions that were read and in which something was called: (id, project, when it began, whether it was told
-    something, whether something was kept back), those begun first first."""
+    """Sessions that were read and had calls: (id, project, beginning, whether it was told, or denied, something)."""
     sql = """SELECT s.id, s.project_id, s.started_at, total(j.text != '' AND NOT j.withheld AND i.id IS NOT NULL) > 0,
         total(j.withheld AND i.id IS NOT NULL) > 0 FROM sessions s JOIN learned_sessions l ON l.session_id = s.id
         LEFT JOIN injections j ON j.session_id = s.id LEFT JOIN injection_items i ON i.injection_id = j.id AND
@@ -212,8 +211,7 @@ def worked(db: Connection, project_id: int, where: str, given: str) -> dict[str,
     """When such a call last went well, by session."""
     sql = f"""SELECT o.session_id, max(o.at) FROM sessions s CROSS JOIN observations o
         ON o.session_id = s.id WHERE {where} AND o.outcome = 'ok' AND s.project_id = ?2 GROUP BY 1"""  # noqa: S608
-    rows = db.execute(sql, (given, project_id))
-    return dict(map(tuple, rows.fetchall()))
+    return dict(map(tuple, db.execute(sql, (given, project_id)).fetchall()))
 
 
 def findings(

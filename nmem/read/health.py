@@ -137,24 +137,12 @@ def health(db: Connection, path: str) -> HealthView:
 
 HOOK_LIMIT = 3.0
 """Bare interpreters that a hook may take; one more where it tells a session something."""
-
-
 _MEASURED = "hooks measured"
-
-
 _TOLD = re.compile(r"([\d.]+) ms as the client waits, a bare interpreter ([\d.]+) ms")
-
-
 _PROMPTS = frozenset(("UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt", "userPromptSubmitted", "chat.message"))
-
-
 _SLOW_US = 50_000
-
-
 _TAIL = 3
 """Times the usual from which on the slowest runs are asked for their reason."""
-
-
 _LARGE = 100_000
 """Bytes of an event."""
 
@@ -285,25 +273,13 @@ def keep_measured(db: Connection, whole: float, bare: float, now: int | None = N
 
 
 HOUR = 3_600_000
-
-
 WEEK = 7 * 24 * HOUR
-
-
 _SIZES = (HOUR, 6 * HOUR, 24 * HOUR, WEEK)
 """Lengths of a span, in milliseconds: the shortest that needs no more than SPANS of them."""
-
-
 SPANS = 48
-
-
 WEEKS = 12
-
-
 _RUNS = 5
 """Fewer runs say nothing about a span."""
-
-
 _SLOWER, _SLOWER_US = 1.5, 10_000
 """How much above what was usual is slower: so many times, and so many microseconds."""
 

@@ -198,8 +198,7 @@ def _by_words(db: Connection, one: Learning, made: Lesson, began: dict[str, int]
     """A rule of a person's, or their wording of one: what its words say of commands, else why nothing can be told."""
     said = worded.of(one.rule or (one.title if one.kind == CORRECTION else ""))
     if said is None:
-        known = one.kind == CORRECTION or bool(one.rule)
-        return replace(made, why=NO_COMMAND if known else ASKED)
+        return replace(made, why=NO_COMMAND if one.kind == CORRECTION or bool(one.rule) else ASKED)
     ran, known_programs = _ran(db, one.project_id, said, began)
     if not said.quoted and not said.programs & known_programs:
         return replace(made, why=UNHEARD)

@@ -66,9 +66,7 @@ def listed(
     db: Connection, *, project: str = "", thread: int | None = None, since: int = 0, limit: int = 30
 ) -> list[EpisodeRow]:
     """Episodes, the most recently active first; `project` is a name, key or root, `since` in milliseconds."""
-    if not present(db):
-        return []
-    return in_order(db, episode_store.newest(db, project, thread, since, limit))
+    return in_order(db, episode_store.newest(db, project, thread, since, limit)) if present(db) else []
 
 
 def of_session(db: Connection, session_id: str) -> list[EpisodeRow]:

@@ -17,14 +17,12 @@ from nmem.episodes.titles import NAMED, TITLED
 from nmem.tables import NOW
 
 INVESTIGATE = ("file_read", "search", "web_fetch", "web_search", "question", "plan")
-EXECUTE = (
-    "file_write", "file_edit", "command", "test", "build", "lint", "install",
-    "git_commit", "git_push", "git_other", "github",
-)  # fmt: skip
+EXECUTE = ("file_write", "file_edit", "command", "test", "build", "lint", "install", "git_commit", "git_push",
+           "git_other", "github")  # fmt: skip
 PROMPT_KINDS = ("prompt", "late", "command")
 
 
-def one(db: Connection, sql: str, values: Sequence[object]) -> Row | None:
+def first_row(db: Connection, sql: str, values: Sequence[object]) -> Row | None:
     """The first row of a question."""
     found: Row | None = db.execute(sql, values).fetchone()
     return found
@@ -56,9 +54,8 @@ WHERE (?1 = '' OR p.key = ?1) AND (?2 = '' OR s.client = ?2)
   AND (?3 = 'all' OR coalesce(m.archived, 0) = (?3 != 'current'))
 ORDER BY s.last_at DESC, s.id
 """
-_NAMES = (
-    f"SELECT s.id, {TITLED} AS name, {NAMED} AS opening FROM sessions s WHERE s.id IN (SELECT value FROM json_each(?))"  # noqa: S608
-)
+_NAMES = f"""SELECT s.id, {TITLED} AS name, {NAMED} AS opening
+FROM sessions s WHERE s.id IN (SELECT value FROM json_each(?))"""  # noqa: S608
 _ON = """
 SELECT s.id, (SELECT json_array(coalesce(u.title, u.agent_title), u.heading, u.intent) FROM work_units u
     WHERE u.session_id = s.id ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1) AS unit,
@@ -80,7 +77,7 @@ def newest(db: Connection, limit: int, project: str = "") -> list[Row]:
 
 def session(db: Connection, session_id: str) -> Row | None:
     """One session, with the columns of `newest`."""
-    return one(db, f"{_SESSION} WHERE s.id = ?", (session_id,))
+    return first_row(db, f"{_SESSION} WHERE s.id = ?", (session_id,))
 
 
 def session_count(db: Connection, project: str = "") -> int:
@@ -140,7 +137,7 @@ def summary_page(
 
 def project_of(db: Connection, session_id: str) -> int | None:
     """The project of a session; None where it is not there."""
-    row = one(db, "SELECT project_id FROM sessions WHERE id = ?", (session_id,))
+    row = first_row(db, "SELECT project_id FROM sessions WHERE id = ?", (session_id,))
     return row[0] if row else None
 
 
@@ -154,7 +151,7 @@ def summary(db: Connection, session_id: str) -> Row | None:
     """What was told of a session, and when that was active last."""
     sql = """SELECT m.intent, m.learned, m.completed, m.next_steps, m.notes, m.narrator, s.last_at
         FROM session_summaries m JOIN sessions s ON s.id = m.session_id WHERE s.id = ?"""
-    return one(db, sql, (session_id,))
+    return first_row(db, sql, (session_id,))
 
 
 # The context window of a session
@@ -165,13 +162,13 @@ def window(db: Connection, session_id: str) -> Row | None:
     sql = """SELECT s.client, s.model, s.context_tokens, s.context_window,
         s.context_at, l.at AS told_at, l.model AS told_model, l.window_size, l.tokens AS told_tokens, l.cost_usd
         FROM sessions s LEFT JOIN status_lines l ON l.session_id = s.id WHERE s.id = ?"""
-    return one(db, sql, (session_id,))
+    return first_row(db, sql, (session_id,))
 
 
 def told_size(db: Connection, model: str) -> int | None:
     """What the status line of any session told last of how much a model takes."""
     sql = "SELECT window_size FROM status_lines WHERE model = ? AND window_size > 0 ORDER BY at DESC LIMIT 1"
-    row = one(db, sql, (model,))
+    row = first_row(db, sql, (model,))
     return row[0] if row else None
 
 
@@ -179,7 +176,7 @@ def compacted_since(db: Connection, session_id: str, at: int | None) -> bool:
     """Whether what was counted then is gone."""
     sql = """SELECT 1 FROM observations
         WHERE session_id = ? AND at > ? AND obs_type IN ('session_compact', 'session_clear') LIMIT 1"""
-    return at is not None and one(db, sql, (session_id, at)) is not None
+    return at is not None and first_row(db, sql, (session_id, at)) is not None
 
 
 def readings(db: Connection, session_id: str, most: int) -> list[tuple[int, int]]:
@@ -208,7 +205,7 @@ def given(db: Connection, session_id: str) -> list[tuple[int, str]]:
 
 def prompt(db: Connection, prompt_id: int) -> tuple[int, str, int, str, str, str] | None:
     """One prompt: its id, session, time, source, kind and words."""
-    row = one(db, "SELECT id, session_id, at, source, kind, content FROM prompts WHERE id = ?", (prompt_id,))
+    row = first_row(db, "SELECT id, session_id, at, source, kind, content FROM prompts WHERE id = ?", (prompt_id,))
     return tuple(row) if row else None
 
 
@@ -217,7 +214,7 @@ def asked(db: Connection, session_id: str) -> tuple[str, int | None, int]:
     kinds = f"session_id = ? AND source = 'user' AND kind IN ({_marks(PROMPT_KINDS)})"
     sql = f"""SELECT substr(content, 1, 2000), at, (SELECT count(*) FROM prompts WHERE {kinds})
         FROM prompts WHERE {kinds} ORDER BY at DESC LIMIT 1"""  # noqa: S608
-    row = one(db, sql, (session_id, *PROMPT_KINDS) * 2)
+    row = first_row(db, sql, (session_id, *PROMPT_KINDS) * 2)
     return (row[0], row[1], row[2]) if row else ("", None, 0)
 
 
@@ -226,7 +223,7 @@ def answer_to(db: Connection, session_id: str, at: int) -> str:
     sql = """SELECT content FROM prompts WHERE session_id = ?1 AND source = 'agent'
         AND kind = 'closing' AND at >= ?2 AND agent_id IS NULL AND at < coalesce((SELECT min(at) FROM prompts
         WHERE session_id = ?1 AND source = 'user' AND at > ?2), 1 << 62) ORDER BY at DESC, id DESC LIMIT 1"""
-    row = one(db, sql, (session_id, at))
+    row = first_row(db, sql, (session_id, at))
     return str(row[0]) if row else ""
 
 
@@ -236,7 +233,7 @@ def last_answer(db: Connection, session_id: str, span: tuple[int, int], silent: 
     sql = """SELECT substr(content, 1, ?), substr(content, -?), at
         FROM prompts WHERE session_id = ? AND source = 'agent' AND kind = 'closing'
         AND agent_id IS NULL AND at >= ? AND at < ? AND trim(content) != ? ORDER BY at DESC, id DESC LIMIT 1"""
-    row = one(db, sql, (*chars, session_id, *span, silent))
+    row = first_row(db, sql, (*chars, session_id, *span, silent))
     return tuple(row) if row else None
 
 
@@ -244,7 +241,7 @@ def reply(db: Connection, session_id: str, after: int, before: int) -> str:
     """The beginning of the person's next prompt between two moments."""
     sql = """SELECT substr(content, 1, 400) FROM prompts WHERE session_id = ?
         AND source = 'user' AND kind = 'prompt' AND agent_id IS NULL AND at > ? AND at < ? ORDER BY at, id LIMIT 1"""
-    row = one(db, sql, (session_id, after, before))
+    row = first_row(db, sql, (session_id, after, before))
     return row[0] if row else ""
 
 
@@ -253,7 +250,7 @@ def reply(db: Connection, session_id: str, after: int, before: int) -> str:
 
 def observation(db: Connection, number: int) -> Row | None:
     """One call, with all its columns."""
-    return one(db, "SELECT * FROM observations WHERE id = ?", (number,))
+    return first_row(db, "SELECT * FROM observations WHERE id = ?", (number,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,8 +281,7 @@ def effort(db: Connection, session_id: str, since: int) -> Effort:
     """How the work of a session divides since a time."""
     sql = f"""SELECT total(obs_type IN ({_marks(INVESTIGATE)})), total(obs_type IN ({_marks(EXECUTE)})),
         total(outcome = 'failed') FROM observations WHERE session_id = ? AND at >= ?"""  # noqa: S608
-    row = db.execute(sql, (*INVESTIGATE, *EXECUTE, session_id, since)).fetchone()
-    return Effort(*map(int, row))
+    return Effort(*map(int, db.execute(sql, (*INVESTIGATE, *EXECUTE, session_id, since)).fetchone()))
 
 
 def hot_files(db: Connection, session_id: str, limit: int = 8, since: int = 0) -> tuple[HotFile, ...]:

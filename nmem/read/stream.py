@@ -21,8 +21,6 @@ _BLOCK = 400
 """Rows that are read at once."""
 TEXT = 400
 """Characters of a row that a list can ever show."""
-
-
 LABELS = ("phase", "scope", "locus", "novelty", "friction")
 
 
@@ -339,18 +337,14 @@ class Query:
         return [value for kind, value, _ in self.terms for _ in range(_CONDITIONS[table][kind].count("?"))]
 
 
+_LIKE = "LIKE ? ESCAPE '\\'"
 _CONDITIONS = {
-    "prompts": {
-        "text": "content LIKE ? ESCAPE '\\'",
-        "type": "source || '/' || kind LIKE ? ESCAPE '\\'",
-    },
+    "prompts": {"text": f"content {_LIKE}", "type": f"source || '/' || kind {_LIKE}"},
     "observations": {
-        "text": "content LIKE ? ESCAPE '\\' OR coalesce(file_path, '') LIKE ? ESCAPE '\\'",
-        "type": "obs_type LIKE ? ESCAPE '\\'",
-        "is": "outcome LIKE ? ESCAPE '\\'",
-        "file": "coalesce(file_path, '') LIKE ? ESCAPE '\\'",
+        "text": f"content {_LIKE} OR coalesce(file_path, '') {_LIKE}", "type": f"obs_type {_LIKE}",
+        "is": f"outcome {_LIKE}", "file": f"coalesce(file_path, '') {_LIKE}",
     },
-}
+}  # fmt: skip
 
 
 def _term(word: str) -> tuple[str, str, bool]:

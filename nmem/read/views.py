@@ -208,25 +208,16 @@ def now(db: Connection, session_id: str, at: int) -> NowView | None:
     )  # fmt: skip
 
 
-# The context window: of what the status line was told and what the transcript says the newest word counts, and a size
-# that nobody told is not guessed
+# The context window: of the status line and the transcript the newest word counts; a size nobody told is not guessed
 
 
 FEWEST = 4
 """Turns that grew, below which nothing is foretold."""
-
-
 LATEST = 12
 """Turns that the pace is taken from."""
-
-
 FARTHEST = 200
 """Turns beyond which a forecast would only be a number."""
-
-
 _PAUSE = 30 * 60_000
-
-
 _ANSWER, _BUFFER = 20_000, 13_000
 """What Claude Code keeps free of the window: for the answer, and before it is too late to compact."""
 

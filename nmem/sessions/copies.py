@@ -97,8 +97,7 @@ def keep(db: Connection, now: int, rules: str, stopped: Callable[[], bool] = lam
 
 
 def give(db: Connection, session_id: str) -> tuple[str, bytes] | None:
-    """Where a client had a transcript, and the copy of it; None where none is kept. Raises NmemError for a damaged
-    one."""
+    """Where a client had a transcript, and the copy of it, if one is kept. Raises NmemError for a damaged one."""
     row = store.copy(db, session_id)
     if row is None or row[1] is None:
         return None

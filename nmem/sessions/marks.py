@@ -88,7 +88,7 @@ def _change(db: Connection, session_id: str, now: int, done: str, make: Callable
         after = make(before)
         if after == before:
             raise NmemError(f"session {printable(session_id[:8])} is like that already: nothing changes")
-        _put(db, session_id, after, now)
+        store.mark(db, session_id, after.name, after.tags, after.archived, now)
         write(db, MARKED, f"{_TARGET}{session_id}", {"session": session_id, "done": done, "after": _columns(after)},
               {"columns": _columns(before)}, now)  # fmt: skip
     return after
@@ -96,13 +96,6 @@ def _change(db: Connection, session_id: str, now: int, done: str, make: Callable
 
 def _columns(marks: Marks) -> dict[str, object]:
     return {"name": marks.name, "tags": list(marks.tags), "archived": marks.archived}
-
-
-def _put(db: Connection, session_id: str, marks: Marks, now: int) -> None:
-    if marks == Marks():
-        store.unmark(db, session_id)
-    else:
-        store.mark(db, session_id, marks.name, marks.tags, marks.archived, now)
 
 
 # undo
@@ -137,5 +130,5 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
     columns = entry.before.get("columns") or {}
     tags = columns.get("tags")
     named, away = str(columns.get("name") or ""), bool(columns.get("archived"))
-    _put(db, session_id, Marks(named, tuple(tags) if isinstance(tags, list) else (), away), now)
+    store.mark(db, session_id, named, tuple(tags) if isinstance(tags, list) else (), away, now)
     return ""

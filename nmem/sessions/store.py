@@ -42,8 +42,7 @@ def held(db: Connection, after: int = 0, but: str = "") -> int:
     """Bytes of the copies of sessions that were active after a time."""
     sql = """SELECT total(length(c.packed)) FROM transcript_copies c
         JOIN sessions s ON s.id = c.session_id WHERE c.packed IS NOT NULL AND s.last_at >= ? AND s.id != ?"""
-    row = db.execute(sql, (after, but)).fetchone()
-    return int(row[0])
+    return int(db.execute(sql, (after, but)).fetchone()[0])
 
 
 def sizes(db: Connection) -> list[tuple[str, int]]:
@@ -143,25 +142,22 @@ def marks(db: Connection, session_id: str) -> tuple[str | None, str | None, int 
     return tuple(row) if row else None
 
 
-def unmark(db: Connection, session_id: str) -> None:
-    """Nothing is said of a session any more. Inside a transaction."""
-    db.execute("DELETE FROM session_marks WHERE session_id = ?", (session_id,))
-
-
-def mark(db: Connection, session_id: str, name: str, tags: Iterable[str], archived: bool, now: int) -> None:
-    """Say this of a session. Inside a transaction."""
-    sql = """INSERT INTO session_marks (session_id, name, tags, archived, at)
-        VALUES (?, ?, ?, ?, ?) ON CONFLICT (session_id)
-        DO UPDATE SET name = excluded.name, tags = excluded.tags, archived = excluded.archived, at = excluded.at"""
-    db.execute(sql, (session_id, name, json.dumps([*tags], ensure_ascii=False), int(archived), now))
+def mark(db: Connection, session_id: str, name: str, tags: tuple[str, ...], archived: bool, now: int) -> None:
+    """Say this of a session, or that nothing is said of it any more. Inside a transaction."""
+    if not (name or tags or archived):
+        db.execute("DELETE FROM session_marks WHERE session_id = ?", (session_id,))
+        return
+    sql = """INSERT INTO session_marks (session_id, name, tags, archived, at) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (session_id) DO UPDATE
+        SET name = excluded.name, tags = excluded.tags, archived = excluded.archived, at = excluded.at"""
+    db.execute(sql, (session_id, name, json.dumps(tags, ensure_ascii=False), int(archived), now))
 
 
 # What resumes one
 
 
 def begun(db: Connection, session_id: str) -> tuple[str, str, str, str | None, int, int] | None:
-    """The client of a session, its folder, its project's root, its transcript, whether that is copied, and when it
-    began."""
+    """The client of a session, its folder, its project's root, its transcript, whether that is copied, its start."""
     sql = """SELECT s.client, s.cwd, p.root, s.transcript_path,
         EXISTS (SELECT 1 FROM transcript_copies c WHERE c.session_id = s.id AND c.packed IS NOT NULL), s.started_at
         FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?"""
