@@ -21,7 +21,7 @@ from benchmarks.grown import words
 from nmem import database
 from nmem.context import candidates, compose, present
 from nmem.read import episodes, stream
-from nmem.read.episode_filter import Filter
+from nmem.read.episode_store import Filter
 
 SCREENFUL = 64
 """Rows that a list shows at once, and reads in whole."""

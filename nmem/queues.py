@@ -13,9 +13,9 @@ from nmem.labels import read
 from nmem.labels.read import Doubt
 from nmem.learn import read as learn
 from nmem.learn.learning import Learning
-from nmem.read import stories
+from nmem.read import episode_store, stories
+from nmem.read.episode_store import Link
 from nmem.read.stories import Offer
-from nmem.read.threads import Link
 
 BOUNDARIES, LINKS, LEARNINGS, LABELS, REDACTIONS = "boundaries", "links", "learnings", "labels", "redactions"
 QUEUES = (BOUNDARIES, LINKS, LEARNINGS, LABELS, REDACTIONS)
@@ -47,7 +47,7 @@ def queues(db: Connection, db_path: str, now: int, labels: int = DRAWN) -> Queue
         LABELS: read.doubts(db, db_path, labels),
         REDACTIONS: review.queue(db, MOST),
     }
-    boundaries, links = stories.asked(db)
+    boundaries, links = episode_store.asked(db)
     counts = {BOUNDARIES: boundaries, LINKS: links, LEARNINGS: len(learned), LABELS: len(cards[LABELS]),
               REDACTIONS: review.waiting(db)}  # fmt: skip
     return Queues(cards, counts)

@@ -26,8 +26,8 @@ from capture.settle import settle as fold
 from capture.storage import store
 from nmem import database, structure, tables
 from nmem.context import keep, usefulness
-from nmem.cost import store as cost
-from nmem.decisions import store as said
+from nmem.cost import usage as cost
+from nmem.decisions import find as said
 from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.boundary import load
 from nmem.episodes.judging import judge_session

@@ -14,8 +14,8 @@ from sqlite3 import Connection
 from typing import Any
 
 from nmem import database
-from nmem.decisions import store as said
-from nmem.decisions.store import Heard
+from nmem.decisions import find as said
+from nmem.decisions.find import Heard
 from nmem.episodes import boundary, detect, storytelling
 from nmem.episodes.detect import Decided
 from nmem.episodes.storytelling import Worded
@@ -64,7 +64,7 @@ class Beside:
         return lambda number: next(ready, None) or storytelling.worded(self.db, number)
 
     def decisions(self, ids: Sequence[str]) -> Iterator[Heard | None]:
-        """As `decisions.store.heard`, for one after the other; None where it was not done."""
+        """As `decisions.find.heard`, for one after the other; None where it was not done."""
         return self._answers("decisions", ids)
 
     def sessions(self, ids: Sequence[str]) -> Iterator[Found | None]:

@@ -26,6 +26,17 @@ def version(db: Connection) -> int:
     return int(row[0]) if row else 0
 
 
+def has(db: Connection, table: str, number: int) -> bool:
+    """Whether there is a row of this id in a table."""
+    return db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (number,)).fetchone() is not None  # noqa: S608 -- our names
+
+
+def ids(db: Connection, table: str) -> tuple[int, int]:
+    """The lowest and the highest id in a table; zeros where it is empty."""
+    low, high = db.execute(f"SELECT min(id), max(id) FROM {table}").fetchone()  # noqa: S608 -- our names
+    return low or 0, high or 0
+
+
 def ensure(db: Connection) -> None:
     """Create or migrate the tables of meaning, each migration in one transaction; nothing when they are current.
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from sqlite3 import Connection
 
-from nmem.decisions import read as decided
+from nmem.decisions import store as decided
 from nmem.errors import NmemError
 from nmem.learn import read as learned
 from nmem.recall import resolve

@@ -1,4 +1,4 @@
-"""Checks whether hooks have become slower, by client and event (SQL), by the costs of nmem.read.hook_cost."""
+"""Checks whether hooks have become slower, by client and event (SQL), by the costs of nmem.read.health."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from sqlite3 import Connection
 
 from nmem.audit import NOTE, OK, Finding
 from nmem.audit.shift import median, slower
-from nmem.read.hook_cost import RUNS, EventCost, hook_cost, percentile, walls_of
+from nmem.read.figures import NEWEST, runs
+from nmem.read.health import EventCost, hook_cost, percentile
 
 _RATIO = 1.5
 """Times as slow from which on it is told."""
@@ -29,8 +30,8 @@ class Latency:
 def latencies(db: Connection) -> tuple[Latency, ...]:
     """Of the runs that are kept (some thousands), the most frequent events first. Raises sqlite3.Error."""
     walls: dict[tuple[str, str], list[int]] = {}
-    for client, event, wall in walls_of(db):
-        walls.setdefault((client, event), []).append(wall)
+    for run in reversed(runs(db, -1)):
+        walls.setdefault((run.client, run.event), []).append(run.wall)
     rows = sorted(walls.items(), key=lambda each: -len(each[1]))
     return tuple(_latency(client, event, found) for (client, event), found in rows)
 
@@ -58,7 +59,7 @@ def findings(db: Connection) -> list[Finding]:
         if not any(one.slower for one in mine):
             said = ", ".join(_ms(one) for one in [each for each in cost.events if each.client == client][:4])
             if said:
-                said = f"inside the hook half take up to, and 95 in 100 (of the newest {RUNS:,}): {said}"
+                said = f"inside the hook half take up to, and 95 in 100 (of the newest {NEWEST:,}): {said}"
                 out.append(Finding("latency", OK, said, "", client))
     return out
 

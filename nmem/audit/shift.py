@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nmem.read.hook_cost import percentile
+from nmem.read.health import percentile
 
 ALPHA = 0.001
 """Below this probability a change is no chance: many shares are looked at, and an alarm must mean something."""

@@ -1,4 +1,4 @@
-"""An episode in, what it changed out: its recorded edits as hunks of a diff, its commits as git shows them. Reads SQL.
+"""An episode in, what it changed out: its recorded edits as hunks of a diff, its commits as git shows them.
 
 An edit is stored without blank and unchanged lines, and cut: a hunk says what is known, not where in the file it was.
 """
@@ -13,7 +13,7 @@ from sqlite3 import Connection, Row
 from capture.extract.git_output import hexadecimal
 from capture.redaction import redact
 from capture.text import clean
-from nmem.blame import git
+from nmem.blame import git, store
 from nmem.context.places import absolute, forward
 from nmem.context.selection_store import root
 from nmem.hours import utc
@@ -75,18 +75,10 @@ class Changes:
 
 def changes(db: Connection, unit_id: int, *, whole: bool = False) -> Changes | None:
     """What an episode changed; None when it is gone. `whole`: commits with their patches, more lines of each."""
-    unit = db.execute(
-        "SELECT u.session_id, u.commits, s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id"
-        " WHERE u.id = ?",
-        (unit_id,),
-    ).fetchone()
+    unit = store.unit(db, unit_id)
     if unit is None:
         return None
-    rows = db.execute(
-        "SELECT o.* FROM unit_prompts x JOIN observations o ON o.prompt_id = x.prompt_id WHERE x.unit_id = ?"
-        " AND o.obs_type IN ('file_edit', 'file_write') AND o.file_path IS NOT NULL ORDER BY o.at, o.id",
-        (unit_id,),
-    ).fetchall()
+    rows = store.edits_of(db, unit_id)
     most = ALL if whole else EDITS
     checkouts = file_history.checkouts(db, unit["session_id"])
     files: dict[str, list[Row]] = {}

@@ -87,8 +87,5 @@ def _matches(path: str, root: str, name: str) -> bool:
     if absolute(path):
         whole = f"{root}/{name}"
         return whole.startswith(f"{path}/") or fnmatchcase(whole, path) or whole == path
-    return (
-        f"/{name}/".endswith(f"/{path}/")
-        or name.startswith(f"{path}/")
-        or any(fnmatchcase(name, each) for each in (path, f"{path}/*", f"*/{path}"))
-    )
+    return (f"/{name}/".endswith(f"/{path}/") or name.startswith(f"{path}/")
+            or any(fnmatchcase(name, each) for each in (path, f"{path}/*", f"*/{path}")))  # fmt: skip

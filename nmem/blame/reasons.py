@@ -21,10 +21,11 @@ from nmem.blame.match import Claim, Made
 from nmem.blame.store import Ran
 from nmem.context.places import forward
 from nmem.context.selection_store import root
-from nmem.decisions import read as decided
+from nmem.decisions import store as decided
 from nmem.errors import NmemError
 from nmem.read import episodes, file_history
 from nmem.read.file_history import marked
+from nmem.read.store import project_of
 from nmem.store.store import of_folder
 from nmem.text import printable
 
@@ -134,8 +135,8 @@ def blame(db: Connection, path: str, first: int = 1, last: int = 0) -> Answer:
 
 def of_session(db: Connection, session_id: str, path: str) -> str:
     """Where a file of a session's records lies. Raises NmemError where the folder is not on this machine."""
-    row = db.execute("SELECT project_id FROM sessions WHERE id = ?", (session_id,)).fetchone()
-    folder = root(db, row[0], session_id) if row else ""
+    project = project_of(db, session_id)
+    folder = "" if project is None else root(db, project, session_id)
     return str(Path(folder or ".") / path)
 
 

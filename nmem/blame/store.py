@@ -1,4 +1,4 @@
-"""Reads what the records know of a file's lines (SQL): its edits, the commits seen, and why an edit was made.
+"""What the records know of edits (SQL): those of a file and of an episode, the commits seen, and why one was made.
 
 Every function takes a connection whose rows answer to names, as those of `nmem.database.reader` do.
 """
@@ -17,6 +17,7 @@ from nmem import tables
 from nmem.blame.discarded import discarded
 from nmem.blame.match import Edit, Made
 from nmem.context.places import absolute, forward
+from nmem.read.store import first_row
 from nmem.text import json_list, json_object
 
 _CHANGES = ("file_edit", "file_write")
@@ -151,15 +152,27 @@ def commits(db: Connection, project: int) -> list[Made]:
     out = [one for row in rows if (one := _made(row, json_object(row["metadata"]).get("commit")))]
     if tables.version(db):
         kept = {(one.session_id, one.at) for one in out}
-        units = db.execute(
-            "SELECT u.id AS unit_id, u.session_id, u.commits, u.last_at AS at, coalesce(f.root, p.root) AS root"
-            " FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"
-            " LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.project_id = ? AND u.commits <> '[]'",
-            (project,),
-        ).fetchall()
+        sql = """SELECT u.id AS unit_id, u.session_id, u.commits, u.last_at AS at, coalesce(f.root, p.root) AS root
+            FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id
+            LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.project_id = ? AND u.commits <> '[]'"""
+        units = db.execute(sql, (project,)).fetchall()
         tallied = (_made(row, each) for row in units for each in json_list(row["commits"]))
         out += [one for one in tallied if one and (one.session_id, one.at) not in kept]
     return sorted(out, key=lambda one: one.at)
+
+
+def unit(db: Connection, unit_id: int) -> Row | None:
+    """The session of an episode, its project, and the commits that were tallied."""
+    sql = """SELECT u.session_id, u.commits, s.project_id
+        FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?"""
+    return first_row(db, sql, (unit_id,))
+
+
+def edits_of(db: Connection, unit_id: int) -> list[Row]:
+    """The edits of an episode, the oldest first."""
+    sql = """SELECT o.* FROM unit_prompts x JOIN observations o ON o.prompt_id = x.prompt_id WHERE x.unit_id = ?
+        AND o.obs_type IN ('file_edit', 'file_write') AND o.file_path IS NOT NULL ORDER BY o.at, o.id"""
+    return db.execute(sql, (unit_id,)).fetchall()
 
 
 def _made(row: Row, told: object) -> Made | None:
@@ -175,11 +188,9 @@ def _made(row: Row, told: object) -> Made | None:
 
 def asked(db: Connection, edit: Edit) -> Asked:
     """The prompt that an edit followed, and the client that was asked."""
-    row = db.execute(
-        "SELECT s.client, coalesce((SELECT content FROM prompts WHERE id = ?), '') AS said FROM sessions s"
-        " WHERE s.id = ?",
-        (edit.prompt_id, edit.session_id),
-    ).fetchone()
+    sql = """SELECT s.client, coalesce((SELECT content FROM prompts WHERE id = ?), '') AS said
+        FROM sessions s WHERE s.id = ?"""
+    row = db.execute(sql, (edit.prompt_id, edit.session_id)).fetchone()
     return Asked(edit.prompt_id, row["said"], row["client"])
 
 

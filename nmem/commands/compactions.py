@@ -10,7 +10,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.commands.terminal import Section, count
-from nmem.read import compactions, listing, views
+from nmem.read import compactions, listing, store, views
 from nmem.read.compactions import AGAIN, KINDS, READ, Again, Compaction, Known
 from nmem.share.document import outward
 from nmem.store.project import key_of
@@ -43,7 +43,7 @@ def command(session: str | None, project: str, limit: int, everything: bool, as_
         if session:
             ids = [(listing.session_of(db, session), "")]
         else:
-            ids = [(one, name) for one, name, _ in compactions.sessions(db, key_of(db, project))]
+            ids = [(one, name) for one, name, _ in store.compacted(db, key_of(db, project))]
         found = [(one, name, compactions.of_session(db, one)) for one, name in ids]
         found = [each for each in found if each[2]]
         shown = [(one, name, _outward(db, one, some)) for one, name, some in found[:limit]]

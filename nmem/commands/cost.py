@@ -9,7 +9,7 @@ import click
 
 from capture.storage.schema import NewerDatabase
 from nmem.commands import terminal
-from nmem.cost import prices, read, screenful, store
+from nmem.cost import prices, read, screenful, store, usage
 from nmem.errors import NmemError
 from nmem.store import project as projects
 from nmem.text import printable, to_json
@@ -22,7 +22,7 @@ _PASSED = 3
 
 
 @click.command()
-@click.option("--by", type=click.Choice(read.BY), default="day", show_default=True, help="What the rows are.")
+@click.option("--by", type=click.Choice(store.BY), default="day", show_default=True, help="What the rows are.")
 @click.option("--since", metavar="WHEN", help="Only answers since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
 @click.option("--limit", type=terminal.LIMIT, default=12, show_default=True, metavar="N", help="How many rows to list.")
@@ -63,7 +63,7 @@ def _brought_up() -> str:
     read."""
     try:
         with terminal.writing() as db:
-            store.take_in(db)
+            usage.take_in(db)
     except (NmemError, sqlite3.Error, OSError, NewerDatabase) as error:
         return f"not brought up to date: {error}"
     return ""

@@ -9,7 +9,7 @@ import click
 
 from nmem.commands import of_others, terminal
 from nmem.commands.terminal import Default, number_of
-from nmem.decisions import read
+from nmem.decisions import store as decided
 from nmem.errors import NmemError
 from nmem.store.project import key_of
 from nmem.teammates import read as teammates
@@ -17,7 +17,7 @@ from nmem.teammates.live import DECISION
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
-    from nmem.decisions.read import Decision
+    from nmem.decisions.store import Decision
 
 _UNDO = "`nmem undo` takes it back"
 _NUMBER = number_of("decision")
@@ -41,7 +41,7 @@ def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json:
     after = terminal.when(since) if since else 0
     with terminal.reading("decisions") as db:
         key = key_of(db, project)
-        found = read.listed(db, key, after, limit, dismissed=dismissed)
+        found = decided.listed(db, key, after, limit, dismissed=dismissed)
         theirs = teammates.listed(db, DECISION, key, after, limit)
     if as_json:
         click.echo(to_json({"decisions": [asdict(one) for one in found], **of_others.forms(theirs)}))
@@ -62,7 +62,7 @@ def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json:
 def show(decision: int, as_json: bool) -> None:
     """Show one decision with its question, the agent's restatement and where it was made."""
     with terminal.reading("decisions") as db:
-        found = read.get(db, decision)
+        found = decided.get(db, decision)
     if found is None:
         raise NmemError(f"there is no decision {decision}: `nmem decisions` lists them")
     if as_json:

@@ -19,7 +19,7 @@ from capture.storage.schema import NewerDatabase, fold
 from nmem import tables
 from nmem.commands.backup import progress
 from nmem.commands.terminal import LIMIT, day, now, progress_bar, when, wrapped, writing
-from nmem.cost import store as cost
+from nmem.cost import usage as cost
 from nmem.database import worded
 from nmem.episodes import detect
 from nmem.errors import NmemError

@@ -16,7 +16,7 @@ from capture import paths
 from capture.storage import store
 from nmem.commands import terminal
 from nmem.commands.terminal import number_of
-from nmem.decisions import read
+from nmem.decisions import store as decided
 from nmem.errors import NmemError
 from nmem.recall import changes, config, corpus
 from nmem.recall import compress as compressing
@@ -282,7 +282,7 @@ def remember(
 def _decided(decision: str) -> str:
     number = number_of("decision")(decision)
     with terminal.reading("decisions") as db:
-        found = read.get(db, number)
+        found = decided.get(db, number)
     if found is None:
         raise NmemError(f"there is no decision {number}: `nmem decisions` lists them")
     return found.written

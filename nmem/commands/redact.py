@@ -158,7 +158,7 @@ def _history(project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
         with _progress(history.pages(db, number)) as step:
             done = history.over(db, terminal.now(), step, number)
         if number:
-            copies.again(db, number, history.in_force(db))
+            copies.again(db, history.in_force(db), number)
     if done.rows:
         at_once(paths.database())
     _told(done, as_json)

@@ -12,7 +12,7 @@ from nmem.commands import terminal
 from nmem.dispatch.child import own_environment
 from nmem.errors import NmemError
 from nmem.read.listing import LAST, elsewhere, session_of
-from nmem.sessions import restore, resume
+from nmem.sessions import resume
 from nmem.text import printable, to_json
 
 
@@ -69,7 +69,7 @@ def _give_back(one: resume.Resume) -> str:
         click.echo("note: its transcript is there: nothing to restore", err=True)
         return ""
     with terminal.writing() as db:
-        path = restore.restore(db, one)
+        path = resume.restore(db, one)
     click.echo(f"restored: {printable(path)}", err=True)
     return path
 

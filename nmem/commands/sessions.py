@@ -10,7 +10,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.commands.threads import day_and_time, table
-from nmem.read import sessions
+from nmem.read import sessions, store
 from nmem.read.listing import session_of
 from nmem.sessions import marks
 from nmem.store import corrections
@@ -66,7 +66,7 @@ def list_(
             db, terminal.now(), key_of(db, project), client or "", tags=tags, sort=sort,
             states=(sessions.WORKING,) if working else states, which=which or sessions.CURRENT,
         )  # fmt: skip
-        known = sessions.all_tags(db)
+        known = store.all_tags(db)
         at_work = sessions.of_work(db, every[:limit], terminal.now()) if working else []
     found = every[:limit]
     if working:

@@ -25,7 +25,7 @@ from nmem.text import printable, to_json
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from nmem.decisions.read import Decision
+    from nmem.decisions.store import Decision
     from nmem.read.episodes import EpisodeRow
     from nmem.read.file_history import History, Touch
     from nmem.read.listing import PromptStory

@@ -17,8 +17,7 @@ from nmem.labels import read as labels
 from nmem.purge.history import MEND, waiting
 from nmem.read import views
 from nmem.read.health import HealthView, Latency, health
-from nmem.read.views import SessionRow
-from nmem.read.window import ContextWindow, window
+from nmem.read.views import ContextWindow, SessionRow, window
 from nmem.store import project as places
 from nmem.store.project import Recorded
 from nmem.text import printable, to_json

@@ -109,7 +109,7 @@ def _warn(us: Membership) -> None:
 def _chosen(db: Connection, named: str, called: str) -> tuple[int, str]:
     """A project's number, resolved now and never again, and what the team calls it. Raises NmemError."""
     found = _meant(db, named)
-    remote = str(db.execute("SELECT coalesce(remote, '') FROM projects WHERE id = ?", (found.id,)).fetchone()[0])
+    remote = local.remote(db, found.id)
     name = called or remote
     if not called and (not remote or remote.startswith(("/", ".", "~")) or ":" in remote or "\\" in remote):
         said = f"{printable(found.name)} has no remote by which others know it"
@@ -234,7 +234,7 @@ def leave(withdraw: bool) -> None:
     us = config.needed()
     with terminal.writing() as db:
         if withdraw:
-            db.execute("DELETE FROM team_projects")  # first: a pass under way sends nothing more
+            local.unshare_all(db)  # first: a pass under way sends nothing more
             number = local.withdraw_all(db, us.member)
             if sync.waiting(paths.database(), _WAITS) is None:
                 raise NmemError("another pass is still under way: try again")

@@ -1,4 +1,4 @@
-"""Reads what sessions cost (SQL): sums by session, episode, thread, project, day or model, and nmem's own share.
+"""Reads what sessions cost: sums by session, episode, thread, project, day or model, and nmem's own share.
 
 An answer belongs to the episode that was open when it began, and to that episode's thread; subagents' answers as well.
 """
@@ -11,34 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from sqlite3 import Connection
 
+from nmem.cost import store
 from nmem.cost.prices import KINDS, Prices
-from nmem.read.threads import whole
+from nmem.cost.store import Chosen
+from nmem.read.episode_store import cut_title
 from nmem.settings import file as settings
 
-_UNIT = (
-    "coalesce((SELECT w.id FROM work_units w WHERE w.session_id = u.session_id AND w.started_at <= u.at"
-    " ORDER BY w.started_at DESC LIMIT 1),"
-    " (SELECT w.id FROM work_units w WHERE w.session_id = u.session_id ORDER BY w.started_at LIMIT 1), '')"
-)
-_GROUPS = {
-    "day": "strftime('%Y-%m-%d', u.at / 1000, 'unixepoch', 'localtime')",
-    "model": "u.model",
-    "project": "s.project_id",
-    "thread": f"coalesce((SELECT t.thread_id FROM work_units t WHERE t.id = {_UNIT}), '')",  # noqa: S608 - no values
-    "episode": _UNIT,
-    "session": "u.session_id",
-}
-BY = tuple(_GROUPS)
-"""What costs are summed by."""
-_NAMES = {
-    "project": "SELECT name FROM projects WHERE id = ?",
-    "thread": "SELECT title FROM threads WHERE id = ?",
-    "episode": "SELECT coalesce(title, agent_title, heading, substr(intent, 1, 400)) FROM work_units WHERE id = ?",
-    "session": "SELECT strftime('%Y-%m-%d %H:%M', s.started_at / 1000, 'unixepoch', 'localtime') || ' ' || p.name"
-               " FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?",
-}  # fmt: skip
-_QUESTION = "u.input + u.cache_read + u.cache_write + u.cache_write_1h"
-_SUMS = ", ".join(f"sum(u.{kind})" for kind in KINDS)
 _NO_RATES = (0,) * len(KINDS)
 
 
@@ -115,23 +93,6 @@ class Report:
     budgets: tuple[Budget, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """Which answers, as SQL over model_usage `u` and sessions `s`."""
-
-    since: int = 0
-    project: int | None = None
-
-    @property
-    def sql(self) -> str:
-        own = " AND s.project_id = ?" if self.project is not None else ""
-        return f"FROM model_usage u JOIN sessions s ON s.id = u.session_id WHERE u.at >= ?{own}"
-
-    @property
-    def values(self) -> tuple[int, ...]:
-        return (self.since, self.project) if self.project is not None else (self.since,)
-
-
 def report(
     db: Connection, prices: Prices, now: int, *, by: str = "day", since: int = 0,
     project: tuple[int, str] | None = None, zone: tzinfo | None = None,
@@ -140,10 +101,10 @@ def report(
 
     Raises sqlite3.Error, KeyError for an unknown `by`, NmemError for wrong settings.
     """
-    chosen = _Chosen(since, project[0] if project else None)
+    chosen = Chosen(since, project[0] if project else None)
     sums: dict[str, Sum] = {}
     models: dict[str, int] = {}
-    for key, model, one in _sums(db, prices, chosen, _GROUPS[by]):
+    for key, model, one in _sums(db, prices, chosen, by):
         sums[key] = sums.get(key, Sum(key)) + one
         if one.unpriced:
             models[model] = models.get(model, 0) + one.unpriced
@@ -151,22 +112,17 @@ def report(
     order = sorted(sums.values(), key=lambda one: (one.money, sum(one.tokens), one.key), reverse=True)
     if by == "day":
         order.sort(key=lambda one: one.key, reverse=True)
-    sessions = db.execute(f"SELECT count(DISTINCT u.session_id) {chosen.sql}", chosen.values).fetchone()[0]
     named = _told_apart(db, by, [_named(db, by, one) for one in order])
     unpriced = tuple(sorted(models.items(), key=lambda each: -each[1]))
-    return Report(by, since, project[1] if project else "", prices.currency, named, total, int(sessions), unpriced,
-                  _own(db, prices, chosen), tuple(_budgets(db, prices, now, zone)))  # fmt: skip
+    return Report(by, since, project[1] if project else "", prices.currency, named, total,
+                  store.session_count(db, chosen), unpriced, _own(db, prices, chosen),
+                  tuple(_budgets(db, prices, now, zone)))  # fmt: skip
 
 
-def _sums(db: Connection, prices: Prices, chosen: _Chosen, group: str) -> Iterator[tuple[str, str, Sum]]:
+def _sums(db: Connection, prices: Prices, chosen: Chosen, by: str) -> Iterator[tuple[str, str, Sum]]:
     """(group, model, sum) of answers that have one price."""
     steps = prices.steps()
-    step = " + ".join(["0", *(f"({_QUESTION} > ?)" for _ in steps)])
-    rows = db.execute(
-        f"SELECT {group}, u.model, {step}, u.inner, count(*), {_SUMS} {chosen.sql} GROUP BY 1, 2, 3, 4",
-        (*steps, *chosen.values),
-    ).fetchall()
-    for key, model, passed, inner, answers, *counts in rows:
+    for key, model, passed, inner, answers, *counts in store.sums(db, chosen, by, steps):
         tokens, price = tuple(counts), prices.of(model)
         long = price is not None and price.above > 0 and passed > steps.index(price.above)
         money = price.money(tokens, long=long) if price else 0.0
@@ -176,14 +132,10 @@ def _sums(db: Connection, prices: Prices, chosen: _Chosen, group: str) -> Iterat
 
 def _named(db: Connection, by: str, one: Sum) -> Sum:
     """With the name that a person knows it by."""
-    if not one.key:
-        name = f"no {by}"
-    elif by in _NAMES:
-        row = db.execute(_NAMES[by], (one.key,)).fetchone()
-        name = str(row[0] or "") if row else ""
-        name = whole(name) if by == "thread" else " ".join(name.split())
-    else:
-        name = one.key
+    name: str | None = f"no {by}"
+    if one.key and (name := store.name(db, by, one.key)) is not None:
+        name = cut_title(name) if by == "thread" else " ".join(name.split())
+    name = one.key if name is None else name
     return Sum(one.key, name, one.answers, one.tokens, one.money, one.unpriced, one.inner)
 
 
@@ -192,23 +144,14 @@ def _told_apart(db: Connection, by: str, named: list[Sum]) -> tuple[Sum, ...]:
     many = Counter(one.name for one in named)
     if by != "project" or many.total() == len(many):
         return tuple(named)
-    roots = {str(row[0]): str(row[1] or "") for row in db.execute("SELECT id, root FROM projects")}
-    return tuple(
-        replace(one, name=f"{one.name} ({roots[one.key]})") if many[one.name] > 1 and roots.get(one.key) else one
-        for one in named
-    )
+    roots = store.roots(db)
+    return tuple(replace(one, name=f"{one.name} ({roots[one.key]})")
+                 if many[one.name] > 1 and roots.get(one.key) else one for one in named)  # fmt: skip
 
 
-def _own(db: Connection, prices: Prices, chosen: _Chosen) -> Own:
+def _own(db: Connection, prices: Prices, chosen: Chosen) -> Own:
     """What sessions were told is written to the cache by the next answer, and read from there by those after it."""
-    answers = "FROM model_usage u WHERE u.session_id = i.session_id AND u.inner = 0 AND u.at > i.at"
-    own = " AND s.project_id = ?" if chosen.project is not None else ""
-    rows = db.execute(
-        f"SELECT i.tokens, (SELECT u.model {answers} ORDER BY u.at LIMIT 1), (SELECT count(*) {answers})"  # noqa: S608 - our text
-        " FROM injections i JOIN sessions s ON s.id = i.session_id"
-        f" WHERE i.at >= ? AND i.withheld = 0 AND i.tokens > 0{own}",
-        chosen.values,
-    ).fetchall()
+    rows = store.told(db, chosen)
     again, money = 0, 0.0
     for tokens, model, answered in rows:
         price = prices.of(model) if model else None
@@ -218,13 +161,11 @@ def _own(db: Connection, prices: Prices, chosen: _Chosen) -> Own:
     return Own(sum(row[0] for row in rows), len(rows), again, money, *_asked(db, prices, chosen))
 
 
-def _asked(db: Connection, prices: Prices, chosen: _Chosen) -> tuple[int, int, float, int]:
+def _asked(db: Connection, prices: Prices, chosen: Chosen) -> tuple[int, int, float, int]:
     """Calls, tokens, money and unpriced tokens of nmem's own questions; they belong to no project."""
     if chosen.project is not None:
         return 0, 0, 0.0, 0
-    rows = db.execute(
-        "SELECT backend, count(*), sum(tokens) FROM llm_ledger WHERE at >= ? GROUP BY backend", (chosen.since,)
-    ).fetchall()
+    rows = store.asked(db, chosen.since)
     money, unpriced = 0.0, 0
     for backend, _, tokens in rows:
         price = prices.of(f"{backend} ") or prices.of(backend)
@@ -242,5 +183,5 @@ def _budgets(db: Connection, prices: Prices, now: int, zone: tzinfo | None) -> I
     ):  # fmt: skip
         limit = float(str(said[setting.partition(".")[2]] or 0))
         if limit:
-            since = _Chosen(int(begin.timestamp() * 1000))
-            yield Budget(setting, name, limit, sum(one.money for _, _, one in _sums(db, prices, since, "''")))
+            since = Chosen(int(begin.timestamp() * 1000))
+            yield Budget(setting, name, limit, sum(one.money for _, _, one in _sums(db, prices, since, "")))

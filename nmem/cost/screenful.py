@@ -130,10 +130,8 @@ def _notes(report: Report) -> Iterator[Told]:
     if report.unpriced:
         named = ", ".join(f"{printable(model)} {figure(tokens)}" for model, tokens in report.unpriced[:_MODELS])
         more = f" and {len(report.unpriced) - _MODELS} more models" if len(report.unpriced) > _MODELS else ""
-        yield (
-            f"no price known, counted in tokens only: {named}{more}; put one into prices.json beside config.toml",
-            WARN,
-        )
+        yield (f"no price known, counted in tokens only: {named}{more}; put one into prices.json beside config.toml",
+               WARN)  # fmt: skip
     if report.total.inner:
         yield f"subagents: {amount(report.total.inner, report.currency)} of it", NOTE
     yield from ((text, NOTE) for text in _own(report.own, report.currency))

@@ -1,30 +1,15 @@
-"""Takes in what the clients' transcripts say of used tokens since the last time (SQL): background work and commands.
-
-Each file has a place of its own (`usage_places`), so that sessions which were recorded before are read as well. A
-session that was purged is not looked at; one whose transcript is gone keeps what was stored.
-"""
+"""What answers used, by whom and when (SQL): the tables of usage, what is summed of them, nmem's own share."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from sqlite3 import Connection
+from typing import Any
 
-from capture.storage import store
 from capture.storage.store import transaction
-from capture.transcript.cursor import LIVE, fingerprint
-from nmem import tables
-from nmem.cost import usage
-from nmem.cost.usage import Known, Usage
-from nmem.database import exists
-from nmem.importing import discover
-from nmem.sessions.copies import within
+from nmem.cost.prices import KINDS
 
-_WAIT = 3.0
-_AT_ONCE = 1_000
-"""Answers that are stored in one transaction: a hook waits for a quarter of a second."""
 _STORE = """
 INSERT INTO model_usage (key, session_id, at, model, inner, input, output, cache_read, cache_write, cache_write_1h)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET model = excluded.model,
@@ -36,124 +21,123 @@ WHERE excluded.input + excluded.output + excluded.cache_read + excluded.cache_wr
 """A streamed answer grows: the most is the last, in whatever order files are read. Its time is when it began."""
 
 
-@dataclass(slots=True)
-class _Place:
-    """How far a file was read."""
-
-    path: str
-    session_id: str
-    began: int
-    offset: int = 0
-    head: str = ""
-    known: Known | None = None
+def sessions(db: Connection) -> set[str]:
+    """The sessions that are there."""
+    return {str(row[0]) for row in db.execute("SELECT id FROM sessions").fetchall()}
 
 
-def take_in(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
-    """Store what is new; how many answers were read. A file that cannot be read is passed over.
-
-    Call it outside a transaction. Raises sqlite3.Error.
-    """
-    sessions = {str(row[0]) for row in db.execute("SELECT id FROM sessions").fetchall()}
-    taken = 0
-    found: list[tuple[Usage, str, int]] = []
-    read: list[_Place] = []
-    for client, place in list(_new(db)):
-        if stopped():
-            break
-        try:
-            answers = _answers(client, place)
-        except OSError:
-            continue
-        found += [(one, one.session_id if one.session_id in sessions else place.session_id, place.began)
-                  for one in answers]  # fmt: skip
-        read.append(place)
-        if len(found) >= _AT_ONCE:
-            taken += _keep(db, found, read)
-            found, read = [], []
-    return taken + _keep(db, found, read)
+def places(db: Connection) -> dict[str, tuple[int, str, str | None]]:
+    """How far files were read: (offset, the beginning, what was known there), by path."""
+    found = db.execute("SELECT path, offset, head, state FROM usage_places").fetchall()
+    return {row[0]: (row[1], row[2], row[3]) for row in found}
 
 
-def fresh(path: str) -> int:
-    """`take_in` before somebody reads; nothing where nothing is recorded yet. Raises as `take_in`, and OSError."""
-    if not exists(path):
-        return 0
-    with closing(store.connect(path, timeout=_WAIT)) as db:
-        tables.ensure(db)
-        return take_in(db)
+def files(db: Connection, clients: Sequence[str]) -> list[tuple[str, str, int, str]]:
+    """(client, session, when it began, path) of the transcripts that hooks and imports named, the oldest first."""
+    marks = ", ".join("?" for _ in clients)
+    sql = f"""SELECT s.client, s.id, s.started_at, s.transcript_path FROM sessions s
+        WHERE s.transcript_path <> '' AND s.client IN ({marks}) UNION ALL SELECT s.client, s.id, s.started_at, c.path
+        FROM transcript_cursors c JOIN sessions s ON s.id = c.session_id WHERE s.client IN ({marks}) ORDER BY 3, 2, 4"""  # noqa: S608 - marks only
+    return db.execute(sql, (*clients, *clients)).fetchall()
 
 
-def _answers(client: str, place: _Place) -> list[Usage]:
-    """The new answers of a file, each once, from when it began; the place moves behind them. Raises OSError."""
-    known = place.known or Known()
-    out: dict[int, Usage] = {}
-    for end, one in usage.read(client, place.path, place.offset, known):
-        place.offset = end
-        if one is None:
-            continue
-        before = out.get(one.key)
-        if before is None:
-            out[one.key] = one
-        elif one.tokens > before.tokens:
-            out[one.key] = replace(one, at=before.at)
-    place.head, place.known = fingerprint(place.path), known
-    return list(out.values())
-
-
-def _keep(db: Connection, found: list[tuple[Usage, str, int]], read: list[_Place]) -> int:
-    """Answers and the places up to which their files were read; of sessions that are still there."""
-    if not read:
-        return 0
+def keep(db: Connection, answers: Iterable[tuple[Any, ...]], read: Iterable[tuple[Any, ...]]) -> None:
+    """Answers of sessions that are still there, and how far their files were read. Outside a transaction."""
     with transaction(db):
-        there = {row[0] for row in db.execute("SELECT id FROM sessions").fetchall()}
-        db.executemany(_STORE, (
-            (one.key, session_id, one.at or began, one.model, one.inner, one.input, one.output, one.cache_read,
-             one.cache_write, one.cache_write_1h) for one, session_id, began in found if session_id in there
-        ))  # fmt: skip
+        there = sessions(db)
+        db.executemany(_STORE, (one for one in answers if one[1] in there))
         db.executemany(
             "INSERT INTO usage_places VALUES (?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET"
             " session_id = excluded.session_id, offset = excluded.offset, head = excluded.head, state = excluded.state",
-            [(one.path, one.session_id, one.offset, one.head, one.known and one.known.dumps()) for one in read],
+            read,
         )
-    return len(found)
 
 
-def _new(db: Connection) -> Iterator[tuple[str, _Place]]:
-    """The files that have grown, with the clients that wrote them."""
-    places = {row[0]: row for row in db.execute("SELECT path, offset, head, state FROM usage_places").fetchall()}
-    for client, session_id, began, path in _files(db):
-        try:
-            size = os.stat(path).st_size  # noqa: PTH116 - thousands of paths
-        except OSError:
-            continue
-        _, offset, head, state = places.get(path, ("", 0, "", ""))
-        if size == offset:
-            continue
-        place = _Place(path, session_id, began)
-        bytes_, _, _ = head.partition(".")
-        if offset and size > offset and bytes_.isdigit() and fingerprint(path, int(bytes_)) == head:
-            place.offset, place.head, place.known = offset, head, Known.loads(state or "")
-        yield client, place
+# Sums
 
 
-def _files(db: Connection) -> Iterator[tuple[str, str, int, str]]:
-    """(client, session, when it began, path): the transcripts that hooks and imports named, the oldest first."""
-    marks = ", ".join("?" for _ in usage.CLIENTS)
-    rows = db.execute(
-        "SELECT s.client, s.id, s.started_at, s.transcript_path FROM sessions s WHERE s.transcript_path <> ''"  # noqa: S608 - marks only
-        f" AND s.client IN ({marks}) UNION ALL SELECT s.client, s.id, s.started_at, c.path FROM transcript_cursors c"
-        f" JOIN sessions s ON s.id = c.session_id WHERE s.client IN ({marks}) ORDER BY 3, 2, 4",
-        (*usage.CLIENTS, *usage.CLIENTS),
-    ).fetchall()
-    seen: set[str] = set()
-    for client, session_id, began, named in rows:
-        path = named.removeprefix(LIVE)
-        inner = usage.inner_folder(path) if client == "claude" and path not in seen else ""
-        for one in (path, *(usage.subagents(inner) if _claudes(inner) else ())):
-            if one not in seen and os.path.isabs(one):  # noqa: PTH117 - thousands of paths
-                seen.add(one)
-                yield client, session_id, began, one
+_UNIT = """coalesce((SELECT w.id
+    FROM work_units w WHERE w.session_id = u.session_id AND w.started_at <= u.at ORDER BY w.started_at DESC LIMIT 1),
+    (SELECT w.id FROM work_units w WHERE w.session_id = u.session_id ORDER BY w.started_at LIMIT 1), '')"""
+_GROUPS = {
+    "day": "strftime('%Y-%m-%d', u.at / 1000, 'unixepoch', 'localtime')",
+    "model": "u.model",
+    "project": "s.project_id",
+    "thread": f"coalesce((SELECT t.thread_id FROM work_units t WHERE t.id = {_UNIT}), '')",  # noqa: S608 - no values
+    "episode": _UNIT,
+    "session": "u.session_id",
+}
+BY = tuple(_GROUPS)
+"""What costs are summed by."""
+_NAMES = {
+    "project": "SELECT name FROM projects WHERE id = ?",
+    "thread": "SELECT title FROM threads WHERE id = ?",
+    "episode": "SELECT coalesce(title, agent_title, heading, substr(intent, 1, 400)) FROM work_units WHERE id = ?",
+    "session": "SELECT strftime('%Y-%m-%d %H:%M', s.started_at / 1000, 'unixepoch', 'localtime') || ' ' || p.name"
+               " FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?",
+}  # fmt: skip
+_ALL = "''"
+_QUESTION = "u.input + u.cache_read + u.cache_write + u.cache_write_1h"
+_SUMS = ", ".join(f"sum(u.{kind})" for kind in KINDS)
 
 
-def _claudes(folder: str) -> bool:
-    """Whether Claude keeps sessions there: a path comes from a hook's payload, and elsewhere nothing is searched."""
-    return os.path.isdir(folder) and any(within(folder, str(each)) for each in discover.folders("claude"))  # noqa: PTH112
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which answers, as SQL over model_usage `u` and sessions `s`."""
+
+    since: int = 0
+    project: int | None = None
+
+    @property
+    def sql(self) -> str:
+        own = " AND s.project_id = ?" if self.project is not None else ""
+        return f"FROM model_usage u JOIN sessions s ON s.id = u.session_id WHERE u.at >= ?{own}"
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        return (self.since, self.project) if self.project is not None else (self.since,)
+
+
+def session_count(db: Connection, chosen: Chosen) -> int:
+    """How many sessions they are of."""
+    return int(db.execute(f"SELECT count(DISTINCT u.session_id) {chosen.sql}", chosen.values).fetchone()[0])
+
+
+def sums(db: Connection, chosen: Chosen, by: str, steps: Sequence[int]) -> list[tuple[Any, ...]]:
+    """(group, model, how many of the lengths `steps` the question passed, by a subagent, answers, tokens in KINDS).
+
+    Raises KeyError for an unknown `by`; empty: all are one group.
+    """
+    step = " + ".join(["0", *(f"({_QUESTION} > ?)" for _ in steps)])
+    sql = f"""SELECT {_GROUPS[by] if by else _ALL}, u.model, {step}, u.inner, count(*), {_SUMS} {chosen.sql}
+        GROUP BY 1, 2, 3, 4"""
+    return db.execute(sql, (*steps, *chosen.values)).fetchall()
+
+
+def name(db: Connection, by: str, key: str) -> str | None:
+    """The name that a person knows a group by; None where its key is that."""
+    row = db.execute(_NAMES[by], (key,)).fetchone() if by in _NAMES else None
+    return str(row[0] or "") if row else "" if by in _NAMES else None
+
+
+def roots(db: Connection) -> dict[str, str]:
+    """The folder of each project, by its id."""
+    return {str(row[0]): str(row[1] or "") for row in db.execute("SELECT id, root FROM projects").fetchall()}
+
+
+# nmem's own share
+
+
+def told(db: Connection, chosen: Chosen) -> list[tuple[int, str | None, int]]:
+    """What sessions were told: its tokens, the model of the next answer, and how many answers came after it."""
+    answers = "FROM model_usage u WHERE u.session_id = i.session_id AND u.inner = 0 AND u.at > i.at"
+    own = " AND s.project_id = ?" if chosen.project is not None else ""
+    sql = f"""SELECT i.tokens, (SELECT u.model {answers} ORDER BY u.at LIMIT 1), (SELECT count(*) {answers}) FROM
+        injections i JOIN sessions s ON s.id = i.session_id WHERE i.at >= ? AND i.withheld = 0 AND i.tokens > 0{own}"""  # noqa: S608 - our text
+    return db.execute(sql, chosen.values).fetchall()
+
+
+def asked(db: Connection, since: int) -> list[tuple[str, int, int]]:
+    """Questions to models since a time: (backend, how many, tokens)."""
+    sql = "SELECT backend, count(*), sum(tokens) FROM llm_ledger WHERE at >= ? GROUP BY backend"
+    return db.execute(sql, (since,)).fetchall()

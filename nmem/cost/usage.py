@@ -1,8 +1,11 @@
-"""Reads from a client's transcript what each answer used: records in, one `Usage` an answer out.
+"""Reads from clients' transcripts what each answer used: one `Usage` an answer; takes in what is new of them.
 
 Counted as ccusage counts: an answer is known by the ids of its message and request, however many records and files
 repeat it (blocks of one message, streaming, forks), and subagents count. Gemini's and Codex's figures are brought to
 the same four: input without what came from the cache, output with reasoning.
+
+Each file has a place of its own (`usage_places`), so that sessions which were recorded before are read as well. A
+session that was purged is not looked at; one whose transcript is gone keeps what was stored.
 """
 
 from __future__ import annotations
@@ -10,17 +13,25 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
+from sqlite3 import Connection
 
 from capture.clients.fields import items, mapping, text, whole
 from capture.jsonio import BadJson, loads
 from capture.redaction import redact
+from capture.storage.store import connect
 from capture.text import clean
-from capture.transcript.cursor import lines
+from capture.transcript.cursor import LIVE, fingerprint, lines
 from capture.transcript.reading import millis
 from capture.transcript.records import is_document, records
+from nmem import tables
+from nmem.cost import store
+from nmem.database import exists
+from nmem.importing import discover
+from nmem.sessions.copies import within
 
 Record = dict[str, object]
 _KEY_BITS = 63
@@ -254,3 +265,119 @@ def subagents(inner: str) -> Iterator[str]:
     """The files in a folder of subagents."""
     for folder, _, names in os.walk(inner):
         yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".jsonl"))  # noqa: PTH118
+
+
+# What is new since the last time: background work and commands
+
+
+_WAIT = 3.0
+_AT_ONCE = 1_000
+"""Answers that are stored in one transaction: a hook waits for a quarter of a second."""
+
+
+@dataclass(slots=True)
+class _Place:
+    """How far a file was read."""
+
+    path: str
+    session_id: str
+    began: int
+    offset: int = 0
+    head: str = ""
+    known: Known | None = None
+
+
+def take_in(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Store what is new; how many answers were read. A file that cannot be read is passed over.
+
+    Call it outside a transaction. Raises sqlite3.Error.
+    """
+    sessions = store.sessions(db)
+    taken = 0
+    found: list[tuple[Usage, str, int]] = []
+    read: list[_Place] = []
+    for client, place in list(_new(db)):
+        if stopped():
+            break
+        try:
+            answers = _answers(client, place)
+        except OSError:
+            continue
+        found += [(one, one.session_id if one.session_id in sessions else place.session_id, place.began)
+                  for one in answers]  # fmt: skip
+        read.append(place)
+        if len(found) >= _AT_ONCE:
+            taken += _keep(db, found, read)
+            found, read = [], []
+    return taken + _keep(db, found, read)
+
+
+def fresh(path: str) -> int:
+    """`take_in` before somebody reads; nothing where nothing is recorded yet. Raises as `take_in`, and OSError."""
+    if not exists(path):
+        return 0
+    with closing(connect(path, timeout=_WAIT)) as db:
+        tables.ensure(db)
+        return take_in(db)
+
+
+def _answers(client: str, place: _Place) -> list[Usage]:
+    """The new answers of a file, each once, from when it began; the place moves behind them. Raises OSError."""
+    known = place.known or Known()
+    out: dict[int, Usage] = {}
+    for end, one in read(client, place.path, place.offset, known):
+        place.offset = end
+        if one is None:
+            continue
+        before = out.get(one.key)
+        if before is None:
+            out[one.key] = one
+        elif one.tokens > before.tokens:
+            out[one.key] = replace(one, at=before.at)
+    place.head, place.known = fingerprint(place.path), known
+    return list(out.values())
+
+
+def _keep(db: Connection, found: list[tuple[Usage, str, int]], read: list[_Place]) -> int:
+    """Answers and the places up to which their files were read; of sessions that are still there."""
+    answers = ((one.key, session_id, one.at or began, one.model, one.inner, one.input, one.output, one.cache_read,
+                one.cache_write, one.cache_write_1h) for one, session_id, began in found)  # fmt: skip
+    if read:
+        rows = [(one.path, one.session_id, one.offset, one.head, one.known and one.known.dumps()) for one in read]
+        store.keep(db, answers, rows)
+    return len(found)
+
+
+def _new(db: Connection) -> Iterator[tuple[str, _Place]]:
+    """The files that have grown, with the clients that wrote them."""
+    places = store.places(db)
+    for client, session_id, began, path in _files(db):
+        try:
+            size = os.stat(path).st_size  # noqa: PTH116 - thousands of paths
+        except OSError:
+            continue
+        offset, head, state = places.get(path, (0, "", ""))
+        if size == offset:
+            continue
+        place = _Place(path, session_id, began)
+        bytes_, _, _ = head.partition(".")
+        if offset and size > offset and bytes_.isdigit() and fingerprint(path, int(bytes_)) == head:
+            place.offset, place.head, place.known = offset, head, Known.loads(state or "")
+        yield client, place
+
+
+def _files(db: Connection) -> Iterator[tuple[str, str, int, str]]:
+    """(client, session, when it began, path): the transcripts that hooks and imports named, the oldest first."""
+    seen: set[str] = set()
+    for client, session_id, began, named in store.files(db, CLIENTS):
+        path = named.removeprefix(LIVE)
+        inner = inner_folder(path) if client == "claude" and path not in seen else ""
+        for one in (path, *(subagents(inner) if _claudes(inner) else ())):
+            if one not in seen and os.path.isabs(one):  # noqa: PTH117 - thousands of paths
+                seen.add(one)
+                yield client, session_id, began, one
+
+
+def _claudes(folder: str) -> bool:
+    """Whether Claude keeps sessions there: a path comes from a hook's payload, and elsewhere nothing is searched."""
+    return os.path.isdir(folder) and any(within(folder, str(each)) for each in discover.folders("claude"))  # noqa: PTH112

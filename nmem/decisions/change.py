@@ -1,4 +1,4 @@
-"""A person's changes to decisions (SQL): keep, dismiss, reword, each with undo; draft a /when entry from one."""
+"""A person's changes to decisions: keep, dismiss, reword, each with undo; draft a /when entry from one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
+from capture.storage.sessions import called_by
+
 from capture.redaction import redact
 from capture.storage.store import transaction
 from capture.text import clean
-from nmem.decisions import read, store
-from nmem.decisions.store import DISMISSED, FOUND, KEPT
+from nmem.decisions import find, store
+from nmem.decisions.store import DISMISSED, FOUND, KEPT, Decision
 from nmem.errors import NmemError
 from nmem.store.corrections import Entry, write
 from nmem.text import fit, printable
@@ -43,48 +45,38 @@ def word(db: Connection, number: int, text: str, now: int) -> None:
     _change(db, number, KEPT, wording, now)
 
 
-def written(db: Connection, one: read.Decision, trigger: str) -> Plan:
+def written(db: Connection, one: Decision, trigger: str) -> Plan:
     """What /when entry a decision would become, and where in its project's files; `nmem.recall.changes` writes it.
 
     Raises NmemError for a name that cannot be one, or where the project is not on this machine.
     """
     from nmem.recall import config, corpus, remember  # on use: start-up stays short
 
-    row = db.execute("SELECT root FROM projects WHERE id = ?", (one.project_id,)).fetchone()
-    if row is None or not row[0] or not Path(row[0]).is_dir():
+    _, root, _ = called_by(db, one.project_id) or ("", "", "")
+    if not root or not Path(root).is_dir():
         raise NmemError("the project's folder is not on this machine, so nothing can be written")
-    place = remember.place(str(row[0]), *config.load())
+    place = remember.place(root, *config.load())
     return remember.plan(corpus.read(place, None if Path(place.folder).is_dir() else []), trigger, one.written)
 
 
 def _change(db: Connection, number: int, state: str, wording: str | None, now: int) -> None:
     with transaction(db):
-        before = _columns(db, number)
+        before = store.columns(db, number)
         if before is None:
             raise NmemError(f"there is no decision {number}: `nmem decisions` lists them")
         after = {"state": state, "wording": before["wording"] if wording is None else wording}
         if after == before:
             raise NmemError(f"decision {number} is {_DONE[state]} already")
-        one = read.get(db, number)
+        one = store.get(db, number)
         asked = {"after": after, "title": fit(one.said, 80) if one else "",
                  "session": one.session_id if one else ""}  # fmt: skip
         _put(db, number, after)
         write(db, DECIDED, f"{_TARGET}{number}", asked, {"columns": before}, now)
 
 
-def _columns(db: Connection, number: int) -> dict[str, str] | None:
-    row = db.execute("SELECT state, wording FROM said_decisions WHERE id = ?", (number,)).fetchone()
-    return {"state": str(row[0]), "wording": str(row[1])} if row else None
-
-
 def _put(db: Connection, number: int, columns: dict[str, str]) -> None:
-    db.execute(
-        "UPDATE said_decisions SET state = ?, wording = ? WHERE id = ?", (columns["state"], columns["wording"], number)
-    )
-    project = db.execute(
-        "SELECT s.project_id FROM said_decisions d JOIN sessions s ON s.id = d.session_id WHERE d.id = ?", (number,)
-    ).fetchone()
-    store.weigh(db, int(project[0]))
+    store.change(db, number, columns)
+    find.weigh(db, store.project_of(db, number))
 
 
 # undo
@@ -105,7 +97,7 @@ def describe(entry: Entry) -> str:
 def take_back(db: Connection, entry: Entry, now: int) -> str:  # noqa: ARG001 - as every other's
     """Put back what was, inside a transaction; what the person should know beside it."""
     number = int(entry.target.removeprefix(_TARGET))
-    there = _columns(db, number)
+    there = store.columns(db, number)
     if there is None:
         return "the decision is gone"
     if there != entry.payload.get("after"):

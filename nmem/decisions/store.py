@@ -1,58 +1,196 @@
-"""Stores decisions (SQL): finds them in finished episodes, marks those that a later one of the project replaces.
+"""The tables of decisions (SQL): what a person settled, quoted from the prompts that state it; what was searched.
 
-`refresh` asks the database which episodes are over and were not searched as they are now; run again it finds nothing
-to do. What a person kept, dismissed or worded stays, whatever is found later.
-
-A later decision supersedes an earlier one of the project when their conversations are about the same matter and the
-later one says that something held before ("no longer", "superseding the old cap", "two updates to the policy we
-settled"), or when it says nearly the same words with other numbers. `alike` is the only measure of sameness: another
-engine can stand in its place.
+`holds`: what an episode holds as it is searched now, as SQL over work_units `u`.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import repeat
-from math import log, sqrt
 from sqlite3 import Connection
-from typing import NamedTuple
 
-from capture.storage.store import transaction
-from nmem.conversation import cues, rules
-from nmem.conversation.rules import Said
-from nmem.conversation.talk import Turn
-from nmem.decisions import read
-from nmem.episodes.reading import OF
-from nmem.episodes.text import tokens
+from nmem.hours import utc
 
 FOUND, KEPT, DISMISSED = "found", "kept", "dismissed"
-_MOST = 500
-"""Decisions of a project that are compared, the newest."""
-_HOLDS = f"'{rules.VERSION}.' || {OF}"
-_DUE = f"""
-SELECT DISTINCT u.session_id FROM work_units u LEFT JOIN decided_units d ON d.unit_id = u.id
-WHERE u.state = 'closed' AND (d.told_of IS NULL OR d.told_of != {_HOLDS})
+_CUT = 400
+"""Characters of a text whose place is not known any more."""
+
+
+def _quote(name: str, of: str) -> str:
+    return (
+        f"CASE WHEN {of}.id IS NULL THEN '' WHEN length({of}.content) = d.{name}_size"
+        f" THEN substr({of}.content, d.{name}_from + 1, d.{name}_to - d.{name}_from)"
+        f" ELSE substr({of}.content, 1, {_CUT}) END"
+    )
+
+
+_SELECT = f"""
+SELECT d.id, d.prompt_id, coalesce(x.unit_id, 0), d.session_id, j.id, j.name, d.at, d.kind, d.confidence, d.state,
+  {_quote("said", "p")}, {_quote("asked", "a")}, {_quote("restated", "r")}, d.wording,
+  coalesce(n.id, 0), coalesce(n.at, 0), coalesce(y.unit_id, 0)
+FROM said_decisions d JOIN prompts p ON p.id = d.prompt_id JOIN sessions s ON s.id = d.session_id
+JOIN projects j ON j.id = s.project_id LEFT JOIN unit_prompts x ON x.prompt_id = d.prompt_id
+LEFT JOIN prompts a ON a.id = d.asked_id LEFT JOIN prompts r ON r.id = d.restated_id
+LEFT JOIN said_decisions n ON n.id = d.superseded_by AND n.state != 'dismissed'
+LEFT JOIN unit_prompts y ON y.prompt_id = n.prompt_id
 """  # noqa: S608 - our words
-_MOVED = """
-SELECT DISTINCT d.session_id FROM said_decisions d JOIN prompts p ON p.id IN (d.prompt_id, d.asked_id, d.restated_id)
+_NAMED = (("prompt", "d.prompt_id"), ("prompt", "d.asked_id"), ("prompt", "d.restated_id"),
+          ("episode", "x.unit_id"), ("session", "d.session_id"))  # fmt: skip
+"""What may say a decision, and where it stands."""
+_REPLACED = """
+SELECT {0}, coalesce(n.id, 0), coalesce(n.at, 0), coalesce(y.unit_id, 0) FROM said_decisions d
+LEFT JOIN unit_prompts x ON x.prompt_id = d.prompt_id
+LEFT JOIN said_decisions n ON n.id = d.superseded_by AND n.state != 'dismissed'
+LEFT JOIN unit_prompts y ON y.prompt_id = n.prompt_id
+WHERE {0} IN (SELECT value FROM json_each(?)) AND d.state != 'dismissed' ORDER BY d.at, d.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The decision that holds instead of an earlier one."""
+
+    id: int
+    at: int
+    unit_id: int
+
+    @property
+    def told(self) -> str:
+        """Which one, and when it was made."""
+        episode = f" of episode/{self.unit_id}" if self.unit_id else ""
+        return f"decision/{self.id}{episode} on {utc(self.at).astimezone():%Y-%m-%d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person settled, with the question it answers."""
+
+    id: int
+    prompt_id: int
+    unit_id: int
+    """The episode; 0 where the prompt belongs to none."""
+    session_id: str
+    project_id: int
+    project: str
+    at: int
+    kind: str
+    """answer correction rule confirmation"""
+    confidence: float
+    state: str
+    """found kept dismissed"""
+    said: str
+    """The person's words."""
+    question: str
+    """What the agent asked or proposed, without marks of bold; so is `restated`."""
+    restated: str
+    """How the agent said it again."""
+    wording: str
+    """A person's own wording of it, made later."""
+    superseded: Later | None
+
+    @property
+    def text(self) -> str:
+        """The decision in one text: worded by a person, else in the words it was said in."""
+        return self.wording or self.said
+
+    @property
+    def written(self) -> str:
+        """The decision as a section of a file: what was asked, the person's words, how the agent said it again."""
+        day = f"{utc(self.at).astimezone():%Y-%m-%d}"
+        parts = (f"Asked: {_flat(self.question)}" if self.question else "", _flat(self.text),
+                 f"In other words: {_flat(self.restated)}" if self.restated else "",
+                 f"(decided on {day}, decision/{self.id})")  # fmt: skip
+        return "\n\n".join(part for part in parts if part)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def get(db: Connection, number: int) -> Decision | None:
+    """One decision, also a dismissed one."""
+    return next(iter(_found(db, "WHERE d.id = ?", (number,))), None)
+
+
+def of_units(db: Connection, unit_ids: Iterable[int]) -> list[Decision]:
+    """Those of some episodes, the oldest first; none that was dismissed."""
+    where = "WHERE x.unit_id IN (SELECT value FROM json_each(?)) AND d.state != 'dismissed' ORDER BY d.at, d.id"
+    return _found(db, where, (json.dumps(sorted(unit_ids)),))
+
+
+def of_project(db: Connection, project_id: int, most: int) -> list[Decision]:
+    """The newest of a project, dismissed ones among them."""
+    return _found(db, "WHERE j.id = ? ORDER BY d.at DESC, d.id DESC LIMIT ?", (project_id, most))
+
+
+def listed(db: Connection, project: str = "", since: int = 0, limit: int = 50, *, dismissed: bool = False
+           ) -> list[Decision]:  # fmt: skip
+    """The newest first, of one project (its name, key or root) or of all."""
+    where = """WHERE (?1 = '' OR ?1 IN (j.name, j.key, j.root)) AND d.at >= ?2 AND (?3 OR d.state != 'dismissed')
+        ORDER BY d.at DESC, d.id DESC LIMIT ?4"""
+    return _found(db, where, (project, since, dismissed, limit))
+
+
+def superseded(db: Connection, ids: Iterable[str]) -> dict[str, Later]:
+    """Of some ids (prompt/5, episode/3, session/a) those whose decisions hold no more, with what replaced the last.
+
+    An agent's words count as the decision that they ask for or restate.
+    """
+    named: dict[str, list[str | int]] = {}
+    for one in ids:
+        kind, _, rest = one.partition("/")
+        named.setdefault(kind, []).append(int(rest) if kind != "session" and rest.isdecimal() else rest)
+    out: dict[str, Later] = {}
+    for kind, column in _NAMED:
+        wanted = json.dumps(named.get(kind, []))
+        held: dict[str, Later | None] = {}
+        for which, *later in db.execute(_REPLACED.format(column), (wanted,)).fetchall() if named.get(kind) else ():
+            item = f"{kind}/{which}"
+            held[item] = Later(*later) if later[0] and held.get(item, True) else None
+        out |= {item: later for item, later in held.items() if later and item not in out}
+    return out
+
+
+def talks(db: Connection, unit_ids: Iterable[int], most: int = 6_000) -> dict[int, str]:
+    """All that was said in each of some episodes, cut to what is compared."""
+    sql = """SELECT u.id, substr(p.content, 1, ?) FROM work_units u JOIN prompts p ON p.session_id = u.session_id
+        AND p.at BETWEEN u.started_at AND u.last_at + 1 AND p.agent_id IS NULL AND p.source != 'machine' AND p.kind
+        IN ('prompt', 'late', 'closing') WHERE u.id IN (SELECT value FROM json_each(?)) ORDER BY u.id, p.at, p.id"""
+    found = db.execute(sql, (most, json.dumps(sorted(unit_ids))))
+    out: dict[int, str] = {}
+    for unit_id, text in found:
+        if len(out.get(unit_id, "")) < most:
+            out[unit_id] = f"{out.get(unit_id, '')}{text}\n"[:most]
+    return out
+
+
+_BOLD = re.compile(r"(?<![\w/*(`])\*\*(?=[^\s*])([^*`]+?)(?<=\S)\*\*(?![\w/*])")
+"""Words between marks of bold: no glob, no argument."""
+
+
+def _found(db: Connection, where: str, given: Sequence[object]) -> list[Decision]:
+    out = []
+    for row in db.execute(_SELECT + where, given).fetchall():
+        plain, later = list(row)[:14], Later(*tuple(row)[14:])
+        if plain[10] or plain[13]:
+            plain[11:13] = (_BOLD.sub(r"\1", text) for text in plain[11:13])
+            out.append(Decision(*(*plain, later if later.id else None)))
+    return out
+
+
+# What is searched
+
+
+_DUE = """
+SELECT DISTINCT u.session_id FROM work_units u LEFT JOIN decided_units d ON d.unit_id = u.id
+WHERE u.state = 'closed' AND (d.told_of IS NULL OR d.told_of != {holds})
+UNION SELECT DISTINCT d.session_id FROM said_decisions d
+JOIN prompts p ON p.id IN (d.prompt_id, d.asked_id, d.restated_id)
 WHERE length(p.content) != CASE p.id WHEN d.prompt_id THEN d.said_size WHEN d.asked_id THEN d.asked_size
   ELSE d.restated_size END AND p.content != ''
 """
-_TURNS = """
-SELECT id, source = 'user', content, at FROM prompts WHERE session_id = ? AND agent_id IS NULL AND content != ''
-AND ((source = 'user' AND kind IN ('prompt', 'late')) OR (source = 'agent' AND kind = 'closing')) ORDER BY at, id
-"""
-_OVER = """
-SELECT p.prompt_id FROM unit_prompts p JOIN work_units u ON u.id = p.unit_id
-WHERE u.session_id = ? AND u.state = 'closed'
-"""
-_SEARCHED = f"""
-INSERT OR REPLACE INTO decided_units SELECT u.id, {_HOLDS} FROM work_units u
-WHERE u.session_id = ? AND u.state = 'closed'
-"""  # noqa: S608 - our words
 _STORE = """
 INSERT INTO said_decisions (prompt_id, said_from, said_to, said_size, session_id, at, kind, confidence, revises,
   asked_id, asked_from, asked_to, asked_size, restated_id, restated_from, restated_to, restated_size)
@@ -65,231 +203,72 @@ ON CONFLICT (prompt_id) DO UPDATE SET said_from = excluded.said_from, said_to = 
 """
 
 
-class Heard(NamedTuple):
-    """What was found in a session as it was read."""
-
-    sizes: dict[int, int]
-    """Of each turn, by the row that holds it: others, and somebody has said more since."""
-    found: list[Said]
+def due(db: Connection, holds: str) -> list[str]:
+    """Sessions with episodes that are over and were not searched, or with decisions whose prompts have changed."""
+    return [row[0] for row in db.execute(_DUE.format(holds=holds)).fetchall()]
 
 
-Beside = Callable[[Sequence[str]], Iterator[Heard | None]]
+def turns(db: Connection, session_id: str) -> list[tuple[int, int, str, int]]:
+    """What a person and the agent said in a session: (id, whether the person said it, words, time)."""
+    sql = """SELECT id, source = 'user', content, at FROM prompts WHERE session_id = ?
+        AND agent_id IS NULL AND content != '' AND ((source = 'user' AND kind IN ('prompt', 'late'))
+        OR (source = 'agent' AND kind = 'closing')) ORDER BY at, id"""
+    return db.execute(sql, (session_id,)).fetchall()
 
 
-def heard(db: Connection, session_id: str) -> Heard:
-    """The decisions of a session, which is only read."""
-    return _heard(db.execute(_TURNS, (session_id,)).fetchall())
+def over(db: Connection, session_id: str) -> set[int]:
+    """The prompts of a session's episodes that are over."""
+    sql = """SELECT p.prompt_id
+        FROM unit_prompts p JOIN work_units u ON u.id = p.unit_id WHERE u.session_id = ? AND u.state = 'closed'"""
+    return {row[0] for row in db.execute(sql, (session_id,)).fetchall()}
 
 
-def _heard(rows: Sequence[tuple[int, int, str, int]]) -> Heard:
-    turns = [Turn(row[0], bool(row[1]), row[2]) for row in rows]
-    return Heard({row[0]: len(row[2]) for row in rows}, rules.find(turns))
-
-
-def refresh(
-    db: Connection, stopped: Callable[[], bool] = lambda: False, beside: Beside = lambda due: repeat(None, len(due))
-) -> int:  # fmt: skip
-    """Search what is over and was not searched; how many sessions were. On a writing connection.
-
-    `beside`: searches the sessions it is given in processes of its own, and answers in their order.
-    """
-    due = [row[0] for row in db.execute(f"{_DUE} UNION {_MOVED}").fetchall()]
-    done, changed = 0, set()
-    known = beside(due)
-    for session_id in due:
-        if stopped():
-            break
-        ready = next(known)
-        with transaction(db):
-            if _search(db, session_id, ready):
-                changed.add(_project(db, session_id))
-        done += 1
-    for project_id in sorted(changed):
-        with transaction(db):
-            weigh(db, project_id)
-    return done
-
-
-def stated(db: Connection, session_id: str, quotes: Iterable[tuple[Sequence[int], str]]) -> int:
-    """Keep what a model found that a person settled: (prompts in one of which the words stand, the words); how many.
-
-    A prompt in which something was found already, by whatever means, keeps that. Raises sqlite3.Error.
-    """
-    rows = db.execute(_TURNS, (session_id,)).fetchall()
-    turns = [Turn(row[0], bool(row[1]), row[2]) for row in rows]
-    sizes, times = {row[0]: len(row[2]) for row in rows}, {row[0]: row[3] for row in rows}
-    known = _rows(db, session_id)
-    new = {
-        said.words.number: said
-        for ids, words in quotes
-        for place, turn in enumerate(turns)
-        if turn.person and turn.number in ids and turn.number not in known
-        and (said := rules.stated(turns, place, words)) is not None
-    }  # fmt: skip
-    if new:
-        with transaction(db):
-            db.executemany(_STORE, [_row(session_id, said, sizes, times) for said in new.values()])
-            weigh(db, _project(db, session_id))
-    return len(new)
-
-
-def _search(db: Connection, session_id: str, known: Heard | None) -> bool:
-    """Search the episodes of a session that are over; whether there are decisions to be weighed, or some went."""
-    rows = db.execute(_TURNS, (session_id,)).fetchall()
-    over = {row[0] for row in db.execute(_OVER, (session_id,)).fetchall()}
-    sizes = {row[0]: len(row[2]) for row in rows}
-    times = {row[0]: row[3] for row in rows}
-    whole = known if known is not None and known.sizes == sizes else _heard(rows)
-    found = [said for said in whole.found if said.words.number in over]
-    before = _rows(db, session_id)
-    db.executemany(_STORE, [_row(session_id, said, sizes, times) for said in found])
-    kept = {said.words.number for said in found}
-    gone = [
-        number for number, row in before.items()
-        if number not in kept and row[-1] == FOUND and number in over
-        and not (row[3] == rules.STATED and row[-2] == sizes.get(number))
-    ]  # fmt: skip
-    db.executemany("DELETE FROM said_decisions WHERE prompt_id = ?", [(number,) for number in gone])
-    db.execute(_SEARCHED, (session_id,))
-    return bool(found) or _rows(db, session_id) != before
-
-
-def _rows(db: Connection, session_id: str) -> dict[int, tuple[object, ...]]:
-    found = db.execute(
-        "SELECT prompt_id, said_from, said_to, kind, revises, asked_id, restated_id, said_size, state"
-        " FROM said_decisions WHERE session_id = ?",
-        (session_id,),
-    )
-    return {row[0]: tuple(row) for row in found.fetchall()}
-
-
-def _row(session_id: str, said: Said, sizes: dict[int, int], times: dict[int, int]) -> tuple[object, ...]:
-    words = said.words
-    out: list[object] = [words.number, words.begin, words.end, sizes[words.number], session_id, times[words.number],
-                         said.kind, said.confidence, int(said.revises)]  # fmt: skip
-    for span in (said.question, said.restated):
-        out += [span.number, span.begin, span.end, sizes[span.number]] if span else [None] * 4
-    return tuple(out)
-
-
-def _project(db: Connection, session_id: str) -> int:
+def project(db: Connection, session_id: str) -> int:
+    """The project of a session."""
     return int(db.execute("SELECT project_id FROM sessions WHERE id = ?", (session_id,)).fetchone()[0])
 
 
-def weigh(db: Connection, project_id: int) -> None:
-    """Decide anew which decisions of a project are superseded, by which. Inside a transaction."""
-    every = [one for one in read.of_project(db, project_id, _MOST) if one.state != DISMISSED]
-    every.sort(key=lambda one: (one.at, one.id))
-    talks = read.talks(db, {one.unit_id for one in every if one.unit_id})
-    compared = [
-        Decided(
-            one.id, one.unit_id, one.at, one.said, f"{one.said}\n{one.question}\n{one.restated}",
-            talks.get(one.unit_id, one.said),
-        )
-        for one in every
-    ]  # fmt: skip
-    rarity = Rarity(list(talks.values()))
-    later: dict[int, int] = {}
-    for place, one in enumerate(compared):
-        for number in superseded(one, compared[:place], rarity):
-            later[number] = one.number
-    _put(db, [one.id for one in every], later)
+def project_of(db: Connection, number: int) -> int:
+    """The project of a decision."""
+    sql = "SELECT s.project_id FROM said_decisions d JOIN sessions s ON s.id = d.session_id WHERE d.id = ?"
+    return int(db.execute(sql, (number,)).fetchone()[0])
 
 
-def _put(db: Connection, numbers: Iterable[int], later: dict[int, int]) -> None:
-    db.executemany(
-        "UPDATE said_decisions SET superseded_by = ?1 WHERE id = ?2 AND superseded_by IS NOT ?1",
-        [(later.get(number), number) for number in numbers],
-    )
+def stored(db: Connection, session_id: str) -> dict[int, tuple[object, ...]]:
+    """What is kept of a session's decisions, by prompt."""
+    sql = """SELECT prompt_id, said_from, said_to, kind, revises, asked_id, restated_id, said_size, state
+        FROM said_decisions WHERE session_id = ?"""
+    return {row[0]: tuple(row) for row in db.execute(sql, (session_id,)).fetchall()}
 
 
-_SAME, _NEAR = 0.22, 0.75
-"""Likeness of two conversations about one matter; of two decisions that differ in little but a number."""
-_SHARED = 2
-"""Telling words that two decisions on one matter have in common at least."""
-_FEW = 12
-"""Below so many conversations their own rarity says little."""
-_CHARS = 6_000
-_NUMBER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?:[- ]?(%|[a-z]{1,12}\b))?", re.IGNORECASE)
+# Changes, inside a transaction
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """What is compared of a decision."""
-
-    number: int
-    conversation: int
-    """The episode it was made in."""
-    at: int
-    said: str
-    """The person's words."""
-    whole: str
-    """These, the question and the agent's restatement."""
-    talk: str
-    """All that was said in the episode."""
+def put(db: Connection, found: Iterable[tuple[object, ...]], gone: Iterable[int] = ()) -> None:
+    """Keep what was found, as the columns of `_STORE`, and none that stands in the prompts `gone`."""
+    db.executemany(_STORE, found)
+    db.executemany("DELETE FROM said_decisions WHERE prompt_id = ?", [(number,) for number in gone])
 
 
-def superseded(later: Decided, earlier: Sequence[Decided], rarity: Rarity) -> list[int]:
-    """The numbers of the earlier decisions of a project that a later one replaces."""
-    before = [
-        one for one in earlier
-        if one.number != later.number and one.at <= later.at and one.said.strip() != later.said.strip()
-    ]  # fmt: skip
-    out = [one.number for one in before if _varies(later, one, rarity)]
-    if cues.REVISES.search(later.whole):
-        out += [one.number for one in _same_matter(later, before, rarity)]
-    return sorted(set(out))
+def searched(db: Connection, session_id: str, holds: str) -> None:
+    """The episodes of a session that are over were searched as they are now."""
+    sql = f"""INSERT OR REPLACE INTO decided_units
+        SELECT u.id, {holds} FROM work_units u WHERE u.session_id = ? AND u.state = 'closed'"""  # noqa: S608 - our words
+    db.execute(sql, (session_id,))
 
 
-def _varies(later: Decided, one: Decided, rarity: Rarity) -> bool:
-    """Whether a decision is an earlier one with other numbers."""
-    return numbers(later.said) != numbers(one.said) and rarity.alike(later.said, one.said) >= _NEAR
+def replace(db: Connection, numbers: Iterable[int], later: dict[int, int]) -> None:
+    """Which decision each of some is replaced by; those that are not in `later`, by none."""
+    db.executemany("UPDATE said_decisions SET superseded_by = ?1 WHERE id = ?2 AND superseded_by IS NOT ?1",
+                   [(later.get(number), number) for number in numbers])  # fmt: skip
 
 
-def _same_matter(later: Decided, before: Sequence[Decided], rarity: Rarity) -> list[Decided]:
-    """What was decided in the one earlier conversation that is most like the later decision's."""
-    talks = {one.conversation: one.talk for one in before if one.conversation != later.conversation}
-    likeness = {conversation: rarity.alike(later.talk, talk) for conversation, talk in talks.items()}
-    nearest = max(likeness, key=lambda each: likeness[each], default=None)
-    if nearest is None or likeness[nearest] < _SAME:
-        return []
-    return [one for one in before
-            if one.conversation == nearest and rarity.shared(later.whole, one.whole) >= _SHARED]  # fmt: skip
+def columns(db: Connection, number: int) -> dict[str, str] | None:
+    """What a person changes of a decision."""
+    row = db.execute("SELECT state, wording FROM said_decisions WHERE id = ?", (number,)).fetchone()
+    return {"state": str(row[0]), "wording": str(row[1])} if row else None
 
 
-def numbers(text: str) -> frozenset[tuple[str, str]]:
-    """The numbers of a text with the word that follows each."""
-    return frozenset((found[1], (found[2] or "").lower().rstrip("s")) for found in _NUMBER.finditer(text))
-
-
-class Rarity:
-    """How telling a word is in a project, by its conversations; and what is alike there."""
-
-    def __init__(self, talks: Sequence[str]) -> None:
-        self._held = Counter(word for talk in talks for word in set(tokens(talk[:_CHARS])))
-        self._total = max(len(talks), _FEW) + 1.0
-        self._vectors: dict[str, dict[str, float]] = {}
-
-    def of(self, word: str) -> float:
-        """0..1; 0: in every conversation."""
-        return max(0.0, log(self._total / max(1, self._held.get(word, 1))) / log(self._total))
-
-    def alike(self, one: str, other: str) -> float:
-        """How much two texts are about the same, 0..1: the cosine over their words by rarity."""
-        first, second = self._vector(one), self._vector(other)
-        return sum(weight * second.get(word, 0.0) for word, weight in first.items())
-
-    def shared(self, one: str, other: str) -> int:
-        """How many telling words two texts have in common."""
-        both = set(tokens(one[:_CHARS])) & set(tokens(other[:_CHARS]))
-        return sum(self.of(word) >= 0.5 and not word.isdecimal() for word in both)
-
-    def _vector(self, text: str) -> dict[str, float]:
-        if text not in self._vectors:
-            self._vectors[text] = self._weighed(text)
-        return self._vectors[text]
-
-    def _weighed(self, text: str) -> dict[str, float]:
-        weights = {word: (1.0 + log(times)) * self.of(word) for word, times in Counter(tokens(text[:_CHARS])).items()}
-        length = sqrt(sum(weight * weight for weight in weights.values()))
-        return {word: weight / length for word, weight in weights.items()} if length else {}
+def change(db: Connection, number: int, after: dict[str, str]) -> None:
+    """Make them these."""
+    db.execute("UPDATE said_decisions SET state = :state, wording = :wording WHERE id = :id", {**after, "id": number})

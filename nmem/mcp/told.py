@@ -1,4 +1,4 @@
-"""Formats episodes, sessions, threads, learnings and tasks for agents: as one line, and in full."""
+"""Formats records, episodes, sessions, threads, learnings and tasks for agents: as one line, and in full."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections.abc import Iterable
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from nmem.mcp.reply import line, lines, name, some, when
+from nmem.decisions import store as decisions
+from nmem.mcp.reply import code, line, lines, name, some, when
+from nmem.mcp.tool import OBS, PROMPT, Ref
 from nmem.names import cited
+from nmem.read import store
+from nmem.read.views import StreamRow, outcome_words
 from nmem.sanitize import quoted
 
 if TYPE_CHECKING:
-    from nmem.decisions.read import Decision
+    from nmem.decisions.store import Decision
     from nmem.learn.skill_use import Skill
     from nmem.read.episodes import EpisodeRow
-    from nmem.read.listing import SessionSummary
+    from nmem.read.listing import Observation, PromptStory, SessionSummary
     from nmem.read.stories import Narrative, Story
 
 _SHORT, _TEXT = 200, 400
@@ -73,9 +77,7 @@ def decision(one: Decision) -> Shown:
 
 def decided(db: Connection, number: int) -> Shown:
     """One decision, with the episode it was made in."""
-    from nmem.decisions import read  # on use: start-up stays short
-
-    one = read.get(db, number)
+    one = decisions.get(db, number)
     assert one is not None
     return decision(one) | some({"kind": one.kind, "episode": f"episode/{one.unit_id}" if one.unit_id else "",
                                  "project": line(one.project, 80)})  # fmt: skip
@@ -187,3 +189,89 @@ def task(db: Connection, number: int, most: int, now: int) -> Shown:
         "learning": f"learning/{one.learning_id}" if one.learning_id else "",
         "prompt": lines(one.prompt, most), "said_last": lines(one.output, min(most, 1200)),
     })  # fmt: skip
+
+
+# Observations and sayings
+
+
+_INDEXED, _ANSWER = 160, 8_000
+_SAID_BY = {"user": "user", "agent": "agent", "machine": "client"}
+
+
+def index(row: StreamRow, most: int = _INDEXED) -> Shown:
+    """One line of a list: what `get` gives in full."""
+    kind = OBS if row.key % 2 else PROMPT
+    failed = outcome_words(row.outcome, row.exit_code, row.meta) if row.outcome == "failed" else ""
+    text = "" if row.path and row.word in ("file_read", "file_edit", "file_write") else code(row.text, most)
+    return some({"id": f"{kind}/{row.key // 2}", "at": when(row.at), "what": row.word.replace("/", " "),
+                 "path": name(row.path, 200), "text": text, "failed": failed, "again": row.repeats})  # fmt: skip
+
+
+def record(db: Connection, ref: Ref, most: int) -> Shown:
+    """One observation or saying in full."""
+    from nmem.read import listing  # on use: start-up stays short
+
+    if ref.kind == OBS:
+        done = listing.observation(db, ref.number)
+        assert done is not None
+        return _observation(done, most)
+    said = listing.prompt(db, ref.number)
+    assert said is not None
+    return _saying(db, said, most)
+
+
+def _observation(found: Observation, most: int) -> Shown:
+    """Its text, what it answered, how it went."""
+    changed = f"+{found.added or 0} -{found.removed or 0}"
+    return some({
+        "id": f"obs/{found.id}", "at": when(found.at), "what": found.type, "tool": name(found.tool, 80),
+        "session": f"session/{line(found.session_id, 80)}",
+        "prompt": f"prompt/{found.prompt_id}" if found.prompt_id else "",
+        "episode": f"episode/{found.unit_id}" if found.unit_id else "",
+        "path": name(found.path, 400), "lines": changed if changed != "+0 -0" else "",
+        "outcome": found.outcome, "again": found.repeats, "kind": line(found.mark, 40),
+        "pinned": found.pinned, **_whole("text", found.text, most),
+        **_whole("answer", found.answer, min(most, _ANSWER)),
+    })  # fmt: skip
+
+
+def _saying(db: Connection, found: PromptStory, most: int, few: int = 30) -> Shown:
+    """Its words, with an index of what was done after it."""
+    later = decisions.superseded(db, [f"prompt/{found.id}"]).get(f"prompt/{found.id}")
+    return some({
+        "id": f"prompt/{found.id}", "at": when(found.at), "by": _SAID_BY.get(found.source, found.source),
+        "what": found.kind, "session": f"session/{line(found.session_id, 80)}",
+        "episode": f"episode/{found.unit_id}" if found.unit_id else "",
+        "superseded_by": line(later.told, 120) if later else "", **_whole("text", found.text, most),
+        "done": [index(row) for row in found.done[:few]], "done_more": max(0, len(found.done) - few),
+    })  # fmt: skip
+
+
+def _whole(name: str, text: str, most: int) -> Shown:
+    """A text, and how long it really is where it was cut."""
+    shown = lines(text, most)
+    return {name: shown, f"{name}_of": f"{len(text)} characters"} if len(text) > most else {name: shown}
+
+
+_QUOTED = 240
+_QUOTED_BY = {"user": "the person", "agent": "the agent", "machine": "the client"}
+
+
+def hit(db: Connection, found: str) -> Shown:
+    """Of what a person said: that they did, and the agent's closing words to it; of another's, whose words they are.
+
+    Of any hit whose decision holds no more: the person's words that hold instead. Else nothing of what is no saying.
+    """
+    later = decisions.superseded(db, [found]).get(found)
+    holds = decisions.get(db, later.id) if later else None
+    return some({**_said(db, found), "holds_now": line(holds.text, _QUOTED) if holds else ""})
+
+
+def _said(db: Connection, found: str) -> Shown:
+    kind, _, number = found.partition("/")
+    row = store.prompt(db, int(number)) if kind in (PROMPT, "reasoning") and number.isdecimal() else None
+    if row is None:
+        return {}
+    _, session_id, at, source, *_ = row
+    answer = store.answer_to(db, session_id, at) if source == "user" else ""
+    return {"by": _QUOTED_BY.get(source, source), "answered": line(answer, _QUOTED)}

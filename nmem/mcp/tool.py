@@ -1,4 +1,4 @@
-"""The Tool class; one call of a tool, with its project and database; stable ids such as obs/12 (SQL).
+"""The Tool class; one call of a tool, with its project and database; stable ids such as obs/12.
 
 Definitions stand in an agent's context whether it uses them or not, so they are short; they need no database.
 """
@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
+from capture.storage.sessions import called_by
+
 from capture import paths
 from capture.project import resolve
 from nmem import database, tables, upgrade
@@ -20,6 +22,7 @@ from nmem.errors import NmemError
 from nmem.mcp.reply import line
 from nmem.names import cited
 from nmem.search.clock import OUTER_STEPS
+from nmem.store import project
 
 TEXT, NUMBER, TEXTS = "string", "integer", "array"
 _LONGEST = 20_000
@@ -202,8 +205,6 @@ class Ask:
         named = self.text("project")
         if named == EVERYWHERE:
             return Place(None, "", "")
-        from nmem.store import project  # on use: start-up stays short
-
         found = project.meant(self.db, named) if named else project.here(self.db, self.cwd)
         if found is not None:
             return Place(found.id, found.key, found.name)
@@ -212,18 +213,11 @@ class Ask:
 
     def called(self) -> tuple[str, ...]:
         """What the project asked about is called in settings; () for all of them. Raises NmemError."""
-        from capture.storage.store import called_by  # on use: start-up stays short
-
         return called_by(self.db, self.place.id or 0)
 
     def _others(self) -> str:
         """Which projects there are, those worked on last first."""
-        found = self.db.execute(
-            "SELECT name FROM projects p ORDER BY (SELECT max(last_at) FROM sessions WHERE project_id = p.id) DESC"
-            " LIMIT ?",
-            (_NAMED + 1,),
-        ).fetchall()
-        names = [cited(row[0], 60) for row in found]
+        names = [cited(one.name, 60) for one in project.recorded(self.db, _NAMED + 1)]
         if not names:
             return "no session is recorded at all yet"
         more = " …" if len(names) > _NAMED else ""
@@ -316,7 +310,7 @@ def parse(db: Connection, text: str) -> Ref:
 
 
 def _session(db: Connection, beginning: str) -> str:
-    from nmem.read.listing import sessions_like  # on use: start-up stays short
+    from nmem.read.store import sessions_like  # on use: start-up stays short
 
     found = sessions_like(db, beginning)
     if len(found) == 1:
@@ -324,23 +318,23 @@ def _session(db: Connection, beginning: str) -> str:
     if found:
         named = ", ".join(f"session/{line(each, 60)}" for each in found)
         raise Unknown(f"session/{line(beginning, 60)} matches several sessions: {named}")
-    newest = db.execute("SELECT id FROM sessions ORDER BY last_at DESC LIMIT ?", (_FEW,)).fetchall()
-    there = ", ".join(f"session/{line(row[0], 60)}" for row in newest)
+    from nmem.store.store import newest_sessions  # on use: an error is rare
+
+    there = ", ".join(f"session/{line(newest, 60)}" for newest, _ in newest_sessions(db, _FEW))
     raise Unknown(f"there is no session/{line(beginning, 60)}: the newest are {there or 'none at all'}")
 
 
 def _there(db: Connection, ref: Ref) -> bool:
-    if ref.kind not in (OBS, PROMPT) and not tables.version(db):
-        return False
-    return db.execute(f"SELECT 1 FROM {_TABLES[ref.kind]} WHERE id = ?", (ref.number,)).fetchone() is not None  # noqa: S608 -- our names
+    known = ref.kind in (OBS, PROMPT) or tables.version(db) > 0
+    return known and tables.has(db, _TABLES[ref.kind], ref.number)
 
 
 def unknown(db: Connection, ref: Ref) -> Unknown:
     """What to say of a number that names nothing."""
     if ref.kind not in (OBS, PROMPT) and not tables.version(db):
         return Unknown(f"there is no {ref}: nothing was settled yet, so there are prompts, obs and sessions only")
-    low, high = db.execute(f"SELECT min(id), max(id) FROM {_TABLES[ref.kind]}").fetchone()  # noqa: S608 -- our names
-    if high is None:
+    low, high = tables.ids(db, _TABLES[ref.kind])
+    if not high:
         return Unknown(f"there is no {ref}: no {ref.kind} is recorded yet")
     if low < ref.number < high:
         return Unknown(f"there is no {ref}: it was forgotten, or never there; ids go up to {ref.kind}/{high}")

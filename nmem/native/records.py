@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.decisions import read as decisions
+from nmem.decisions import store as decisions
 from nmem.decisions.store import DISMISSED
 from nmem.learn import commands, errors
 from nmem.learn.errors import USAGE, WORLD

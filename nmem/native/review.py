@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.project import resolve
-from nmem.decisions.store import Rarity
+from nmem.decisions.find import Rarity
 from nmem.errors import NmemError
 from nmem.hours import utc
 from nmem.learn import places

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nmem.decisions.store import Rarity, numbers
+from nmem.decisions.find import Rarity, numbers
 from nmem.episodes.text import tokens
 from nmem.native.documents import ALWAYS, Document, Line
 

@@ -21,7 +21,7 @@ from nmem.purge.journal import LEFT, Journal, Table, tables
 from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
 from nmem.search import index_store
-from nmem.sessions import copies
+from nmem.sessions.store import purge as purge_copies
 from nmem.store import registry, trace
 from nmem.threads import storage
 
@@ -61,7 +61,7 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
     _facts(db)
     _swept(db, reach, heirs)
     _meaning(db, reach)
-    copies.purge(db, reach.touched | reach.copies | reach.uncopied)
+    purge_copies(db, reach.touched | reach.copies | reach.uncopied)
     _threads(db)
     _projects(db, reach)
     if chosen.everywhere:

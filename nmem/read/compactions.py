@@ -1,4 +1,4 @@
-"""The ledger of a session's compactions (SQL): what each dropped, what came again, what nmem gave back.
+"""The ledger of a session's compactions: what each dropped, what came again, what nmem gave back.
 
 Derived when it is read. Given a session, gives a Compaction for each: what was known before it (nmem.context.dropped:
 decisions, open ends, files that were changed or read, commands that pass), what its summary names of that, what was
@@ -17,6 +17,7 @@ from nmem.context.dropped import COMMAND, DECISION, FAILS, FILE, KINDS, OPEN, RE
 from nmem.episodes import open_ends
 from nmem.episodes.text import checkout_path
 from nmem.learn import errors
+from nmem.read import store
 from nmem.text import json_object
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from nmem.episodes.open_ends import Row
 
 __all__ = ["AGAIN", "COMMAND", "DECISION", "FAILS", "FILE", "KINDS", "OPEN", "READ", "TODO", "Again", "Compaction",
-           "Known", "of_session", "sessions"]  # fmt: skip
+           "Known", "of_session"]  # fmt: skip
 REREAD, FAILED, ASKED = "read again", "failed again", "asked again"
 AGAIN = (REREAD, FAILED, ASKED)
 _COMMAND = 200
@@ -80,23 +81,12 @@ class Compaction:
         return tuple(one for one in self.known if not one.named) if self.summary else ()
 
 
-def sessions(db: Connection, project: str = "") -> list[tuple[str, str, int]]:
-    """Sessions that were compacted, with their project and how often: the newest first; `project`: key, name, root."""
-    found = db.execute(
-        "SELECT o.session_id, p.name, count(*) FROM observations o JOIN sessions s ON s.id = o.session_id"
-        " JOIN projects p ON p.id = s.project_id WHERE o.obs_type = 'session_compact' AND o.agent_id IS NULL"
-        " AND (?1 = '' OR ?1 IN (p.key, p.name, p.root)) GROUP BY 1 ORDER BY s.last_at DESC",
-        (project,),
-    )
-    return [(str(row[0]), str(row[1]), int(row[2])) for row in found.fetchall()]
-
-
 def of_session(db: Connection, session_id: str) -> tuple[Compaction, ...]:
     """The compactions of a session, in its order; none where it was not compacted."""
     folds = dropped.folds(db, session_id)
     if not folds:
         return ()
-    spoken, given = session_store.spoken(db, session_id), _given(db, session_id)
+    spoken, given = session_store.spoken(db, session_id), store.given(db, session_id)
     return tuple(_ledger(fold, [each for each in spoken if fold.at < each[1] <= fold.until], given) for fold in folds)
 
 
@@ -114,16 +104,6 @@ def _ledger(fold: Fold, said: Sequence[Said], given: Sequence[tuple[int, str]]) 
     summary = fold.summary
     return Compaction(f"obs/{fold.id}", fold.at, f"prompt/{summary[0]}" if summary else "",
                       summary[2] // 4 if summary else 0, tuple(known), tuple(_again(fold, said)))  # fmt: skip
-
-
-def _given(db: Connection, session_id: str) -> list[tuple[int, str]]:
-    """What the session was told: when, and the item; nothing that was kept back."""
-    found = db.execute(
-        "SELECT j.at, i.item FROM injections j JOIN injection_items i ON i.injection_id = j.id"
-        " WHERE j.session_id = ? AND NOT j.withheld ORDER BY j.at, i.position",
-        (session_id,),
-    )
-    return [(int(at), str(item).removeprefix("pin/")) for at, item in found.fetchall()]
 
 
 # What came again

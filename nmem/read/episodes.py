@@ -7,25 +7,22 @@ of meaning has no episodes. Text is as stored: whoever prints it passes it throu
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
-from typing import Any
 
 from nmem import tables
-from nmem.episodes import open_ends
+from nmem.episodes import open_ends, units
+from nmem.episodes.tally import Seen, Tally
 from nmem.episodes.titles import shown
-from nmem.read import outcome, views
-from nmem.read import threads as thread_views
-from nmem.read.episode_filter import Filter
-from nmem.read.outcome import Outcome as Outcome  # noqa: PLC0414 - shown with its episode
-from nmem.read.threads import Thread
-from nmem.read.views import Effort, HotFile
-from nmem.tables import NOW
+from nmem.read import episode_store
+from nmem.read.episode_store import COUNTED, Filter, Thread
+from nmem.read.store import Effort, HotFile, effort, hot_files
 from nmem.text import json_list
 
 PAGE = 1000
-_SHORT = 300
+_CHUNK = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +108,6 @@ class Page:
     more: bool = False
 
 
-COUNTED = 100_000
-
-
 def present(db: Connection) -> bool:
     """Whether the tables of meaning are there."""
     return tables.version(db) > 0
@@ -126,16 +120,7 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
     """The episode that a session is in, or None when none is known."""
     if not present(db):
         return None
-    row = db.execute(
-        "SELECT u.*, coalesce(e.title, e.agent_title, e.heading) AS earlier_title,"
-        " substr(e.intent, 1, 200) AS earlier_intent,"
-        " (SELECT n.outcome FROM narrations n WHERE n.unit_id = u.id) AS told_end,"
-        " (SELECT n.marks FROM narrations n WHERE n.unit_id = u.id) AS told_marks"
-        " FROM work_units u"
-        " LEFT JOIN work_units e ON e.id = u.resumes WHERE u.session_id = ?"
-        " ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1",
-        (session_id,),
-    ).fetchone()
+    row = episode_store.current(db, session_id)
     if row is None:
         return None
     since = row["started_at"]
@@ -143,33 +128,31 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
         row["id"], shown(row["title"] or row["agent_title"], row["heading"], row["intent"]), bool(row["title"]),
         since, row["active_ms"], row["turn_count"], row["cut_reason"], row["cut_confidence"], row["cut_by"],
         shown(None, row["earlier_title"], row["earlier_intent"] or ""),
-        bool(row["pinned"]), views.effort(db, session_id, since), views.hot_files(db, session_id, since=since),
-        _outcome(db, row), thread_views.get(db, row["thread_id"]), _texts(row["completed"]),
-        tuple(_left(db, row)),
+        bool(row["pinned"]), effort(db, session_id, since), hot_files(db, session_id, since=since),
+        _outcome(db, row), episode_store.thread(db, row["thread_id"]), texts(row["completed"]),
+        left(db, row),
     )  # fmt: skip
 
 
 def _outcome(db: Connection, row: Row) -> Outcome:
     """How an episode of these columns stands: one that goes on, as of now."""
     if row["state"] == "open":
-        return outcome.standing(db, row["id"])
-    return outcome.stored(row["outcomes"], row["commits"], ended=row["told_end"], marks=row["told_marks"])
+        return outcome_now(db, row["id"])
+    return outcome_of(row["outcomes"], row["commits"], ended=row["told_end"], marks=row["told_marks"])
 
 
-def _texts(stored: str | None) -> tuple[str, ...]:
+def texts(stored: object) -> tuple[str, ...]:
+    """A list column; a plain text is a list of one."""
     found = json_list(stored)
-    return tuple(str(each) for each in found) if isinstance(found, list) else ()
+    if found:
+        return tuple(str(each) for each in found)
+    return (stored,) if isinstance(stored, str) and stored and not stored.startswith("[") else ()
 
 
-def _left(db: Connection, row: Row) -> list[str]:
+def left(db: Connection, unit: Row) -> tuple[str, ...]:
     """The open ends of its story without those that were closed since."""
-    ends = _texts(row["next_steps"])
-    told_at = min(row["last_at"], row["narrated_at"] or row["last_at"])
-    names, db.row_factory = db.row_factory, None
-    try:
-        return open_ends.left(db, row["session_id"], told_at, ends)
-    finally:
-        db.row_factory = names
+    told_at = min(unit["last_at"], unit["narrated_at"] or unit["last_at"])
+    return tuple(open_ends.left(db, unit["session_id"], told_at, texts(unit["next_steps"])))
 
 
 # the list
@@ -181,107 +164,28 @@ def page(
     """The newest `limit` episodes before a slot, or of all; without `counted` those of a full page stand for all."""
     if not present(db):
         return Page((), 0, Stamp())
-    source, where, values = _source(query, project)
-    slots = _slots(db, _in_order(db, f"SELECT u.last_at, u.id, u.thread_id {source}", before, where, values, limit))
+    slots = _slots(db, before, query, limit, project)
     more = before is None and len(slots) == limit
-    total = number(db, query, project) if more and counted else len(slots)
+    total = episode_store.count(db, query, project) if more and counted else len(slots)
     first = rows(db, [slot.id for slot in slots[:64]]) if before is None else {}
     return Page(slots, total, stamp(db), first, more and not counted)
 
 
 def older(db: Connection, before: Slot, query: Filter, project: str = "", limit: int = COUNTED) -> tuple[Slot, ...]:
     """The newest `limit` episodes before a slot: the whole rest of the list, as a rule."""
-    if not present(db):
-        return ()
-    source, where, values = _source(query, project)
-    if where:
-        return _slots(db, _in_order(db, f"SELECT u.last_at, u.id, u.thread_id {source}", before, where, values, limit))
-    # two indexes have all of it: no row is looked up
-    threads = dict(db.execute("SELECT id, thread_id FROM work_units").fetchall())
-    found = _in_order(db, f"SELECT u.last_at, u.id {source}", before, "", [], limit)
-    return _slots(db, [(last_at, unit_id, threads.get(unit_id)) for last_at, unit_id in found])
+    return _slots(db, before, query, limit, project, rest=True) if present(db) else ()
 
 
-def _slots(db: Connection, found: Sequence[Any]) -> tuple[Slot, ...]:
-    """Slots of (last_at, id, thread_id); a thread of one session is none to group by."""
-    several = {
-        row[0]
-        for row in db.execute(
-            "SELECT thread_id FROM session_threads WHERE thread_id IN (SELECT value FROM json_each(?))"
-            " GROUP BY thread_id HAVING count(*) > 1",
-            (json.dumps([thread for *_, thread in found if thread is not None]),),
-        ).fetchall()
-    }
-    return tuple(Slot(last_at, unit_id, thread if thread in several else None) for last_at, unit_id, thread in found)
-
-
-def _in_order(
-    db: Connection, select: str, before: Slot | None, where: str, values: list[object], limit: int
-) -> list[Any]:  # fmt: skip
-    """Rows after a slot: the newest first, and last those that a clock that was ahead recorded."""
-    now = db.execute(f"SELECT {NOW}").fetchone()[0]
-    found: list[Any] = []
-    for least, most in ((-(2**62), now), (now + 1, 2**62)):
-        at, key = most, 2**62
-        if before is not None and before.last_at >= least:
-            at, key = min((at, key), (before.last_at, before.id))
-        if before is not None and before.last_at > most:
-            continue
-        found += db.execute(
-            f"{select} WHERE (u.last_at, u.id) < (?, ?) AND u.last_at >= ? {where}"
-            " ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
-            (at, key, least, *values, limit - len(found)),
-        ).fetchall()
-    return found
-
-
-def number(db: Connection, query: Filter, project: str = "") -> int:
-    """How many episodes match, at most COUNTED."""
-    source, where, values = _source(query, project)
-    sql = f"SELECT count(*) FROM (SELECT 1 {source} WHERE 1 {where} LIMIT {COUNTED})"  # noqa: S608
-    return int(db.execute(sql, values).fetchone()[0])
-
-
-def _source(query: Filter, project: str) -> tuple[str, str, list[object]]:
-    """The tables, the conditions, and their values."""
-    where, values = query.where()
-    if project:
-        where, values = f"{where} AND (p.name = ? OR p.key = ? OR p.root = ?)", [*values, project, project, project]
-    joined = (
-        "FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"
-        " LEFT JOIN threads t ON t.id = u.thread_id"
-    )
-    return (joined if where else "FROM work_units u"), where, values
+def _slots(
+    db: Connection, before: Slot | None, query: Filter, limit: int, project: str, *, rest: bool = False
+) -> tuple[Slot, ...]:  # fmt: skip
+    place = (before.last_at, before.id) if before else None
+    return tuple(Slot(*one) for one in episode_store.slots(db, place, query, limit, project, rest=rest))
 
 
 def stamp(db: Connection) -> Stamp:
     """What tells a changed list from an unchanged one, at the cost of an index."""
-    if not present(db):
-        return Stamp()
-    return Stamp(
-        *(
-            value or 0  # each by itself: the largest are one look into an index
-            for value in db.execute(
-                "SELECT (SELECT count(*) FROM work_units), (SELECT max(id) FROM work_units),"
-                " (SELECT max(last_at) FROM work_units)"
-            ).fetchone()
-        )
-    )
-
-
-_ROW = """
-SELECT u.id, u.session_id, u.thread_id, coalesce(t.title, '') AS thread, p.name AS project, u.title, u.agent_title,
-  u.heading,
-  substr(u.intent, 1, {short}) AS intent, u.state, u.resumes, u.pinned, u.started_at, u.last_at, u.active_ms,
-  u.turn_count, u.outcomes, u.commits, u.friction, u.narrator,
-  (SELECT n.outcome FROM narrations n WHERE n.unit_id = u.id) AS told_end,
-  (SELECT n.marks FROM narrations n WHERE n.unit_id = u.id) AS told_marks,
-  (SELECT count(*) FROM unit_prompts x WHERE x.unit_id = u.id AND x.offered) AS offered,
-  (SELECT count(*) FROM json_each(u.hot_files) f WHERE f.value ->> 'edits' > 0) AS files
-FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id
-  LEFT JOIN threads t ON t.id = u.thread_id
-WHERE u.id IN ({marks})
-"""
+    return Stamp(*episode_store.stamp(db)) if present(db) else Stamp()
 
 
 def _row(db: Connection, row: Row) -> EpisodeRow:
@@ -296,32 +200,153 @@ def _row(db: Connection, row: Row) -> EpisodeRow:
 
 def rows(db: Connection, ids: Sequence[int]) -> dict[int, EpisodeRow]:
     """The rows of at most a few hundred episodes."""
-    if not ids or not present(db):
-        return {}
-    sql = _ROW.format(short=_SHORT, marks=",".join("?" for _ in ids))
-    return {row["id"]: _row(db, row) for row in db.execute(sql, list(ids)).fetchall()}
+    return {row["id"]: _row(db, row) for row in episode_store.rows(db, ids)} if ids and present(db) else {}
+
+
+def in_order(db: Connection, ids: Sequence[int]) -> list[EpisodeRow]:
+    """The rows of as many episodes as there are, in this order."""
+    known: dict[int, EpisodeRow] = {}
+    for begin in range(0, len(ids), _CHUNK):
+        known |= rows(db, ids[begin : begin + _CHUNK])
+    return [known[each] for each in ids if each in known]
 
 
 def siblings(db: Connection, unit_id: int, limit: int = 200) -> list[EpisodeRow]:
     """The episodes of the same session, in the order of time."""
-    found = db.execute(
-        "SELECT id FROM work_units WHERE session_id = (SELECT session_id FROM work_units WHERE id = ?)"
-        " ORDER BY started_at, id LIMIT ?",
-        (unit_id, limit),
-    ).fetchall()
-    ids = [row["id"] for row in found]
-    known = rows(db, ids)
-    return [known[each] for each in ids]
+    return in_order(db, episode_store.of_session(db, episode_store.session_of(db, unit_id) or "", limit))
 
 
 def earlier(db: Connection, unit_id: int, limit: int = 300) -> list[EpisodeRow]:
     """Episodes of the same project that began before this one, newest first: what it may go on with."""
-    found = db.execute(
-        "SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN work_units me ON me.id = ?"
-        " JOIN sessions mine ON mine.id = me.session_id WHERE s.project_id = mine.project_id"
-        " AND (u.started_at, u.id) < (me.started_at, me.id) ORDER BY u.started_at DESC, u.id DESC LIMIT ?",
-        (unit_id, limit),
-    ).fetchall()
-    ids = [row["id"] for row in found]
-    known = rows(db, ids)
-    return [known[each] for each in ids]
+    return in_order(db, episode_store.earlier(db, unit_id, limit))
+
+
+# how an episode stands: the one definition for command line, cockpit and agents
+
+
+_TAKEN_BACK, _KEPT, _TESTED, _LEFT, _ELSE = range(5)
+_COMMITS = re.compile(r"(?:committed|\d+ commits)\b", re.IGNORECASE)
+_PUSHED = re.compile(r"\bpushed\b", re.IGNORECASE)
+_NOT_COMMITTED = re.compile(r"\d+ (?:changed files? not committed|files? changed, no commit seen)$", re.IGNORECASE)
+_TESTS_PASSED = re.compile(r"tests passed\b", re.IGNORECASE)
+_TESTS_FAILED = re.compile(r"the last test run that was seen failed|tests? (?:run )?failed\b", re.IGNORECASE)
+_BEFORE = "tests passed before the last edits"
+_GIVEN_UP = re.compile(r"given up\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an episode stands, or ended."""
+
+    tests: str = ""
+    """passed, failed, or nothing when no test ran."""
+    commits: int = 0
+    pushed: bool = False
+    abandoned: bool = False
+    reverted: bool = False
+    edited: bool = False
+    """Files were changed since the last commit."""
+    untested: bool = False
+    """Files were changed since the last test run."""
+
+    @property
+    def words(self) -> str:
+        """The same in a few words: `committed, tests pass`; empty where nothing is known."""
+        return ", ".join(text for _, text in self._facts())
+
+    def _facts(self) -> Iterator[tuple[int, str]]:
+        """What is known, each with its place in a sentence."""
+        if self.reverted:
+            yield _TAKEN_BACK, "reverted"
+        if self.pushed or self.commits:
+            yield _KEPT, ("pushed" if self.pushed else "committed") + (", edited since" if self.edited else "")
+        if self.tests:
+            yield _TESTED, self.tested
+        if self.abandoned and not self.reverted:
+            yield _LEFT, "abandoned"
+
+    @property
+    def tested(self) -> str:
+        """How the newest tests ended; those that passed before the last edits say nothing of these."""
+        if self.tests != "passed":
+            return "tests fail" if self.tests else ""
+        return _BEFORE if self.untested else "tests pass"
+
+    def sentence(self, told: str) -> str:
+        """The same with what a story tells of the end beyond it; what the story says against it is left out."""
+        parts = [part for part in told.split("; ") if part]
+        said = [(_place(part), _lowered(part)) for part in parts if self._agrees(part)]
+        places = {place for place, _ in said}
+        left = _LEFT in places or _TAKEN_BACK in places
+        known = [one for one in self._facts() if one[0] not in places and not (one[0] == _LEFT and left)]
+        text = "; ".join(part for _, part in sorted([*known, *said], key=lambda one: one[0]))
+        return text[:1].upper() + text[1:]
+
+    def _agrees(self, part: str) -> bool:
+        """Whether a part of a told end says nothing against this."""
+        if _COMMITS.match(part) or _PUSHED.match(part):
+            return bool(self.commits or not _COMMITS.match(part)) and self.pushed == bool(_PUSHED.search(part))
+        if _NOT_COMMITTED.match(part):
+            return not self.commits
+        if _TESTS_PASSED.match(part):
+            return self.tests == "passed"
+        if _TESTS_FAILED.match(part):
+            return self.tests == "failed"
+        return not _GIVEN_UP.match(part) or self.abandoned or self.reverted
+
+
+def _lowered(part: str) -> str:
+    """A part of a told end as it stands within a sentence; a name such as JWT or GitHub keeps its capitals."""
+    first = part.split(" ", 1)[0]
+    return part[:1].lower() + part[1:] if first == first.capitalize() else part
+
+
+def _place(part: str) -> int:
+    """Where a part of a told end stands in a sentence: by which fact it tells."""
+    if _GIVEN_UP.match(part):
+        return _TAKEN_BACK
+    if _COMMITS.match(part) or _PUSHED.match(part):
+        return _KEPT
+    return _TESTED if _TESTS_PASSED.match(part) or _TESTS_FAILED.match(part) else _ELSE
+
+
+def outcome_of(
+    outcomes: object, commits: object, *, is_open: bool = False, ended: object = None, marks: object = None
+) -> Outcome:
+    """From the columns `outcomes` and `commits`; work that goes on is not abandoned.
+
+    `ended`, `marks`: of its story, which knows what of the edits a test judges and a commit could hold.
+    """
+    known, made = _json(outcomes), _json(commits)
+    flags = known if isinstance(known, dict) else {}
+    tests, end = open_ends.ending(flags)
+    count = len(made) if isinstance(made, list) else 0
+    made_any = count or int(bool(flags.get("committed")))
+    edited, untested = bool(flags.get("uncommitted")), bool(flags.get("untested"))
+    if isinstance(ended, str) and isinstance(marks, str):
+        edited, untested = '"uncommitted"' in marks, _BEFORE in ended.lower()
+    return Outcome(
+        tests, made_any, bool(flags.get("pushed")), bool(flags.get("abandoned")) and not is_open, end == "reverted",
+        edited and bool(made_any or flags.get("pushed")), untested and tests == "passed",
+    )  # fmt: skip
+
+
+def outcome_now(db: Connection, unit_id: int) -> Outcome:
+    """Of an episode that goes on: counted on from the end of its newest turn."""
+    unit = units.get(db, unit_id)
+    if unit is None:
+        return Outcome()
+    tally = Tally.of(unit)
+    for row in episode_store.done_since(db, unit.session_id, unit.annotated_seq, unit.id):
+        tally.add(Seen(row))
+    if not tally.count:
+        return outcome_of(unit.outcomes, unit.commits, is_open=True)
+    columns = tally.columns()
+    return outcome_of(columns["outcomes"], columns["commits"], is_open=True)
+
+
+def _json(text: object) -> object:
+    try:
+        return json.loads(text) if isinstance(text, str) and text else None
+    except ValueError:
+        return None

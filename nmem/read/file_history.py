@@ -1,4 +1,4 @@
-"""The history of a file (SQL): the episodes that read, changed or failed on it, newest first.
+"""The history of a file: the episodes that read, changed or failed on it, newest first.
 
 A file is known by several names: relative to its project, and absolute in other checkouts of it. A connection's rows
 must answer to names, as those of `nmem.database.reader` do.
@@ -7,13 +7,12 @@ must answer to names, as those of `nmem.database.reader` do.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from sqlite3 import Connection, Row
+from sqlite3 import Connection
 
 from nmem import tables
 from nmem.context.places import absolute, forward
-from nmem.read import episodes
+from nmem.read import episodes, store
 from nmem.read.episodes import EpisodeRow
 from nmem.store import trace
 
@@ -75,7 +74,7 @@ def history(
     A path that is stored nowhere as it stands is taken for the end of one: `api.py` is every file of that name.
     """
     names = _names(db, path, project)
-    found = _touches(db, names, project)
+    found = [Touch(*one) for one in store.touches(db, names, project)]
     traced = [Touch(*one) for one in trace.touches(db, names, project)] if tables.version(db) else []
     if traced:
         found = _merged(found, traced)
@@ -111,29 +110,18 @@ def beside(path: str, cwd: str, root: str) -> str:
 def _names(db: Connection, path: str, project: int | None) -> list[str]:
     name = forward(path).removeprefix("./")
     names = [name] if absolute(name) else [name, *(f"{root}/{name}" for root in roots(db, project))]
-    marks = ",".join("?" * len(names))
-    found = db.execute(f"SELECT DISTINCT file_path FROM observations WHERE file_path IN ({marks})", names)  # noqa: S608
-    exact = [str(row[0]) for row in found.fetchall()]
+    exact = store.named(db, names)
     if tables.version(db):
         exact = list(dict.fromkeys([*exact, *trace.named(db, names)]))
     if exact or absolute(name) or not name:
         return exact
-    ends = db.execute(
-        "SELECT DISTINCT file_path FROM observations WHERE file_path IS NOT NULL"
-        " AND substr(replace(file_path, char(92), '/'), -length(?1)) = ?1 LIMIT ?2",
-        (f"/{name}", _NAMES),
-    )
-    found_ends = [str(row[0]) for row in ends.fetchall()]
-    return list(dict.fromkeys([*found_ends, *(trace.ending(db, name, _NAMES) if tables.version(db) else [])]))
+    traced = trace.ending(db, name, _NAMES) if tables.version(db) else []
+    return list(dict.fromkeys([*store.ending(db, name, _NAMES), *traced]))
 
 
 def roots(db: Connection, project: int | None) -> list[str]:
     """Where checkouts of a project were seen to lie."""
-    found = db.execute("SELECT DISTINCT root FROM project_folders WHERE ?1 IS NULL OR project_id = ?1", (project,))
-    out = [str(row[0]) for row in found.fetchall()]
-    if tables.version(db):
-        learned = db.execute("SELECT roots FROM context_projects WHERE ?1 IS NULL OR project_id = ?1", (project,))
-        out += [root for row in learned.fetchall() for root in str(row[0]).split("\n")]
+    out = [*store.folder_roots(db, project), *store.learned_roots(db, project)]
     named = (
         (forward(root) or root.replace("\\", "/")).rstrip("/") for root in out
     )  # a worktree alone has no other name
@@ -142,38 +130,8 @@ def roots(db: Connection, project: int | None) -> list[str]:
 
 def checkouts(db: Connection, session_id: str) -> list[str]:
     """Where checkouts of a session's project were seen to lie, and every folder that sessions of it ran in."""
-    row = db.execute("SELECT project_id FROM sessions WHERE id = ?", (session_id,)).fetchone()
-    if row is None:
-        return []
-    folders = db.execute("SELECT root FROM project_folders WHERE project_id = ?", (row[0],)).fetchall()
-    return list(dict.fromkeys([*roots(db, row[0]), *(str(each[0]) for each in folders)]))
-
-
-_TOUCHES = """
-SELECT max(o.at) AS last_at, max(o.id) AS newest, {unit} AS unit_id, o.session_id, p.name AS project, s.client,
-  sum((o.obs_type = 'file_read') * (1 + o.repeats)) AS reads, sum(o.obs_type IN ('file_write', 'file_edit')) AS edits,
-  sum(o.outcome = 'failed') AS failures, sum(o.obs_type NOT IN ('file_read', 'file_write', 'file_edit')) AS others,
-  sum(coalesce(o.lines_added, 0)) AS added, sum(coalesce(o.lines_removed, 0)) AS removed
-FROM observations o {join} JOIN sessions s ON s.id = o.session_id JOIN projects p ON p.id = s.project_id
-WHERE o.file_path IN ({marks}) AND (? IS NULL OR s.project_id = ?)
-GROUP BY o.session_id, {unit} ORDER BY last_at DESC, newest DESC
-"""
-
-
-def _touches(db: Connection, names: Sequence[str], project: int | None) -> list[Touch]:
-    if not names:
-        return []
-    settled = tables.version(db) > 0
-    sql = _TOUCHES.format(
-        unit="x.unit_id" if settled else "NULL", marks=",".join("?" * len(names)),
-        join="LEFT JOIN unit_prompts x ON x.prompt_id = o.prompt_id" if settled else "",
-    )  # fmt: skip
-    return [_touch(row) for row in db.execute(sql, (*names, project, project)).fetchall()]
-
-
-def _touch(row: Row) -> Touch:
-    return Touch(*(row[name] for name in ("last_at", "newest", "unit_id", "session_id", "project", "client", "reads",
-                                          "edits", "failures", "others", "added", "removed")))  # fmt: skip
+    project = store.project_of(db, session_id)
+    return [] if project is None else list(dict.fromkeys([*roots(db, project), *store.folder_roots(db, project)]))
 
 
 def _told(db: Connection, one: Touch, episode: EpisodeRow | None) -> Touch:
@@ -182,10 +140,4 @@ def _told(db: Connection, one: Touch, episode: EpisodeRow | None) -> Touch:
 
 def marked(db: Connection, unit_id: int) -> tuple[Decision, ...]:
     """What was marked as decided in an episode, the newest first."""
-    found = db.execute(
-        "SELECT o.id, o.at, substr(o.content, 1, ?) FROM unit_prompts x JOIN observations o"
-        " ON o.prompt_id = x.prompt_id WHERE x.unit_id = ? AND o.obs_type = 'marker' AND json_valid(o.metadata)"
-        " AND json_extract(o.metadata, '$.kind') = 'decision' ORDER BY o.id DESC LIMIT ?",
-        (_TEXT, unit_id, _DECISIONS),
-    ).fetchall()
-    return tuple(Decision(*row) for row in found)
+    return tuple(Decision(*row) for row in store.marked(db, unit_id, _DECISIONS, _TEXT))

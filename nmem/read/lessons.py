@@ -1,4 +1,4 @@
-"""Loads what sessions did with each rule, learning and written decision, to tell whether it held (SQL, reading).
+"""Loads what sessions did with each rule, learning and written decision, to tell whether it held.
 
 Taken from what is recorded: findings of sessions (nmem.learn.find), calls, what sessions were told, questions about
 decisions. Sessions count that were read and in which something was called.
@@ -6,9 +6,8 @@ decisions. Sessions count that were read and in which something was called.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from sqlite3 import Connection
 
@@ -32,16 +31,14 @@ from nmem.learn.lessons import Exposure, Lesson, Report, Seen, Session
 from nmem.learn.remedies import SPELLING
 from nmem.learn.rows import Row
 from nmem.learn.worded import Worded
-from nmem.text import json_object, whole
+from nmem.read import figures
+from nmem.read.figures import SAME_END, SAME_FILE, SAME_TOOL
+from nmem.text import whole
 
 _STATES = (ACCEPTED, OPEN, SNOOZED, RESOLVED)
 _MOST = 1_000_000
 _NAMED = ("client: does not exist", "client: unknown", "client: no skill", "client: mcp", "client: no tool")
 """Errors about one thing that is not there: using the tool is not their situation."""
-_SAME_TOOL = (
-    "o.tool_name IN (SELECT DISTINCT x.tool_name FROM learning_evidence e JOIN observations x"
-    " ON x.id = e.observation_id WHERE e.learning_id = ?1 AND e.role = 'occurrence')"
-)
 ASKED = "asked again, not broken"
 NO_COMMAND = "names no command"
 UNHEARD = "never ran here"
@@ -64,18 +61,8 @@ def of(db: Connection, one: Learning) -> Lesson:
 
 
 def _sessions(db: Connection, project_id: int | None, since: int) -> list[Session]:
-    rows = db.execute(
-        "SELECT s.id, s.project_id, s.started_at, total(j.text != '' AND NOT j.withheld AND i.id IS NOT NULL) > 0,"
-        " total(j.withheld AND i.id IS NOT NULL) > 0 FROM sessions s"
-        " JOIN learned_sessions l ON l.session_id = s.id"
-        " LEFT JOIN injections j ON j.session_id = s.id"
-        " LEFT JOIN injection_items i ON i.injection_id = j.id AND i.position = (SELECT min(position)"
-        "  FROM injection_items WHERE injection_id = j.id AND kind != 'ask')"
-        " WHERE s.seq > 0 AND s.started_at >= ?1 AND (?2 IS NULL OR s.project_id = ?2)"
-        " GROUP BY s.id ORDER BY s.started_at, s.id",
-        (since, project_id),
-    ).fetchall()
-    return [Session(row[0], row[1], row[2], bool(row[3]), bool(row[4])) for row in map(tuple, rows)]
+    found = figures.lesson_sessions(db, project_id, since)
+    return [Session(row[0], row[1], row[2], bool(row[3]), bool(row[4])) for row in found]
 
 
 def _lesson(db: Connection, one: Learning, sessions: Sequence[Session]) -> Lesson:
@@ -100,20 +87,11 @@ def _accepted(db: Connection, one: Learning) -> int:
         return one.state_at or 0
     if not one.rule:
         return 0
-    at = db.execute(
-        "SELECT max(at) FROM corrections WHERE target = ? AND kind = 'accept' AND undone_at IS NULL",
-        (f"learning/{one.id}",),
-    ).fetchone()[0]
-    return int(at or 0)
+    return figures.accepted_at(db, f"learning/{one.id}")
 
 
 def _exposed(db: Connection, item: str) -> dict[str, Exposure]:
-    rows = db.execute(
-        "SELECT j.session_id, min(j.at), max(j.withheld) FROM injection_items i JOIN injections j"
-        " ON j.id = i.injection_id WHERE i.item = ? AND j.text != '' GROUP BY 1",
-        (item,),
-    ).fetchall()
-    return {row[0]: Exposure(row[1], bool(row[2])) for row in map(tuple, rows)}
+    return {session: Exposure(at, bool(kept_back)) for session, at, kept_back in figures.exposed(db, item)}
 
 
 # A failing command, an error, a stuck stretch
@@ -124,9 +102,9 @@ def _failures(db: Connection, one: Learning, began: dict[str, int]) -> tuple[dic
     command, _, error = one.key.partition(" | ") if one.kind == FAILED_COMMAND else ("", "", one.key)
     stretch = one.kind == STUCK_LOOP
     if command and not error:
-        failed = _findings(db, one.project_id, COMMAND, [command])
+        failed = figures.findings(db, one.project_id, COMMAND, [command])
     else:
-        failed = _findings(db, one.project_id, STRETCH if stretch else ERROR, [error])
+        failed = figures.findings(db, one.project_id, STRETCH if stretch else ERROR, [error])
     broke: dict[str, tuple[int, ...]] = {}
     unclear: set[str] = set()
     tried: set[str] = {command} if command else set()
@@ -142,7 +120,7 @@ def _failures(db: Connection, one: Learning, began: dict[str, int]) -> tuple[dic
     kept = _passes(db, one, tried, unclear)
     where = None if tried or one.key.startswith("shell: ") else _tool(one)
     if where:
-        kept = _worked(db, one, *where)
+        kept = figures.worked(db, one.project_id, *where)
     unclear.difference_update(broke)
     kept = {session: at for session, at in kept.items() if session not in unclear}
     sessions = {*kept, *broke, *unclear}.intersection(began)
@@ -162,7 +140,7 @@ def _passes(db: Connection, one: Learning, tried: set[str], unclear: set[str]) -
         instead = {other.key} if other else set()
     kept: dict[str, int] = {}
     silent: set[str] = set()
-    for session, key, data in _findings(db, one.project_id, COMMAND, tried | instead):
+    for session, key, data in figures.findings(db, one.project_id, COMMAND, tried | instead):
         if at := whole(data.get("passed_at")):
             kept[session] = max(at, kept.get(session, 0))
         elif key in tried and whole(data.get("runs")):
@@ -174,32 +152,11 @@ def _passes(db: Connection, one: Learning, tried: set[str], unclear: set[str]) -
 def _tool(one: Learning) -> tuple[str, str] | None:
     """Which calls are its situation, where no command is: use of the client's tool that fails so, or of the file."""
     if one.kind == STUCK_LOOP:
-        return None if " | " in one.key else ("o.file_path = ?1", one.key)
+        return None if " | " in one.key else (SAME_FILE, one.key)
     if one.key.startswith(_NAMED):
         meant = one.remedy.text.split("`")[1:2] if one.remedy else []
-        return ("substr(o.file_path, -length(?1) - 1) = '/' || ?1", meant[0]) if meant else None
-    return _SAME_TOOL, str(one.id)
-
-
-def _worked(db: Connection, one: Learning, where: str, given: str) -> dict[str, int]:
-    """When such a call last went well, by session."""
-    rows = db.execute(
-        "SELECT o.session_id, max(o.at) FROM sessions s CROSS JOIN observations o ON o.session_id = s.id"  # noqa: S608
-        f" WHERE {where} AND o.outcome = 'ok' AND s.project_id = ?2 GROUP BY 1",
-        (given, one.project_id),
-    )
-    return dict(map(tuple, rows.fetchall()))
-
-
-def _findings(
-    db: Connection, project_id: int, kind: str, keys: Iterable[str]
-) -> list[tuple[str, str, dict[str, object]]]:
-    rows = db.execute(
-        "SELECT session_id, key, data FROM learning_findings WHERE project_id = ? AND kind = ?"
-        " AND key IN (SELECT value FROM json_each(?))",
-        (project_id, kind, json.dumps(sorted(keys))),
-    ).fetchall()
-    return [(row[0], row[1], json_object(row[2])) for row in map(tuple, rows)]
+        return (SAME_END, meant[0]) if meant else None
+    return SAME_TOOL, str(one.id)
 
 
 def _list(value: object) -> list[dict[str, object]]:
@@ -214,12 +171,8 @@ def _steps(db: Connection, one: Learning, began: dict[str, int]) -> dict[str, Se
     due_steps = [skills.form(each) for each in (one.remedy.commands if one.remedy else ())]
     endings = {each.removeprefix("*") for each in one.files}
     out: dict[str, Seen] = {}
-    rows = db.execute(
-        "SELECT session_id, data FROM learning_findings WHERE project_id = ? AND kind = ?",
-        (one.project_id, skills.STEPS),
-    ).fetchall()
-    for session, data in map(tuple, rows):
-        found = [each for each in _list(json_object(data).get("failures"))
+    for session, _, data in figures.findings(db, one.project_id, skills.STEPS):
+        found = [each for each in _list(data.get("failures"))
                  if not endings or endings.intersection(_texts(each.get("e")))]  # fmt: skip
         if not found or session not in began:
             continue
@@ -245,8 +198,7 @@ def _by_words(db: Connection, one: Learning, made: Lesson, began: dict[str, int]
     """A rule of a person's, or their wording of one: what its words say of commands, else why nothing can be told."""
     said = worded.of(one.rule or (one.title if one.kind == CORRECTION else ""))
     if said is None:
-        known = one.kind == CORRECTION or bool(one.rule)
-        return replace(made, why=NO_COMMAND if known else ASKED)
+        return replace(made, why=NO_COMMAND if one.kind == CORRECTION or bool(one.rule) else ASKED)
     ran, known_programs = _ran(db, one.project_id, said, began)
     if not said.quoted and not said.programs & known_programs:
         return replace(made, why=UNHEARD)
@@ -261,12 +213,7 @@ def _ran(db: Connection, project_id: int, said: Worded, began: dict[str, int]) -
     ran: dict[str, list[Row]] = defaultdict(list)
     heads: set[str] = set()
     for name in sorted(wanted):
-        for session, *rest in map(tuple, db.execute(
-            "SELECT o.session_id, o.id, o.at, o.seq, NULL, o.obs_type, coalesce(o.tool_name, ''), '', o.content,"
-            " o.outcome, '' FROM sessions s CROSS JOIN observations o ON o.session_id = s.id WHERE s.project_id = ?"
-            " AND instr(o.content, ?) AND NOT instr(coalesce(o.metadata, ''), '\"refused\":') ORDER BY o.seq",
-            (project_id, name),
-        ).fetchall()):  # fmt: skip
+        for session, *rest in figures.calls_with(db, project_id, name):
             row = Row(*rest)
             if session in began and row.is_shell and name in worded.heads(row.content, row.powershell):
                 heads.add(name)
@@ -307,14 +254,8 @@ def _in_order(said: Worded, rows: Sequence[Row], began: int) -> Seen | None:
 def _decisions(db: Connection, sessions: Sequence[Session], project_id: int | None) -> list[Lesson]:
     """The entries that sessions asked for or were offered: that they applied is recorded, not what came of it."""
     began = {one.id: one.began for one in sessions}
-    rows = db.execute(
-        "SELECT c.entry, c.project_id, coalesce(p.name, ''), c.session_id FROM recall_calls c"
-        " LEFT JOIN projects p ON p.id = c.project_id WHERE c.entry <> '' AND c.session_id IS NOT NULL"
-        " AND (?1 IS NULL OR c.project_id = ?1) GROUP BY 1, 2, 4 ORDER BY 1, 2",
-        (project_id,),
-    ).fetchall()
     of: dict[tuple[str, int, str], dict[str, Seen]] = defaultdict(dict)
-    for entry, project, name, session in map(tuple, rows):
+    for entry, project, name, session in figures.entries_asked(db, project_id):
         if session in began:
             of[entry, project or 0, name][session] = Seen(began[session], unclear=True)
     return [

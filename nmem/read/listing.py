@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
+from capture.storage.sessions import called_by
+
 from capture.project import resolve
 from nmem import tables
-from nmem.episodes import open_ends
+from nmem.episodes import open_ends, units
 from nmem.errors import NmemError
-from nmem.read import stream, views
-from nmem.read.episodes import EpisodeRow, present, rows
+from nmem.read import episode_store, store, stream, views
+from nmem.read.episodes import EpisodeRow, in_order, present, rows
 from nmem.read.views import StreamRow, metadata, outcome_words
 from nmem.store.project import here, named, unknown
-from nmem.tables import NOW
 from nmem.text import ELLIPSIS, fit, printable, width
 
-_CHUNK = 400
 _DIGITS = 19
 _NAME = 80
 LAST = "last"
@@ -67,62 +67,22 @@ def listed(
     db: Connection, *, project: str = "", thread: int | None = None, since: int = 0, limit: int = 30
 ) -> list[EpisodeRow]:
     """Episodes, the most recently active first; `project` is a name, key or root, `since` in milliseconds."""
-    if not present(db):
-        return []
-    where, values = ["u.last_at >= ?"], [since]
-    if project:
-        where.append("? IN (p.name, p.key, p.root)")
-    if thread is not None:
-        where.append("u.thread_id = ?")
-    found = db.execute(
-        "SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"  # noqa: S608
-        f" WHERE {' AND '.join(where)} ORDER BY u.last_at > {NOW}, u.last_at DESC, u.id DESC LIMIT ?",
-        [*values, *([project] if project else []), *([thread] if thread is not None else []), limit],
-    ).fetchall()
-    return _rows(db, [row[0] for row in found])
+    return in_order(db, episode_store.newest(db, project, thread, since, limit)) if present(db) else []
 
 
 def of_session(db: Connection, session_id: str) -> list[EpisodeRow]:
     """The episodes of a session, the oldest first."""
-    if not present(db):
-        return []
-    found = db.execute("SELECT id FROM work_units WHERE session_id = ? ORDER BY started_at, id", (session_id,))
-    return _rows(db, [row[0] for row in found.fetchall()])
-
-
-def _rows(db: Connection, ids: list[int]) -> list[EpisodeRow]:
-    known: dict[int, EpisodeRow] = {}
-    for begin in range(0, len(ids), _CHUNK):
-        known |= rows(db, ids[begin : begin + _CHUNK])
-    return [known[each] for each in ids if each in known]
-
-
-def sessions_like(db: Connection, beginning: str, limit: int = 5) -> list[str]:
-    """Sessions whose id is, or begins with, a text (`session/` before it is as it is printed); the exact one alone."""
-    beginning = beginning.removeprefix("session/")
-    if not beginning:
-        return []
-    found = db.execute(
-        "SELECT id FROM sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, last_at DESC LIMIT ?2",
-        (beginning, limit),
-    ).fetchall()
-    ids = [str(row[0]) for row in found]
-    return ids[:1] if beginning in ids else ids
+    return in_order(db, episode_store.of_session(db, session_id)) if present(db) else []
 
 
 def summary(db: Connection, session_id: str) -> SessionSummary | None:
     """What was told of a session, or None when nothing was yet."""
-    if not present(db):
-        return None
-    row = db.execute(
-        "SELECT intent, learned, completed, next_steps, notes, narrator FROM session_summaries WHERE session_id = ?",
-        (session_id,),
-    ).fetchone()
+    row = store.summary(db, session_id) if present(db) else None
     if row is None:
         return None
-    last = db.execute("SELECT last_at FROM sessions WHERE id = ?", (session_id,)).fetchone()
-    steps = tuple(open_ends.left(db, session_id, last[0], _texts(row[3]))) if last else ()
-    return SessionSummary(row[0], _texts(row[1]), _texts(row[2]), steps, "\n".join(_texts(row[4])), row[5])
+    intent, learned, completed, left, notes, narrator, last = row
+    steps = tuple(open_ends.left(db, session_id, last, _texts(left)))
+    return SessionSummary(intent, _texts(learned), _texts(completed), steps, "\n".join(_texts(notes)), narrator)
 
 
 def _texts(stored: str | None) -> tuple[str, ...]:
@@ -136,47 +96,13 @@ def _texts(stored: str | None) -> tuple[str, ...]:
 
 def prompt(db: Connection, prompt_id: int) -> PromptStory | None:
     """One prompt with what was done after it, or None when there is none."""
-    row = db.execute(
-        "SELECT id, session_id, at, source, kind, content FROM prompts WHERE id = ?", (prompt_id,)
-    ).fetchone()
+    row = store.prompt(db, prompt_id)
     if row is None:
         return None
-    place = None
-    if present(db):
-        place = db.execute(
-            "SELECT x.unit_id, u.first_prompt_id = x.prompt_id, x.label, x.score, x.reason, x.decided_by, x.offered"
-            " FROM unit_prompts x JOIN work_units u ON u.id = x.unit_id WHERE x.prompt_id = ?",
-            (prompt_id,),
-        ).fetchone()
-    unit_id, opens, label, score, reason, by, offered = place or (None, False, "", None, "", "", False)
-    number, session_id, at, source, kind, content = row
-    return PromptStory(
-        number,
-        session_id,
-        at,
-        source,
-        kind,
-        content,
-        unit_id,
-        bool(opens),
-        label,
-        score,
-        reason,
-        by,
-        bool(offered),
-        _done(db, prompt_id),
-    )
-
-
-def _done(db: Connection, prompt_id: int) -> tuple[StreamRow, ...]:
-    found = db.execute(
-        "SELECT id * 2 + 1 FROM observations WHERE prompt_id = ? ORDER BY at, id LIMIT 2000", (prompt_id,)
-    )
-    keys = [row[0] for row in found.fetchall()]
-    known: dict[int, StreamRow] = {}
-    for begin in range(0, len(keys), _CHUNK):
-        known |= stream.rows(db, keys[begin : begin + _CHUNK])
-    return tuple(known[key] for key in keys if key in known)
+    place = (present(db) and episode_store.place(db, prompt_id)) or (None, False, "", None, "", "", False)
+    unit_id, opens, label, score, reason, by, offered = place
+    done = tuple(stream.in_order(db, stream.done(db, prompt_id)))
+    return PromptStory(*row, unit_id, bool(opens), label, score, reason, by, bool(offered), done)
 
 
 _WAY = re.compile(r"""(?:cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|"']+)\s*(?:&&|;)\s*)+(?=\S)""")
@@ -187,28 +113,6 @@ def fitted(command: str, cells: int) -> str:
     if command.startswith("cd ") and width(command) > cells and (way := _WAY.match(command)):
         command = f"{ELLIPSIS} {command[way.end() :]}"
     return fit(command, cells)
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """Where a session stands in the list."""
-
-    session_id: str
-    last_at: int
-    number: int
-    """Its row: tells two of the same moment apart."""
-
-
-def summary_page(db: Connection, project_id: int | None, before: tuple[int, int] | None, limit: int) -> list[Slot]:
-    """The newest `limit` sessions before (last_at, number), of a project or of all."""
-    where, values = ("s.project_id = ? AND", [project_id]) if project_id is not None else ("", list[int]())
-    found = db.execute(
-        f"SELECT s.id, s.last_at, s.rowid FROM sessions s WHERE {where} (s.last_at, s.rowid) < (?, ?)"  # noqa: S608 -- our words
-        " AND EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = s.id AND p.source = 'user')"
-        " ORDER BY s.last_at DESC, s.rowid DESC LIMIT ?",
-        (*values, *(before or (2**62, 2**62)), limit),
-    )
-    return [Slot(*row) for row in found.fetchall()]
 
 
 def session_of(db: Connection, named_by: str | None = None, project: str = "") -> str:
@@ -227,11 +131,9 @@ def session_of(db: Connection, named_by: str | None = None, project: str = "") -
 
 def elsewhere(db: Connection, session_id: str) -> str:
     """The name of a session's project where it is not that of the current folder; else empty."""
-    found = here(db, str(Path.cwd()))
-    row = db.execute(
-        "SELECT p.id, p.name FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id = ?", (session_id,)
-    ).fetchone()
-    return "" if row is None or (found and found.id == row[0]) else str(row[1])
+    found, project = here(db, str(Path.cwd())), store.project_of(db, session_id)
+    row = called_by(db, project) if project is not None else ()
+    return "" if not row or (found and found.id == project) else row[0]
 
 
 def newest_episode(db: Connection) -> int:
@@ -259,11 +161,11 @@ def own_newest_episode(db: Connection, project: str = "") -> int:
 def _named(db: Connection, beginning: str) -> str:
     kind, _, number = beginning.partition("/")
     if kind == "episode" and number.isascii() and number.isdigit() and len(number) < _DIGITS:
-        row = db.execute("SELECT session_id FROM work_units WHERE id = ?", (int(number),)).fetchone()
-        if row is None:
+        session_id = episode_store.session_of(db, int(number))
+        if session_id is None:
             raise NmemError(f"there is no episode {number}: `nmem episodes` lists them")
-        return str(row[0])
-    found = sessions_like(db, beginning)
+        return session_id
+    found = store.sessions_like(db, beginning)
     if not found and kind not in ("session", beginning):
         raise NmemError(f"there is no session {printable(beginning)}: name one by its id, by episode/12 or by last")
     if not found:
@@ -271,6 +173,11 @@ def _named(db: Connection, beginning: str) -> str:
     if len(found) > 1:
         raise NmemError(f"{printable(beginning)} matches several sessions: {', '.join(map(printable, found))}")
     return found[0]
+
+
+def unit_of(db: Connection, prompt_id: int | None) -> int | None:
+    """The episode of a prompt."""
+    return units.of_prompt(db, prompt_id) if prompt_id and tables.version(db) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,15 +206,12 @@ class Observation:
 
 def observation(db: Connection, number: int) -> Observation | None:
     """The observation of an id, on a connection whose rows answer to names."""
-    row = db.execute("SELECT * FROM observations WHERE id = ?", (number,)).fetchone()
+    row = store.observation(db, number)
     if row is None:
         return None
-    unit = None
-    if row["prompt_id"] and tables.version(db):
-        unit = db.execute("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", (row["prompt_id"],)).fetchone()
     meta = metadata(row["metadata"])
     return Observation(
-        row["id"], row["at"], row["session_id"], row["prompt_id"], unit[0] if unit else None, row["obs_type"],
+        row["id"], row["at"], row["session_id"], row["prompt_id"], unit_of(db, row["prompt_id"]), row["obs_type"],
         str(meta.get("kind") or "") if row["obs_type"] == "marker" else "", row["tool_name"] or "",
         row["file_path"] or "", row["content"], str(meta.get("response") or ""),
         outcome_words(row["outcome"], row["exit_code"], meta), row["lines_added"], row["lines_removed"],

@@ -1,4 +1,4 @@
-"""Lists sessions (SQL): where each ran, its state, last activity, prompts, what a person says of it, who is at work.
+"""Lists sessions: where each ran, its state, last activity, prompts, what a person says of it, who is at work.
 
 A session is *working* while its agent is at a turn, *waiting* when it is the person's turn, and then over: *failed*
 where the last test that it ran failed, or the task that it was run for did; else *done*. Clients that do not tell of
@@ -10,7 +10,6 @@ other is not over; the same file of another checkout is one as well, of a milder
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from sqlite3 import Connection, Row
@@ -19,8 +18,9 @@ from typing import Any
 from nmem.context.places import LATELY, Edit, edits
 from nmem.dispatch import task as tasks
 from nmem.episodes.passages import IDLE
-from nmem.episodes.titles import NAMED, TITLED, shown
-from nmem.read import outcome
+from nmem.episodes.titles import shown
+from nmem.read import store
+from nmem.read.episodes import outcome_of
 from nmem.sessions import marks
 from nmem.text import json_list
 
@@ -61,31 +61,13 @@ class Listed:
     """Files that it and another session edited lately."""
 
 
-_LIST = """
-SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.cwd, s.transcript_path, s.state, s.origin, s.started_at,
-  s.last_at, m.name AS given, m.tags, m.archived,
-  (SELECT count(*) FROM prompts q WHERE q.session_id = s.id AND q.source = 'user' AND q.agent_id IS NULL
-     AND q.kind IN ('prompt', 'late', 'command')) AS prompts,
-  (SELECT u.outcomes FROM work_units u WHERE u.session_id = s.id ORDER BY u.started_at DESC LIMIT 1) AS outcomes,
-  (SELECT t.state FROM tasks t WHERE t.session_id = s.id ORDER BY t.id DESC LIMIT 1) AS task,
-  (SELECT c.at FROM transcript_copies c WHERE c.session_id = s.id AND c.packed IS NOT NULL) AS copied_at
-FROM sessions s JOIN projects p ON p.id = s.project_id LEFT JOIN session_marks m ON m.session_id = s.id
-WHERE (?1 = '' OR p.key = ?1) AND (?2 = '' OR s.client = ?2)
-  AND (?3 = 'all' OR coalesce(m.archived, 0) = (?3 != 'current'))
-ORDER BY s.last_at DESC, s.id
-"""
-_NAMES = (
-    f"SELECT s.id, {TITLED} AS name, {NAMED} AS opening FROM sessions s WHERE s.id IN (SELECT value FROM json_each(?))"  # noqa: S608
-)
-
-
 def sessions(
     db: Connection, now: int, project: str = "", client: str = "", *, states: Sequence[str] = (),
     tags: Sequence[str] = (), which: str = CURRENT, sort: str = "last", limit: int = 0,
 ) -> list[Listed]:  # fmt: skip
     """The sessions of a project (its key) or of all, sorted; `limit` 0: all of them. A list has `tags` all."""
     wanted = {each.lstrip("#").lower() for each in tags}
-    found = [_listed(row, now) for row in db.execute(_LIST, (project, client, which)).fetchall()]
+    found = [_listed(row, now) for row in store.listed(db, project, client, which)]
     found = [one for one in found if (not states or one.state in states) and wanted <= set(one.tags)]
     found.sort(key=_KEYS[sort])
     many = clashes(edits(db, now)) if any(one.state == WORKING for one in found) else {}
@@ -95,15 +77,7 @@ def sessions(
 
 def session(db: Connection, session_id: str, now: int) -> Listed | None:
     """One of them, archived or not; None when it is not there."""
-    sql = _LIST.replace("WHERE", "WHERE s.id = ?4 AND")
-    row = db.execute(sql, ("", "", ALL, session_id)).fetchone()
-    return _with_names(db, [_listed(row, now)])[0] if row else None
-
-
-def all_tags(db: Connection) -> dict[str, int]:
-    """Every tag, and how many sessions have it."""
-    found = db.execute("SELECT j.value, count(*) FROM session_marks m, json_each(m.tags) j GROUP BY 1 ORDER BY 1")
-    return {str(row[0]): int(row[1]) for row in found.fetchall()}
+    return next(iter(_with_names(db, [_listed(row, now) for row in store.listed(db, "", "", ALL, session_id)])), None)
 
 
 _KEYS: Mapping[str, Any] = {
@@ -117,13 +91,11 @@ _KEYS: Mapping[str, Any] = {
 
 def _listed(row: Row, now: int) -> Listed:
     said = marks.read(row["given"], row["tags"], row["archived"])
-    texts = ("id", "client", "project", "root", "branch", "cwd", "transcript_path")
-    stored: dict[str, Any] = {name: row[name] or "" for name in texts}
-    return Listed(
-        **stored, state=_state(row, now), started_at=row["started_at"],
-        last_at=row["last_at"], prompts=row["prompts"], name=said.name, named=bool(said.name), tags=said.tags,
-        archived=said.archived, copied_at=row["copied_at"] or 0,
-    )  # fmt: skip
+    values: list[Any] = [
+        *tuple(row)[:7], _state(row, now), row["started_at"], row["last_at"], row["prompts"], said.name,
+        bool(said.name), said.tags, said.archived, row["copied_at"] or 0,
+    ]  # fmt: skip
+    return Listed(*values)
 
 
 def _state(row: Row, now: int) -> str:
@@ -135,7 +107,7 @@ def _state(row: Row, now: int) -> str:
     if row["state"] != "ended" and quiet < (WAITS if row["origin"] == "hook" else IDLE):
         return WAITING
     broke = row["task"] in (tasks.FAILED, tasks.TIMED_OUT)
-    return FAILED if broke or outcome.stored(row["outcomes"], None).tests == "failed" else DONE
+    return FAILED if broke or outcome_of(row["outcomes"], None).tests == "failed" else DONE
 
 
 def _with_names(db: Connection, some: list[Listed]) -> list[Listed]:
@@ -143,8 +115,7 @@ def _with_names(db: Connection, some: list[Listed]) -> list[Listed]:
 
     To make a title of a prompt takes a millisecond or two, and after an import there are thousands.
     """
-    without = json.dumps([one.id for one in some if not one.named])
-    found = {row["id"]: (row["name"], row["opening"] or "") for row in db.execute(_NAMES, (without,))}
+    found = store.names_of(db, [one.id for one in some if not one.named])
     untitled = [one.id for one in some if not found.get(one.id, (True,))[0]]
     late = frozenset(untitled[_MADE:])
     names = {each: opening if each in late else shown(None, name, opening) for each, (name, opening) in found.items()}
@@ -183,15 +154,6 @@ class AtWork:
     clashes: tuple[Clash, ...]
 
 
-_ON = """
-SELECT s.id, (SELECT json_array(coalesce(u.title, u.agent_title), u.heading, u.intent) FROM work_units u
-    WHERE u.session_id = s.id ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1) AS unit,
-  (SELECT max(t.id) FROM tasks t WHERE t.session_id = s.id) AS task,
-  (SELECT count(DISTINCT o.agent_id) FROM observations o WHERE o.session_id = s.id AND o.at > ?2) AS helpers
-FROM sessions s WHERE s.id IN (SELECT value FROM json_each(?1))
-"""
-
-
 def at_work(db: Connection, now: int, project: str = "") -> list[AtWork]:
     """The sessions of a project (its key) or of all that work now, the most recently active first."""
     return of_work(db, sessions(db, now, project, states=(WORKING,), which=ALL), now)
@@ -201,7 +163,7 @@ def of_work(db: Connection, some: Sequence[Listed], now: int) -> list[AtWork]:
     """What some sessions are at."""
     lately = edits(db, now)
     found = clashes(lately)
-    known = {row["id"]: row for row in db.execute(_ON, (json.dumps([one.id for one in some]), now - LATELY)).fetchall()}
+    known = store.at_work(db, [one.id for one in some], now - LATELY)
     out = []
     for one in some:
         row = known[one.id]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -14,9 +13,6 @@ from nmem.read.stream import Query
 from nmem.read.views import NowView, StreamRow
 from nmem.stance import read as stances
 from nmem.stance.model import Stance
-
-_BLOCK = 400
-"""Rows that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +37,13 @@ def standing(
     if view is None:
         return None
     slots = stream.page(db, session_id, None, query or Query(), limit + 1)
-    rows = tuple(_rows(db, list(slots.key[-limit:]), whole=whole))
+    rows = tuple(stream.in_order(db, slots.key[-limit:], whole=whole))
     one = stances.follow(db, session_id, at)
     stance = stances.advance(db, one, at) if one else None
     unit, names, db.row_factory = episodes.current(db, session_id), db.row_factory, None
     told = preview.after_reset(db, session_id, at, config.load().recovery_tokens)
     db.row_factory = names
     return Standing(view, unit, stance, told, rows, len(slots) > limit)
-
-
-def _rows(db: Connection, keys: list[int], *, whole: bool) -> Iterator[StreamRow]:
-    for begin in range(0, len(keys), _BLOCK):
-        found = stream.rows(db, keys[begin : begin + _BLOCK], whole=whole)
-        yield from (found[key] for key in keys[begin : begin + _BLOCK] if key in found)
 
 
 def row_id(row: StreamRow) -> str:

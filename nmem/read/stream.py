@@ -1,4 +1,4 @@
-"""The stream of a session: all prompts and calls in time order, addressed by keys; and what is new in all of them.
+"""The stream of a session (SQL): prompts and calls in time order, addressed by keys; and what is new in all of them.
 
 The cockpit keeps only keys and times (`Slots`); rows come in blocks of those keys. Pages are keyset pages: a session
 of a million rows costs as much to open as one of ten.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import json
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
@@ -17,10 +17,10 @@ from nmem import tables
 from nmem.read.views import StreamRow, metadata
 
 PAGE = 4000
+_BLOCK = 400
+"""Rows that are read at once."""
 TEXT = 400
 """Characters of a row that a list can ever show."""
-
-
 LABELS = ("phase", "scope", "locus", "novelty", "friction")
 
 
@@ -77,13 +77,9 @@ def page(db: Connection, session_id: str, before: tuple[int, int] | None, query:
     """The newest `limit` slots before the slot (at, key), or of all."""
     found = []
     for table, bit, ranges in _TABLES:
-        if table not in query.tables:
-            continue
-        for part in ranges:
-            sql = (
-                f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ?{part} AND (at, id) < (?, ?)"  # noqa: S608
-                f" {query.where(table)} ORDER BY at DESC, id DESC LIMIT ?"
-            )
+        for part in ranges if table in query.tables else ():
+            sql = f"""SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ?{part}
+                AND (at, id) < (?, ?) {query.where(table)} ORDER BY at DESC, id DESC LIMIT ?"""  # noqa: S608
             found += db.execute(sql, (session_id, *_bound(before, bit), *query.values(table), limit)).fetchall()
     newest = sorted((tuple(row) for row in found), reverse=True)[:limit]
     return Slots.of(newest)
@@ -108,30 +104,24 @@ def stretch(db: Connection, session_id: str, before: tuple[int, int] | None, que
     low = _OLDEST
     for table, bit, ranges in _TABLES:
         for part in ranges:
-            sql = (
-                f"SELECT at FROM {table} WHERE session_id = ?{part} AND (at, id) < (?, ?)"  # noqa: S608
-                " ORDER BY at DESC, id DESC LIMIT 1 OFFSET ?"
-            )
+            sql = f"""SELECT at FROM {table}
+                WHERE session_id = ?{part} AND (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT 1 OFFSET ?"""  # noqa: S608
             row = db.execute(sql, (session_id, *_bound(before, bit), span)).fetchone()
             low = max(low, row[0]) if row else low
     pairs: list[tuple[int, int]] = []
     for table, bit, ranges in _TABLES:
         for part in ranges if table in query.tables else ():
-            sql = (
-                f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ?{part} AND (at, id) < (?, ?) AND at >= ?"  # noqa: S608
-                f" {query.where(table)}"
-            )
+            sql = f"""SELECT at, id * 2 + {bit}
+                FROM {table} WHERE session_id = ?{part} AND (at, id) < (?, ?) AND at >= ? {query.where(table)}"""  # noqa: S608
             pairs += map(tuple, db.execute(sql, (session_id, *_bound(before, bit), low, *query.values(table))))
     return Stretch(Slots.of(pairs), (low, 0) if low > _OLDEST else None)
 
 
 def number(db: Connection, session_id: str) -> int:
     """How many rows a session has."""
-    found = (
-        db.execute(f"SELECT count(*) FROM {table} WHERE session_id = ?", (session_id,)).fetchone()  # noqa: S608
-        for table, *_ in _TABLES
-    )
-    return sum(int(row[0]) for row in found)
+    sql = """SELECT (SELECT count(*) FROM observations WHERE session_id = ?1)
+        + (SELECT count(*) FROM prompts WHERE session_id = ?1)"""
+    return int(db.execute(sql, (session_id,)).fetchone()[0])
 
 
 def since(db: Connection, session_id: str, seen: Marks, query: Query) -> Slots:
@@ -145,11 +135,9 @@ def since(db: Connection, session_id: str, seen: Marks, query: Query) -> Slots:
     return Slots.of(tuple(row) for row in found)
 
 
-_OBSERVATION = (
-    "SELECT id * 2 + 1 AS key, at, obs_type AS word, {text}, file_path, outcome, exit_code, duration_ms, lines_added,"
-    " lines_removed, repeats, agent_id, tool_name, metadata, phase, scope, locus, novelty, friction, label_model"
-    " FROM observations WHERE id IN ({marks})"
-)
+_OBSERVATION = """SELECT id * 2 + 1 AS key, at,
+    obs_type AS word, {text}, file_path, outcome, exit_code, duration_ms, lines_added, lines_removed, repeats, agent_id,
+    tool_name, metadata, phase, scope, locus, novelty, friction, label_model FROM observations WHERE id IN ({marks})"""
 _PROMPT = "SELECT id * 2 AS key, at, source || '/' || kind AS word, {text}, agent_id FROM prompts WHERE id IN ({marks})"
 
 
@@ -164,6 +152,38 @@ def _done(row: Row) -> StreamRow:
         row["tool_name"] or "", meta=metadata(row["metadata"]),
         labels=tuple(row[name] for name in LABELS) if row["label_model"] else (), labelled_by=row["label_model"] or "",
     )  # fmt: skip
+
+
+def between(db: Connection, session_id: str, span: tuple[int, int]) -> list[tuple[int, int]]:
+    """Times and keys of what was said and done in a session from one moment until another, by table."""
+    out: list[tuple[int, int]] = []
+    for table, bit in (("prompts", 0), ("observations", 1)):
+        sql = f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ? AND at >= ? AND at < ?"  # noqa: S608
+        out += map(tuple, db.execute(sql, (session_id, *span)).fetchall())
+    return out
+
+
+def last(db: Connection, session_id: str) -> tuple[int, int] | None:
+    """Where a session stands now; None while nothing was said or done in it."""
+    slots = page(db, session_id, None, Query(), 1)
+    return (slots.at[0], slots.key[0]) if len(slots) else None
+
+
+def around(db: Connection, session_id: str, at: tuple[int, int], before: int, after: int) -> list[StreamRow]:
+    """What was said and done in a session before and after a slot (at, key), its row between them."""
+    earlier = page(db, session_id, at, Query(), before).key if before else []
+    later: list[tuple[int, int]] = []
+    for table, bit in (("prompts", 0), ("observations", 1)):
+        sql = f"""SELECT at, id * 2 + {bit}
+            FROM {table} WHERE session_id = ? AND at >= ? AND (at, id * 2 + {bit}) > (?, ?) ORDER BY at, id LIMIT ?"""  # noqa: S608 -- our names
+        later += map(tuple, db.execute(sql, (session_id, at[0], *at, after)).fetchall())
+    return list(in_order(db, [*earlier, at[1], *(key for _, key in sorted(later)[:after])]))
+
+
+def done(db: Connection, prompt_id: int) -> list[int]:
+    """The keys of what was done after a prompt."""
+    sql = "SELECT id * 2 + 1 FROM observations WHERE prompt_id = ? ORDER BY at, id LIMIT 2000"
+    return [row[0] for row in db.execute(sql, (prompt_id,)).fetchall()]
 
 
 def place(db: Connection, key: int) -> tuple[str, int] | None:
@@ -202,6 +222,14 @@ def rows(db: Connection, keys: Sequence[int], *, whole: bool = False, text: int 
             found = db.execute(sql.format(text=cut, marks=",".join("?" for _ in ids)), ids)
             out.update((row["key"], build(row)) for row in found.fetchall())
     return out
+
+
+def in_order(db: Connection, keys: Sequence[int], *, whole: bool = False, text: int = TEXT) -> Iterator[StreamRow]:
+    """The rows of any number of keys, in their order."""
+    for begin in range(0, len(keys), _BLOCK):
+        some = keys[begin : begin + _BLOCK]
+        found = rows(db, some, whole=whole, text=text)
+        yield from (found[key] for key in some if key in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,11 +290,9 @@ def news(db: Connection, seen: Marks, wanted: Wanted, limit: int) -> News:
         for table, bit, typed in _NEW:
             before = seen.observation if bit else seen.prompt
             values = (before, wanted.project_id, wanted.since, json.dumps(wanted.types), limit + 1)
-            sql = (
-                f"SELECT t.at, t.id * 2 + {bit}, t.session_id FROM {table} t JOIN sessions s ON s.id = t.session_id"  # noqa: S608
-                " WHERE t.id > ?1 AND (?2 = 0 OR s.project_id = ?2) AND t.at >= ?3"
-                f" {f'AND {typed}' if wanted.types else ''} ORDER BY t.id LIMIT ?5"
-            )
+            sql = f"""SELECT t.at, t.id * 2 + {bit}, t.session_id
+                FROM {table} t JOIN sessions s ON s.id = t.session_id WHERE t.id > ?1 AND (?2 = 0 OR s.project_id = ?2)
+                AND t.at >= ?3 {f"AND {typed}" if wanted.types else ""} ORDER BY t.id LIMIT ?5"""  # noqa: S608
             found.append([tuple(row) for row in db.execute(sql, values).fetchall()])
         merged = list(heapq.merge(*found, key=lambda row: row[0]))
         taken = merged[:limit]
@@ -279,12 +305,9 @@ def news(db: Connection, seen: Marks, wanted: Wanted, limit: int) -> News:
 
 
 def _whose(db: Connection, sessions: Iterable[str]) -> dict[str, Whose]:
-    found = db.execute(
-        "SELECT s.id, s.client, coalesce(s.branch, ''), s.cwd, p.name, p.root, p.key FROM sessions s"
-        " JOIN projects p ON p.id = s.project_id WHERE s.id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(sessions)),),
-    )
-    return {row[0]: Whose(*row) for row in found.fetchall()}
+    sql = """SELECT s.id, s.client, coalesce(s.branch, ''), s.cwd, p.name, p.root, p.key
+        FROM sessions s JOIN projects p ON p.id = s.project_id WHERE s.id IN (SELECT value FROM json_each(?))"""
+    return {row[0]: Whose(*row) for row in db.execute(sql, (json.dumps(list(sessions)),)).fetchall()}
 
 
 def highest(db: Connection) -> Marks:
@@ -314,18 +337,14 @@ class Query:
         return [value for kind, value, _ in self.terms for _ in range(_CONDITIONS[table][kind].count("?"))]
 
 
+_LIKE = "LIKE ? ESCAPE '\\'"
 _CONDITIONS = {
-    "prompts": {
-        "text": "content LIKE ? ESCAPE '\\'",
-        "type": "source || '/' || kind LIKE ? ESCAPE '\\'",
-    },
+    "prompts": {"text": f"content {_LIKE}", "type": f"source || '/' || kind {_LIKE}"},
     "observations": {
-        "text": "content LIKE ? ESCAPE '\\' OR coalesce(file_path, '') LIKE ? ESCAPE '\\'",
-        "type": "obs_type LIKE ? ESCAPE '\\'",
-        "is": "outcome LIKE ? ESCAPE '\\'",
-        "file": "coalesce(file_path, '') LIKE ? ESCAPE '\\'",
+        "text": f"content {_LIKE} OR coalesce(file_path, '') {_LIKE}", "type": f"obs_type {_LIKE}",
+        "is": f"outcome {_LIKE}", "file": f"coalesce(file_path, '') {_LIKE}",
     },
-}
+}  # fmt: skip
 
 
 def _term(word: str) -> tuple[str, str, bool]:

@@ -1,4 +1,4 @@
-"""Reads sessions for the Now screen and its commands: effort, hot files, failures, state of the hooks.
+"""Reads sessions for the Now screen and its commands: effort, hot files, failures, state of the hooks, the window.
 
 Every function takes a connection of `nmem.database.reader`, ends its read before it returns, and gives frozen
 dataclasses. Text in them is as stored: whoever prints it passes it through `nmem.text.printable`.
@@ -7,26 +7,20 @@ dataclasses. Text in them is as stored: whoever prints it passes it through `nme
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from math import ceil
 from sqlite3 import Connection, Row
 from typing import Any
 
-from capture.storage import spool, store
+from capture.storage import spool
+from capture.storage.store import file
 from nmem.episodes import open_ends
-from nmem.episodes.text import checkout_path
-from nmem.episodes.titles import NAMED, TITLED, shown
-from nmem.read.hook_cost import RUNS
-from nmem.read.window import ContextWindow, window
-from nmem.tables import NOW
+from nmem.episodes.titles import shown
+from nmem.read import figures, store
+from nmem.read.store import Effort, HotFile, effort, hot_files
 from nmem.text import json_object
-
-INVESTIGATE = ("file_read", "search", "web_fetch", "web_search", "question", "plan")
-EXECUTE = (
-    "file_write", "file_edit", "command", "test", "build", "lint", "install",
-    "git_commit", "git_push", "git_other", "github",
-)  # fmt: skip
-PROMPT_KINDS = ("prompt", "late", "command")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +46,6 @@ class SessionRow:
     """The newest user prompt."""
     name: str = ""
     """Its title, as its longest episode has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How a stretch of work divides: looking, doing, and what went wrong."""
-
-    investigate: int = 0
-    execute: int = 0
-    failed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class HotFile:
-    """A file that the session works on."""
-
-    path: str
-    reads: int
-    edits: int
-    failures: int
-
-    @property
-    def weight(self) -> int:
-        """How much it matters: a change weighs more than a look."""
-        return 3 * self.edits + self.reads + 2 * self.failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,89 +129,25 @@ def refusal(meta: Mapping[str, object]) -> str:
     return ("not run" if refused == "sibling" else "refused") if refused else ""
 
 
-_SESSION = """
-SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.model, s.state, s.cwd, s.transcript_path, s.started_at,
-  s.last_at, s.origin, s.context_tokens, s.context_window, s.context_at,
-  (SELECT substr(content, 1, 400) FROM prompts
-   WHERE session_id = s.id AND source = 'user' ORDER BY at DESC LIMIT 1) AS intent, NAMED AS opening,
-  TITLED AS name
-FROM sessions s JOIN projects p ON p.id = s.project_id
-""".replace("NAMED", NAMED).replace("TITLED", TITLED)
-
-
 def _session(row: Row) -> SessionRow:
-    texts = (
-        "id", "client", "project", "root", "branch", "model", "state", "cwd", "transcript_path", "origin",
-        "intent",
-    )  # fmt: skip
-    numbers = ("started_at", "last_at", "context_tokens", "context_window", "context_at")
-    values: dict[str, Any] = {name: row[name] or "" for name in texts} | {name: row[name] for name in numbers}
-    return SessionRow(**values, name=shown(None, row["name"], row["opening"] or ""))
+    values: list[Any] = [*tuple(row)[:-2], shown(None, row["name"], row["opening"] or "")]
+    return SessionRow(*values)
 
 
 def sessions(db: Connection, limit: int = 200, project: str = "") -> list[SessionRow]:
     """The newest sessions first; `project` is a name or a key."""
-    where = "WHERE (p.name = ? OR p.key = ? OR p.root = ?)" if project else ""
-    values = [project] * 3 if project else []
-    found: list[Any] = []
-    for when in (f"s.last_at <= {NOW}", f"s.last_at > {NOW}"):  # what a clock that was ahead recorded comes last
-        sql = f"{_SESSION} {where} {'AND' if where else 'WHERE'} {when} ORDER BY s.last_at DESC LIMIT ?"
-        found += db.execute(sql, [*values, limit - len(found)]).fetchall()
-    return [_session(row) for row in found]
-
-
-def session_count(db: Connection, project: str = "") -> int:
-    """How many sessions there are of all projects, or of one (a name, a key or a root)."""
-    sql = (
-        "SELECT count(*) FROM sessions s JOIN projects p ON p.id = s.project_id WHERE ? IN ('', p.name, p.key, p.root)"
-    )
-    return int(db.execute(sql, (project,)).fetchone()[0])
+    return [_session(row) for row in store.newest(db, limit, project)]
 
 
 def session(db: Connection, session_id: str) -> SessionRow | None:
     """One session, or None when it is not there."""
-    row = db.execute(f"{_SESSION} WHERE s.id = ?", (session_id,)).fetchone()
+    row = store.session(db, session_id)
     return _session(row) if row else None
-
-
-def _marks(values: Iterable[object]) -> str:
-    return ",".join("?" for _ in values)
-
-
-def effort(db: Connection, session_id: str, since: int) -> Effort:
-    """How the work of a session divides since a time."""
-    row = db.execute(
-        f"SELECT total(obs_type IN ({_marks(INVESTIGATE)})), total(obs_type IN ({_marks(EXECUTE)})),"  # noqa: S608
-        " total(outcome = 'failed') FROM observations WHERE session_id = ? AND at >= ?",
-        (*INVESTIGATE, *EXECUTE, session_id, since),
-    ).fetchone()
-    return Effort(*(int(value) for value in row))
-
-
-def hot_files(db: Connection, session_id: str, limit: int = 8, since: int = 0) -> tuple[HotFile, ...]:
-    """The files of a session since a time by weight, heaviest first; one of a worktree as that of any checkout."""
-    found = db.execute(
-        "SELECT file_path, sum((obs_type = 'file_read') * (1 + repeats)),"
-        " sum(obs_type IN ('file_write', 'file_edit')), sum(outcome = 'failed')"
-        " FROM observations WHERE session_id = ? AND at >= ? AND file_path IS NOT NULL GROUP BY file_path"
-        " ORDER BY max(at) DESC",
-        (session_id, since),
-    )
-    counts: dict[str, list[int]] = {}
-    for path, *more in found:
-        known = counts.setdefault(checkout_path(path), [0, 0, 0])
-        known[:] = [one + other for one, other in zip(known, more, strict=True)]
-    files = sorted((HotFile(path, *each) for path, each in counts.items()), key=lambda file: -file.weight)
-    return tuple(files[:limit])
 
 
 def failures(db: Connection, session_id: str, limit: int = 5) -> tuple[Failure, ...]:
     """The newest failures of a session, each with whether it passed later, by whatever command."""
-    found = db.execute(
-        "SELECT id, at, obs_type, content, file_path, exit_code, metadata FROM observations"
-        " WHERE session_id = ? AND outcome = 'failed' ORDER BY at DESC LIMIT ?",
-        (session_id, limit),
-    ).fetchall()
+    found = store.failed(db, session_id, limit)
     rows = open_ends.of_session(db, session_id, found[-1]["at"]) if found else []
 
     def mended(row: Row) -> bool:
@@ -275,19 +181,18 @@ def outcome_words(outcome: str, exit_code: int | None, meta: dict[str, object]) 
 
 def counters(db: Connection) -> dict[str, int]:
     """All counters by name."""
-    out = Counter(dict(tuple(row) for row in db.execute("SELECT name, value FROM counters").fetchall()))
-    out.update(spool.tallied(store.file(db)))  # counted beside the database while it was not to be had
+    out = Counter(figures.counters(db))
+    out.update(spool.tallied(file(db)))  # counted beside the database while it was not to be had
     return dict(out)
 
 
 def hooks(db: Connection) -> Hooks:
     """The state of the hooks, from as many of their newest runs as every other figure of them."""
-    runs = db.execute("SELECT at, wall_us FROM hook_runs ORDER BY id DESC LIMIT ?", (RUNS,)).fetchall()
-    tally = counters(db)
-    walls = sorted(row["wall_us"] for row in runs)
+    runs, tally = figures.runs(db), counters(db)
+    walls = sorted(run.wall for run in runs)
     return Hooks(
-        runs[0]["at"] if runs else None, walls[len(walls) // 2] if walls else None,
-        tally.get("lost", 0), spool.waiting(store.file(db)),
+        runs[0].at if runs else None, walls[len(walls) // 2] if walls else None,
+        tally.get("lost", 0), spool.waiting(file(db)),
     )  # fmt: skip
 
 
@@ -296,17 +201,124 @@ def now(db: Connection, session_id: str, at: int) -> NowView | None:
     row = session(db, session_id)
     if row is None:
         return None
-    kinds = f"session_id = ? AND source = 'user' AND kind IN ({_marks(PROMPT_KINDS)})"
-    said = db.execute(
-        f"SELECT at, substr(content, 1, 2000) AS content FROM prompts WHERE {kinds} ORDER BY at DESC LIMIT 1",  # noqa: S608
-        (session_id, *PROMPT_KINDS),
-    ).fetchone()
-    count = db.execute(f"SELECT count(*) FROM prompts WHERE {kinds}", (session_id, *PROMPT_KINDS)).fetchone()[0]  # noqa: S608
-    elsewhere = db.execute(
-        "SELECT count(*) FROM sessions WHERE last_at > ? AND state != 'ended' AND id != ?", (at - 600_000, session_id)
-    ).fetchone()[0]
+    said, said_at, count = store.asked(db, session_id)
     return NowView(
-        row, said["content"] if said else "", said["at"] if said else None, count,
-        effort(db, session_id, said["at"] if said else 0), effort(db, session_id, 0),
-        hot_files(db, session_id), failures(db, session_id), hooks(db), elsewhere, window(db, session_id),
+        row, said, said_at, count, effort(db, session_id, said_at or 0), effort(db, session_id, 0),
+        hot_files(db, session_id), failures(db, session_id), hooks(db),
+        store.active_beside(db, session_id, at - 600_000), window(db, session_id),
+    )  # fmt: skip
+
+
+# The context window: of the status line and the transcript the newest word counts; a size nobody told is not guessed
+
+
+FEWEST = 4
+"""Turns that grew, below which nothing is foretold."""
+LATEST = 12
+"""Turns that the pace is taken from."""
+FARTHEST = 200
+"""Turns beyond which a forecast would only be a number."""
+_PAUSE = 30 * 60_000
+_ANSWER, _BUFFER = 20_000, 13_000
+"""What Claude Code keeps free of the window: for the answer, and before it is too late to compact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """When the window is compacted if the work goes on as it does."""
+
+    turns: int
+    minutes: int | None
+    """None where the turns do not follow each other closely enough to say."""
+    growth: int
+    """Tokens that a turn adds, in the median."""
+    of: int
+    """Turns that this was taken from."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWindow:
+    """The context window of one session."""
+
+    session_id: str
+    client: str
+    model: str
+    tokens: int | None
+    """None: nothing is known yet, or it was just compacted."""
+    size: int | None
+    """None: nobody told how much the model takes."""
+    at: int | None
+    """When the tokens were counted."""
+    source: str
+    """status line, transcript, or nothing."""
+    compacts_at: int | None
+    """Tokens from which the client compacts by itself, by its own defaults."""
+    compacted: bool
+    """Nothing was counted since it was compacted or cleared."""
+    cost_usd: float | None
+    forecast: Forecast | None
+
+    @property
+    def share(self) -> float | None:
+        """How full it is, from 0 to 1 and over."""
+        return self.tokens / self.size if self.tokens is not None and self.size else None
+
+
+def threshold(client: str, size: int | None) -> int | None:
+    """Tokens from which a client compacts by itself, by its defaults; None where that is not known.
+
+    Claude Code: the window less the answer and a buffer. Codex: nine tenths of the whole window, of which it reports
+    95 %. Gemini CLI: half.
+    """
+    if not size:
+        return None
+    by_client = {"claude": size - _ANSWER - _BUFFER,
+                 "codex": round(size * 0.9 / 0.95), "gemini": size // 2}  # fmt: skip
+    found = by_client.get(client)
+    return found if found and found > 0 else None
+
+
+def forecast(readings: Sequence[tuple[int, int]], tokens: int | None, compacts_at: int | None) -> Forecast | None:
+    """The turns and minutes left, from (time, tokens) at the end of each turn, oldest first.
+
+    Only what grew since the window last shrank counts, and the median of it: one big file says little about the next.
+    """
+    if tokens is None or not compacts_at or tokens >= compacts_at:
+        return None
+    shrank = max((number for number, (one, two) in enumerate(pairwise(readings), 1) if two[1] < one[1]), default=0)
+    steps = list(pairwise(readings[shrank:]))[-LATEST:]
+    growths = [two[1] - one[1] for one, two in steps]
+    if len(growths) < FEWEST:
+        return None
+    from statistics import median  # on use: it takes longer to import than the screen that asks
+
+    if (growth := median(growths)) <= 0:
+        return None
+    turns = ceil((compacts_at - tokens) / growth)
+    if turns > FARTHEST:
+        return None
+    gaps = [two[0] - one[0] for one, two in steps if two[0] - one[0] <= _PAUSE]
+    minutes = round(turns * median(gaps) / 60_000) if len(gaps) >= FEWEST else None
+    return Forecast(turns, minutes, round(growth), len(growths))
+
+
+def window(db: Connection, session_id: str) -> ContextWindow | None:
+    """The window of a session; None when there is no such session."""
+    row = store.window(db, session_id)
+    if row is None:
+        return None
+    told = row["told_tokens"] is not None and row["told_at"] >= (row["context_at"] or 0)
+    tokens, at = (row["told_tokens"], row["told_at"]) if told else (row["context_tokens"], row["context_at"])
+    model = (row["told_model"] if row["told_at"] and row["told_at"] >= (row["context_at"] or 0) else "") or row["model"]
+    size = row["window_size"] if not model or model == row["told_model"] else None  # else of another session, or known
+    size = size or store.told_size(db, model or "") or row["context_window"] or None
+    compacted = store.compacted_since(db, session_id, at)
+    if compacted:
+        tokens = None
+    compacts_at = threshold(row["client"], size)
+    readings = store.readings(db, session_id, LATEST + 1) if tokens is not None else []
+    source = "" if tokens is None and not size else "status line" if told else "transcript"
+    return ContextWindow(
+        session_id, row["client"], model or "", tokens, size, at, source, compacts_at, compacted, row["cost_usd"],
+        forecast(readings, tokens, compacts_at),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
-from nmem.decisions import read as decided
+from nmem.decisions import store as decided
 from nmem.episodes import open_ends
 from nmem.hours import utc
 from nmem.retention import journal

@@ -1,8 +1,7 @@
-"""A person's name, tags and archive flag of a session (SQL): each change is kept with what was before, for undo."""
+"""A person's name, tags and archive flag of a session: each change is kept with what was before, for undo."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
@@ -11,6 +10,7 @@ from capture.redaction import redact
 from capture.storage.store import transaction
 from capture.text import clean
 from nmem.errors import NmemError
+from nmem.sessions import store
 from nmem.store.corrections import Entry, write
 from nmem.text import printable, texts
 
@@ -32,8 +32,7 @@ class Marks:
 
 def of(db: Connection, session_id: str) -> Marks:
     """The marks of a session; those of none where nothing was said."""
-    row = db.execute("SELECT name, tags, archived FROM session_marks WHERE session_id = ?", (session_id,)).fetchone()
-    return read(*row) if row else Marks()
+    return read(*(store.marks(db, session_id) or (None, None, None)))
 
 
 def read(name: object, tags: object, archived: object) -> Marks:
@@ -82,13 +81,14 @@ def _word(text: str) -> str:
 def _change(db: Connection, session_id: str, now: int, done: str, make: Callable[[Marks], Marks]) -> Marks:
     """Change some marks in one transaction; those after. Raises NmemError where the session is gone, or all stays."""
     with transaction(db):
-        if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is None:
+        columns = store.marks(db, session_id)
+        if columns is None:
             raise NmemError(f"there is no session {printable(session_id)}: `nmem sessions` lists them")
-        before = of(db, session_id)
+        before = read(*columns)
         after = make(before)
         if after == before:
             raise NmemError(f"session {printable(session_id[:8])} is like that already: nothing changes")
-        _put(db, session_id, after, now)
+        store.mark(db, session_id, after.name, after.tags, after.archived, now)
         write(db, MARKED, f"{_TARGET}{session_id}", {"session": session_id, "done": done, "after": _columns(after)},
               {"columns": _columns(before)}, now)  # fmt: skip
     return after
@@ -96,18 +96,6 @@ def _change(db: Connection, session_id: str, now: int, done: str, make: Callable
 
 def _columns(marks: Marks) -> dict[str, object]:
     return {"name": marks.name, "tags": list(marks.tags), "archived": marks.archived}
-
-
-def _put(db: Connection, session_id: str, marks: Marks, now: int) -> None:
-    if marks == Marks():
-        db.execute("DELETE FROM session_marks WHERE session_id = ?", (session_id,))
-        return
-    db.execute(
-        "INSERT INTO session_marks (session_id, name, tags, archived, at) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (session_id) DO UPDATE SET name = excluded.name, tags = excluded.tags,"
-        " archived = excluded.archived, at = excluded.at",
-        (session_id, marks.name, json.dumps(marks.tags, ensure_ascii=False), int(marks.archived), now),
-    )
 
 
 # undo
@@ -134,12 +122,13 @@ def _said(after: Mapping[str, object]) -> str:
 def take_back(db: Connection, entry: Entry, now: int) -> str:
     """Put back what was, inside a transaction; what the person should know beside it."""
     session_id = entry.target.removeprefix(_TARGET)
-    if db.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is None:
+    there = store.marks(db, session_id)
+    if there is None:
         return "the session is gone"
-    if _columns(of(db, session_id)) != entry.payload.get("after"):
+    if _columns(read(*there)) != entry.payload.get("after"):
         return "a later change replaced this one and is kept"
     columns = entry.before.get("columns") or {}
     tags = columns.get("tags")
     named, away = str(columns.get("name") or ""), bool(columns.get("archived"))
-    _put(db, session_id, Marks(named, tuple(tags) if isinstance(tags, list) else (), away), now)
+    store.mark(db, session_id, named, tuple(tags) if isinstance(tags, list) else (), away, now)
     return ""

@@ -35,7 +35,6 @@ _ID = re.compile(
     r"|(?:agent-|a)?[0-9a-f]{6,17}|(?:toolu|srvtoolu|msg|req|call|rs|fc|ctc|resp|ws|prompt)_[0-9A-Za-z]{6,80}"
 )
 """What an id looks like that a client makes itself; anything else under these keys is redacted as all is."""
-
 _VALUE = ("value", "Value")
 """Keys that name nothing: what stands beside or above does."""
 

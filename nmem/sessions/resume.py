@@ -1,7 +1,8 @@
-"""Makes the command that goes on with a session: its client's own words, and the folder to run them in (SQL, reads).
+"""Makes the command that goes on with a session, in its client's own words; gives the client a deleted transcript back.
 
 A client finds a session by the folder that it was begun in, so that is where the command runs. Nothing is started here
-but panes of tmux.
+but panes of tmux. A copy is written only below the client's own folder of sessions, never over a file; where the file
+was read to its end that stays known, so nothing of it is recorded a second time.
 """
 
 from __future__ import annotations
@@ -12,13 +13,19 @@ import shlex
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
 
+from capture import paths
+from capture.files import remove
+from capture.transcript.cursor import fingerprint
 from nmem.dispatch import clients, tmux
 from nmem.dispatch.child import without_parents
 from nmem.dispatch.config import load
 from nmem.errors import NmemError
+from nmem.importing import discover
+from nmem.sessions import copies, packing, store
 from nmem.text import printable
 
 _ID = re.compile(r"[0-9A-Za-z_][\w.:-]{0,199}")
@@ -57,31 +64,23 @@ class Resume:
 
 def plan(db: Connection, session_id: str) -> Resume:
     """How to go on with a session. Raises NmemError where there is none, or its client resumes none."""
-    row = db.execute(
-        "SELECT s.client, s.cwd, p.root, s.transcript_path, EXISTS (SELECT 1 FROM transcript_copies c"
-        " WHERE c.session_id = s.id AND c.packed IS NOT NULL) FROM sessions s JOIN projects p ON p.id = s.project_id"
-        " WHERE s.id = ?", (session_id,)
-    ).fetchone()  # fmt: skip
+    row = store.begun(db, session_id)
     if row is None:
         raise NmemError(f"there is no session {printable(session_id)}: `nmem sessions` lists them")
-    client, cwd, root, transcript, copied = (row[0], row[1], row[2], row[3] or "", bool(row[4]))
+    client, cwd, root, transcript, copied, _ = row
     words = clients.resume(client, session_id)
     if not words:
         raise NmemError(f"nmem does not know how {printable(client)} resumes a session: use its own list of sessions")
     if not _ID.fullmatch(session_id):
         raise NmemError(f"{printable(session_id)} is no id that {client} would take: resume it from its own list")
-    folder = begun_in(transcript, _folders(db, session_id, cwd, root)) if client == "claude" else cwd
-    return Resume(session_id, client, tuple(words), folder or root, transcript, copied)
+    folder = begun_in(transcript or "", _folders(db, session_id, cwd, root)) if client == "claude" else cwd
+    return Resume(session_id, client, tuple(words), folder or root, transcript or "", bool(copied))
 
 
 def _folders(db: Connection, session_id: str, cwd: str, root: str) -> list[str]:
     """Where a session may have begun, the likeliest first."""
-    known = db.execute(
-        "SELECT folder FROM project_folders WHERE project_id = (SELECT project_id FROM sessions WHERE id = ?)",
-        (session_id,),
-    ).fetchall()
     above = [str(each) for each in Path(cwd).parents] if cwd else []
-    return list(dict.fromkeys([cwd, root, *(str(each[0]) for each in known), *above]))
+    return list(dict.fromkeys([cwd, root, *store.folders(db, session_id), *above]))
 
 
 def slug(folder: str) -> str:
@@ -132,3 +131,74 @@ def pane(one: Resume, environ: Mapping[str, str] = os.environ) -> str:
 def likely(environ: Mapping[str, str] = os.environ) -> bool:
     """Whether a pane can be opened beside the person's own."""
     return bool(environ.get("TMUX") and environ.get("TMUX_PANE")) and tmux.installed()
+
+
+# The transcript, where its client deleted it
+
+
+def restore(db: Connection, one: Resume) -> str:
+    """Write the copy of a session's transcript; the path that it was written to. Outside a transaction.
+
+    Raises NmemError where there is no copy, the client's file is there, or it cannot be written.
+    """
+    found = copies.give(db, one.session_id)
+    if found is None:
+        raise NmemError(f"nmem has no copy of this session's transcript: {_why(db, one)}")
+    path = _place(db, one, found[0])
+    if os.path.lexists(path):
+        raise NmemError(f"{printable(path)} is there: nothing was written")
+    # once more by the rules of today: they may have changed since it was copied
+    with copies.within_rules(db, one.session_id):
+        data = packing.unpack(packing.pack(found[1], document=path.endswith(".json")))
+    _write(path, data)
+    keys = {found[0]: path, os.path.realpath(found[0]): os.path.realpath(path)}
+    store.read_already(db, one.session_id, keys, len(data), fingerprint(path))
+    return path
+
+
+def _why(db: Connection, one: Resume) -> str:
+    known = store.copy(db, one.session_id)
+    whys = {
+        store.LARGE: "it was larger than [sessions] copy_mb", store.UNREAD: "it could not be read",
+        store.DROPPED: "it was past its lifetime, or there was no room for it", store.PURGED: "it was purged",
+    }  # fmt: skip
+    return whys.get(known[2], "there is none") if known else "its client deleted it before, or it is new"
+
+
+def _place(db: Connection, one: Resume, path: str) -> str:
+    """Where it goes: where the client had it, if that is its own folder here, else where it would look for it."""
+    folders = [str(each) for each in discover.folders(one.client)]
+    if not any(copies.within(path, folder) for folder in folders):
+        path = _here(db, one, Path(path).name, folders[0] if folders else "")
+        if path and not copies.within(path, folders[0]):
+            raise NmemError(f"{printable(path)} leads out of {printable(folders[0])}: nothing was written")
+    if not path:
+        raise NmemError(f"{one.client} keeps its sessions nowhere on this machine: nothing was written")
+    return path
+
+
+def _here(db: Connection, one: Resume, name: str, folder: str) -> str:
+    """Where a client would look for a session of another place; empty where nobody knows."""
+    if one.client == "claude":
+        return str(Path(folder, slug(one.folder), f"{one.session_id}.jsonl"))
+    if one.client == "codex" and name.startswith("rollout-") and (row := store.begun(db, one.session_id)):
+        return str(Path(folder, f"{datetime.fromtimestamp(row[-1] / 1000).astimezone():%Y/%m/%d}", name))
+    return ""
+
+
+def _write(path: str, data: bytes) -> None:
+    """Write a file that is not there yet, for the user alone; whole or not at all."""
+    aside = f"{path}.{os.getpid()}.nmem"
+    try:
+        paths.make(str(Path(path).parent))
+        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                out.write(data)
+            os.link(aside, path)  # never over another file
+        finally:
+            remove(aside)
+    except FileExistsError:
+        raise NmemError(f"{printable(path)} is there: nothing was written") from None
+    except OSError as error:
+        raise NmemError(f"{printable(path)} cannot be written: {error.strerror or error}") from None

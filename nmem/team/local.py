@@ -78,6 +78,16 @@ def share(db: Connection, team: str, project_id: int, shared_as: str, now: int) 
         )
 
 
+def unshare_all(db: Connection) -> None:
+    """Share nothing any more."""
+    db.execute("DELETE FROM team_projects")
+
+
+def remote(db: Connection, project_id: int) -> str:
+    """Where a project's repository lies for others; empty where it has no remote."""
+    return str(db.execute("SELECT coalesce(remote, '') FROM projects WHERE id = ?", (project_id,)).fetchone()[0])
+
+
 def unshare(db: Connection, project_id: int) -> bool:
     """Share it no longer; what others said of it is forgotten here. Whether there was anything to do.
 
@@ -367,7 +377,7 @@ def withdraw_all(db: Connection, member: str, project_id: int = 0) -> int:
 def leave(db: Connection) -> int:
     """Forget the team but for one's own versions and all that is gone; how many rows of others went."""
     with transaction(db):
-        db.execute("DELETE FROM team_projects")
+        unshare_all(db)
         db.execute("DELETE FROM team_state WHERE key != 'device' AND key NOT LIKE 'prefix/%'")
         db.execute("DELETE FROM team_members WHERE muted = 0")
     return forget_others(db)

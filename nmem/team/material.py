@@ -14,7 +14,7 @@ from itertools import chain
 from sqlite3 import Connection
 
 from capture import project
-from nmem.decisions import read as said
+from nmem.decisions import store as said
 from nmem.episodes import titles
 from nmem.errors import NmemError
 from nmem.recall import config, corpus, folder

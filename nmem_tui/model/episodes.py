@@ -15,11 +15,10 @@ from datetime import UTC, datetime, tzinfo
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmem.read import episodes, stories
-from nmem.read.episode_filter import Filter
+from nmem.read import episode_store, episodes, stories
+from nmem.read.episode_store import Filter, cut_title
 from nmem.read.episodes import EpisodeRow, Outcome, Slot, Stamp
 from nmem.read.stories import Story
-from nmem.read.threads import whole
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model.figures import age, clock, several
 from nmem_tui.model.line import Line, fit_words, length
@@ -249,7 +248,7 @@ def heading(entry: Entry, row: EpisodeRow | None, today: int, cells: int, *, pro
         return [("┌ ", "line"), ("single sessions", "quiet"), (f"  {count}", "quiet")]
     if row is None:
         return [("  ·", "rest")]
-    title = flat(whole(row.thread)) or "a thread without a title"
+    title = flat(cut_title(row.thread)) or "a thread without a title"
     if entry.size == 1 and _same(title, flat(row.name)):
         title = "a thread of the same name"
     where = fit(f" ─ {printable(row.project)}", 24) if projects and row.project else ""
@@ -298,7 +297,7 @@ def rest(db: Connection, known: Sequence[Slot], query: Filter, project: str, zon
     """The list to its end, after what is known of it: grouped here, not where keys wait for it."""
     older = episodes.older(db, known[-1], query, project)
     shelf = Shelf(zone)
-    shelf.add([*known, *older], complete=len(older) < episodes.COUNTED)
+    shelf.add([*known, *older], complete=len(older) < episode_store.COUNTED)
     shelf.fill(episodes.rows(db, [slot.id for slot in older[-BLOCK:]]))
     return shelf
 

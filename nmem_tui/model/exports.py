@@ -44,7 +44,7 @@ from nmem_tui.model.story import uncut
 if TYPE_CHECKING:
     from nmem.dispatch.read import Place
     from nmem.learn.learning import Learning
-    from nmem.read.episode_filter import Filter
+    from nmem.read.episode_store import Filter
     from nmem.read.episodes import EpisodeRow, Slot
     from nmem.read.stream import Query
     from nmem_tui.model.context_queries import Wanted as WantedContext

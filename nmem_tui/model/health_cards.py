@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 
 from nmem.audit import Finding
-from nmem.read.health import HealthView, Latency
-from nmem.read.hook_cost import HOUR, WEEK, EventCost, Pace
+from nmem.read.health import HOUR, WEEK, EventCost, HealthView, Latency, Pace
 from nmem.text import fit, fit_path, pad, printable, width
 from nmem_tui.model import symbols
 from nmem_tui.model.figures import ago, count, day, micro, plural, scaled, several, size, spark

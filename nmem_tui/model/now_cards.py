@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 
+from nmem.read.episode_store import cut_title
 from nmem.read.episodes import CurrentUnit, Outcome
 from nmem.read.listing import fitted
 from nmem.read.sessions import Clash
-from nmem.read.threads import whole
-from nmem.read.views import Effort, HotFile, NowView
+from nmem.read.store import Effort, HotFile
+from nmem.read.views import NowView
 from nmem.text import fit, fit_path, pad, printable, width
 from nmem_tui.model import now_gauges, symbols
 from nmem_tui.model.figures import age, ago, clock, filled, micro, several
@@ -68,7 +69,7 @@ def thread(unit: CurrentUnit | None, cells: int) -> Line:
     """The thread that the work belongs to."""
     if unit is None or unit.thread is None or not unit.thread.title:
         return []
-    title = fit_words(printable(whole(unit.thread.title)), 40 if cells >= 120 else 20)
+    title = fit_words(printable(cut_title(unit.thread.title)), 40 if cells >= 120 else 20)
     over = f" ({several(unit.thread.sessions, 'session')})" if unit.thread.sessions > 1 else ""
     return [("thread: ", "quiet"), (title, "text"), (over, "quiet")]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, tzinfo
 
-from nmem.read.days import Days
-from nmem.read.window import ContextWindow, Forecast
+from nmem.read.figures import Days
+from nmem.read.views import ContextWindow, Forecast
 from nmem_tui.model import symbols
 from nmem_tui.model.figures import age, ago, count, filled, several, tokens
 from nmem_tui.model.line import Line, cut, fitting, spread, wrap

@@ -9,8 +9,8 @@ from nmem.audit.review import BY_REDACTION, Review
 from nmem.labels.read import Doubt, Labelled, Word
 from nmem.learn.learning import Learning
 from nmem.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDACTIONS, Card
+from nmem.read.episode_store import Link, cut_title
 from nmem.read.stories import Offer
-from nmem.read.threads import Link, whole
 from nmem.text import fit_path, lines, pad, printable
 from nmem_tui.model import actions, learnings, symbols
 from nmem_tui.model.figures import age, ago, day, filled, several
@@ -239,7 +239,7 @@ def _link(link: Link, cells: int, zone: tzinfo | None) -> Iterator[Line]:
     yield []
     for name, text, at in (("earlier", link.earlier, link.earlier_at), ("later", link.later, link.later_at)):
         yield [(pad(name, _WIDE), "quiet"), (day(at, zone)[:16], "text"), (f"  {printable(link.project)}", "quiet")]
-        for row in wrap(flat(whole(text)) or "a thread without a title", cells - _WIDE, 4):
+        for row in wrap(flat(cut_title(text)) or "a thread without a title", cells - _WIDE, 4):
             yield [(" " * _WIDE, "text"), (row, "strong")]
         yield []
     verdict = "they look linked" if link.linked else "they do not look linked"

@@ -11,7 +11,6 @@ from nmem.ask import hits as asking
 from nmem.errors import NmemError
 from nmem.learn import places
 from nmem.learn import read as learned
-from nmem.mcp import rows as neighbours
 from nmem.read import episodes as episode_views
 from nmem.read import listing, stories, stream, views
 from nmem.read.episodes import EpisodeRow
@@ -165,12 +164,12 @@ def _moment(db: Connection, hit: Hit) -> Moment | None:
         return None
     done = listing.observation(db, number(hit)) if here % 2 else None
     asked = done.prompt_id if done else None
-    unit = done.unit_id if done else neighbours.unit_of(db, number(hit))
+    unit = done.unit_id if done else listing.unit_of(db, number(hit))
     return Moment(
         row, views.session(db, hit.session_id), done,
         stream.rows(db, [2 * asked], text=_PROMPT).get(2 * asked) if asked else None,
         episode_views.rows(db, [unit]).get(unit) if unit else None,
-        tuple(neighbours.around(db, hit.session_id, (row.at, here), _BEFORE, _AFTER)),
+        tuple(stream.around(db, hit.session_id, (row.at, here), _BEFORE, _AFTER)),
     )  # fmt: skip
 
 

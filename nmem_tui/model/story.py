@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
 from nmem.learn.learning import Warned
+from nmem.read.episode_store import Link, cut_title
 from nmem.read.stories import Judged, Narrative, Story
-from nmem.read.threads import Link, whole
 from nmem.read.views import StreamRow
 from nmem.text import fit, fit_path, lines, pad, printable, width
 from nmem_tui.model import actions, learnings, now_cards, stream, symbols
@@ -299,7 +299,7 @@ def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
         over = f" ({several(story.thread.sessions, 'session')})"
         chosen: Line = [("  → the next session continues it", "good")] if story.thread.chosen else []
         title = fit_words(
-            flat(whole(story.thread.title)) or "without a title", cells - _LABEL - width(over) - length(chosen)
+            flat(cut_title(story.thread.title)) or "without a title", cells - _LABEL - width(over) - length(chosen)
         )
         yield [(pad("thread", _LABEL), "quiet"), (title, "accent"), (over, "quiet"), *chosen]
     if story.resumes:
@@ -318,7 +318,7 @@ def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
         full, short, bare = (said or f"{sure}{part}{key}" for part in (reasons, reasons.partition(",")[0], ""))
         scored = ", ".join(part for part in (f"score {link.score:.2f}", full) if part)
         ends = (f"  {scored}", f"  {full}", f"  {short}", f"  {bare}")
-        title, room = flat(whole(other_title)), cells - _LABEL - width(verb)
+        title, room = flat(cut_title(other_title)), cells - _LABEL - width(verb)
         # the name says more than its score and its reasons
         least = min(width(title), _TITLE)
         end = next((end for end in ends if room - width(end) >= least), ends[-1]).rstrip()

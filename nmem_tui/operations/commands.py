@@ -381,9 +381,9 @@ def archive_session(db: Connection, now: int, session_id: str, on: bool) -> str:
 @_change
 def restore_transcript(db: Connection, _now: int, plan: Resume) -> str:
     """A client gets a transcript back that it deleted."""
-    from nmem.sessions import restore  # on use: start-up stays short
+    from nmem.sessions import resume  # on use: start-up stays short
 
-    return f"restored: {restore.restore(db, plan)} · {actions.key_of('resume_session')} resumes it"
+    return f"restored: {resume.restore(db, plan)} · {actions.key_of('resume_session')} resumes it"
 
 
 def resume_beside(plan: Resume, environ: Mapping[str, str]) -> str:

@@ -11,8 +11,9 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 
-from nmem.cost import prices, read, screenful, store
-from nmem.cost.read import BY, Report
+from nmem.cost import prices, read, screenful, usage
+from nmem.cost.read import Report
+from nmem.cost.store import BY
 from nmem.text import printable
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.model.lists import plain_items
@@ -77,7 +78,7 @@ class Cost(Modal[None]):
         self._look()
         path = self.cockpit.db_path
         if not (self.cockpit.read_only or self.cockpit.demo or self.cockpit.posed):
-            self.reads.ask("usage", lambda _db: store.fresh(path), lambda new: self._look() if new else None)
+            self.reads.ask("usage", lambda _db: usage.fresh(path), lambda new: self._look() if new else None)
 
     def _look(self) -> None:
         by, now, back = self.by, self.cockpit.clock(), SPANS[self.span][1]

@@ -13,9 +13,9 @@ from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.story import StoryPane
 
 if TYPE_CHECKING:
-    from nmem.decisions.read import Decision
+    from nmem.decisions.store import Decision
+    from nmem.read.episode_store import Link
     from nmem.read.stories import Story
-    from nmem.read.threads import Link
     from nmem.recall.remember import Plan
 
 _DECISION = "put the cursor on a decision of the story: enter opens it"

@@ -11,9 +11,10 @@ from textual.containers import Horizontal
 from textual.content import Content
 
 from nmem.episodes import units
+from nmem.read import episode_store
 from nmem.read import episodes as episode_views
 from nmem.read import stories as story_views
-from nmem.read.episode_filter import Filter
+from nmem.read.episode_store import Filter
 from nmem.read.episodes import EpisodeRow, Page, Slot, Stamp
 from nmem.read.stories import Story
 from nmem.text import printable
@@ -167,7 +168,7 @@ class Episodes(EpisodeActions):
 
     def _count(self) -> None:
         query, project = self.filter, self.cockpit.project
-        self.reads.ask("number", lambda db: (query, episode_views.number(db, query, project)), self._show_number)
+        self.reads.ask("number", lambda db: (query, episode_store.count(db, query, project)), self._show_number)
 
     def _show_number(self, found: tuple[Filter, int]) -> None:
         query, number = found

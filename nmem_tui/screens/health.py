@@ -15,10 +15,9 @@ from textual.content import Content
 from nmem.audit import WRONG, Finding
 from nmem.doctor import registrations
 from nmem.doctor.checks import switches
-from nmem.read.health import HealthView
+from nmem.read.health import HealthView, Pace
 from nmem.read.health import health as vital_signs
-from nmem.read.hook_cost import Pace
-from nmem.read.hook_cost import pace as pace_of
+from nmem.read.health import pace as pace_of
 from nmem_tui.model import actions, health, health_cards, health_storage
 from nmem_tui.model import health as reading
 from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets, Stored

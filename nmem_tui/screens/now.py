@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from nmem.read.days import Days, days, midnights
 from nmem.read.episodes import CurrentUnit
+from nmem.read.figures import Days, days, midnights
 from nmem.read.views import NowView
 from nmem_tui.model import now_cards, now_gauges
 from nmem_tui.model.now_queries import Glance, Opening, glance, pick

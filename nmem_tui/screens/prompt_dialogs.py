@@ -15,10 +15,10 @@ from textual.content import Content
 from textual.widgets import Input
 
 from nmem import themes as read
-from nmem.read import views
+from nmem.read import store, views
 from nmem.read.episodes import EpisodeRow
 from nmem.read.views import SessionRow
-from nmem.stance import store
+from nmem.stance import store as stances
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model import episodes
 from nmem_tui.model.figures import age, day, several
@@ -224,15 +224,15 @@ class Sessions(Listed):
 
 def _read(db: Connection, project: str) -> _Found:
     found = views.sessions(db, _LISTED, project)
-    return found, store.counts(db, [row.id for row in found]), views.session_count(db, project)
+    return found, stances.counts(db, [row.id for row in found]), store.session_count(db, project)
 
 
 def _read_all(db: Connection, project: str) -> _Found:
-    found = views.sessions(db, views.session_count(db, project), project)
+    found = views.sessions(db, store.session_count(db, project), project)
     ids = [row.id for row in found]
     calls: dict[str, int] = {}
     for place in range(0, len(ids), _LISTED):
-        calls |= store.counts(db, ids[place : place + _LISTED])
+        calls |= stances.counts(db, ids[place : place + _LISTED])
     return found, calls, len(found)
 
 

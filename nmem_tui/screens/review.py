@@ -17,8 +17,8 @@ from nmem.labels.read import Doubt
 from nmem.learn.learning import Learning
 from nmem.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDACTIONS, Queues
 from nmem.queues import Card as Question
+from nmem.read.episode_store import Link
 from nmem.read.stories import Offer
-from nmem.read.threads import Link
 from nmem_tui.model import actions, review
 from nmem_tui.model.figures import several
 from nmem_tui.model.locations import Asked

@@ -21,7 +21,7 @@ from capture.text import clean
 from nmem.dispatch import files
 from nmem.dispatch.task import CLIENTS, LONGEST, NewTask
 from nmem.errors import NmemError
-from nmem.read import left
+from nmem.read.stories import task_left
 from nmem.text import printable
 from nmem_tui.messages import Changed
 from nmem_tui.model import actions, symbols, task_form
@@ -366,7 +366,7 @@ def of_episode(app: Host, unit_id: int) -> None:
     """What an episode left to do."""
 
     def begin(db: Connection, now: int) -> NewTask:  # noqa: ARG001 -- nothing of it is dated
-        return left.task(db, unit_id)
+        return task_left(db, unit_id)
 
     _open(app, f"New task ─ goes on with episode {unit_id}", Draft(client=_client()), begin)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
-from nmem.read.days import Days
 from nmem.read.episodes import CurrentUnit
+from nmem.read.figures import Days
 from nmem.read.views import NowView
 from nmem_tui.model import now_cards, now_gauges
 from nmem_tui.model.line import Line

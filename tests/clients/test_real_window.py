@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nmem import database
-from nmem.read.window import window
+from nmem.read.views import window
 from tests.clients.test_real_clients import (
     afterwards,
     as_called,

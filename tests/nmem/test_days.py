@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from capture.storage.schema import migrate
 from nmem import tables
-from nmem.read import days as views
+from nmem.read.figures import DAYS_SHOWN, days, midnights
 
 NOW = 1_760_000_000_000
 DAY = 86_400_000
@@ -54,19 +54,19 @@ def pinned_unit(db: sqlite3.Connection, name: str, at: int, pinned: int) -> None
 
 
 def test_a_session_over_midnight_counts_on_both_its_days(db: sqlite3.Connection) -> None:
-    starts = views.midnights(NOW, UTC)
+    starts = midnights(NOW, UTC)
     session(db, "night", starts[-1] - 60_000, starts[-1] + 60_000)
     call(db, "night", starts[-1] - 30_000, 3)
     call(db, "night", starts[-1] + 30_000, 2)
     call(db, "now", NOW, 4)
     call(db, "now", NOW, 1, "session_start")
-    found = views.days(db, "now", starts)
+    found = days(db, "now", starts)
     assert found is not None
     assert found.calls == (*[0] * 12, 3, 6)
 
 
 def test_other_projects_and_older_days_are_left_out(db: sqlite3.Connection) -> None:
-    starts = views.midnights(NOW, UTC)
+    starts = midnights(NOW, UTC)
     session(db, "other", NOW - 1000, NOW, 2)
     session(db, "old", starts[0] - 2 * DAY, starts[0] - DAY)
     call(db, "other", NOW, 5)
@@ -75,22 +75,22 @@ def test_other_projects_and_older_days_are_left_out(db: sqlite3.Connection) -> N
     pinned_unit(db, "now", NOW, 1)
     pinned_unit(db, "now", NOW - 1000, 0)
     pinned_unit(db, "now", starts[-1] - 1, 1)
-    found = views.days(db, "now", starts)
+    found = days(db, "now", starts)
     assert found is not None
     assert (sum(found.calls), found.episodes, found.pinned) == (0, 2, 1)
 
 
 def test_only_today_is_counted_again(db: sqlite3.Connection) -> None:
-    starts = views.midnights(NOW, UTC)
+    starts = midnights(NOW, UTC)
     session(db, "before", starts[3], starts[4] - 1)
     call(db, "before", starts[3] + 5, 7)
-    first = views.days(db, "now", starts)
+    first = days(db, "now", starts)
     call(db, "now", NOW, 2)
     asked: list[str] = []
     db.set_trace_callback(asked.append)
-    again = views.days(db, "now", starts, first)
+    again = days(db, "now", starts, first)
     db.set_trace_callback(None)
-    assert again == views.days(db, "now", starts)
+    assert again == days(db, "now", starts)
     assert again is not None
     assert again.calls == (0, 0, 0, 7, *[0] * 9, 2)
     assert not any(str(starts[0]) in sql for sql in asked)
@@ -99,7 +99,7 @@ def test_only_today_is_counted_again(db: sqlite3.Connection) -> None:
 def test_nothing_scans_the_calls(db: sqlite3.Connection) -> None:
     asked: list[str] = []
     db.set_trace_callback(asked.append)
-    views.days(db, "now", views.midnights(NOW, UTC))
+    days(db, "now", midnights(NOW, UTC))
     db.set_trace_callback(None)
     for sql in asked:
         plan = db.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
@@ -107,14 +107,14 @@ def test_nothing_scans_the_calls(db: sqlite3.Connection) -> None:
 
 
 def test_no_session_no_time_no_tables_of_meaning(tmp_path: Path, db: sqlite3.Connection) -> None:
-    starts = views.midnights(NOW, UTC)
-    assert views.days(db, "nobody", starts) is None
-    assert views.days(db, "now", views.midnights(10**18, UTC)) is None
+    starts = midnights(NOW, UTC)
+    assert days(db, "nobody", starts) is None
+    assert days(db, "now", midnights(10**18, UTC)) is None
     bare = sqlite3.connect(tmp_path / "bare.db")
     migrate(bare)
     bare.execute("INSERT INTO projects VALUES (1, 'a', 'a', '/a', NULL, 0)")
     session(bare, "now", NOW, NOW)
-    found = views.days(bare, "now", starts)
+    found = days(bare, "now", starts)
     assert found is not None
     assert (found.episodes, found.pinned) == (0, 0)
 
@@ -122,8 +122,8 @@ def test_no_session_no_time_no_tables_of_meaning(tmp_path: Path, db: sqlite3.Con
 @given(st.integers(0, 4 * 10**12), st.sampled_from(["UTC", "Europe/Berlin", "America/Santiago", "Asia/Kathmandu"]))
 def test_days_are_whole_in_every_zone(at: int, name: str) -> None:
     zone = ZoneInfo(name)
-    starts = views.midnights(at, zone)
-    assert len(starts) == views.SHOWN
+    starts = midnights(at, zone)
+    assert len(starts) == DAYS_SHOWN
     assert starts[-1] <= at < starts[-1] + 25 * 3_600_000
     dates = [datetime.fromtimestamp(start / 1000 + 7200, zone).toordinal() for start in starts]
-    assert dates == list(range(dates[0], dates[0] + views.SHOWN))
+    assert dates == list(range(dates[0], dates[0] + DAYS_SHOWN))

@@ -12,8 +12,7 @@ from nmem.audit import latency
 from nmem.commands.status import plain, sections
 from nmem.doctor.checks import hooks
 from nmem.read import views
-from nmem.read.health import health
-from nmem.read.hook_cost import HookCost, hook_cost, keep
+from nmem.read.health import HookCost, health, hook_cost, keep_measured
 from tests.nmem.conftest import Recorded
 
 
@@ -33,7 +32,7 @@ def test_one_figure_in_all_places(record: Recorded, db_path: str) -> None:
     tables.ensure(record.db)
     ran(record.db, "PostToolUse", [20_000, 20_000, 31_000] * 33)
     ran(record.db, "Stop", [24_000] * 20)
-    keep(record.db, 38.0, 13.5, 5)
+    keep_measured(record.db, 38.0, 13.5, 5)
     with closing(database.reader(db_path)) as db:
         view, seen = health(db, db_path), views.hooks(db)
     assert (view.wall.p50, view.wall.p95) == (view.cost.p50, view.cost.p95) == (20_000, 31_000)
@@ -77,7 +76,7 @@ def test_a_database_that_others_hold_and_a_start_that_is_not_compiled(record: Re
     assert "another process locks" in cost(record.db).why
     record.db.execute("DELETE FROM hook_runs")
     ran(record.db, "Stop", [20_000] * 20)
-    keep(record.db, 90.0, 14.0, 5)
+    keep_measured(record.db, 90.0, 14.0, 5)
     found = cost(record.db)
     assert found.slow
     assert "bytecode or the rule cache" in found.why

@@ -12,7 +12,7 @@ import pytest
 from capture.storage import store
 from nmem import settle as settling
 from nmem import settle_beside
-from nmem.decisions import store as said
+from nmem.decisions import find as said
 from nmem.episodes import detect, storytelling
 from nmem.episodes.boundary import load
 from nmem.labels import workers

@@ -19,8 +19,8 @@ from capture.storage.store import note
 from capture.transcript.reading import window as size_of
 from nmem import database
 from nmem.commands.status import command as status
-from nmem.read import window
-from nmem.read.window import ContextWindow, forecast, threshold
+from nmem.read import views
+from nmem.read.views import ContextWindow, forecast, threshold
 
 MINUTE = 60_000
 NOW = 1_760_000_000_000
@@ -63,7 +63,7 @@ def turns(db: sqlite3.Connection, *tokens: int, every: int = 3 * MINUTE) -> None
 def seen(db: sqlite3.Connection, db_path: str) -> ContextWindow:
     reader = database.reader(db_path)
     try:
-        found = window.window(reader, "s")
+        found = views.window(reader, "s")
     finally:
         reader.close()
     assert found is not None
@@ -193,6 +193,6 @@ def test_a_forecast_is_sane_whatever_was_read(
     times = list(accumulate(one for one, _ in steps))
     found = forecast([(at, two) for at, (_, two) in zip(times, steps, strict=True)], tokens, compacts_at)
     if found:
-        assert 1 <= found.turns <= window.FARTHEST and found.of >= window.FEWEST
+        assert 1 <= found.turns <= views.FARTHEST and found.of >= views.FEWEST
         assert found.growth >= 0 and (found.minutes is None or found.minutes >= 0)
         assert compacts_at is not None and tokens < compacts_at

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capture.storage.schema import migrate
-from nmem.read.hook_cost import HOUR, SPANS, WEEK, WEEKS, Pace, Span, pace
+from nmem.read.health import HOUR, SPANS, WEEK, WEEKS, Pace, Span, pace
 from nmem_tui.model import health_cards as drawn
 from nmem_tui.model import symbols
 from nmem_tui.model.line import length, plain

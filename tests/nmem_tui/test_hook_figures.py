@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Any
 
 from nmem import tables
-from nmem.read.hook_cost import keep
+from nmem.read.health import keep_measured
 
 
 async def test_hooks_are_judged_and_the_reason_stands_beside(
@@ -22,7 +22,7 @@ async def test_hooks_are_judged_and_the_reason_stands_beside(
             " VALUES (1, 'claude', ?, ?, 18000, 900, 'stored')",
             [("PostToolUse", 22_000)] * 40 + [("UserPromptSubmit", 31_000)] * 4,
         )
-        keep(db, 90.0, 14.0)
+        keep_measured(db, 90.0, 14.0)
     async with cockpit(story_db, (80, 40)) as pilot:
         await pilot.press("8", "v")
         await settled(pilot)

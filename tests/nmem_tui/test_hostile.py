@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from nmem.audit import WRONG, Finding
+from nmem.read.episode_store import Thread
 from nmem.read.episodes import CurrentUnit, EpisodeRow, Outcome
 from nmem.read.health import ClientRow, Drift, HealthView, Latency
-from nmem.read.threads import Thread
-from nmem.read.views import Effort, Failure, Hooks, HotFile, NowView, SessionRow, StreamRow
-from nmem.read.window import ContextWindow, Forecast
+from nmem.read.store import Effort, HotFile
+from nmem.read.views import ContextWindow, Failure, Forecast, Hooks, NowView, SessionRow, StreamRow
 from nmem_tui.model import episodes, health_cards, now_cards, now_gauges, stream
 from nmem_tui.model import now_cards as unit_card
 from nmem_tui.model.empty import told

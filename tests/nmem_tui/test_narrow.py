@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from nmem.read.threads import STORED, whole
-from nmem.read.views import Effort, StreamRow
+from nmem.read.episode_store import TITLE_STORED, cut_title
+from nmem.read.store import Effort
+from nmem.read.views import StreamRow
 from nmem.threads import storage
 from nmem_tui.model.actions import Action, bar
 from nmem_tui.model.line import fit_words, length, plain
@@ -74,14 +75,14 @@ def test_key_bar_names_what_is_pressed_most_and_how_to_leave(context: str) -> No
 
 
 def test_titles_end_with_a_whole_word() -> None:
-    assert STORED == storage.TITLE
+    assert TITLE_STORED == storage.TITLE
     assert fit_words("Raise the avatar limit to eight megabytes", 26) == "Raise the avatar limit to…"
     assert fit_words("Raise the avatar limit to eight megabytes", 28) == "Raise the avatar limit to…"
     assert fit_words("short", 28) == "short"
     assert fit_words("averyverylongword" * 3, 20) == "averyverylongwordav…"
-    stored = ("Raise the avatar limit to eight megabytes and tell every client of the interface about it")[:STORED]
-    assert whole(stored) == "Raise the avatar limit to eight megabytes and tell every client of the…"
-    assert whole("Avatar uploads") == "Avatar uploads"
+    stored = "Raise the avatar limit to eight megabytes and tell every client of the interface about it"[:TITLE_STORED]
+    assert cut_title(stored) == "Raise the avatar limit to eight megabytes and tell every client of the…"
+    assert cut_title("Avatar uploads") == "Avatar uploads"
 
 
 async def test_sessions_are_told_apart_by_age_and_prompt(

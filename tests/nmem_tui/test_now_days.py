@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmem.read.days import Days, midnights
-from nmem.read.views import HotFile
+from nmem.read.figures import Days, midnights
+from nmem.read.store import HotFile
 from nmem_tui.model import now_cards, now_gauges, symbols
 from nmem_tui.model.line import length, plain
 

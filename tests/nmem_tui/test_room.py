@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from nmem.read.episodes import EpisodeRow, Outcome
-from nmem.read.views import Failure, HotFile
+from nmem.read.store import HotFile
+from nmem.read.views import Failure
 from nmem.retention.mediation import Life
 from nmem.retention.read import Due
 from nmem.text import width

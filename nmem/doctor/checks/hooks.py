@@ -23,7 +23,7 @@ from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from nmem.audit import NOTE, OK, WRONG, Finding
 from nmem.doctor import probe, registrations
-from nmem.read import hook_cost
+from nmem.read import health
 
 _DEAR = 5.0
 """Times a bare interpreter, from which on something is amiss: bytecode or the rule cache is missing."""
@@ -141,7 +141,7 @@ def round_trips(folder: str) -> list[Finding]:
 def _keep(whole: float, bare: float) -> None:
     """What was timed stands beside what hooks say of themselves; where the database cannot be written, it does not."""
     with suppress(sqlite3.Error, OSError, NewerDatabase), closing(store.connect(paths.database(), timeout=1)) as db:
-        hook_cost.keep(db, whole, bare)
+        health.keep_measured(db, whole, bare)
 
 
 def _round_trip(target: Target, entries: list[Entry], bare: dict[str, float], whole: list[float]) -> list[Finding]:
@@ -191,7 +191,7 @@ def _cost(target: Target, interpreter: str, sent: int, times: list[float], bare:
     ms = statistics.median(times)
     ratio = ms / bare[interpreter] if bare[interpreter] else 0.0
     said = f"{len(times)} of {sent} events arrived; the client waits {ms:.0f} ms for each"
-    said += f", {hook_cost.times(ratio, bare[interpreter])}" if ratio else ""
+    said += f", {health.times(ratio, bare[interpreter])}" if ratio else ""
     if ratio > _DEAR:
         return Finding("round trip", NOTE, said, "nmem doctor --fix", target.client, ms)
     return Finding("round trip", OK, said, "", target.client, ms)

@@ -65,9 +65,6 @@ def _axis(five: float | None, twenty: float | None, direction: str) -> dict[str,
     )
 
 
-TOOL = Tool(
-    "current_stance",
-    "How a session (default: the newest here) moves: thinking or acting, wide or narrow; where stuck.",
-    (Param("session"), PROJECT),
-    run,
-)
+TOOL = Tool("current_stance",
+            "How a session (default: the newest here) moves: thinking or acting, wide or narrow; where stuck.",
+            (Param("session"), PROJECT), run)  # fmt: skip

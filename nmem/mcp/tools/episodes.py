@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.told import episode_line
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, limit
-from nmem.read.episode_filter import Filter
+from nmem.read.episode_store import Filter
 
 if TYPE_CHECKING:
     from nmem.mcp.tool import Ask
@@ -52,15 +52,7 @@ def _episodes(ask: Ask) -> Answer:
     return out
 
 
-TOOL = Tool(
-    "episodes",
-    "Tasks worked on, newest first: name, outcome, thread.",
-    (
-        Param("query", says="words, file:x, thread:x, theme:1, is:failed, is:committed, is:open"),
-        Param("by", choices=("themes",)),
-        PROJECT,
-        limit(15, 60),
-        CURSOR,
-    ),
-    run,
-)
+TOOL = Tool("episodes", "Tasks worked on, newest first: name, outcome, thread.", (
+    Param("query", says="words, file:x, thread:x, theme:1, is:failed, is:committed, is:open"),
+    Param("by", choices=("themes",)), PROJECT, limit(15, 60), CURSOR,
+), run)  # fmt: skip

@@ -50,9 +50,5 @@ def _touch(one: Touch, here: str) -> Answer:
     })  # fmt: skip
 
 
-TOOL = Tool(
-    "file_history",
-    "Who read, changed or failed on a file: episodes, outcomes, decisions, newest first.",
-    (Param("path", required=True), PROJECT, limit(12, 60), CURSOR),
-    run,
-)
+TOOL = Tool("file_history", "Who read, changed or failed on a file: episodes, outcomes, decisions, newest first.",
+            (Param("path", required=True), PROJECT, limit(12, 60), CURSOR), run)  # fmt: skip

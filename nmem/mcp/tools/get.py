@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.mcp import rows, told, tool
+from nmem.mcp import told, tool
 from nmem.mcp.reply import MOST, size
 from nmem.mcp.tool import NUMBER, TEXTS, Answer, Param, Tool
 
@@ -48,10 +48,8 @@ def run(ask: Ask) -> Answer:
 
 def _record(ask: Ask, ref: Ref) -> dict[str, object]:
     db, most = ask.db, ask.number("chars")
-    if ref.kind == tool.OBS:
-        return rows.observation(db, ref.number, most)
-    if ref.kind == tool.PROMPT:
-        return rows.saying(db, ref.number, most)
+    if ref.kind in (tool.OBS, tool.PROMPT):
+        return told.record(db, ref, most)
     if ref.kind == tool.EPISODE:
         return told.episode(db, ref.number, most)
     if ref.kind == tool.SESSION:
@@ -65,12 +63,7 @@ def _record(ask: Ask, ref: Ref) -> dict[str, object]:
     return told.learning(db, ref.number, ask.now)
 
 
-TOOL = Tool(
-    "get",
-    "Ids of other tools in full.",
-    (
-        Param("ids", TEXTS, "obs/1 prompt/5 episode/3 session/a thread/4 learning/2 task/7 decision/1", required=True),
-        Param("chars", NUMBER, "of each text", default=3000, low=100, high=30_000),
-    ),
-    run,
-)
+TOOL = Tool("get", "Ids of other tools in full.", (
+    Param("ids", TEXTS, "obs/1 prompt/5 episode/3 session/a thread/4 learning/2 task/7 decision/1", required=True),
+    Param("chars", NUMBER, "of each text", default=3000, low=100, high=30_000),
+), run)  # fmt: skip

@@ -25,10 +25,6 @@ def run(ask: Ask) -> Answer:
             "session": f"session/{line(made.session_id, 80)}"}  # fmt: skip
 
 
-TOOL = Tool(
-    "mark",
-    "Keep a note, a decision (with its reason) or a rollback point for later.",
-    (Param("text", required=True), Param("kind", choices=KINDS, default="note")),
-    run,
-    writes=True,
-)
+TOOL = Tool("mark", "Keep a note, a decision (with its reason) or a rollback point for later.", (
+    Param("text", required=True), Param("kind", choices=KINDS, default="note"),
+), run, writes=True)  # fmt: skip

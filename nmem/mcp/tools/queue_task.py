@@ -51,10 +51,6 @@ def _number(need: str) -> int:
     return int(number)
 
 
-TOOL = Tool(
-    "queue_task",
-    "Queue work for a later session here, in a person's words.",
-    (Param("prompt", required=True), Param("after", says="2h, 22:30, tonight"), Param("needs", TEXTS, "Task ids.")),
-    run,
-    writes=True,
-)
+TOOL = Tool("queue_task", "Queue work for a later session here, in a person's words.", (
+    Param("prompt", required=True), Param("after", says="2h, 22:30, tonight"), Param("needs", TEXTS, "Task ids."),
+), run, writes=True)  # fmt: skip

@@ -61,9 +61,5 @@ def _by_another(one: Fact, share: int) -> Answer:
     return some({"decision": line(one.title, 200), "author": name(one.who, 80), "text": lines(one.body, share)})
 
 
-TOOL = Tool(
-    "recall",
-    "Decisions written for this project: how to, when to.",
-    (Param("queries", TEXTS, required=True),),
-    run,
-)
+TOOL = Tool("recall", "Decisions written for this project: how to, when to.",
+            (Param("queries", TEXTS, required=True),), run)  # fmt: skip

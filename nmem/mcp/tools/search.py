@@ -24,7 +24,7 @@ _ORDERS = ("relevance", "newest")
 
 def run(ask: Ask) -> Answer:
     """The best hits, or the newest, and what to know about them."""
-    from nmem.mcp import rows  # on use: start-up stays short
+    from nmem.mcp.told import hit  # on use: start-up stays short
     from nmem.search.search import search  # on use: start-up stays short
 
     text, place = ask.text("query"), ask.place
@@ -38,7 +38,7 @@ def run(ask: Ask) -> Answer:
         raise Usage(line(error, 200)) from None
     return some({
         "found": f"{found.found}+" if found.more else str(found.found),
-        "hits": [_hit(each, place.name, rows.of(ask.db, each.id) if at < _QUOTED else {})
+        "hits": [_hit(each, place.name, hit(ask.db, each.id) if at < _QUOTED else {})
                  for at, each in enumerate(found.hits)],
         "dropped": _dropped(ask, text) if not ask.text("cursor") else [],
         "fixes": _fixes(ask, text, place.id) if not ask.text("cursor") else [],
@@ -94,15 +94,8 @@ def _hit(one: Hit, here: str, said: Answer) -> Answer:
     })  # fmt: skip
 
 
-TOOL = Tool(
-    "search",
-    "Before deciding how something should behave, or when it fails: what was said, decided, what fixed it.",
-    (
-        Param("query", says="words; type:test file:x since:7d client:x is:failed is:pinned narrow it", required=True),
-        PROJECT,
-        Param("order", choices=_ORDERS, default="relevance"),
-        limit(12, 50),
-        CURSOR,
-    ),
-    run,
-)
+TOOL = Tool("search",
+    "Before deciding how something should behave, or when it fails: what was said, decided, what fixed it.", (
+    Param("query", says="words; type:test file:x since:7d client:x is:failed is:pinned narrow it", required=True),
+    PROJECT, Param("order", choices=_ORDERS, default="relevance"), limit(12, 50), CURSOR,
+), run)  # fmt: skip

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 def run(ask: Ask) -> Answer:
     """The newest first; one that was not summed up yet tells its last prompt."""
-    from nmem.read import listing, views  # on use: start-up stays short
+    from nmem.read import listing, store, views  # on use: start-up stays short
 
     place, many = ask.place, ask.number("limit")
-    found = listing.summary_page(ask.db, place.id, ask.cursor(), many + 1)
+    found = store.summary_page(ask.db, place.id, ask.cursor(), many + 1)
     shown: list[object] = []
-    for slot in found[:many]:
-        row, summary = views.session(ask.db, slot.session_id), listing.summary(ask.db, slot.session_id)
+    for session_id, *_ in found[:many]:
+        row, summary = views.session(ask.db, session_id), listing.summary(ask.db, session_id)
         if row is not None:
             shown.append(some({
                 "id": f"session/{line(row.id, 80)}", "at": when(row.last_at), "client": line(row.client, 40),
@@ -29,7 +29,7 @@ def run(ask: Ask) -> Answer:
             }))  # fmt: skip
     out: Answer = {"project": name(place.name, 80) or "all", "sessions": shown}
     if len(found) > many:
-        out["next"] = f"{found[many - 1].last_at}.{found[many - 1].number}"
+        out["next"] = ".".join(map(str, found[many - 1][1:]))
     return out
 
 

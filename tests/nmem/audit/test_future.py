@@ -13,7 +13,7 @@ from nmem import undo
 from nmem.audit import WRONG, future, read
 from nmem.commands.main import nmem
 from nmem.read import episodes, listing, views
-from nmem.read.episode_filter import Filter
+from nmem.read.episode_store import Filter
 from nmem.settle import settle
 from nmem.stance.read import newest
 from nmem.threads import read as threads

@@ -9,7 +9,7 @@ from nmem.context.candidates import PROMPT_TOKENS, select
 from nmem.context.items import Item
 from nmem.context.present import Present
 from nmem.context.unsaid import Unsaid
-from nmem.decisions import change, read
+from nmem.decisions import change, store
 from nmem.episodes import corrections
 from nmem.settle import settle
 from tests.nmem.conftest import MINUTE, Recorded
@@ -69,7 +69,7 @@ def test_two_sayings_of_the_agent_stand_in_marks_of_their_own(record: Recorded, 
 
 
 def test_a_dismissed_decision_is_told_no_more(talked: Recorded) -> None:
-    for one in read.listed(talked.db, limit=10):
+    for one in store.listed(talked.db, limit=10):
         if one.said == SECOND:
             change.dismiss(talked.db, one.id, talked.at)
     text = " ".join(item.text for item in told(talked, ASKED))
@@ -90,7 +90,7 @@ def test_what_was_answered_in_the_episode_after_is_told_with_the_question(talked
         "SELECT x.unit_id, p.id FROM prompts p JOIN unit_prompts x ON x.prompt_id = p.id WHERE p.content = ?", (FIRST,)
     ).fetchone()
     after = corrections.split(talked.db, unit, answer, talked.at)
-    for one in read.listed(talked.db, limit=10):
+    for one in store.listed(talked.db, limit=10):
         if one.said == SECOND:
             change.dismiss(talked.db, one.id, talked.at)  # else the earlier one holds no more
     found = settled.answered(talked.db, [unit], "what is the policy for the attempts and the backoff of retries?", None)

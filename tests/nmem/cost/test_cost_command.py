@@ -10,7 +10,7 @@ from sqlite3 import Connection
 import click
 import pytest
 
-from nmem.cost import prices, read, screenful, store
+from nmem.cost import prices, read, screenful, store, usage
 from tests.nmem.command_line import run
 from tests.nmem.cost.conftest import answer
 
@@ -42,7 +42,7 @@ def spent(db: Connection, session: Callable[..., Path], tmp_path: Path, monkeypa
         db.execute("INSERT INTO work_units (id, session_id, thread_id, first_prompt_id, last_prompt_id, started_at,"
                    " last_at, intent, title) VALUES (?, 's1', 4, 1, 1, ?, ?, 'x', ?)",
                    (number, at, at, title))  # fmt: skip
-    store.take_in(db)
+    usage.take_in(db)
     return db
 
 
@@ -164,7 +164,7 @@ def test_what_nmem_told_is_written_once_and_read_by_each_later_answer(spent: Con
 @pytest.mark.parametrize("cells", [40, 60, 76, 100, 160])
 def test_no_line_is_wider_than_the_screen(spent: Connection, cells: int) -> None:
     spent.row_factory = None
-    for by in read.BY:
+    for by in store.BY:
         found = read.report(spent, prices.load(), NOW, by=by)
         lines = screenful.lines(found, cells, 10)
         assert all(len(text) <= cells for text, _ in lines)

@@ -11,7 +11,7 @@ from sqlite3 import Connection
 
 import pytest
 
-from nmem.cost import store
+from nmem.cost import usage
 from nmem.importing.discover import find
 from nmem.importing.importer import Importer
 from nmem.purge import run as purging
@@ -26,7 +26,7 @@ Enter = Callable[..., Path]
 def test_real_transcripts_of_claude_equal_an_independent_sum(db: Connection, shared: Path) -> None:
     folder = shared / "data" / "transcripts" / "claude-code"
     Importer(db).run(find([folder]))
-    assert store.take_in(db) == 1768
+    assert usage.take_in(db) == 1768
     assert stored(db) == added_up(folder.rglob("*.jsonl"))
     total = tuple(map(sum, zip(*stored(db).values(), strict=True)))
     assert total == (68_704, 349_261, 10_770_515, 186_750_648)  # as ccusage 20.0.24 has it
@@ -35,7 +35,7 @@ def test_real_transcripts_of_claude_equal_an_independent_sum(db: Connection, sha
 def test_real_rollouts_of_codex_equal_an_independent_sum(db: Connection, shared: Path) -> None:
     folder = shared / "data" / "transcripts" / "other-clients" / "codex"
     Importer(db).run(find([folder]))
-    store.take_in(db)
+    usage.take_in(db)
     given = output = cached = 0
     for path in folder.rglob("*.jsonl"):
         before = None
@@ -53,7 +53,7 @@ def test_real_rollouts_of_codex_equal_an_independent_sum(db: Connection, shared:
 def test_real_chats_of_gemini_equal_an_independent_sum(db: Connection, shared: Path) -> None:
     folder = shared / "data" / "transcripts" / "other-clients" / "gemini-cli"
     Importer(db).run(find([folder]))
-    store.take_in(db)
+    usage.take_in(db)
     every = [message["tokens"] for path in folder.rglob("*.json")
              for message in json.loads(path.read_text("utf-8"))["messages"] if message.get("tokens")]  # fmt: skip
     cached = sum(one["cached"] for one in every)
@@ -87,9 +87,9 @@ def test_the_last_of_a_streamed_answer_counts_from_when_it_began(
 ) -> None:
     late = answer("m1", 300, at="2026-02-02T00:00:01.000Z", cached=9)
     path = session("s1", tmp_path / "s1.jsonl", answer("m1", 1, cached=9), answer("m1", 1, cached=9), late)
-    assert store.take_in(db) == 1
+    assert usage.take_in(db) == 1
     write(path, [answer("m1", 420, at="2026-02-02T00:00:02.000Z", cached=9), answer("m2", 5)])
-    assert store.take_in(db) == 2
+    assert usage.take_in(db) == 2
     assert stored(db) == {"s1": (6, 425, 0, 9)}
     assert db.execute("SELECT DISTINCT at FROM model_usage WHERE output = 420").fetchone()[0] == 1_769_940_000_000
 
@@ -98,7 +98,7 @@ def test_what_a_fork_repeats_is_the_first_session_s(db: Connection, session: Ent
     session("s1", tmp_path / "s1.jsonl", answer("m1", 10), answer("m2", 20))
     copies = [answer("m1", 10, session="s2"), answer("m2", 20, session="s2"), answer("m3", 30, session="s2")]
     session("s2", tmp_path / "s2.jsonl", *copies)
-    store.take_in(db)
+    usage.take_in(db)
     assert stored(db) == {"s1": (6, 30, 0, 0), "s2": (3, 30, 0, 0)}
 
 
@@ -112,7 +112,7 @@ def test_subagents_count_to_the_session_and_as_such(
     inner.parent.mkdir(parents=True)
     write(inner, [answer("m3", 40, agentId="a")])
     write(folder / "s1" / "other.jsonl", [answer("m4", 80)])
-    store.take_in(db)
+    usage.take_in(db)
     assert stored(db) == {"s1": (9, 70, 0, 0)}
     assert db.execute("SELECT sum(output) FROM model_usage WHERE inner").fetchone()[0] == 60
 
@@ -130,7 +130,7 @@ def test_beside_a_path_that_claude_does_not_write_nothing_is_searched(
         write(folder / "subagents" / "a.jsonl", [answer(str(folder), 500)])
     (projects / "s3").mkdir()
     (projects / "s3" / "subagents").symlink_to(away / "s1" / "subagents")
-    store.take_in(db)
+    usage.take_in(db)
     assert stored(db) == {"s1": (3, 10, 0, 0), "s2": (3, 20, 0, 0), "s3": (3, 40, 0, 0)}
 
 
@@ -141,7 +141,7 @@ def test_what_tells_of_no_answer_is_passed_over(db: Connection, session: Enter, 
     with path.open("a", encoding="utf-8") as file:
         file.write('{"type": "assistant", "message": {"usage": \n["usage"]\n{"message": {"usage": 3}}\n')
     write(path, [answer("m3", 9, speed="x") | {"type": "user"}])
-    store.take_in(db)
+    usage.take_in(db)
     assert stored(db) == {"s1": (0, 7, 0, 0)}
 
 
@@ -151,7 +151,7 @@ def test_the_cache_s_two_kinds_are_told_apart_and_fast_answers_have_a_name(
     fast = answer("m1", 1, minutes=100, hour=20)
     fast["message"]["usage"]["speed"] = "fast"
     session("s1", tmp_path / "s1.jsonl", fast)
-    store.take_in(db)
+    usage.take_in(db)
     row = db.execute("SELECT model, cache_write, cache_write_1h FROM model_usage").fetchone()
     assert tuple(row) == ("claude-opus-4-6-fast", 100, 20)
 
@@ -169,14 +169,14 @@ def test_a_rollout_in_two_halves_and_a_fork_of_it_count_once(db: Connection, ses
     turn = {"type": "turn_context", "payload": {"model": "gpt-5.5"}}
     first, second, third = counted(100, 100), counted(300, 200), counted(500, 200)
     path = session("c1", tmp_path / "c1.jsonl", head, turn, first, first, client="codex")
-    store.take_in(db)
+    usage.take_in(db)
     write(path, [first, second])
-    store.take_in(db)
+    usage.take_in(db)
     assert stored(db) == {"c1": (150, 30, 0, 150)}
     assert db.execute("SELECT DISTINCT model FROM model_usage").fetchall() == [("gpt-5.5",)]
     fork = {"type": "session_meta", "payload": {"id": "c2", "forked_from_id": "c1"}}
     session("c2", tmp_path / "c2.jsonl", fork, head, turn, first, second, third, client="codex")
-    store.take_in(db)
+    usage.take_in(db)
     assert stored(db) == {"c1": (150, 30, 0, 150), "c2": (100, 20, 0, 100)}
 
 
@@ -186,7 +186,7 @@ def test_what_a_fork_of_a_fork_repeats_counts_once(db: Connection, session: Ente
     own = [counted(100 * n, 100) for n in range(1, 6)]
     for name, records in (("a", [a, *own[:2]]), ("b", [b, a, *own[:3]]), ("c", [c, b, a, *own])):
         session(name, tmp_path / f"{name}.jsonl", *records, client="codex")
-    store.take_in(db)
+    usage.take_in(db)
     assert db.execute("SELECT count(*) FROM model_usage").fetchone()[0] == 5
     assert stored(db) == {"a": (100, 20, 0, 100), "b": (50, 10, 0, 50), "c": (100, 20, 0, 100)}
 
@@ -195,12 +195,12 @@ def test_usage_outlives_the_transcript_and_a_file_that_is_written_anew_adds_what
     db: Connection, session: Enter, tmp_path: Path
 ) -> None:
     path = session("s1", tmp_path / "s1.jsonl", answer("m1", 10))
-    store.take_in(db)
+    usage.take_in(db)
     path.unlink()
-    assert store.take_in(db) == 0
+    assert usage.take_in(db) == 0
     assert stored(db) == {"s1": (3, 10, 0, 0)}
     write(path, [answer("m2", 20), answer("m1", 10)])
-    store.take_in(db)
+    usage.take_in(db)
     assert stored(db) == {"s1": (6, 30, 0, 0)}
 
 
@@ -209,17 +209,17 @@ def test_a_purged_session_takes_its_usage_along_and_undo_brings_it_back(
 ) -> None:
     session("s1", tmp_path / "s1.jsonl", answer("m1", 10))
     session("s2", tmp_path / "s2.jsonl", answer("m2", 20, session="s2"))
-    store.take_in(db)
+    usage.take_in(db)
     purging.purge(str(tmp_path / "n.db"), Selection(sessions=("s1",)), 1_770_000_000_000)
-    assert store.take_in(db) == 0
+    assert usage.take_in(db) == 0
     assert stored(db) == {"s2": (3, 20, 0, 0)}
     undo(db, 1_770_000_000_001)
-    assert store.take_in(db) == 0
+    assert usage.take_in(db) == 0
     assert stored(db) == {"s1": (3, 10, 0, 0), "s2": (3, 20, 0, 0)}
 
 
 def test_a_secret_in_a_model_s_name_is_redacted(db: Connection, session: Enter, tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     session("s1", tmp_path / "s1.jsonl", answer("m1", 1, model=f"x {secret}\x1b[2J"))
-    store.take_in(db)
+    usage.take_in(db)
     assert secret not in str(db.execute("SELECT model FROM model_usage").fetchone())

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from nmem.commands.main import nmem
-from nmem.decisions import read
+from nmem.decisions import store
 from nmem.search.search import search
 from nmem.settle import settle
 from tests.nmem.conftest import Recorded
@@ -80,7 +80,7 @@ def test_a_decision_is_written_as_an_entry(talked: Recorded, tmp_path: Any, monk
 def test_a_search_says_which_hits_hold_no_more(talked: Recorded) -> None:
     found = search(talked.db, "retry backoff ceiling", talked.at, seconds=30)
     later = {hit.id: hit.superseded for hit in found.hits}
-    old = read.listed(talked.db)[1]
+    old = store.listed(talked.db)[1]
     assert later[f"episode/{old.unit_id}"].startswith("decision/")
     assert later[f"prompt/{old.prompt_id - 1}"] == later[f"episode/{old.unit_id}"], "the question asks for the old one"
     assert [id_ for id_, said in later.items() if said and "amended" in id_] == []

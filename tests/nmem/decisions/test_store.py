@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from capture.storage import store as store_of
 from nmem import undo
 from nmem.commands.main import nmem
-from nmem.decisions import change, read, store
-from nmem.decisions.read import Decision
+from nmem.decisions import change, find, store
+from nmem.decisions.store import Decision
 from nmem.errors import NmemError
 from nmem.purge import history
 from nmem.purge.run import purge
@@ -49,7 +49,7 @@ def _talk(record: Recorded, db_path: str) -> None:
 
 
 def all_of(db: Connection) -> list[Decision]:
-    return sorted(read.listed(db, limit=100, dismissed=True), key=lambda one: (one.at, one.id))
+    return sorted(store.listed(db, limit=100, dismissed=True), key=lambda one: (one.at, one.id))
 
 
 def test_an_answer_is_kept_with_its_question_and_quoted_from_the_prompts(talked: Recorded) -> None:
@@ -64,9 +64,9 @@ def test_an_answer_is_kept_with_its_question_and_quoted_from_the_prompts(talked:
 
 def test_settling_again_finds_nothing_to_do(talked: Recorded) -> None:
     before = all_of(talked.db)
-    assert store.refresh(talked.db) == 0
+    assert find.refresh(talked.db) == 0
     talked.db.execute("DELETE FROM decided_units")
-    assert store.refresh(talked.db) == 3
+    assert find.refresh(talked.db) == 3
     assert all_of(talked.db) == before
 
 
@@ -76,7 +76,7 @@ def test_a_later_decision_on_the_same_matter_supersedes_the_earlier_one(talked: 
     assert first.superseded is not None and first.superseded.id in {one.id for one in later}
     assert grey.superseded is None
     assert not any(one.superseded for one in later)
-    said = read.superseded(talked.db, [f"prompt/{first.prompt_id}", f"episode/{first.unit_id}", "session/policy",
+    said = store.superseded(talked.db, [f"prompt/{first.prompt_id}", f"episode/{first.unit_id}", "session/policy",
                                        f"episode/{grey.unit_id}", "session/amended", "obs/1"])  # fmt: skip
     assert said.keys() == {f"prompt/{first.prompt_id}", f"episode/{first.unit_id}", "session/policy"}
 
@@ -93,8 +93,8 @@ def test_a_dismissed_decision_is_nowhere_and_supersedes_nothing_until_that_is_un
     for one in later:
         change.dismiss(talked.db, one.id, talked.at)
     assert all_of(talked.db)[0].superseded is None
-    assert not {one.id for one in later} & {one.id for one in read.listed(talked.db)}
-    assert read.of_units(talked.db, [later[0].unit_id]) == []
+    assert not {one.id for one in later} & {one.id for one in store.listed(talked.db)}
+    assert store.of_units(talked.db, [later[0].unit_id]) == []
     with pytest.raises(NmemError, match="dismissed already"):
         change.dismiss(talked.db, later[0].id, talked.at)
     for _ in later:
@@ -106,7 +106,7 @@ def test_a_decision_that_was_worded_anew_keeps_its_words_when_it_is_found_again(
     first = all_of(talked.db)[0]
     change.word(talked.db, first.id, "Four attempts; no wait is longer than a minute", talked.at)
     talked.db.execute("DELETE FROM decided_units")
-    store.refresh(talked.db)
+    find.refresh(talked.db)
     now = all_of(talked.db)[0]
     assert (now.text, now.said, now.state) == ("Four attempts; no wait is longer than a minute", FIRST, "kept")
     assert "worded anew" in undo.undo(talked.db, talked.at)
@@ -124,12 +124,12 @@ def test_what_is_purged_is_no_decision_and_comes_back_with_the_undo(talked: Reco
     first, later = before[0], before[-1]
     gone = tuple(("prompt", str(one.prompt_id)) for one in (later, before[2]))
     purge(db_path, Selection(ids=gone), talked.at)
-    store.refresh(talked.db)
+    find.refresh(talked.db)
     left = all_of(talked.db)
     assert [one.id for one in left] == [first.id, before[1].id]
     assert left[0].superseded is None
     undo.undo(talked.db, talked.at)
-    store.refresh(talked.db)
+    find.refresh(talked.db)
     assert all_of(talked.db) == before
 
 
@@ -161,7 +161,7 @@ def test_another_machine_gets_them_with_what_a_person_said(talked: Recorded, db_
     done = CliRunner().invoke(nmem, ["import", "--from-export", str(tmp_path / "out.db")], env=env)
     assert done.exit_code == 0, done.output
     with closing(store_of.connect(other)) as db:
-        store.refresh(db)
+        find.refresh(db)
         there = all_of(db)
     assert [(one.said, one.text) for one in there] == [
         (one.said, one.text if number != 1 else "headers are dark grey") for number, one in enumerate(before)
@@ -174,6 +174,6 @@ def test_words_that_a_new_rule_redacts_are_not_quoted(talked: Recorded) -> None:
     talked.db.execute("UPDATE prompts SET content = '[gone]' || substr(content, 12) WHERE id = ?", (first.prompt_id,))
     now = all_of(talked.db)[0]
     assert now.said.startswith("[gone]") and "Four" not in now.said
-    assert store.refresh(talked.db) == 1, "the place in the prompt is looked for anew"
-    assert store.refresh(talked.db) == 0
+    assert find.refresh(talked.db) == 1, "the place in the prompt is looked for anew"
+    assert find.refresh(talked.db) == 0
     assert history.preview(talked.db).by_table["said_decisions"] == 0

@@ -219,7 +219,7 @@ def test_an_unforeseen_failure_is_one_line_and_its_place_is_logged(
     from capture import paths
 
     record.begin("s").user("secret words")
-    monkeypatch.setattr("nmem.read.listing.summary_page", lambda *_: 1 // 0)
+    monkeypatch.setattr("nmem.read.store.summary_page", lambda *_: 1 // 0)
     assert (
         client.refused("session_summaries")
         == "session_summaries failed: ZeroDivisionError; the log of nmem has the rest"

@@ -10,6 +10,7 @@ from capture.storage import store
 from nmem.context import dropped
 from nmem.evaluate.compactions import evaluate
 from nmem.read import compactions
+from nmem.read import store as reading
 from nmem.read.compactions import COMMAND, DECISION, FILE, OPEN, Compaction
 from tests.nmem.command_line import run
 from tests.nmem.conftest import Recorded
@@ -166,7 +167,7 @@ def test_real_compactions_are_read_within_a_fifth_of_a_second(shared: Path, db_p
     db = store.connect(db_path)
     took: list[float] = []
     found: list[Compaction] = []
-    for session, _, many in compactions.sessions(db):
+    for session, _, many in reading.compacted(db):
         begin = time.process_time()
         some = compactions.of_session(db, session)
         took.append(time.process_time() - begin)

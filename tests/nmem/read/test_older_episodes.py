@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from nmem.read import episodes
-from nmem.read.episode_filter import Filter
+from nmem.read.episode_store import Filter
 from nmem.read.episodes import Slot
 
 

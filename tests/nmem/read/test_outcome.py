@@ -12,7 +12,7 @@ from nmem.commands.main import nmem
 from nmem.episodes import annotate, units
 from nmem.episodes.narrations import EXTRACTIVE
 from nmem.read import episodes, stories
-from nmem.read.outcome import Outcome
+from nmem.read.episodes import Outcome
 from nmem.settle import settle
 from nmem_tui.model import now_cards
 from nmem_tui.model.story import uncut

@@ -9,7 +9,7 @@ from nmem.audit import review
 from nmem.episodes import units
 from nmem.episodes.unit import Verdict
 from nmem.queues import BOUNDARIES, MOST, QUEUES, REDACTIONS, queues
-from nmem.read import stories
+from nmem.read import episode_store, stories
 
 
 def test_a_database_without_nmem_s_tables_asks_nothing() -> None:
@@ -34,8 +34,8 @@ def test_each_queue_is_there_and_what_is_not_read_is_counted(db: sqlite3.Connect
 def test_of_many_questions_on_boundaries_the_likeliest_of_the_newest_weeks_are_put(
     db: sqlite3.Connection, tmp_path: Path
 ) -> None:
-    week, unit, many = 7 * 24 * 3_600_000, 0, 3 * stories.A_WEEK
-    for number in range((stories.WEEKS + 2) * many):
+    week, unit, many = 7 * 24 * 3_600_000, 0, 3 * episode_store.A_WEEK
+    for number in range((episode_store.WEEKS + 2) * many):
         said = db.execute(
             "INSERT INTO prompts(session_id, at, source, kind, content, dedup_key)"
             " VALUES ('aa11', ?, 'user', 'prompt', 'and the lamp?', ?)",
@@ -47,8 +47,8 @@ def test_of_many_questions_on_boundaries_the_likeliest_of_the_newest_weeks_are_p
             units.append(db, said or 0, unit, verdict)
     found = queues(db, str(tmp_path / "nmem.db"), 5_000)
     asked = [card for card in found.cards[BOUNDARIES] if isinstance(card, stories.Offer)]
-    assert len(asked) == found.counts[BOUNDARIES] == stories.A_WEEK * stories.WEEKS
+    assert len(asked) == found.counts[BOUNDARIES] == episode_store.A_WEEK * episode_store.WEEKS
     assert min(each.at for each in asked) >= 2 * week
     assert sorted({each.score or 0.0 for each in asked}) == [
-        score / 100 for score in range(many - stories.A_WEEK, many)
+        score / 100 for score in range(many - episode_store.A_WEEK, many)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from nmem.read import views
+from nmem.read.store import hot_files
 
 
 def test_a_file_of_a_worktree_is_counted_with_that_of_the_checkout(db: sqlite3.Connection) -> None:
@@ -16,6 +16,6 @@ def test_a_file_of_a_worktree_is_counted_with_that_of_the_checkout(db: sqlite3.C
             " VALUES ('aa11', ?, ?, ?, '', ?, ?)",
             (1_000 + seq, seq, kind, path, f"x/{seq}"),
         )
-    found = views.hot_files(db, "aa11")
+    found = hot_files(db, "aa11")
     assert [(one.path, one.reads, one.edits) for one in found] == [("src/a.py", 1, 1), ("b.py", 1, 0)]
-    assert len(views.hot_files(db, "aa11", limit=1)) == 1
+    assert len(hot_files(db, "aa11", limit=1)) == 1

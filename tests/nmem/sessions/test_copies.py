@@ -15,7 +15,7 @@ from nmem.purge import run
 from nmem.purge.preview import preview
 from nmem.purge.rules import rules
 from nmem.purge.selection import Selection
-from nmem.sessions import copies, packing, restore, resume
+from nmem.sessions import copies, packing, resume
 from nmem.settle import settle
 from nmem.undo import undo
 from tests.nmem.conftest import MINUTE, Recorded
@@ -282,7 +282,7 @@ def test_a_deleted_transcript_is_given_back_where_it_was(record: Recorded, trans
     transcript.parent.rmdir()
     plan = resume.plan(record.db, ID)
     assert plan.deleted
-    assert restore.restore(record.db, plan) == str(transcript)
+    assert resume.restore(record.db, plan) == str(transcript)
     assert transcript.stat().st_mode & 0o777 == 0o600
     assert transcript.read_bytes() == lines("the token is [REDACTED:github-token]", "rename the invoice").replace(
         b'": ', b'":'
@@ -304,7 +304,7 @@ def test_what_was_not_read_before_is_read_after_it(record: Recorded, transcript:
     if read:
         at(record, transcript, read)
     transcript.unlink()
-    restore.restore(record.db, resume.plan(record.db, ID))
+    resume.restore(record.db, resume.plan(record.db, ID))
     assert cursor.load(record.db, str(transcript), ID).offset == 0
     assert cursor.load(record.db, str(transcript), ID, live=True).offset == 0
 
@@ -314,12 +314,12 @@ def test_a_file_that_is_there_is_never_written_over(record: Recorded, transcript
     plan = resume.plan(record.db, ID)
     before = transcript.read_bytes()
     with pytest.raises(NmemError, match="is there: nothing was written"):
-        restore.restore(record.db, plan)
+        resume.restore(record.db, plan)
     assert transcript.read_bytes() == before
     transcript.unlink()
     transcript.symlink_to(tmp_path / "victim")
     with pytest.raises(NmemError, match="nothing was written"):
-        restore.restore(record.db, plan)
+        resume.restore(record.db, plan)
     assert not (tmp_path / "victim").exists()
 
 
@@ -330,7 +330,7 @@ def test_a_folder_that_leads_elsewhere_is_not_written_to(record: Recorded, trans
     (tmp_path / "elsewhere").mkdir()
     transcript.parent.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(NmemError, match="leads out of"):
-        restore.restore(record.db, resume.plan(record.db, ID))
+        resume.restore(record.db, resume.plan(record.db, ID))
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
@@ -338,7 +338,7 @@ def test_a_copy_from_another_machine_goes_where_its_client_looks(record: Recorde
     keep(record)
     transcript.unlink()
     record.db.execute("UPDATE transcript_copies SET path = '/home/her/.claude/projects/-src-shop/x.jsonl'")
-    assert restore.restore(record.db, resume.plan(record.db, ID)) == str(transcript)
+    assert resume.restore(record.db, resume.plan(record.db, ID)) == str(transcript)
 
 
 @pytest.mark.parametrize(
@@ -349,4 +349,4 @@ def test_why_there_is_no_copy_is_said(record: Recorded, transcript: Path, state_
     record.db.execute("UPDATE transcript_copies SET packed = NULL, state = ?", (state_,))
     transcript.unlink()
     with pytest.raises(NmemError, match=why):
-        restore.restore(record.db, resume.plan(record.db, ID))
+        resume.restore(record.db, resume.plan(record.db, ID))

@@ -20,7 +20,7 @@ from nmem import tables
 from nmem import themes as read
 from nmem.commands.main import nmem
 from nmem.read import episodes
-from nmem.read.episode_filter import Filter
+from nmem.read.episode_store import Filter
 from nmem.retrieval.documents import RULES
 from nmem.retrieval.store import forget
 from nmem.themes import keep

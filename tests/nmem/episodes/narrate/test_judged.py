@@ -9,7 +9,7 @@ import pytest
 
 from nmem.episodes.narrate.narrator import narrate
 from nmem.episodes.tally import Seen, Tally
-from nmem.read.outcome import stored
+from nmem.read.episodes import outcome_of
 
 if TYPE_CHECKING:
     from tests.nmem.episodes.narrate.conftest import Story
@@ -162,9 +162,9 @@ def test_a_lesson_names_something(begin: type[Story]) -> None:
 
 
 def test_an_uncounted_trial_leaves_the_outcome_of_a_page_alone() -> None:
-    words = stored('{"committed": 0}', "[]").sentence("2 files changed, no commit seen; tests passed at the end")
+    words = outcome_of('{"committed": 0}', "[]").sentence("2 files changed, no commit seen; tests passed at the end")
     assert words.startswith("2 files changed, no commit seen")
-    assert "no commit" not in stored('{"committed": 1}', "[]").sentence("2 files changed, no commit seen")
+    assert "no commit" not in outcome_of('{"committed": 1}', "[]").sentence("2 files changed, no commit seen")
 
 
 SYNTAX = 'File "try.py", line 3\nSyntaxError: invalid syntax'
