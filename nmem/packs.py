@@ -212,8 +212,10 @@ def _fold(db_path: str) -> None:
 
 def _pin(db_path: str) -> None:
     """Pin the episode, so that the next session is told something."""
+    from nmem.store.corrections import pin_everything  # on use: packs are made rarely
+
     with closing(sqlite3.connect(db_path)) as db:
-        db.execute("UPDATE work_units SET pinned = 1")
+        pin_everything(db)
         db.commit()
 
 

@@ -133,18 +133,18 @@ def _retell(db: Connection, entries: Iterable[Entry], now: int) -> None:
 def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:
     """Take one back, or leave everything as it is and say why."""
     for again in (True, False):
-        db.execute("SAVEPOINT taking_back")
+        log.save(db)
         try:
             note = _taken(db, entry, last, now)
         except (sqlite3.DatabaseError, NmemError, KeyError, TypeError, ValueError) as error:
             if _later(db, entry, error, now):
                 raise
-            db.execute("ROLLBACK TO taking_back")
+            log.back_to_saved(db)
             if again and "malformed" in str(error):
                 refresh.rebuild(db)  # an index that settling keeps is broken, not what a person did
                 continue
             note = f"{_LEFT}{error}"
-        db.execute("RELEASE taking_back")
+        log.release(db)
         return note
     raise AssertionError
 

@@ -185,3 +185,8 @@ def count(db: Connection, name: str, more: int = 1) -> None:
         "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
         (name, more),
     )
+
+
+def uncount(db: Connection, name: str) -> None:
+    """Begin a counter anew."""
+    db.execute("DELETE FROM counters WHERE name = ?", (name,))

@@ -1,4 +1,4 @@
-"""Lists past purges with their counts, undoes one, and closes undo windows early (SQL)."""
+"""Lists past purges with their counts, undoes one, and closes undo windows early."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sqlite3 import Connection
 
 from capture.storage import sqlite
 from nmem.errors import NmemError
-from nmem.purge import run, said, trash
+from nmem.purge import run, said, store, trash
 from nmem.store.corrections import Entry
 from nmem.text import json_object, texts
 
@@ -29,18 +29,16 @@ class Past:
 
     def said(self, now: int) -> str:
         """What became of it."""
-        if self.state == run.KEPT and self.keep_until > now:
+        if self.state == store.KEPT and self.keep_until > now:
             return "can be undone" if self.cleaned else "can be undone; files are still to be cleaned"
-        return "undone" if self.state == run.UNDONE else "gone"
+        return "undone" if self.state == store.UNDONE else "gone"
 
 
 def past(db: Connection, limit: int = 50) -> list[Past]:
     """Purges, the newest first."""
-    found = db.execute("SELECT id, at, how, counts, state, keep_until, cleaned FROM purges ORDER BY id DESC LIMIT ?",
-                       (limit,))  # fmt: skip
     return [
         _past(number, at, list(texts(how)), json_object(counts), state, until, bool(cleaned))
-        for number, at, how, counts, state, until, cleaned in map(tuple, found)
+        for number, at, how, counts, state, until, cleaned in store.newest(db, limit)
     ]
 
 
@@ -51,7 +49,7 @@ def _past(number: int, at: int, how: list[str], counts: dict[str, int], state: s
 
 def empty(db: Connection, db_path: str, now: int) -> int:
     """Close every window; how many."""
-    kept = [row[0] for row in db.execute("SELECT id FROM purges WHERE state = ?", (run.KEPT,)).fetchall()]
+    kept = store.kept(db)
     for number in kept:
         run.destroy(db, db_path, number, now)
     return len(kept)
@@ -72,15 +70,14 @@ def for_good(entry: Entry) -> bool:
 
 def take_back(db: Connection, entry: Entry, now: int) -> str:
     """Put back what the purge took, inside a transaction. Raises NmemError when its window is over."""
-    db.execute("PRAGMA recursive_triggers=ON")
+    store.prepare_undo(db)
     return run.undo(db, sqlite.file(db), int(entry.target.partition("/")[2]), now)
 
 
 def kept(db: Connection, entry: Entry, now: int) -> bool:
     """Whether its trash is kept still and can be opened, so that it can be taken back another time."""
     number = int(entry.target.partition("/")[2])
-    found = "SELECT 1 FROM purges WHERE id = ? AND state = 'kept' AND keep_until > ?"
-    if db.execute(found, (number, now)).fetchone() is None:
+    if store.kept_since(db, number, now) is None:
         return False
     try:
         return next(iter(trash.take(sqlite.file(db), number)), None) is not None

@@ -1,4 +1,4 @@
-"""Deletes expired rows in small batches (SQL); each transaction also writes a trace and a count of them.
+"""Deletes expired rows in small batches; each transaction also writes a trace and a count of them.
 
 Killed anywhere, what is gone is traced and counted, and what is not gone is still there. Readers of tables that rest on
 the rows are told nothing: what they made of the rows stands (candidates for context, words of the search, learnings).
@@ -15,22 +15,13 @@ from typing import Any
 from capture.storage.store import transaction
 from nmem import database
 from nmem.episodes import annotate, units
-from nmem.retention import exempt, journal
+from nmem.retention import journal
 from nmem.retention.plan import Lives, Plan
+from nmem.retention.store import guard
 from nmem.settings.kinds import PROMPT
 from nmem.store import trace
 
 _AT, _TYPE, _PATH = 1, 3, 4
-_UNNEEDED = (
-    " AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.prompt_id = prompts.id)"
-    " AND NOT EXISTS (SELECT 1 FROM unit_prompts x WHERE x.prompt_id = prompts.id)"
-)
-_KEYS = (
-    "SELECT dedup_key FROM observations WHERE id IN ({0})"
-    " UNION ALL SELECT dedup_key FROM merged_keys WHERE observation_id IN ({0})"
-)
-
-
 _TIDY = 10
 """Batches after which the text indexes are merged a little: left alone, they would be merged all at once."""
 _PAGES = 32
@@ -48,11 +39,9 @@ def tidy(db: Connection, pace: Pace) -> bool:
     worked = False
     for index in _INDEXES:
         pace.begin()
-        before = db.total_changes
         with transaction(db):
             pace.held()
-            db.execute(f"INSERT INTO {index}({index}, rank) VALUES ('merge', {_PAGES})")  # noqa: S608 - our names
-        worked |= db.total_changes - before >= 2  # SQLite's word for: there was something to merge
+            worked |= journal.merge_index(db, index, _PAGES)
         pace.done(0)
     return worked
 
@@ -83,7 +72,7 @@ class Forgetter:
             self.pace.begin()
             with transaction(self.db):
                 self.pace.held()
-                if exempt.guard(self.db, plan.session_id) != plan.guard:
+                if guard(self.db, plan.session_id) != plan.guard:
                     raise Changed
                 went = self._part(plan.session_id, part)
             self.gone.update(type_ for type_, _ in went)
@@ -92,7 +81,7 @@ class Forgetter:
             if self._batches % _TIDY == 0:
                 tidy(self.db, self.pace)
             if self._batches % _FOLD == 0:
-                self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                journal.fold(self.db)
 
     def _parts(self, plan: Plan) -> Iterator[list[tuple[str, tuple[Any, ...]]]]:
         """What goes, in pieces: ("row" | "prompt" | "said", its row)."""
@@ -109,40 +98,28 @@ class Forgetter:
         rows = [row for kind, row in part if kind == "row"]
         said = [row for kind, row in part if kind == "said"]
         prompts = [row for kind, row in part if kind == PROMPT]
-        db = self.db
-        taken = db.execute("SELECT taken FROM context_projects WHERE project_id = ?", (self.project_id,)).fetchone()
-        stale = db.execute("SELECT done FROM search_state WHERE source = 'stale'").fetchone()
-        keys = [*_keys(db, _KEYS, rows), *_keys(db, "SELECT dedup_key FROM prompts WHERE id IN ({0})", said)]
-        _delete(db, "observations", rows, " AND pinned = 0 AND obs_type != 'marker'")
-        _delete(db, "prompts", said, f" AND source != 'user'{_UNNEEDED}")
-        if prompts:
-            db.execute(f"UPDATE prompts SET content = '' WHERE id IN ({_ids(prompts)})")  # noqa: S608 - numbers
-        if taken:
-            db.execute("UPDATE context_projects SET taken = ? WHERE project_id = ?", (taken[0], self.project_id))
-        if stale and not stale[0]:
-            db.execute("UPDATE search_state SET done = 0 WHERE source = 'stale' AND done != 0")
+        keys = journal.keys(self.db, _ids(rows), _ids(said))
+        with journal.unnoticed(self.db, self.project_id):
+            for table, those in (("observations", rows), ("prompts", said)):
+                # anything else than all of them is no plan of ours
+                if those and journal.delete(self.db, table, _ids(those)) != len(those):
+                    raise Changed
+            if prompts:
+                journal.empty(self.db, _ids(prompts))
         if rows or said:
-            trace.write(db, session_id, rows, [(one[0], one[1]) for one in said], keys)
+            trace.write(self.db, session_id, rows, [(one[0], one[1]) for one in said], keys)
         return self._note(session_id, rows, said, prompts)
 
     def _note(self, session_id: str, rows: list[tuple[Any, ...]], said: list[tuple[Any, ...]],
               prompts: list[tuple[Any, ...]]) -> list[tuple[str, int]]:  # fmt: skip
         """The files, the counts; what went, as (type, when it happened)."""
-        db, now = self.db, self.clock()
+        now = self.clock()
         whole = [(row[_TYPE], row[_AT]) for row in rows] + [(one[2], one[1]) for one in said]
         whole += [(PROMPT, one[1]) for one in prompts]
-        db.execute(
-            "INSERT INTO swept_sessions VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET observations ="
-            " observations + excluded.observations, prompts = prompts + excluded.prompts, sayings = sayings"
-            " + excluded.sayings, newest = max(newest, excluded.newest), at = excluded.at",
-            (session_id, len(rows), len(prompts), len(said), max(at for _, at in whole), now),
-        )
-        db.executemany(
-            "INSERT INTO swept_files VALUES (?, ?, 1, ?, ?) ON CONFLICT (session_id, file_path) DO UPDATE SET calls ="
-            " calls + 1, first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)",
-            [(session_id, row[_PATH], row[_AT], row[_AT]) for row in rows if row[_PATH]],
-        )
-        journal.count(db, self.sweep_id, self.project_id, whole, self.lives.days, now)
+        files = [(row[_PATH], row[_AT]) for row in rows if row[_PATH]]
+        numbers = len(rows), len(prompts), len(said)
+        journal.count_session(self.db, session_id, numbers, max(at for _, at in whole), files, now)
+        journal.count(self.db, self.sweep_id, self.project_id, whole, self.lives.days, now)
         return whole
 
     def _retrace(self, session_id: str) -> None:
@@ -156,22 +133,8 @@ class Forgetter:
                 self.pace.done(0)
 
 
-def _ids(rows: list[tuple[Any, ...]]) -> str:
-    return ",".join(str(int(row[0])) for row in rows)
-
-
-def _keys(db: Connection, sql: str, rows: list[tuple[Any, ...]]) -> list[str]:
-    """The keys that an import would know these by."""
-    return [str(row[0]) for row in db.execute(sql.format(_ids(rows))).fetchall()] if rows else []
-
-
-def _delete(db: Connection, table: str, rows: list[tuple[Any, ...]], unless: str) -> None:
-    """Delete exactly these; anything else than all of them is no plan of ours."""
-    if not rows:
-        return
-    gone = db.execute(f"DELETE FROM {table} WHERE id IN ({_ids(rows)}){unless}").rowcount  # noqa: S608 - our words
-    if gone != len(rows):
-        raise Changed
+def _ids(rows: list[tuple[Any, ...]]) -> list[int]:
+    return [int(row[0]) for row in rows]
 
 
 HOLD = 0.015

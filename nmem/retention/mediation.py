@@ -1,4 +1,4 @@
-"""Lengthens or shortens the lifetimes of record types by evidence of use (SQL), within bounds, with reasons.
+"""Lengthens or shortens the lifetimes of record types by evidence of use, within bounds, with reasons.
 
 Control wants a small file; intelligence wants its material. Looked at, for each project and type, over a sample of
 past sessions: how often what sessions were told of it was then used, how much of it is evidence of patterns that still
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from sqlite3 import Connection
 
+from nmem.retention import store
 from nmem.retention.policy import Policy
 from nmem.settings.kinds import LEAST_DAYS, PROMPT, REASONING, SAYINGS
 
@@ -124,13 +125,8 @@ def _shares(db: Connection, project_id: int, now: int) -> dict[str, _Share]:
     """What is known of each type, over the newest sessions that are over."""
     use = _use(db, project_id)
     out: dict[str, _Share] = {}
-    found = db.execute(
-        "SELECT s.id FROM sessions s WHERE s.project_id = ? AND s.last_at < ? ORDER BY s.last_at DESC LIMIT ?",
-        (project_id, now - 86_400_000, SAMPLE),
-    ).fetchall()
-    for (session_id,) in found:
-        near = _near(db, session_id)
-        hot = _hot(db, session_id)
+    for session_id in store.newest_sessions(db, project_id, now - 86_400_000, SAMPLE):
+        near, hot = store.units_near(db, session_id), store.evidence(db, session_id)
         _calls(db, session_id, use, near, hot, out)
         _sayings(db, session_id, use, near, out)
     return out
@@ -139,12 +135,7 @@ def _shares(db: Connection, project_id: int, now: int) -> dict[str, _Share]:
 def _use(db: Connection, project_id: int) -> _Use:
     files: dict[str, bool] = {}
     units: dict[int, bool] = {}
-    rows = db.execute(
-        "SELECT i.item, i.files, i.used FROM injection_items i JOIN injections j ON j.id = i.injection_id"
-        " JOIN sessions s ON s.id = j.session_id WHERE s.project_id = ? AND i.used IS NOT NULL AND NOT j.withheld"
-        " ORDER BY i.id DESC LIMIT ?",
-        (project_id, _JUDGED),
-    ).fetchall()
+    rows = store.told(db, project_id, _JUDGED)
     for item, named, used in rows:
         kind, _, number = str(item).partition("/")
         if kind == "episode" and number.isdigit():
@@ -162,34 +153,8 @@ def _paths(stored: str) -> list[str]:
     return [str(one) for one in found] if isinstance(found, list) else []
 
 
-def _near(db: Connection, session_id: str) -> set[int]:
-    """Episodes that a person pinned, or in which something is pinned or marked."""
-    rows = db.execute(
-        "SELECT u.id FROM work_units u WHERE u.session_id = ?1 AND (u.pinned OR EXISTS (SELECT 1 FROM unit_prompts x"
-        " JOIN observations o ON o.prompt_id = x.prompt_id WHERE x.unit_id = u.id"
-        " AND (o.pinned = 1 OR o.obs_type = 'marker')))",
-        (session_id,),
-    )
-    return {int(row[0]) for row in rows.fetchall()}
-
-
-def _hot(db: Connection, session_id: str) -> set[int]:
-    """Calls that are evidence of learnings that are not dismissed or settled."""
-    rows = db.execute(
-        "SELECT e.observation_id FROM learning_evidence e JOIN learnings l ON l.id = e.learning_id"
-        " WHERE e.session_id = ? AND l.state IN ('open', 'accepted', 'snoozed') AND e.observation_id IS NOT NULL",
-        (session_id,),
-    )
-    return {int(row[0]) for row in rows.fetchall()}
-
-
 def _calls(db: Connection, session_id: str, use: _Use, near: set[int], hot: set[int], out: dict[str, _Share]) -> None:
-    rows = db.execute(
-        "SELECT o.id, o.obs_type, o.file_path, x.unit_id FROM observations o"
-        " LEFT JOIN unit_prompts x ON x.prompt_id = o.prompt_id WHERE o.session_id = ?",
-        (session_id,),
-    )
-    for number, type_, path, unit_id in rows.fetchall():
+    for number, type_, path, unit_id in store.calls(db, session_id):
         one = out.setdefault(type_, _Share())
         one.count += 1
         known = [each for each in (use.files.get(path), use.units.get(unit_id)) if each is not None]
@@ -201,14 +166,7 @@ def _calls(db: Connection, session_id: str, use: _Use, near: set[int], hot: set[
 
 def _sayings(db: Connection, session_id: str, use: _Use, near: set[int], out: dict[str, _Share]) -> None:
     """What was said counts with the episode it was said in."""
-    spans = db.execute(
-        "SELECT id, started_at, last_at, turn_count FROM work_units WHERE session_id = ?", (session_id,)
-    ).fetchall()
-    for unit_id, begin, end, turns in spans:
-        said = db.execute(
-            "SELECT count(*) FROM prompts WHERE session_id = ? AND source = 'agent' AND at >= ? AND at <= ?",
-            (session_id, begin, end),
-        ).fetchone()[0]
+    for unit_id, turns, said in store.units(db, session_id):
         for type_, number in ((PROMPT, turns), (REASONING, said)):
             assert type_ in SAYINGS
             one = out.setdefault(type_, _Share())

@@ -24,6 +24,7 @@ from sqlite3 import Connection, Error
 from capture import paths
 from nmem import database
 from nmem.errors import NmemError
+from nmem.retention import store
 from nmem.settings import file
 from nmem.settings.check import Fault, dotted
 from nmem.settings.kinds import DAYS, FOREVER, LEAST_DAYS, TYPES
@@ -104,7 +105,7 @@ class Stranger:
 
 def strangers(db: Connection, named: Mapping[str, object]) -> tuple[Stranger, ...]:
     """Of the projects that are named, those that are not recorded; none while nothing at all is."""
-    known = [str(row[0]) for row in db.execute("SELECT DISTINCT name FROM projects ORDER BY name").fetchall()]
+    known = sorted(set(store.projects(db).values()))
     free = [name for name in known if name not in named]
     return tuple(Stranger(name, _nearest(name, free)) for name in named if known and name not in known)
 

@@ -1,4 +1,4 @@
-"""Sweeps sessions, oldest first (SQL): deletes expired records, or only counts them.
+"""Sweeps sessions, oldest first: deletes expired records, or only counts them.
 
 It can be stopped or killed anywhere and the next one goes on: each asks the database what there is to do.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem import tables
-from nmem.retention import exempt, journal, mediation, policy
+from nmem.retention import journal, mediation, policy, store
 from nmem.retention.forget import Changed, Forgetter, Pace, tidy
 from nmem.retention.mediation import Life
 from nmem.retention.plan import DAY, Lives, believed, plan
@@ -68,9 +69,7 @@ class Swept:
 
 def size(db: Connection) -> int:
     """Bytes of the file that are in use."""
-    pages, free, each = (
-        int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
-    )
+    pages, free, each = journal.pages(db)
     return (pages - free) * each
 
 
@@ -86,19 +85,14 @@ def sweep(
     out = Swept(dry)
     begun = time.monotonic()
     run = _Run(db, policy, now, out, stopped, step, pace)
-    if not dry:
-        db.execute(f"PRAGMA cache_size=-{_CACHE}")
-        folds = db.execute("PRAGMA wal_autocheckpoint").fetchone()[0]
-        db.execute("PRAGMA wal_autocheckpoint=0")  # the forgetter folds it back, holding no lock
-    for share in _SHORTER:
-        if share < 1.0 and (dry or not policy.max_bytes or size(db) <= policy.max_bytes):
-            break
-        out.shorter = share
-        run.all(journal.SIZE if share < 1.0 else why, project, share)
-        if out.done != journal.FINISHED:
-            break
-    if not dry:
-        db.execute(f"PRAGMA wal_autocheckpoint={folds}")
+    with nullcontext() if dry else journal.unfolded(db, _CACHE):  # the forgetter folds it back, holding no lock
+        for share in _SHORTER:
+            if share < 1.0 and (dry or not policy.max_bytes or size(db) <= policy.max_bytes):
+                break
+            out.shorter = share
+            run.all(journal.SIZE if share < 1.0 else why, project, share)
+            if out.done != journal.FINISHED:
+                break
     out.seconds = round(time.monotonic() - begun, 3)
     return out
 
@@ -120,7 +114,7 @@ class _Run:
 
     def all(self, why: str, project: str, share: float) -> None:
         db, out = self.db, self.out
-        projects = projects_of(db, project)
+        projects = store.projects(db, project)
         out.strangers = policy.strangers(db, self.policy.projects)
         lives = mediation.lives(db, self.policy, self.now, projects)
         out.lives = tuple(lives)
@@ -143,23 +137,23 @@ class _Run:
             journal.end(db, sweep_id, out.done, out.sessions - sessions, out.skipped, self.clock())
             if out.count == before:
                 journal.drop(db, sweep_id)
-            recount_words(db)
+            journal.recount_words(db, _DRIFT)
 
     def _sessions(self, sweep_id: int, projects: Mapping[int, str], by_project: Mapping[int, Lives]) -> str:
-        kept, version = exempt.kept(self.db, self.now), self._version()
+        kept, version = store.kept(self.db, self.now), store.choices_version(self.db)
         self._merged = self.out.dry
         for project_id, name in projects.items():
             lives = by_project[project_id]
             forgetter = Forgetter(self.db, sweep_id, project_id, lives, self.pace, self.clock)
-            sessions = sessions_before(self.db, project_id, lives.newest)
+            sessions = store.sessions_before(self.db, project_id, lives.newest)
             if any(one.nearest == name for one in self.out.strangers):
                 self.out.skipped[policy.HELD] += len(sessions)
                 continue
             for session_id in sessions:
                 if self.stopped():
                     return journal.TIME
-                if self._version() != version:
-                    kept, version = exempt.kept(self.db, self.now), self._version()
+                if store.choices_version(self.db) != version:
+                    kept, version = store.kept(self.db, self.now), store.choices_version(self.db)
                 try:
                     self._session(session_id, name, forgetter, kept)
                 finally:
@@ -173,17 +167,7 @@ class _Run:
         while not self._merged and not self.stopped():
             self._merged = not tidy(self.db, self.pace)
 
-    def _version(self) -> tuple[object, ...]:
-        """Changes whenever a person corrects or chooses something."""
-        return tuple(
-            self.db.execute(
-                "SELECT (SELECT max(id) FROM corrections),"
-                " (SELECT count(*) FROM corrections WHERE undone_at IS NOT NULL),"
-                " (SELECT count(*) || '.' || max(at) FROM context_choices)"
-            ).fetchone()
-        )
-
-    def _session(self, session_id: str, project: str, forgetter: Forgetter, kept: exempt.Kept) -> None:
+    def _session(self, session_id: str, project: str, forgetter: Forgetter, kept: store.Kept) -> None:
         for _ in range(_TRIES):
             one = plan(self.db, session_id, forgetter.lives, kept)
             if one.skipped:
@@ -199,7 +183,7 @@ class _Run:
                 try:
                     forgetter.forget(one, self.stopped)
                 except Changed:
-                    kept = exempt.kept(self.db, self.now)
+                    kept = store.kept(self.db, self.now)
                     continue
             self.out.sessions += 1
             self.out.spared += one.spared
@@ -212,47 +196,23 @@ def shortened(days: float, share: float) -> float:
     return days if days <= 0 else max(LEAST_DAYS, days * share)
 
 
-def projects_of(db: Connection, project: str) -> dict[int, str]:
-    """The projects to sweep and their names: all, or those of this name, key or root."""
-    found = db.execute("SELECT id, name FROM projects WHERE ?1 = '' OR ?1 IN (name, key, root) ORDER BY id", (project,))
-    return {int(row[0]): str(row[1]) for row in found.fetchall()}
-
-
-def sessions_before(db: Connection, project_id: int, before: int) -> list[str]:
-    """Sessions that began before a time, the oldest first."""
-    found = db.execute(
-        "SELECT id FROM sessions WHERE project_id = ? AND started_at < ? ORDER BY started_at, id", (project_id, before)
-    )
-    return [str(row[0]) for row in found.fetchall()]
-
-
-def recount_words(db: Connection) -> None:
-    """Let the search count its words anew once much of what it counted is gone; until then they are offered still.
-
-    Inside a transaction.
-    """
-    counted = db.execute("SELECT texts FROM search_state WHERE source = 'observations'").fetchone()[0]
-    if counted > _DRIFT * max(100, db.execute("SELECT count(*) FROM observations").fetchone()[0]):
-        db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
-
-
 def due_at(db: Connection, now: int) -> int | None:
     """When a sweep is due by itself: once a day, at once where one did not come to its end, and never in the week after
     a database was first looked at; None before that. What was noted by a clock that was ahead of `now` says nothing."""
-    noticed = db.execute("SELECT at FROM upkeep WHERE name = ?", (NOTICED,)).fetchone()
+    noticed = journal.notes(db).get(NOTICED)
     if noticed is None:
         return None
     found = journal.last(db)
     before = 0 if found is None or found[0] > now else found[0] + (DAY if found[1] else 0)
-    return max(min(int(noticed[0]), now) + GRACE, before)
+    return max(min(noticed[0], now) + GRACE, before)
 
 
 def due(db: Connection, now: int) -> bool:
     """Whether it is time to sweep by itself. On a writing connection: the first look begins the week of grace."""
     at, credible = due_at(db, now), believed(db, now)
     with transaction(db):
-        db.execute("INSERT OR IGNORE INTO upkeep VALUES (?, ?, '')", (NOTICED, now))
-        db.execute("UPDATE upkeep SET at = min(at, ?) WHERE name = ?", (now, NOTICED))
+        first, told = journal.notes(db).get(NOTICED, (now, ""))
+        journal.note(db, [(NOTICED, min(first, now), told)])
     return credible and at is not None and now >= at
 
 
@@ -260,7 +220,7 @@ def anew(db: Connection, now: int) -> int:
     """The time after the first look begins again; when it ends. On a writing connection, outside a transaction."""
     tables.ensure(db)
     with transaction(db):
-        db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, '')", (NOTICED, now))
+        journal.note(db, [(NOTICED, now, "")])
     return now + GRACE
 
 
@@ -278,14 +238,7 @@ class Aged:
 def aged(db: Connection, now: int, wanted: Policy, project: str = "", since: int = 0) -> Aged:
     """What of the calls imported since a time lives on because its lifetime begins with the import."""
     whole = older = first = 0
-    found = db.execute(
-        f"WITH taken(id, at) AS MATERIALIZED ({exempt.TAKEN_IN})"  # noqa: S608 - our words
-        f" SELECT p.name, o.obs_type, o.at / {DAY}, k.at, count(*) FROM observations o JOIN taken k ON k.id ="
-        " o.session_id JOIN sessions s ON s.id = o.session_id JOIN projects p ON p.id = s.project_id"
-        " WHERE o.obs_type != 'marker' AND ? IN ('', p.name, p.key, p.root) AND k.at >= ? GROUP BY 1, 2, 3, 4",
-        (project, since),
-    )
-    for name, type_, day, taken, count in found.fetchall():
+    for name, type_, day, taken, count in store.imported(db, project, since, DAY):
         whole += count
         lives = int(wanted.of(name, type_) * DAY)
         if lives and (day + 1) * DAY < now - lives and taken + lives > now:

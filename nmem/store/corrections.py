@@ -56,6 +56,26 @@ def write(
     )
 
 
+def pin_everything(db: Connection) -> None:
+    """Pin every episode, of a memory that was made for a trial."""
+    db.execute("UPDATE work_units SET pinned = 1")
+
+
+def save(db: Connection) -> None:
+    """From here on something is tried that can be taken back by itself. Inside a transaction."""
+    db.execute("SAVEPOINT taking_back")
+
+
+def back_to_saved(db: Connection) -> None:
+    """Everything is as it was then."""
+    db.execute("ROLLBACK TO taking_back")
+
+
+def release(db: Connection) -> None:
+    """It stands."""
+    db.execute("RELEASE taking_back")
+
+
 _COLUMNS = "id, at, kind, target, payload, undone_at"
 
 

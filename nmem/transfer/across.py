@@ -1,4 +1,4 @@
-"""Merges what an export holds beyond single sessions (SQL): learnings, thread links, pins, corrections."""
+"""Merges what an export holds beyond single sessions : learnings, thread links, pins, corrections."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from capture.seal import identity
+from nmem.transfer.incoming import find
 
 if TYPE_CHECKING:
     from nmem.transfer.incoming import Incoming, Row
@@ -30,12 +31,9 @@ def bring(merge: Incoming) -> None:
 def _projects(merge: Incoming) -> None:
     """Ids of projects whose sessions were all known before."""
     for row in merge.rows("projects", "1"):
-        if merge.numbers.of("projects", row["id"]) is None:
-            found = merge.here.execute(
-                "SELECT id FROM projects WHERE key = ?", (merge.folders.project(row).key,)
-            ).fetchone()
-            if found:
-                merge.numbers.note("projects", row["id"], int(found[0]))
+        known = merge.numbers.of("projects", row["id"]) is not None
+        if not known and (found := find(merge.here, "projects", "id", key=merge.folders.project(row).key)):
+            merge.numbers.note("projects", row["id"], int(found[0]))
     for row in merge.rows("project_folders", "1"):
         project = merge.numbers.of("projects", row["project_id"])
         if project is not None:
@@ -48,9 +46,7 @@ def _threads(merge: Incoming) -> None:
     for row in merge.rows("threads", "primary_unit_id IS NOT NULL"):
         thread, unit = merge.numbers.of("threads", row["id"]), merge.numbers.of("work_units", row["primary_unit_id"])
         if thread is not None and unit is not None:
-            merge.here.execute(
-                "UPDATE threads SET primary_unit_id = ? WHERE id = ? AND primary_unit_id IS NULL", (unit, thread)
-            )
+            merge.set_primary(thread, unit)
 
 
 def _learnings(merge: Incoming) -> None:
@@ -59,27 +55,16 @@ def _learnings(merge: Incoming) -> None:
         if project is None:
             continue
         new = merge.wash({**row, "project_id": project})
-        here = merge.here.execute(
-            "SELECT id, state FROM learnings WHERE project_id = ? AND kind = ? AND key = ?",
-            (project, new["kind"], new["key"]),
-        ).fetchone()
+        here = find(merge.here, "learnings", "id, state", project_id=project, kind=new["kind"], key=new["key"])
         if here is None:
             merge.report.learnings += merge.insert("learnings", new) is not None
         else:
             merge.numbers.note("learnings", row["id"], int(here[0]))
             if here[1] == "open" and row["state"] != "open":
-                _stand(merge, int(here[0]), new)
+                # where it stands there counts where nobody has said anything here
+                merge.change("learnings", int(here[0]), {name: new[name] for name in _STANDING if name in new})
+                merge.report.learnings += 1
         _evidence(merge, row["id"])
-
-
-def _stand(merge: Incoming, number: int, row: Row) -> None:
-    """Where a learning stands there counts where nobody has said anything here."""
-    names = [name for name in _STANDING if name in row]
-    merge.here.execute(
-        f"UPDATE learnings SET {', '.join(f'{name} = ?' for name in names)} WHERE id = ?",
-        (*(row[name] for name in names), number),
-    )
-    merge.report.learnings += 1
 
 
 def _evidence(merge: Incoming, old: int) -> None:
@@ -88,12 +73,9 @@ def _evidence(merge: Incoming, old: int) -> None:
         new = merge.wash({name: value for name, value in row.items() if name != "id"})
         new |= {"learning_id": learning, "observation_id": merge.numbers.of("observations", row["observation_id"]),
                 "prompt_id": merge.numbers.of("prompts", row["prompt_id"])}  # fmt: skip
-        there = merge.here.execute(
-            "SELECT 1 FROM learning_evidence WHERE learning_id = ? AND role = ? AND session_id = ? AND at = ?",
-            (learning, row["role"], new["session_id"], row["at"]),
-        ).fetchone()
-        session = merge.here.execute("SELECT 1 FROM sessions WHERE id = ?", (new["session_id"],)).fetchone()
-        if session and not there:
+        own = {"role": row["role"], "session_id": new["session_id"], "at": row["at"]}
+        there = find(merge.here, "learning_evidence", "1", learning_id=learning, **own)
+        if not there and find(merge.here, "sessions", "1", id=new["session_id"]):
             merge.insert("learning_evidence", new)
 
 
@@ -118,22 +100,14 @@ def _corrections(merge: Incoming) -> None:
     """What a person changed there, older than all that was changed here."""
     for row in merge.rows("corrections", "1 ORDER BY id DESC"):
         target = merge.numbers.item(row["target"])
-        known = merge.here.execute(
-            "SELECT 1 FROM corrections WHERE at = ? AND kind = ? AND target = ?", (row["at"], row["kind"], target)
-        ).fetchone()
-        if target is None or known:
+        if target is None or find(merge.here, "corrections", "1", at=row["at"], kind=row["kind"], target=target):
             continue
         new = {**merge.wash(row), "target": target}
         if not (merge.fresh and merge.numbers.same):
-            lowest = merge.here.execute("SELECT min(0, coalesce(min(id), 0)) - 1 FROM corrections").fetchone()[0]
-            new["id"] = lowest
+            new["id"] = merge.lowest_correction()
             if row["kind"] not in UNDONE_HERE:
                 new["before"] = "{}"
-        names = ", ".join(new)
-        merge.here.execute(
-            f"INSERT INTO corrections ({names}) VALUES ({', '.join('?' * len(new))})",
-            tuple(new.values()),
-        )
+        merge.put("corrections", new, ours=False)
         merge.report.corrections += 1
 
 
@@ -174,11 +148,7 @@ def _numbers(merge: Incoming, table: str, old: list[int]) -> list[int]:
     if merge.fresh:
         new = old
     else:
-        first = merge.here.execute(
-            f"SELECT max(newest, coalesce((SELECT max(id) FROM {table}), 0)) FROM gone_ids WHERE name = ?",
-            (table,),
-        ).fetchone()[0]
-        places = {number: place for place, number in enumerate(sorted(old), first + 1)}
+        places = {number: place for place, number in enumerate(sorted(old), merge.newest_number(table) + 1)}
         new = [places[number] for number in old]
-    merge.here.execute("UPDATE gone_ids SET newest = max(newest, ?) WHERE name = ?", (max(new), table))
+    merge.hold_numbers(table, max(new))
     return new

@@ -11,9 +11,8 @@ from typing import BinaryIO
 
 from nmem.errors import NmemError
 from nmem.text import to_json
-from nmem.transfer import records
-from nmem.transfer.facts import Report
-from nmem.transfer.records import FORMAT, Record
+from nmem.transfer.incoming import Report
+from nmem.transfer.outgoing import FORMAT, Record, of_sessions
 
 _LONGEST = 32 * 1024 * 1024
 """Bytes of one line."""
@@ -24,7 +23,7 @@ def write(db: Connection, sessions: Sequence[str], out: BinaryIO) -> dict[str, i
     counts = {"session": 0, "prompt": 0, "observation": 0}
     head = {"type": "export", "format": FORMAT, "at": time.time_ns() // 1_000_000, "nmem": version("nmem")}
     out.write(_line(head))
-    for record in records.of_sessions(db, sessions):
+    for record in of_sessions(db, sessions):
         counts[record["type"]] += 1
         out.write(_line(record))
     return counts

@@ -1,4 +1,4 @@
-"""Imports an export of tables session by session, and merges it with existing rows (SQL).
+"""Imports an export of tables session by session, and merges it with existing rows.
 
 A session that is not known here comes whole: its facts through the seal, its episodes, thread, summary, what it was
 told; each in one transaction, so it can be broken off and begun again. Of a session that is known, rows that are
@@ -17,8 +17,9 @@ from capture.seal import identity, seal
 from capture.storage.sessions import KNOWN, Sessions
 from capture.storage.store import transaction
 from nmem.store.registry import Table, exported
-from nmem.transfer import across, facts, records
-from nmem.transfer.incoming import Incoming, Row
+from nmem.transfer import across, facts
+from nmem.transfer.incoming import Incoming, Row, find
+from nmem.transfer.outgoing import of_session
 
 _AT_ONCE = 400
 _KEPT = ("id", "session_id", "prompt_id", "seq", "repeats", "last_at", "pinned", "phase", "scope", "locus", "novelty",
@@ -31,24 +32,20 @@ class Merge(Incoming):
 
     def all(self, told: Callable[[int, int], None]) -> None:
         """Everything. Raises sqlite3.Error."""
-        ids = [str(row[0]) for row in self.there.execute("SELECT id FROM sessions ORDER BY started_at, id").fetchall()]
+        ids = self.session_ids()
         for number, session_id in enumerate(ids):
             self.numbers.next_session()
             with transaction(self.here):
-                known = self._known(session_id)
+                known = find(self.here, "sessions", "1", id=identity(session_id)) is not None
                 if not known:
                     self._session(session_id)
             if known:
-                facts.store_all(self.here, records.of_session(self.there, session_id), self.report, self.folders)
+                facts.store_all(self.here, of_session(self.there, session_id), self.report, self.folders)
             told(number + 1, len(ids))
         self.numbers.next_session()
         with transaction(self.here):
             across.bring(self)
         self.report.redacted += self.washer.total
-
-    def _known(self, session_id: str) -> bool:
-        found = self.here.execute("SELECT 1 FROM sessions WHERE id = ?", (identity(session_id),)).fetchone()
-        return found is not None
 
     # one session
 
@@ -76,11 +73,7 @@ class Merge(Incoming):
         row = {**session, **sealed.session, "id": sealed.session_id, "project_id": project_id, "cwd": sealed.cwd,
                "client": sealed.client, "origin": sealed.origin}  # fmt: skip
         row["state"] = "idle" if session["state"] == "working" else session["state"]
-        names = [name for name in self.columns("sessions") if name != "id"]
-        self.here.execute(
-            f"UPDATE sessions SET {', '.join(f'{name} = ?' for name in names)} WHERE id = ?",
-            (*(row[name] for name in names), row["id"]),
-        )
+        self.change("sessions", row["id"], {name: row[name] for name in self.columns("sessions") if name != "id"})
         return row
 
     def _sealed(self, session: Row) -> Batch:

@@ -1,8 +1,7 @@
-"""Imports an export, as lines of JSON or as tables: skips known records, redacts everything (SQL)."""
+"""Imports an export, as lines of JSON or as tables: skips known records, redacts everything."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import sys
 import time
@@ -12,16 +11,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from capture.storage import store
-from capture.storage.schema import MIGRATIONS, NewerDatabase
+from capture.storage.schema import MIGRATIONS, NewerDatabase, fold
 from nmem import sealing, tables
 from nmem.backup import copying
 from nmem.database import worded
 from nmem.errors import NmemError
 from nmem.transfer import facts
-from nmem.transfer.facts import Folders, Report
+from nmem.transfer.incoming import Folders, Report, versions
 from nmem.transfer.jsonl import read
 from nmem.transfer.tables_in import Merge
-from nmem.transfer.tables_out import MARK
 
 _WAIT = 30.0
 _FOLD = 4000
@@ -46,7 +44,7 @@ def take_in(db_path: str, source: str, folders: Folders, told: Told = lambda _do
             else:
                 with Path(source).open("rb") as lines:
                     _lines(db, lines, source, report, folders)
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            fold(db, int(_WAIT * 1000))
     except (sqlite3.Error, NewerDatabase) as error:
         raise NmemError(f"{db_path}: {worded(error)}; run it again to continue") from None
     except OSError as error:
@@ -81,14 +79,10 @@ def _tables(db: sqlite3.Connection, source: str, report: Report, folders: Folder
 
 def _refuse(there: sqlite3.Connection, source: str) -> None:
     """Raise NmemError for what is none of ours, or newer."""
-    names = {row[0] for row in there.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()}
-    if not {"sessions", "prompts", "observations"} <= names:
+    found = versions(there)
+    if found is None:
         raise NmemError(f"{source} is a database, but not nmem's")
-    if MARK in names:
-        said = {name: json.loads(value) for name, value in there.execute(f"SELECT name, value FROM {MARK}").fetchall()}
-        facts_of, meaning = said.get("facts", 0), said.get("meaning", 0)
-    else:
-        facts_of, meaning = int(there.execute("PRAGMA user_version").fetchone()[0]), tables.version(there)
+    facts_of, meaning = found
     if facts_of > len(MIGRATIONS) or meaning > tables.VERSION:
         known = f"{len(MIGRATIONS)}.{tables.VERSION}"
         raise NmemError(f"{source} has version {facts_of}.{meaning}, this nmem knows {known}: upgrade nmem")
