@@ -42,7 +42,7 @@ from nmem.mcp import registration
 from nmem.purge import files, history, run
 from nmem.purge.store import waiting as purges_wait
 from nmem.recall.store import make_ready
-from nmem.retention.automatic import automatic
+from nmem.retention.idle import automatic
 from nmem.retrieval import index as retrieval
 from nmem.search import refresh as index
 from nmem.sessions import copies

@@ -179,7 +179,7 @@ def write_manifest(db: sqlite3.Connection, at: int, files: Mapping[str, bytes]) 
 
 def read_manifest(db: sqlite3.Connection) -> Manifest:
     """What a backup says of itself. Raises NmemError for one of a form that is not known yet."""
-    if not _has(db, "nmem_backup"):
+    if not has_table(db, "nmem_backup"):
         return Manifest()
     facts = {name: json.loads(value) for name, value in db.execute("SELECT name, value FROM nmem_backup").fetchall()}
     if facts.get("format", 0) > FORMAT:
@@ -201,9 +201,9 @@ def drop_manifest(db: sqlite3.Connection) -> None:
 
 def refuse_others(db: sqlite3.Connection, path: str) -> None:
     """Raise NmemError unless this is a database of ours, of this version or an older one."""
-    if _has(db, "nmem_export"):
+    if has_table(db, "nmem_export"):
         raise NmemError(f"{path} is an export, not a backup: nmem import --from-export {path}")
-    if not _has(db, "observations") or not _has(db, "prompts"):
+    if not has_table(db, "observations") or not has_table(db, "prompts"):
         raise NmemError(f"{path} is a database, but not nmem's")
     facts, meaning = int(db.execute("PRAGMA user_version").fetchone()[0]), tables.version(db)
     if facts > len(MIGRATIONS) or meaning > tables.VERSION:
@@ -211,7 +211,8 @@ def refuse_others(db: sqlite3.Connection, path: str) -> None:
         raise NmemError(f"{path} has version {facts}.{meaning}, this nmem knows {known}: upgrade nmem")
 
 
-def _has(db: sqlite3.Connection, table: str) -> bool:
+def has_table(db: sqlite3.Connection, table: str) -> bool:
+    """Whether there is a table of this name."""
     return db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)).fetchone() is not None
 
 

@@ -20,8 +20,8 @@ from nmem.purge.history import chosen_since
 from nmem.store.project import key_of
 from nmem.store.trace import traces
 from nmem.text import printable, to_json
-from nmem.transfer import jsonl, outgoing
-from nmem.transfer.outgoing import write_tables
+from nmem.transfer import outgoing
+from nmem.transfer.outgoing import write_lines, write_tables
 
 FORMATS = ("jsonl", "sqlite")
 
@@ -77,12 +77,12 @@ def _write(file: str, form: str, project: str, since: int | None, *, to_output: 
             return write_tables(path, sessions, file)
         _warn(db, sessions)
         if to_output:
-            found = jsonl.write(db, sessions, sys.stdout.buffer)
+            found = write_lines(db, sessions, sys.stdout.buffer)
             sys.stdout.buffer.flush()
         else:
             try:
                 with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
-                    found = jsonl.write(db, sessions, out)
+                    found = write_lines(db, sessions, out)
             except BaseException:
                 Path(file).unlink(missing_ok=True)
                 raise

@@ -17,11 +17,6 @@ def names(db: sqlite3.Connection) -> set[str]:
     return {str(row[0]) for row in db.execute("SELECT name FROM sqlite_master")}
 
 
-def version(db: sqlite3.Connection) -> int:
-    """How many migrations of capture it has seen."""
-    return int(db.execute("PRAGMA user_version").fetchone()[0])
-
-
 def damage(db: sqlite3.Connection, *, quick: bool) -> list[str]:
     """What SQLite finds wrong with it, by `quick_check`, which cries wolf over some healthy tables, or thoroughly."""
     return [str(row[0]) for row in db.execute(f"PRAGMA {'quick' if quick else 'integrity'}_check(5)").fetchall()]

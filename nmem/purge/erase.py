@@ -3,6 +3,10 @@
 Facts go. What was made of the sessions that lose something (narratives, summaries, learnings, candidates for context,
 words of the vocabulary) goes as well, and settling makes it anew of what is left; where a person cut or named an
 episode stays. Foreign keys are followed wherever they lead, also from tables that this module does not know.
+
+Chosen words are blanked in every text column of the rows that stay, also in unknown tables; of calls of which only a
+trace is left, single entries go out of a session's traces, which are what episodes are counted from. What cannot be
+read as a trace any more goes as a whole where it says the chosen words.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from nmem.episodes.titles import of_prompt
 from nmem.errors import NmemError
 from nmem.learn import store as learned
 from nmem.purge.journal import LEFT, Journal, Table, tables
-from nmem.purge.reach import (  # fmt: skip
+from nmem.purge.reach import (
     AT,
     FACTS,
     ID,
@@ -38,7 +42,7 @@ from nmem.purge.reach import (  # fmt: skip
 from nmem.purge.selection import Matcher, Selection
 from nmem.search import vocabulary
 from nmem.sessions import copies
-from nmem.store import registry, trace
+from nmem.store import registry, taken_back, trace
 from nmem.threads import storage
 
 _MOST_TEXTS = 3_000
@@ -324,8 +328,6 @@ def _team(db: Connection) -> None:
 
     Noted is whatever could have been said of them, also where nothing here tells that it was.
     """
-    from nmem.store import taken_back  # on use: start-up stays short
-
     of = "SELECT id FROM purge_t UNION SELECT id FROM purge_s"
     learned = "SELECT 'learning/' || id FROM purge_l UNION SELECT item FROM purge_i WHERE item LIKE 'learning/%'"
     db.execute(f"DELETE FROM team_facts WHERE own = 1 AND (session_id IN ({of}) OR source IN ({learned}))")  # noqa: S608
@@ -447,7 +449,7 @@ def _table(
     if table.name in registry.names("whole"):
         db.execute(f"DELETE FROM main.{table.name} WHERE {hit}")  # noqa: S608
         return
-    unique = _unique(db, table.name) | set(table.key) | _held(db, table.name)
+    unique = _unique(db, table.name) | set(table.key) | {column for _, column, _ in _keys(db, table.name)}
     firm = [name for name in columns if name in unique]
     if firm and table.name != "projects":
         hard = " OR ".join(map(test, firm))
@@ -467,11 +469,6 @@ def _empty(name: str, bound: bool, default: str | None, unique: set[str]) -> str
     if default is not None:
         return default
     return f"CASE substr({name}, 1, 1) WHEN '[' THEN '[]' WHEN '{{' THEN '{{}}' ELSE '{GONE}' END"
-
-
-def _held(db: Connection, name: str) -> set[str]:
-    """Columns that refer to a row of another table."""
-    return {row[3] for row in db.execute(f"PRAGMA main.foreign_key_list({name})")}
 
 
 def _unique(db: Connection, name: str) -> set[str]:

@@ -1,8 +1,12 @@
-"""Records every row that a transaction changes, to restore it byte for byte (SQL).
+"""Records every row that a transaction changes, and puts a purge's rows back byte for byte (SQL).
 
 Temporary triggers on all ordinary tables note a row as it was before its first change, and the keys of rows that came.
 They lie in memory, and what a table's own triggers and foreign keys do is noted like anything else. Text indexes are no
 ordinary tables: the triggers that keep them put them right again.
+
+What was made since of the sessions concerned goes again. A row that has come since under a number of an old one gets a
+new number: the old one was there first, and a person may have noted it. Between a purge and its undo another one, or a
+sweep, may have taken what rows of the first refer to: those are left out.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 Nothing here takes a lock. What comes while a large database is looked through is looked at again by the purge, which
 knows from `upto` where to begin.
+
+In columns of fixed vocabulary (client, kind, state ...) a value of which every word is nmem's own says nothing: who
+purges the word `user` does not mean each row whose source is `user`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Idle maintenance of the file: merges text indexes, renews statistics, shortens the log, frees pages.
+"""Retention within settling: a sweep a day, and every week the file's text indexes, statistics, log and free pages.
 
 Small steps, each a transaction of its own, with a look between them whether somebody wrote; what would hold the
 database for long is done only where it pays and where nothing has happened for a while, and is given up when a hook
@@ -11,14 +11,17 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
-from capture import paths
+from capture import log, paths
+from capture.files import opened
 from capture.storage.store import transaction
-from nmem.retention import journal, store
+from nmem.errors import NmemError
+from nmem.retention import journal, policy, store, sweep
 
 STEPS = ("merge", "optimize", "checkpoint", "vacuum")
 """The rows of `upkeep` that are told: what was done for the file. Others are notes of the clock and the like."""
@@ -176,3 +179,70 @@ def _entries(folder: Path) -> int:
         return len(os.listdir(folder))  # noqa: PTH208 - often, and only to count
     except OSError:
         return 0
+
+
+SECONDS = 45.0
+"""How long forgetting may take of one settling; what is left is for the next."""
+UPKEEP = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done by itself."""
+
+    forgotten: int = 0
+    steps: tuple[Step, ...] = ()
+    left: bool = False
+
+
+def automatic(db: Connection, db_path: str, now: int, stopped: Callable[[], bool]) -> Done:
+    """Forget what is due and look after the file, on a writing connection outside a transaction.
+
+    A configuration that cannot be read forgets nothing: one line in the log says so. Raises sqlite3.Error.
+    """
+    swept, steps = None, []
+    try:
+        wanted = policy.load()
+    except NmemError as error:
+        log.note(db_path, f"retention: {error}")
+        return Done()
+    with alone(db_path) as mine:
+        if not mine:
+            return Done()
+        if wanted.enabled and sweep.due(db, now):
+            swept = sweep.sweep(db, wanted, now, why=journal.SETTLED, stopped=within(SECONDS, stopped))
+        if due(db, now) and not stopped():
+            steps = maintain(db, db_path, now, stopped=within(UPKEEP, stopped))
+        elif not stopped():
+            steps = rewrite(db, db_path, now, stopped=within(UPKEEP, stopped))
+    count = swept.count if swept else 0
+    return Done(count, tuple(steps), swept is not None and swept.done != journal.FINISHED)
+
+
+def within(seconds: float, stopped: Callable[[], bool]) -> Callable[[], bool]:
+    """Stopped, or after so many seconds from now."""
+    end = time.monotonic() + seconds
+    return lambda: stopped() or time.monotonic() > end
+
+
+@contextmanager
+def alone(db_path: str) -> Iterator[bool]:
+    """Whether no other process sweeps this database; the system frees the lock when its holder dies."""
+    paths.make(paths.folder(db_path))
+    handle = opened(str(Path(paths.folder(db_path), "sweep.lock")), os.O_WRONLY | os.O_CREAT)
+    try:
+        yield _mine(handle)
+    finally:
+        os.close(handle)
+
+
+def _mine(handle: int) -> bool:
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock  # on use: not every system has it
+    except ImportError:
+        return True  # each transaction asks again whether its rows are still to go
+    try:
+        flock(handle, LOCK_EX | LOCK_NB)
+    except OSError:
+        return False
+    return True

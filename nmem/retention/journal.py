@@ -282,11 +282,6 @@ def checkpoint(db: Connection, *, cut: bool) -> bool:
     return bool(busy)
 
 
-def fold(db: Connection) -> None:
-    """Fold the log back as far as nobody is in the way."""
-    db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-
-
 def vacuum(db: Connection) -> None:
     """Write the file anew: nothing but rows is in it then. Long, and nobody else writes meanwhile."""
     db.execute("VACUUM")
@@ -301,7 +296,7 @@ def pages(db: Connection) -> tuple[int, int, int]:
 
 @contextmanager
 def unfolded(db: Connection, cache: int) -> Iterator[None]:
-    """A cache of so many kilobytes, and a log that is folded back only by `fold`."""
+    """A cache of so many kilobytes, and a log that is folded back only by `checkpoint`."""
     db.execute(f"PRAGMA cache_size=-{cache}")
     folds = db.execute("PRAGMA wal_autocheckpoint").fetchone()[0]
     db.execute("PRAGMA wal_autocheckpoint=0")

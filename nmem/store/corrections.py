@@ -15,6 +15,8 @@ from nmem.text import from_json, json_object
 
 TOGETHER = "together"
 """In the payload of corrections that were asked for at once, the same word: they are taken back at once as well."""
+UNDONE_HERE = ("pin", "unpin", "everywhere", "here", "mark", "label")
+"""Corrections whose undo needs no rows of before: they can be taken back wherever they are."""
 _together: ContextVar[str] = ContextVar(TOGETHER, default="")
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from sqlite3 import Connection
+from typing import BinaryIO
 
 from capture.event import Batch, Observation, Prompt
 from capture.seal import identity, seal
 from capture.storage import store
 from capture.storage.sessions import KNOWN
+from nmem.errors import NmemError
 from nmem.transfer.incoming import Folders, Report, add_to, find, merge_key, newest_prompt, prompts_after, string
-from nmem.transfer.outgoing import Record
+from nmem.transfer.outgoing import FORMAT, Record
 
 _ROWS = 400
 """Of one batch: so long the database is locked at most."""
@@ -147,3 +150,31 @@ def _add(db: Connection, session_id: str, pairs: Pairs) -> None:
 
 def _number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+_LONGEST = 32 * 1024 * 1024
+"""Bytes of one line."""
+
+
+def read_lines(lines: BinaryIO, name: str, report: Report) -> Iterator[Record]:
+    """The records of an export; lines that are none are counted. Raises NmemError for what is no export at all."""
+    head = _record(lines.readline(_LONGEST))
+    if head is None or head.get("type") != "export":
+        raise NmemError(f"{name} is not an export of nmem")
+    form = head.get("format")
+    if not isinstance(form, int) or form > FORMAT:
+        raise NmemError(f"{name} was exported by a newer nmem (format {form}): upgrade nmem")
+    while line := lines.readline(_LONGEST):
+        record = _record(line)
+        if record is None or record.get("type") not in ("session", "prompt", "observation"):
+            report.unreadable += bool(line.strip())
+            continue
+        yield record
+
+
+def _record(line: bytes) -> Record | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

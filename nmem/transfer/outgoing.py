@@ -24,12 +24,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from sqlite3 import Connection
+from typing import Any, BinaryIO
 
 from capture.storage.schema import MIGRATIONS
 from nmem import tables
 from nmem.errors import NmemError
 from nmem.store.registry import Table, exported
+from nmem.text import to_json
 
 FORMAT = 1
 Record = dict[str, Any]
@@ -39,12 +41,6 @@ _SESSION = ("id", "client", "parent_id", "cwd", "branch", "model", "client_versi
 _PROMPT = ("at", "source", "kind", "content", "native_id", "agent_id")
 _OBSERVATION = ("at", "obs_type", "tool_name", "tool_use_id", "agent_id", "file_path", "content", "outcome",
                 "exit_code", "duration_ms", "lines_added", "lines_removed", "repeats", "last_at", "pinned")  # fmt: skip
-
-
-def of_sessions(db: sqlite3.Connection, sessions: Sequence[str]) -> Iterator[Record]:
-    """Every record of some sessions; rows are read as they are asked for."""
-    for session_id in sessions:
-        yield from of_session(db, session_id)
 
 
 def of_session(db: sqlite3.Connection, session_id: str) -> Iterator[Record]:
@@ -175,3 +171,18 @@ def _where(table: Table) -> str:
     if table.export.where:
         return table.export.where.format(**_GIVEN)
     return f"project_id IN {_PROJECTS}" if table.of == "project" else table.rows_of(_CHOSEN, "src.")
+
+
+def write_lines(db: Connection, sessions: Sequence[str], out: BinaryIO) -> dict[str, int]:
+    """Write the records of some sessions, as they are at one moment; how many of each type."""
+    counts = {"session": 0, "prompt": 0, "observation": 0}
+    head = {"type": "export", "format": FORMAT, "at": time.time_ns() // 1_000_000, "nmem": version("nmem")}
+    out.write(_line(head))
+    for record in (each for session in sessions for each in of_session(db, session)):
+        counts[record["type"]] += 1
+        out.write(_line(record))
+    return counts
+
+
+def _line(record: Record) -> bytes:
+    return to_json(record, compact=True).encode("utf-8", "replace") + b"\n"

@@ -16,7 +16,7 @@ from nmem.audit.store import unjudged
 from nmem.backup import places
 from nmem.backup.places import Kept
 from nmem.purge import said as wording
-from nmem.purge.past import Past, past
+from nmem.purge.run import Past, past
 from nmem.retention import read as retention
 from nmem.retention.read import Forecast, Standing
 from nmem.teammates import members

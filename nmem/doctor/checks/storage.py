@@ -19,6 +19,7 @@ from capture.storage.schema import MIGRATIONS
 from nmem import tables
 from nmem.audit import NOTE, OK, WRONG, Finding
 from nmem.backup import places
+from nmem.backup.copying import facts_version
 from nmem.doctor import store
 from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError
@@ -130,7 +131,7 @@ def _newest(path: str) -> str:
 
 
 def _version(db: sqlite3.Connection, path: str) -> Finding:
-    version = store.version(db)
+    version = facts_version(db)
     if version > len(MIGRATIONS):
         return Finding("database", WRONG, f"{path} was written by a newer nmem (version {version})", "upgrade nmem")
     if (meaning := tables.version(db)) > tables.VERSION:

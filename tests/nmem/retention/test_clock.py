@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from nmem.commands import terminal
 from nmem.commands.main import nmem
 from nmem.retention import plan, policy, sweep
-from nmem.retention.automatic import automatic
+from nmem.retention.idle import automatic
 from nmem.retention.store import kept
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import DAY

@@ -17,7 +17,7 @@ from nmem.errors import NmemError
 from nmem.read import file_history
 from nmem.retention import idle, journal, mediation, policy, read
 from nmem.retention import sweep as sweeping
-from nmem.retention.automatic import automatic
+from nmem.retention.idle import automatic
 from nmem.retention.policy import Policy
 from nmem.stance import read as stance
 from tests.nmem.conftest import Recorded
