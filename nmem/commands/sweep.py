@@ -23,8 +23,7 @@ from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from nmem.retention.journal import Entry
-    from nmem.retention.mediation import Life
-    from nmem.retention.policy import Policy
+    from nmem.retention.policy import Life, Policy
     from nmem.retention.sweep import Swept
     from nmem.sessions.copies import Stored
 

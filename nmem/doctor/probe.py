@@ -28,6 +28,7 @@ from nmem.audit.store import counter
 from nmem.context.inject import LATE
 from nmem.doctor import store
 from nmem.errors import NmemError
+from nmem.tables import holds
 
 _LIMIT = 20
 
@@ -153,7 +154,7 @@ def _arrived(path: str, command: Command, session: str, since: int) -> bool:
     db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
         if table != "hook_runs":
-            return store.arrived(db, table, session)
+            return holds(db, table, session)
         return store.ran(db, command.client, command.event[:60], session, since - 1000)
     finally:
         db.close()

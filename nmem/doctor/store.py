@@ -53,11 +53,6 @@ def index(db: sqlite3.Connection) -> list[str]:
     return list(missing)
 
 
-def arrived(db: sqlite3.Connection, table: str, session: str) -> bool:
-    """Whether a table has a row of a session."""
-    return bool(db.execute(f"SELECT 1 FROM {table} WHERE session_id = ?", (session,)).fetchone())  # noqa: S608
-
-
 def ran(db: sqlite3.Connection, client: str, event: str, session: str, since: int) -> bool:
     """Whether a hook ran for an event of a session, or of none."""
     seen = db.execute(

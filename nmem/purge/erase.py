@@ -62,6 +62,7 @@ _STAY, _CANDIDATES = registry.names("stays"), sorted(registry.names("candidate")
 
 def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> None:
     """Everything goes. Raises NmemError where something that runs must be stopped first."""
+    db.execute("PRAGMA defer_foreign_keys=ON")
     _ids(db, reach)
     _tasks(db)
     _injections(db, chosen)

@@ -78,10 +78,6 @@ class Part:
         """Inside, redaction is by these rules."""
         return settings.Within(self.names)
 
-    def where(self, table: Table) -> str | None:
-        """Which rows of a table are this part: see `store.owned_by`."""
-        return store.owned_by(table, self.number, self.others)
-
 
 def parts(db: Connection, project: int = 0) -> list[Part]:
     """The parts of history; only that of one project, if one is named."""
@@ -111,7 +107,7 @@ def stale(db: Connection) -> bool:
 def begin(db: Connection, now: int) -> None:
     """Where nothing is stored yet, all that comes is redacted by the rules in force: only later ones go over it."""
     with transaction(db):
-        if store.last_pass(db) is None and store.nothing_stored(db):
+        if store.last_pass(db) is None and not any(store.ends(db, table) for table in _FACTS):
             store.add_pass(db, now, rules(), now)
 
 
@@ -140,7 +136,7 @@ def made_of_others(done: Pass) -> int:
 def pages(db: Connection, project: int = 0) -> int:
     """About how many pages there are to go over."""
     places = [(table.name, own) for part in parts(db, project) for table in _tables(db)
-              if (own := part.where(table)) is not None]  # fmt: skip
+              if (own := store.owned_by(table, part.number, part.others)) is not None]  # fmt: skip
     return sum(1 + store.rows_of(db, name, own) // _PAGE for name, own in places)
 
 
@@ -265,7 +261,7 @@ def _tables(db: Connection) -> list[Table]:
 
 def _page(db: Connection, table: Table, after: list[object] | None, part: Part, upto: int = 0) -> list[store.Row]:
     """The next rows of a part; of a table with ids, those below `upto`."""
-    columns, own = registry.BY_NAME[table.name].texts.split(), part.where(table)
+    columns, own = registry.BY_NAME[table.name].texts.split(), store.owned_by(table, part.number, part.others)
     if not columns or own is None:
         return []
     return store.page(db, table, columns, own, after, upto, _PAGE)

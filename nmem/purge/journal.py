@@ -201,8 +201,9 @@ class Taken:
 def put_back(db: Connection, taken: Taken) -> int:
     """Everything as it was; how many rows cannot be, as what they belong to is gone by now.
 
-    Inside a transaction, with `foreign_keys` and `recursive_triggers` on.
+    Inside a transaction, with `foreign_keys` on.
     """
+    db.execute("PRAGMA recursive_triggers=ON")
     db.execute("PRAGMA defer_foreign_keys=ON")
     db.execute("DROP TABLE IF EXISTS temp.purge_t")
     db.execute("CREATE TEMP TABLE purge_t (id PRIMARY KEY)")

@@ -137,7 +137,6 @@ def _erase(
         begun = time.monotonic()
         with transaction(db):
             begun = time.monotonic()
-            store.defer_keys(db)
             found = reach.again(db, chosen, found)
             if found.empty and not chosen.everywhere:
                 raise NmemError("nothing recorded matches this selection")
@@ -224,7 +223,6 @@ def undo(db: Connection, db_path: str, number: int, now: int) -> str:
     at = store.kept_since(db, number, now)
     if at is None:
         raise NmemError(f"purge/{number} can no longer be undone: its window is over")
-    store.defer_keys(db)
     taken = Taken(trash.take(db_path, number))
     store.drop_keys(db, number)  # the rows come back: they are heard again
     left = put_back(db, taken)
@@ -339,7 +337,6 @@ def for_good(entry: Entry) -> bool:
 
 def take_back(db: Connection, entry: Entry, now: int) -> str:
     """Put back what the purge took, inside a transaction. Raises NmemError when its window is over."""
-    store.prepare_undo(db)
     return undo(db, sqlite.file(db), int(entry.target.partition("/")[2]), now)
 
 

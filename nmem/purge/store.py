@@ -39,11 +39,6 @@ def prepare(db: Connection) -> None:
     db.execute("PRAGMA recursive_triggers=ON")
 
 
-def prepare_undo(db: Connection) -> None:
-    """Before rows come back: rows in whose place they come go with what their triggers do."""
-    db.execute("PRAGMA recursive_triggers=ON")
-
-
 def merge(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
     """Write every text index anew, so that nothing of deleted rows is left in it; how many steps. It can be stopped."""
     steps = 0
@@ -118,11 +113,6 @@ def definitions(db: Connection) -> bytes:
 
 KEPT, UNDONE, GONE = "kept", "undone", "gone"
 TARGET = "purge"
-
-
-def defer_keys(db: Connection) -> None:
-    """Foreign keys are looked at when the transaction ends."""
-    db.execute("PRAGMA defer_foreign_keys=ON")
 
 
 def add(db: Connection, now: int, how: Sequence[str], counts: Mapping[str, int], until: int) -> int:
@@ -388,12 +378,6 @@ def last_pass(db: Connection) -> Over | None:
     """The last one; None: there was none."""
     row = db.execute("SELECT id, rules, upto, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1").fetchone()
     return Over(*row) if row is not None else None
-
-
-def nothing_stored(db: Connection) -> bool:
-    """Whether nothing was recorded yet."""
-    either = "SELECT 1 WHERE EXISTS (SELECT 1 FROM prompts) OR EXISTS (SELECT 1 FROM observations)"
-    return db.execute(either).fetchone() is None
 
 
 def add_pass(db: Connection, now: int, rules: str, ended_at: int | None = None) -> int:

@@ -10,11 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.retention import idle, journal, mediation, policy, store, sweep
+from nmem.retention import idle, journal, policy, store, sweep
 from nmem.retention.journal import Entry
-from nmem.retention.mediation import Life
 from nmem.retention.plan import DAY
-from nmem.retention.policy import Policy
+from nmem.retention.policy import Life, Policy
 
 _MANY = 400
 """Sessions that are counted in one query: a reader holds the log only so long."""
@@ -72,7 +71,7 @@ class Standing:
 def lives(db: Connection, project: str = "", now: int | None = None, wanted: Policy | None = None) -> tuple[Life, ...]:
     """The lifetimes in force, and how they came about. Raises NmemError for a configuration that cannot be read."""
     wanted = wanted or policy.load()
-    return tuple(mediation.lives(db, wanted, _now(now), store.projects(db, project)))
+    return tuple(policy.lives(db, wanted, _now(now), store.projects(db, project)))
 
 
 def standing(db: Connection, now: int | None = None) -> Standing:

@@ -19,10 +19,9 @@ from typing import Any
 from capture.storage.store import transaction
 from nmem import database, tables
 from nmem.episodes import annotate, units
-from nmem.retention import journal, mediation, policy, store
-from nmem.retention.mediation import Life
+from nmem.retention import journal, policy, store
 from nmem.retention.plan import DAY, Lives, Plan, believed, plan
-from nmem.retention.policy import Policy
+from nmem.retention.policy import Life, Policy
 from nmem.retention.store import guard
 from nmem.settings.kinds import LEAST_DAYS, PROMPT
 from nmem.store import trace
@@ -122,7 +121,7 @@ class _Run:
         db, out = self.db, self.out
         projects = store.projects(db, project)
         out.strangers = policy.strangers(db, self.policy.projects)
-        lives = mediation.lives(db, self.policy, self.now, projects)
+        lives = policy.lives(db, self.policy, self.now, projects)
         out.lives = tuple(lives)
         by_project = {
             number: Lives({one.type: shortened(one.in_force, share) for one in lives if one.project_id == number},
@@ -134,7 +133,7 @@ class _Run:
         if not out.dry:
             with transaction(db):
                 only = next(iter(projects)) if project else None
-                sweep_id = journal.begin(db, why, only, mediation.told(self.policy, lives, share), self.now)
+                sweep_id = journal.begin(db, why, only, policy.told(self.policy, lives, share), self.now)
         out.done = self._sessions(sweep_id, projects, by_project)
         out.longest_ms = round(self.pace.longest * 1000, 1)
         if out.dry:

@@ -11,7 +11,7 @@ import pytest
 
 from nmem.read.episodes import EpisodeRow, Outcome
 from nmem.read.views import Failure, HotFile
-from nmem.retention.mediation import Life
+from nmem.retention.policy import Life
 from nmem.retention.read import Due
 from nmem.text import width
 from nmem_tui.model import episodes as episode_rows
