@@ -1,4 +1,4 @@
-"""Ranks a project's files by heat: the edits, failures and undone work they saw of late (SQL, git for people).
+"""Ranks a project's files by heat: the edits, failures and undone work they saw of late, and asks git for people.
 
 An edit counts 1, a failure 2, an edit that was taken back 3, at most 10 for one file in one session: one long session
 makes no hot spot. Each session's points are halved for every half-life (learn.half_life_days) between its last work on
@@ -108,13 +108,9 @@ class _Counted:
 
 def hot(db: Connection, project_id: int, now: int, since: int = 0) -> list[Spot]:
     """The files that sessions of a project edited since a time, the hottest first. Raises sqlite3.Error."""
-    name, root, worked = db.execute(
-        "SELECT p.name, coalesce((SELECT f.root FROM project_folders f JOIN sessions s ON s.cwd = f.folder"
-        " WHERE f.project_id = p.id ORDER BY s.last_at DESC LIMIT 1), p.root, ''),"
-        " (SELECT max(last_at) FROM sessions WHERE project_id = p.id) FROM projects p WHERE p.id = ?",
-        (project_id,),
-    ).fetchone()
-    counted = _Reader(_places(db, project_id, name), structure.names(db, project_id)).read(db, project_id, since)
+    name, root, worked = structure.worked(db, project_id)
+    places = Places(name, roots=structure.roots(db, project_id))
+    counted = _Reader(places, structure.names(db, project_id)).read(db, project_id, since)
     first = min((at for one in counted.values() for _, at in one.sessions.values()), default=now)
     try:
         people = structure.authors(
@@ -140,14 +136,7 @@ def hot(db: Connection, project_id: int, now: int, since: int = 0) -> list[Spot]
 
 def project(db: Connection, named: str, unit_id: int) -> projects.Known | None:
     """The project of a key, root or name, else the one of an episode. Raises NmemError for a name that is not known."""
-    if named:
-        return projects.named(db, named)
-    row = db.execute(
-        "SELECT p.id, p.key, p.name FROM work_units u JOIN sessions s ON s.id = u.session_id"
-        " JOIN projects p ON p.id = s.project_id WHERE u.id = ?",
-        (unit_id,),
-    ).fetchone()
-    return projects.Known(int(row[0]), str(row[1]), str(row[2])) if row else None
+    return projects.named(db, named) if named else projects.of_unit(db, unit_id)
 
 
 def _spot(path: str, one: _Counted, people: Iterable[str], half: float, as_of: int) -> Spot:
@@ -187,21 +176,6 @@ def made(path: str) -> str:
     return GENERATED if _MADE.search(path) else ""
 
 
-def _places(db: Connection, project_id: int, name: str) -> Places:
-    found = db.execute("SELECT roots FROM context_projects WHERE project_id = ?", (project_id,)).fetchone()
-    return Places(name, roots=found[0].split("\n") if found and found[0] else ())
-
-
-_ROWS = """
-SELECT o.session_id, s.client, o.at, o.obs_type, o.file_path, o.outcome, coalesce(o.metadata, '') AS metadata,
-  CASE WHEN o.obs_type IN ('file_edit', 'file_write', 'git_other') THEN o.content ELSE '' END AS content
-FROM sessions s JOIN observations o ON o.session_id = s.id
-WHERE s.project_id = ? AND o.at >= ? AND (o.obs_type IN ('file_edit', 'file_write', 'git_commit', 'git_other')
-  OR (o.obs_type IN ('test', 'build', 'lint', 'command') AND o.outcome = 'failed'))
-ORDER BY o.session_id, o.seq
-"""
-
-
 class _Reader:
     """Goes over the calls of sessions, each from its first to its last."""
 
@@ -223,7 +197,7 @@ class _Reader:
 
     def read(self, db: Connection, project_id: int, since: int) -> dict[str, _Counted]:
         """Each file by its name of today, with what is counted of it."""
-        for session, client, at, kind, path, outcome, told, content in db.execute(_ROWS, (project_id, since)):
+        for session, client, at, kind, path, outcome, told, content in structure.work(db, project_id, since):
             if session != self._session:
                 self._begin(session, client)
             if '"refused":' in told:

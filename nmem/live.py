@@ -124,9 +124,10 @@ def _start(db: Connection, event: Event) -> str:
 
 def _prompt(db: Connection, event: Event, path: str) -> str:
     from nmem.episodes.online import arrived  # on use: a prompt only
+    from nmem.tables import holds
 
     _ensure(db)
-    if db.execute("SELECT 1 FROM session_threads WHERE session_id = ?", (event.session_id,)).fetchone() is None:
+    if not holds(db, "session_threads", event.session_id):
         from nmem.preload import TELLING, more  # on use: a session's first prompt only
 
         more(TELLING)

@@ -25,6 +25,7 @@ from capture.settle import OFF
 from capture.storage.schema import fold
 from nmem import preload
 from nmem.preload import KINDS, LATER, TELLING, head, pack, source
+from nmem.store.corrections import pin_everything
 
 OURS = (preload.__name__, "nmem.entry")
 """Modules that are there before any pack: only whether they are as they were is looked at."""
@@ -213,7 +214,7 @@ def _fold(db_path: str) -> None:
 def _pin(db_path: str) -> None:
     """Pin the episode, so that the next session is told something."""
     with closing(sqlite3.connect(db_path)) as db:
-        db.execute("UPDATE work_units SET pinned = 1")
+        pin_everything(db)
         db.commit()
 
 

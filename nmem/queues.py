@@ -9,6 +9,7 @@ from sqlite3 import Connection
 from nmem import tables
 from nmem.audit import review
 from nmem.audit.review import Review
+from nmem.audit.store import unjudged
 from nmem.labels import read
 from nmem.labels.read import Doubt
 from nmem.learn import read as learn
@@ -49,5 +50,5 @@ def queues(db: Connection, db_path: str, now: int, labels: int = DRAWN) -> Queue
     }
     boundaries, links = episode_store.asked(db)
     counts = {BOUNDARIES: boundaries, LINKS: links, LEARNINGS: len(learned), LABELS: len(cards[LABELS]),
-              REDACTIONS: review.waiting(db)}  # fmt: skip
+              REDACTIONS: unjudged(db)}  # fmt: skip
     return Queues(cards, counts)

@@ -40,8 +40,9 @@ from nmem.llm.ask import Desk
 from nmem.llm.connect import connect
 from nmem.mcp import registration
 from nmem.purge import files, history, run
+from nmem.purge.store import waiting as purges_wait
 from nmem.recall.loaded import make_ready
-from nmem.retention.automatic import automatic
+from nmem.retention.idle import automatic
 from nmem.retrieval import index as retrieval
 from nmem.search import refresh as index
 from nmem.sessions import copies
@@ -230,7 +231,7 @@ class _Run:
         finally:
             self._beside.close()
         if not self.report.failed:
-            self.db.execute("DELETE FROM counters WHERE name = ?", (ERRORS,))
+            store.uncount(self.db, ERRORS)
 
     def _tried(self, step: Callable[..., None], *some: Sequence[str]) -> None:
         """One step; one that fails stands in nobody's way: the log says what it was, a counter keeps it."""
@@ -272,7 +273,7 @@ class _Run:
         """What was purged is out of the files and, after its window, gone for good; also where somebody was killed."""
         now = run.milliseconds()
         files.clear(self.db_path)
-        if run.waiting(self.db, now):
+        if purges_wait(self.db, now):
             run.finish(self.db_path, now)
         run.expire(self.db, self.db_path, now)
 

@@ -1,4 +1,4 @@
-"""Keeps what git moved, renamed, added and deleted in the checkouts of projects since they were last looked at (SQL).
+"""Keeps what git moved, renamed, added and deleted in the checkouts of projects, and reads work on their files (SQL).
 
 A background process asks git once it stands at another commit than before, and stores a row for each file that has
 another name now, or none. Hooks read these rows (nmem.context.places) and never run git. What is in no commit
@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
+from typing import Any
 
 from capture.redaction import redact
 from capture.storage.store import transaction
@@ -67,6 +68,38 @@ def names(db: Connection, project_id: int) -> dict[str, str]:
         (project_id,),
     )
     return {str(path): str(name) for path, name in rows.fetchall()}
+
+
+def worked(db: Connection, project_id: int) -> tuple[str, str, int | None]:
+    """A project's name, the checkout that was worked in last, and when somebody worked on it last."""
+    found: tuple[str, str, int | None] = db.execute(
+        "SELECT p.name, coalesce((SELECT f.root FROM project_folders f JOIN sessions s ON s.cwd = f.folder"
+        " WHERE f.project_id = p.id ORDER BY s.last_at DESC LIMIT 1), p.root, ''),"
+        " (SELECT max(last_at) FROM sessions WHERE project_id = p.id) FROM projects p WHERE p.id = ?",
+        (project_id,),
+    ).fetchone()
+    return found
+
+
+def roots(db: Connection, project_id: int) -> tuple[str, ...]:
+    """The folders under which a project's files were recorded."""
+    found = db.execute("SELECT roots FROM context_projects WHERE project_id = ?", (project_id,)).fetchone()
+    return tuple(found[0].split("\n")) if found and found[0] else ()
+
+
+_WORK = """
+SELECT o.session_id, s.client, o.at, o.obs_type, o.file_path, o.outcome, coalesce(o.metadata, '') AS metadata,
+  CASE WHEN o.obs_type IN ('file_edit', 'file_write', 'git_other') THEN o.content ELSE '' END AS content
+FROM sessions s JOIN observations o ON o.session_id = s.id
+WHERE s.project_id = ? AND o.at >= ? AND (o.obs_type IN ('file_edit', 'file_write', 'git_commit', 'git_other')
+  OR (o.obs_type IN ('test', 'build', 'lint', 'command') AND o.outcome = 'failed'))
+ORDER BY o.session_id, o.seq
+"""
+
+
+def work(db: Connection, project_id: int, since: int) -> Iterator[tuple[Any, ...]]:
+    """(session, client, ms, type, file, outcome, metadata, content) of a project's edits, commits and failures."""
+    return iter(db.execute(_WORK, (project_id, since)))
 
 
 def keep(

@@ -37,6 +37,11 @@ def ids(db: Connection, table: str) -> tuple[int, int]:
     return low or 0, high or 0
 
 
+def holds(db: Connection, table: str, session_id: str) -> bool:
+    """Whether a table has a row of a session."""
+    return db.execute(f"SELECT 1 FROM {table} WHERE session_id = ?", (session_id,)).fetchone() is not None  # noqa: S608
+
+
 def ensure(db: Connection) -> None:
     """Create or migrate the tables of meaning, each migration in one transaction; nothing when they are current.
 

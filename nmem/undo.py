@@ -23,9 +23,8 @@ from nmem.search import index_store
 from nmem.sessions import marks
 from nmem.store import changed_settings
 from nmem.store import corrections as log
-from nmem.store.corrections import Entry
+from nmem.store.corrections import UNDONE_HERE, Entry
 from nmem.text import printable
-from nmem.transfer.across import UNDONE_HERE
 
 
 class _Own(Protocol):
@@ -107,11 +106,11 @@ def foreseen(db: Connection) -> Next | None:
 
 def _passed_over(db: Connection, now: int) -> str:
     """What is said where the newest is a purge for good, which is passed over: nothing older is taken back unasked."""
-    from nmem.purge import past as purges  # on use: start-up stays short
+    from nmem.purge import run  # on use: start-up stays short
 
     with transaction(db):
         entry = log.newest(db)
-        if entry is None or not purges.for_good(entry):
+        if entry is None or not run.for_good(entry):
             return ""
         log.undone(db, entry.id, now)
         before = log.newest(db)
@@ -132,18 +131,18 @@ def _retell(db: Connection, entries: Iterable[Entry], now: int) -> None:
 def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:
     """Take one back, or leave everything as it is and say why."""
     for again in (True, False):
-        db.execute("SAVEPOINT taking_back")
+        log.save(db)
         try:
             note = _taken(db, entry, last, now)
         except (sqlite3.DatabaseError, NmemError, KeyError, TypeError, ValueError) as error:
             if _later(db, entry, error, now):
                 raise
-            db.execute("ROLLBACK TO taking_back")
+            log.back_to_saved(db)
             if again and "malformed" in str(error):
                 index_store.rebuild(db)  # an index that settling keeps is broken, not what a person did
                 continue
             note = f"{_LEFT}{error}"
-        db.execute("RELEASE taking_back")
+        log.release(db)
         return note
     raise AssertionError
 
@@ -160,9 +159,9 @@ def _later(db: Connection, entry: Entry, error: Exception, now: int) -> bool:
     """Whether it may well succeed another time: the database is not to be had, or a purge's trash is still kept."""
     if _of(entry) != "purge" or not isinstance(error, NmemError):
         return isinstance(error, sqlite3.OperationalError)
-    from nmem.purge import past as purges  # on use: start-up stays short
+    from nmem.purge import run  # on use: start-up stays short
 
-    return purges.kept(db, entry, now)
+    return run.kept(db, entry, now)
 
 
 def history(db: Connection, limit: int = 20) -> list[Entry]:
@@ -183,9 +182,9 @@ def describe(entry: Entry) -> str:
 
         return labels.describe(entry)
     if _of(entry) == "purge":
-        from nmem.purge import past as purges  # on use: start-up stays short
+        from nmem.purge import run  # on use: start-up stays short
 
-        return purges.describe(entry)
+        return run.describe(entry)
     if entry.kind in ("link", "unlink"):
         joined = "one line of work" if entry.kind == "link" else "not one line of work"
         return f"threads {entry.payload.get('earlier', '?')} and {entry.payload.get('later', '?')} are {joined}"
@@ -224,9 +223,9 @@ def _take_back(db: Connection, entry: Entry, last: Written, now: int) -> str:
 
         return labels.take_back(db, entry)
     if _of(entry) == "purge":
-        from nmem.purge import past as purges  # on use: start-up stays short
+        from nmem.purge import run  # on use: start-up stays short
 
-        return purges.take_back(db, entry, now)
+        return run.take_back(db, entry, now)
     if entry.kind in ("link", "unlink"):
         from nmem.threads import outcomes  # on use: start-up stays short
 

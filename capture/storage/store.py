@@ -290,3 +290,8 @@ def last_closings(db: Connection, session_id: str) -> list[tuple[int, int, str]]
 def reword(db: Connection, row: int, content: str, key: str) -> None:
     """Give a prompt other words, unless they are stored already."""
     db.execute("UPDATE OR IGNORE prompts SET content = ?, dedup_key = ? WHERE id = ?", (content, key, row))
+
+
+def uncount(db: Connection, name: str) -> None:
+    """Begin a counter anew."""
+    db.execute("DELETE FROM counters WHERE name = ?", (name,))

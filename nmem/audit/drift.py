@@ -1,4 +1,4 @@
-"""Detects changed payloads of a client (SQL): recorded fields by version, compared with the fields adapters read.
+"""Detects changed payloads of a client: recorded fields by version, compared with the fields adapters read.
 
 A field that came with every payload and comes no more is missing; one that comes only sometimes is not. New fields
 that the adapter knows are news, no fault. What a single project's hooks send is that project's own wrapper.
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from sqlite3 import Connection
 
-from nmem.audit import NOTE, OK, WRONG, Finding
+from nmem.audit import NOTE, OK, WRONG, Finding, store
 from nmem.audit.shift import ALPHA, FEWEST, Share, probability
 
 NEW, MISSING, RETYPED, ADDED, OWN = "new", "missing", "retyped", "added", "own"
@@ -80,8 +80,8 @@ def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
         said = f"{version_told(client, version)} sends more than before, all of it known: {_news(news)}"
         out.append(Finding("payloads", OK, said, client=client))
     out += [_finding(one) for one in found if one.kind == OWN]
-    if not found and (seen := db.execute("SELECT total(payloads) FROM session_shapes").fetchone()[0]):
-        out.append(Finding("payloads", OK, f"all fields and types of {int(seen):,} payloads are known"))
+    if not found and (seen := store.payloads(db)):
+        out.append(Finding("payloads", OK, f"all fields and types of {seen:,} payloads are known"))
     return out
 
 
@@ -282,24 +282,11 @@ class Shape:
 
 def read(db: Connection, deep: bool = False) -> dict[str, list[list[Shape]]]:
     """Of each client its versions in their order, each with its shapes. Raises sqlite3.Error."""
-    since = 0 if deep else _since(db)
-    rows = db.execute(
-        "SELECT p.client, coalesce(s.client_version, ''), coalesce(s.project_id, 0), p.event, p.tool, p.fields,"
-        " sum(x.payloads), min(x.first_at) FROM session_shapes x JOIN payload_shapes p ON p.id = x.shape_id"
-        " LEFT JOIN sessions s ON s.id = x.session_id WHERE x.last_at >= ?"
-        " GROUP BY p.id, s.client_version, s.project_id",
-        (since,),
-    ).fetchall()
     found: dict[str, dict[str, list[Shape]]] = {}
-    for row in rows:
-        one = Shape(*tuple(row))
+    for row in store.shapes(db, 0 if deep else SESSIONS):
+        one = Shape(*row)
         found.setdefault(one.client, {}).setdefault(one.version, []).append(one)
     return {client: _ordered(by) for client, by in sorted(found.items())}
-
-
-def _since(db: Connection) -> int:
-    row = db.execute("SELECT last_at FROM sessions ORDER BY last_at DESC LIMIT 1 OFFSET ?", (SESSIONS,)).fetchone()
-    return int(row[0]) if row else 0
 
 
 def _ordered(by: dict[str, list[Shape]]) -> list[list[Shape]]:

@@ -17,6 +17,7 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.audit import NOTE, OK, WRONG, Finding
+from nmem.backup.copying import has_table
 
 _FIX = "nmem doctor --fix"
 _SMALL = 32_000_000
@@ -92,7 +93,7 @@ def findings(db: Connection, path: str, deep: bool = False) -> list[Finding]:
 
 def _behind(db: Connection, deep: bool) -> Iterator[tuple[Left, int]]:
     for one in LEFT:
-        if (deep or not one.deep) and _has(db, one.table):
+        if (deep or not one.deep) and has_table(db, one.table):
             number = db.execute(f"SELECT count(*) FROM {one.table} WHERE {one.where}").fetchone()[0]  # noqa: S608
             if number:
                 yield one, int(number)
@@ -104,7 +105,7 @@ def _left(one: Left, number: int) -> Finding:
 
 def _narratives(db: Connection) -> list[Finding]:
     """Episodes are in their index one for one."""
-    if not _has(db, "narratives_fts"):
+    if not has_table(db, "narratives_fts"):
         return []
     units = db.execute("SELECT count(*) FROM work_units").fetchone()[0]
     held = db.execute("SELECT count(*) FROM narratives_fts_docsize").fetchone()[0]
@@ -119,8 +120,8 @@ def texts(path: str) -> list[Finding]:
     started = time.perf_counter()
     try:
         with _to_check(path) as db:
-            broken = [one for one in INDEXES if _has(db, one.name) and not sound(db, one)]
-            checked = sum(_has(db, one.name) for one in INDEXES)
+            broken = [one for one in INDEXES if has_table(db, one.name) and not sound(db, one)]
+            checked = sum(has_table(db, one.name) for one in INDEXES)
     except (sqlite3.Error, OSError) as error:
         return [Finding("text indexes", WRONG, f"they cannot be checked: {error}", "free some space and try again")]
     ms = (time.perf_counter() - started) * 1000
@@ -193,7 +194,7 @@ def fix(db: Connection, stopped: Callable[[], bool] = lambda: False) -> list[str
 
 
 def _rebuilt(db: Connection, stopped: Callable[[], bool]) -> list[str]:
-    broken = [one for one in INDEXES if _has(db, one.name) and not sound(db, one)]
+    broken = [one for one in INDEXES if has_table(db, one.name) and not sound(db, one)]
     from nmem.search import index_store, refresh  # on use: start-up stays short
 
     if any(not one.whole for one in broken):
@@ -232,7 +233,3 @@ def _tell_again(db: Connection) -> None:
             " || coalesce(next_steps, '') || ' ' || coalesce(notes, ''),"
             " coalesce(files_edited, '') || ' ' || coalesce(files_read, '') FROM work_units"
         )
-
-
-def _has(db: Connection, table: str) -> bool:
-    return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone())

@@ -1,4 +1,4 @@
-"""Checks the five classifiers of calls (SQL) for abstention and drift, and the set-up of the story model."""
+"""Checks the five classifiers of calls for abstention and drift, and the set-up of the story model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.labels import DIMENSIONS, WORDS
-from nmem.audit import NOTE, OK, Finding
+from nmem.audit import NOTE, OK, Finding, store
 from nmem.audit.shift import Share, share, shifted
 from nmem.labels import cards
 from nmem.llm.chosen import standing
@@ -34,13 +34,7 @@ class Dimension:
 
 def dimensions(db: Connection, path: str, now: int) -> tuple[Dimension, ...]:
     """Of the newest observations: the last seven days and those before. Raises sqlite3.Error."""
-    sums = ", ".join(f"total({one} IS NULL), count({one}), total({one} > 0)" for one in DIMENSIONS)
-    rows = db.execute(
-        f"SELECT o.at >= ?, {sums} FROM observations o NOT INDEXED"  # noqa: S608 -- our names
-        " WHERE o.id > (SELECT coalesce(max(id), 0) FROM observations) - ? AND o.label_model IS NOT NULL"
-        " AND instr(o.label_model, '+') = 0 GROUP BY o.session_id, 1",
-        (now - _WEEK, WINDOW),
-    ).fetchall()
+    rows = store.labelled(db, now - _WEEK, WINDOW)
     known = {card.dimension: card.folds for card in cards.cards(path)}
     return tuple(_dimension(at, name, [tuple(row) for row in rows], known) for at, name in enumerate(DIMENSIONS))
 

@@ -1,4 +1,4 @@
-"""Finds losses (SQL): calls of a transcript that are missing in the memory, and failed hooks.
+"""Finds losses: calls of a transcript that are missing in the memory, and failed hooks.
 
 Transcripts are read, nothing is stored: `nmem import` takes in what is missing.
 """
@@ -19,7 +19,7 @@ from capture.transcript import reader as reader_of
 from capture.transcript.batches import batch
 from capture.transcript.reading import Source
 from capture.transcript.records import records
-from nmem.audit import NOTE, OK, WRONG, Finding
+from nmem.audit import NOTE, OK, WRONG, Finding, store
 from nmem.store import trace
 
 SESSIONS, DEEP_SESSIONS = 5, 200
@@ -48,20 +48,16 @@ class Loss:
 
 def losses(db: Connection, now: int, deep: bool = False) -> tuple[Loss, ...]:
     """The newest recorded sessions beside their transcripts. Raises sqlite3.Error."""
-    rows = db.execute(
-        "SELECT id, client, transcript_path, started_at, cwd FROM sessions WHERE origin = 'hook' AND last_at < ?"
-        " AND coalesce(transcript_path, '') <> '' ORDER BY last_at DESC LIMIT ?",
-        (now - _QUIET, DEEP_SESSIONS if deep else SESSIONS),
-    ).fetchall()
+    rows = store.recorded(db, now - _QUIET, DEEP_SESSIONS if deep else SESSIONS)
     out, until = [], time.monotonic() + _SECONDS
-    for session_id, client, path, started, cwd in map(tuple, rows):
+    for session_id, client, path, started, cwd in rows:
         if client not in READABLE or not 0 < _size(path) <= (_DEEP_LARGEST if deep else _LARGEST):
             continue
         if not deep and time.monotonic() > until:
             break
         swept, unkeyed = trace.keys(db, session_id)
         keys = dict(_keys(client, path, session_id, cwd, max(started - _EARLIER, unkeyed)))
-        stored = _stored(db, session_id) | swept
+        stored = store.keys(db, session_id) | swept
         missing = tuple(name for key, name in keys.items() if key not in stored and name not in stored)
         out.append(Loss(session_id, client, path, len(keys), missing))
     return tuple(out)
@@ -73,16 +69,6 @@ def _size(path: str) -> int:
         return found.st_size if S_ISREG(found.st_mode) else 0
     except OSError:
         return 0
-
-
-def _stored(db: Connection, session_id: str) -> frozenset[str]:
-    rows = db.execute(
-        "SELECT dedup_key FROM observations WHERE session_id = ?1 UNION ALL"
-        " SELECT dedup_key FROM merged_keys WHERE session_id = ?1 UNION ALL"
-        " SELECT tool_use_id FROM observations WHERE session_id = ?1 AND tool_use_id IS NOT NULL",
-        (session_id,),
-    )
-    return frozenset(row[0] for row in rows)
 
 
 def _keys(client: str, path: str, session_id: str, cwd: str, since: int) -> Iterator[tuple[str, str]]:
@@ -120,11 +106,11 @@ def _session(one: Loss) -> Finding:
 
 def _recovered(db: Connection) -> list[Finding]:
     """Calls that hooks missed and transcripts gave back: stored, but a hook does not run as it should."""
-    row = db.execute("SELECT value FROM counters WHERE name = 'recovered'").fetchone()
-    if not row:
+    number = store.counter(db, "recovered")
+    if number is None:
         return []
-    whole = db.execute("SELECT coalesce(max(id), 0) FROM observations").fetchone()[0]
-    said = f"{row[0]:,} calls that no hook reported were read from transcripts (of {whole:,} stored)"
-    if row[0] > _MANY * max(whole, 20):
+    whole = store.newest(db, "observations")
+    said = f"{number:,} calls that no hook reported were read from transcripts (of {whole:,} stored)"
+    if number > _MANY * max(whole, 20):
         return [Finding("captured", NOTE, said, "nmem doctor shows which hook does not run: see round trip")]
     return [Finding("captured", OK, said)]

@@ -1,4 +1,4 @@
-"""Checks redaction (SQL): rates by kind of secret, a person's verdicts, and a second detector on a sample."""
+"""Checks redaction: rates by kind of secret, a person's verdicts, and a second detector on a sample."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlite3 import Connection
 
 from capture.redaction import settings
 from capture.redaction.settings import LEVELS
-from nmem.audit import NOTE, OK, Finding, review
+from nmem.audit import NOTE, OK, Finding, review, store
 from nmem.audit.shift import Share, share, shifted
 from nmem.intervals import wilson
 from nmem.settings.check import dotted
@@ -57,12 +57,8 @@ class Judged:
 
 def rates(db: Connection, now: int) -> tuple[Rate, ...]:
     """By kind, the most frequent first. Raises sqlite3.Error."""
-    texts = _texts(db, now)
-    found: dict[str, dict[int, int]] = {}
-    for day, kind, count in db.execute(
-        "SELECT CAST(strftime('%s', day) AS INTEGER) / 86400, kind, count FROM redactions"
-    ):
-        found.setdefault(kind, {})[day] = count
+    texts = store.texts_by_day(db, now - DAYS * _DAY, now, _DAY)
+    found = store.redactions(db)
     today = now // _DAY
     out = []
     for kind, counts in found.items():
@@ -75,35 +71,17 @@ def rates(db: Connection, now: int) -> tuple[Rate, ...]:
 def daily(db: Connection, now: int) -> tuple[Daily, ...]:
     """By kind, day by day up to today, the most frequent first. Raises sqlite3.Error."""
     today = now // _DAY
-    counts: dict[str, dict[int, int]] = {}
-    for kind, day, count in db.execute(
-        "SELECT kind, CAST(strftime('%s', day) AS INTEGER) / 86400, count FROM redactions"
-    ):
-        counts.setdefault(kind, {})[day] = count
     days = range(today - DAYS + 1, today + 1)
-    out = [Daily(kind, sum(of.values()), tuple(of.get(day, 0) for day in days)) for kind, of in counts.items()]
+    out = [
+        Daily(kind, sum(of.values()), tuple(of.get(day, 0) for day in days))
+        for kind, of in store.redactions(db).items()
+    ]
     return tuple(sorted(out, key=lambda one: (-one.total, one.kind)))
-
-
-def _texts(db: Connection, now: int) -> dict[int, int]:
-    """How many texts were stored on each day."""
-    out: dict[int, int] = {}
-    for table in ("observations", "prompts"):
-        for day, count in db.execute(
-            f"SELECT at / {_DAY}, count(*) FROM {table} WHERE at >= ? AND at <= ? GROUP BY 1",  # noqa: S608 -- our names
-            (now - DAYS * _DAY, now),
-        ):
-            out[day] = out.get(day, 0) + count
-    return out
 
 
 def judged(db: Connection) -> tuple[Judged, ...]:
     """A person's verdicts by kind. Raises sqlite3.Error."""
-    rows = db.execute(
-        "SELECT kind, found_by, total(verdict = 'real'), total(verdict = 'false') FROM redaction_reviews"
-        " WHERE verdict IS NOT NULL GROUP BY kind, found_by ORDER BY 1, 2"
-    )
-    return tuple(Judged(kind, by, int(real), int(false)) for kind, by, real, false in map(tuple, rows.fetchall()))
+    return tuple(Judged(*row) for row in store.verdicts(db))
 
 
 def findings(db: Connection, now: int) -> list[Finding]:
@@ -126,7 +104,7 @@ def sensitivity(db: Connection) -> list[Finding]:
     chosen = settings.base()
     if not (chosen.strict or chosen.projects):
         return []
-    known = {str(one) for row in db.execute("SELECT name, root, key FROM projects").fetchall() for one in tuple(row)}
+    known = store.project_names(db)
     said = [f"{printable(name)} is {level}" for name, (_, level) in chosen.projects.items() if level]
     own = [printable(name) for name, (patterns, _) in chosen.projects.items() if patterns]
     said += [f"own words or patterns in {', '.join(own)}"] if own else []
@@ -213,12 +191,12 @@ def opinion(db: Connection, sample: int = SAMPLE, seed: int = 1) -> Opinion:
 def _sample(db: Connection, sample: int, seed: int) -> Iterator[tuple[str, int, int, str]]:
     """Rows drawn by id: no table is read as a whole."""
     dice = random.Random(seed)  # noqa: S311 -- no secret
-    ends = {s: db.execute(f"SELECT coalesce(max(id), 0) FROM {s}").fetchone()[0] for s in ("observations", "prompts")}  # noqa: S608
+    ends = {table: store.newest(db, table) for table in store.TEXTS}
     whole = sum(ends.values())
     for source, last in ends.items():
         count = min(last, -(-sample * last // whole)) if whole else 0
         for number in sorted(dice.sample(range(1, last + 1), count)):
-            row = db.execute(f"SELECT at, content FROM {source} WHERE id = ?", (number,)).fetchone()  # noqa: S608
+            row = store.text(db, source, number)
             if row:
                 yield source, number, row[0], row[1][: review.HEAD]
 

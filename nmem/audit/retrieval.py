@@ -1,11 +1,11 @@
-"""Checks the use of injected context (SQL): the share of injected items that was used, by kind and over time."""
+"""Checks the use of injected context: the share of injected items that was used, by kind and over time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.audit import NOTE, OK, Finding
+from nmem.audit import NOTE, OK, Finding, store
 from nmem.audit.shift import Share, share, shifted
 from nmem.intervals import wilson
 
@@ -46,25 +46,11 @@ class Retrieval:
 
 def retrieval(db: Connection, now: int) -> Retrieval:
     """Of the newest injections. Raises sqlite3.Error."""
-    since = (
-        "j.id > (SELECT coalesce(max(id), 0) FROM injections) - ? AND (j.text = '' OR EXISTS"
-        " (SELECT 1 FROM injection_items WHERE injection_id = j.id AND kind != 'ask'))"
-    )
-    rows = db.execute(
-        "SELECT i.kind, j.session_id, j.at >= ?, total(i.used), count(i.used) FROM injections j"  # noqa: S608
-        f" JOIN injection_items i ON i.injection_id = j.id WHERE {since} AND j.withheld = 0 AND i.used IS NOT NULL"
-        " GROUP BY i.kind, j.session_id, 3",
-        (now - _WEEK, _WINDOW),
-    ).fetchall()
-    found = [(kind, bool(recent), int(hits), int(cases)) for kind, _, recent, hits, cases in map(tuple, rows)]
+    found = store.used(db, now - _WEEK, _WINDOW)
     kinds = ["", *sorted({row[0] for row in found})]
-    silent, every, withheld = db.execute(
-        f"SELECT total(j.text = '' AND j.withheld = 0), count(*), total(j.withheld) FROM injections j WHERE {since}",  # noqa: S608
-        (_WINDOW,),
-    ).fetchone()
-    late = db.execute("SELECT value FROM counters WHERE name = 'context_late'").fetchone()
+    silent, every, withheld = store.occasions(db, _WINDOW)
     uses = tuple(Use(kind, _part(found, kind, True), _part(found, kind, False)) for kind in kinds)
-    return Retrieval(uses, Share(int(silent), int(every)), int(withheld), late[0] if late else 0)
+    return Retrieval(uses, Share(silent, every), withheld, store.counter(db, "context_late") or 0)
 
 
 def _part(found: list[tuple[str, bool, int, int]], kind: str, recent: bool) -> Share:

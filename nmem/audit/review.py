@@ -1,4 +1,4 @@
-"""Queues a sample of redactions of all kinds for a person to judge (SQL), and stores the verdicts, with undo.
+"""Queues a sample of redactions of all kinds for a person to judge, and stores the verdicts, with undo.
 
 Nothing shown holds a secret: of redaction's finds it is gone, and of a second detector's it is masked.
 
@@ -17,6 +17,7 @@ from sqlite3 import Connection
 from typing import Literal
 
 from capture.storage.store import transaction
+from nmem.audit import store
 from nmem.errors import NmemError
 from nmem.hours import utc
 from nmem.store.corrections import Entry, write
@@ -59,8 +60,8 @@ def draw(db: Connection, now: int, limit: int = 20, seed: int | None = None) -> 
     """Put a random sample of redactions into the queue, kinds in turn; how many are new. On a writing connection."""
     dice = random.Random(now if seed is None else seed)  # noqa: S311 -- no secret
     by_kind: dict[str, list[tuple[str, int, int, str, str]]] = {}
-    for source in ("observations", "prompts"):
-        for row_id, at, content in _redacted(db, source):
+    for source in store.TEXTS:
+        for row_id, at, content in store.redacted(db, source, _NEWEST):
             seen: dict[str, int] = {}
             for mark in _MARK.finditer(content):
                 kind = mark.group(1)
@@ -76,47 +77,22 @@ def put(db: Connection, rows: Sequence[tuple[str, int, int, str, str]], found_by
     """Queue (source, row, place, kind, day); those that were drawn before stay as they are."""
     added = 0
     with transaction(db):
-        for source, row_id, place, kind, day in rows:
+        for row in rows:
             if added >= limit:
                 break
-            added += db.execute(
-                "INSERT OR IGNORE INTO redaction_reviews (source, row_id, place, kind, found_by, day, drawn_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (source, row_id, place, kind, found_by, day, now),
-            ).rowcount
+            added += store.add_review(db, row, found_by, now)
     return added
-
-
-def _redacted(db: Connection, source: str) -> list[tuple[int, int, str]]:
-    """The newest rows with a redaction: the text index knows them."""
-    rows = db.execute(
-        f"SELECT t.id, t.at, t.content FROM {source}_fts f JOIN {source} t ON t.id = f.rowid"  # noqa: S608 -- our names
-        f" WHERE {source}_fts MATCH 'content : redacted' ORDER BY f.rowid DESC LIMIT ?",
-        (_NEWEST,),
-    )
-    return [(row[0], row[1], row[2]) for row in rows.fetchall()]
 
 
 def queue(db: Connection, limit: int = 20, *, judged: bool = False) -> tuple[Review, ...]:
     """What waits for a verdict, the oldest first; `judged`: what has one, the newest first. Text is not printable."""
-    where = "verdict IS NOT NULL ORDER BY judged_at DESC" if judged else "verdict IS NULL ORDER BY id"
-    rows = db.execute(
-        "SELECT id, source, row_id, place, kind, found_by, day, verdict FROM redaction_reviews"  # noqa: S608
-        f" WHERE {where} LIMIT ?",
-        (limit,),
-    ).fetchall()
-    return tuple(_review(db, tuple(row)) for row in rows)
-
-
-def waiting(db: Connection) -> int:
-    """How many wait for a verdict."""
-    return int(db.execute("SELECT count(*) FROM redaction_reviews WHERE verdict IS NULL").fetchone()[0])
+    return tuple(_review(db, row) for row in store.reviews(db, limit, judged=judged))
 
 
 def _review(db: Connection, row: tuple[int, str, int, int, str, str, str, str | None]) -> Review:
     number, source, row_id, place, kind, found_by, day, verdict = row
-    found = db.execute(f"SELECT content FROM {source} WHERE id = ?", (row_id,)).fetchone()  # noqa: S608 -- our names
-    content = found[0] if found else ""
+    found = store.text(db, source, row_id)
+    content = found[1] if found else ""
     if found_by == BY_REDACTION:
         before, masked, after = _around(content, kind, place)
     else:
@@ -135,19 +111,14 @@ def _around(content: str, kind: str, place: int) -> tuple[str, str, str]:
 def judge(db: Connection, number: int, verdict: Verdict, now: int) -> None:
     """Say what one is, or something else than before. Raises NmemError for one that is not there."""
     with transaction(db):
-        row = db.execute("SELECT kind, found_by, verdict FROM redaction_reviews WHERE id = ?", (number,)).fetchone()
+        row = store.review(db, number)
         if row is None:
             raise NmemError(f"there is no redaction {number} to judge: nmem review lists them")
         if row[2] == verdict:
             raise NmemError(f"redaction {number} is judged {verdict} already")
-        _set(db, number, verdict, now)
+        store.set_verdict(db, number, verdict, now)
         payload = {"verdict": verdict, "kind": row[0], "found_by": row[1]}
         write(db, KIND, f"redaction/{number}", payload, {"verdict": row[2]}, now)
-
-
-def _set(db: Connection, number: int, verdict: str | None, now: int) -> None:
-    db.execute("UPDATE redaction_reviews SET verdict = ?, judged_at = ? WHERE id = ?",
-               (verdict, now if verdict else None, number))  # fmt: skip
 
 
 def ours(entry: Entry) -> bool:
@@ -163,12 +134,12 @@ def describe(entry: Entry) -> str:
 def take_back(db: Connection, entry: Entry, now: int) -> str:
     """Put back what was, inside a transaction; what the person should know beside it."""
     number = int(entry.target.partition("/")[2])
-    row = db.execute("SELECT verdict FROM redaction_reviews WHERE id = ?", (number,)).fetchone()
+    row = store.review(db, number)
     if row is None:
         return "it is gone"
-    if row[0] != entry.payload.get("verdict"):
+    if row[2] != entry.payload.get("verdict"):
         return "a later verdict replaced this one and is kept"
-    _set(db, number, entry.before.get("verdict"), now)
+    store.set_verdict(db, number, entry.before.get("verdict"), now)
     return ""
 
 

@@ -22,10 +22,10 @@ from capture import paths
 from capture.files import replace
 from capture.labels.model import personal_file
 from capture.storage import spool, store
-from capture.storage.schema import NewerDatabase
+from capture.storage.schema import NewerDatabase, fold
 from nmem import database, sealing, tables
 from nmem.backup import copying, places, take
-from nmem.backup.places import Manifest
+from nmem.backup.copying import Manifest, drop_manifest, held_file, read_manifest, refuse_others
 from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError
 from nmem.sealing import Keys
@@ -105,7 +105,7 @@ def _refuse(db_path: str) -> None:
     database.own(db_path)
     if database.exists(db_path):
         with contextlib.suppress(sqlite3.DatabaseError), closing(copying.opened(db_path)) as db:
-            places.refuse_others(db, db_path)
+            refuse_others(db, db_path)
 
 
 def _open(path: str, work: Path, keys: Keys) -> None:
@@ -123,11 +123,11 @@ def _open(path: str, work: Path, keys: Keys) -> None:
 def _look(db: sqlite3.Connection, path: str) -> tuple[Manifest, dict[str, int], dict[str, bytes]]:
     """Whether it is a backup, whole, and of a version that is known here; what is in it."""
     try:
-        places.refuse_others(db, path)
+        refuse_others(db, path)
         if said := copying.damage(db):
             raise NmemError(f"{path} is damaged: {said}")
-        found = places.read(db)
-        return found, copying.counts(db), {name: places.held_file(db, name) for name in found.files}
+        found = read_manifest(db)
+        return found, copying.counts(db), {name: held_file(db, name) for name in found.files}
     except sqlite3.DatabaseError as error:
         raise NmemError(f"{path} is damaged: {error}") from None
 
@@ -153,7 +153,7 @@ def _up_to_date(work: Path) -> None:
     """A backup of an older nmem becomes one of this; what only a backup has is taken out."""
     with closing(store.connect(str(work))) as db:
         tables.ensure(db)
-        places.drop(db)
+        drop_manifest(db)
         copying.single(db)
 
 
@@ -180,8 +180,7 @@ def _swap(db_path: str, work: Path, progress: copying.Progress, notes: list[str]
             with contextlib.suppress(sqlite3.Error, OSError):
                 spool.drain(live, db_path)
         kept = _poured(live, db_path, work, progress, keep=not new)
-        live.execute(f"PRAGMA busy_timeout = {_FOLDED}")
-        live.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        fold(live, _FOLDED)
     if damaged:
         notes.append(f"the database was damaged; its file is kept as {damaged}")
     return kept
@@ -213,7 +212,7 @@ def _gone(live: sqlite3.Connection, work: Path) -> None:
     from nmem.store import store as known  # on use: start-up stays short
 
     with closing(store.connect(str(work))) as db:
-        db.execute("PRAGMA secure_delete = ON")
+        copying.overwrite_deleted(db)
         # there is none yet, or it is damaged: it says nothing
         with contextlib.suppress(sqlite3.DatabaseError), store.transaction(db):
             known.carry(db, live)
@@ -226,19 +225,14 @@ def _keep(
 ) -> int:
     """Copy what is there, and ready what comes for it; as of which moment. Where somebody wrote in the midst of the
     first copy, nobody can in the next: hooks leave their rows in the spool meanwhile."""
-    if locked:
-        live.execute("BEGIN IMMEDIATE")
-    try:
+    with copying.locked(live) if locked else contextlib.nullcontext():
         moment = database.data_version(watch)
         if kept:
             copying.snapshot(db_path, kept)
             with closing(sqlite3.connect(kept, isolation_level=None)) as copy:
-                places.write(copy, time.time_ns() // 1_000_000, {})
+                copying.write_manifest(copy, time.time_ns() // 1_000_000, {})
         _gone(live, work)  # here, since no writer may come between the copy and the change
         return moment
-    finally:
-        if locked:
-            live.execute("ROLLBACK")
 
 
 def _same(watch: sqlite3.Connection, moment: int) -> None:
@@ -252,7 +246,7 @@ def _set_aside(db_path: str) -> str:
         return ""
     try:
         with closing(copying.opened(db_path)) as db:
-            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            copying.begin_reading(db)
         return ""
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):

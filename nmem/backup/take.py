@@ -20,6 +20,7 @@ from capture.storage import spool, store
 from capture.storage.schema import MIGRATIONS
 from nmem import database, sealing, tables
 from nmem.backup import copying, places
+from nmem.backup.copying import refuse_others, write_manifest
 from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError, NoDatabase
 from nmem.sealing import Keys
@@ -97,7 +98,7 @@ def _refuse(db_path: str) -> None:
     database.own(db_path)
     try:
         with closing(copying.opened(db_path)) as db:
-            places.refuse_others(db, db_path)
+            refuse_others(db, db_path)
     except sqlite3.Error as error:
         raise NmemError(f"{db_path} cannot be read: {error}; `nmem doctor` says more") from None
 
@@ -142,7 +143,7 @@ def _make(
         copying.snapshot(db_path, plain, progress)
         files = beside(db_path, notes)
         with closing(sqlite3.connect(plain, isolation_level=None)) as db:
-            places.write(db, time.time_ns() // 1_000_000, files)
+            write_manifest(db, time.time_ns() // 1_000_000, files)
             if said := copying.damage(db):
                 raise NmemError(f"the database is damaged ({said}): no backup was made; `nmem doctor` says more")
             rows = copying.counts(db)

@@ -146,7 +146,7 @@ def _rescued(
     identities: tuple[str, ...], passphrase: bool, with_settings: bool, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     """Put what can be read of a damaged database in its place."""
-    from nmem.backup.rescue import rescue  # on use: start-up stays short
+    from nmem.backup.copying import rescue  # on use: start-up stays short
 
     path = paths.database()
     if not database.exists(path):

@@ -20,7 +20,8 @@ from nmem.purge.history import chosen_since
 from nmem.store.project import key_of
 from nmem.store.trace import traces
 from nmem.text import printable, to_json
-from nmem.transfer import jsonl, records, tables_out
+from nmem.transfer import outgoing
+from nmem.transfer.outgoing import write_lines, write_tables
 
 FORMATS = ("jsonl", "sqlite")
 
@@ -68,20 +69,20 @@ def _write(file: str, form: str, project: str, since: int | None, *, to_output: 
     path = paths.database()
     upgrade.reader(path).close()
     with held(path) as db:
-        sessions = records.sessions(db, key_of(db, project), since)
+        sessions = outgoing.sessions(db, key_of(db, project), since)
         if chosen_since(db):
             click.echo("nmem: your redaction rules changed since stored texts were gone over: this export may hold what"
                        " they remove; `nmem redact --history` shows it, and asks", err=True)  # fmt: skip
         if form == "sqlite":
-            return tables_out.write(path, sessions, file)
+            return write_tables(path, sessions, file)
         _warn(db, sessions)
         if to_output:
-            found = jsonl.write(db, sessions, sys.stdout.buffer)
+            found = write_lines(db, sessions, sys.stdout.buffer)
             sys.stdout.buffer.flush()
         else:
             try:
                 with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
-                    found = jsonl.write(db, sessions, out)
+                    found = write_lines(db, sessions, out)
             except BaseException:
                 Path(file).unlink(missing_ok=True)
                 raise

@@ -26,12 +26,13 @@ from nmem.errors import NmemError
 from nmem.importing.discover import Transcript, every, find, folders
 from nmem.importing.importer import Importer, Report, left, place
 from nmem.purge import history, run
+from nmem.purge.store import hollow
 from nmem.retention import policy, sweep
 from nmem.settle_start import start
 from nmem.text import counted, printable, to_json
 from nmem.transfer import take_in as merging
-from nmem.transfer.facts import Folders
-from nmem.transfer.facts import Report as MergeReport
+from nmem.transfer.incoming import Folders
+from nmem.transfer.incoming import Report as MergeReport
 
 _LATEST = 253_402_300_799_000
 """The last second of the year 9999, in milliseconds."""
@@ -134,7 +135,7 @@ def _spare(db: sqlite3.Connection, since: int) -> str:
 def _hollow(db: sqlite3.Connection) -> None:
     """Of a session that was purged nothing is taken in again: no empty one stays, either."""
     with store.transaction(db):
-        run.hollow(db)
+        hollow(db)
 
 
 def summary(report: Report) -> str:

@@ -154,16 +154,16 @@ def _told(done: Purged) -> None:
 
 
 def _past(empty: bool, as_json: bool) -> None:
-    from nmem.purge import past, said  # on use: start-up stays short
+    from nmem.purge import run, said  # on use: start-up stays short
 
     if empty:
         with terminal.writing() as db:
-            number = past.empty(db, paths.database(), terminal.now())
+            number = run.empty(db, paths.database(), terminal.now())
         told = f"{terminal.count(number, 'purge')} can no longer be undone"
         click.echo(to_json({"emptied": number}) if as_json else told)
         return
     with terminal.reading("purges") as db:
-        found = past.past(db)
+        found = run.past(db)
     if as_json:
         click.echo(to_json({"purges": [asdict(one) for one in found]}))
         return

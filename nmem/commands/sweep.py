@@ -15,7 +15,7 @@ from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.retention import idle, plan, policy, read
 from nmem.retention import journal as kept
-from nmem.retention.automatic import alone, within
+from nmem.retention.idle import alone, within
 from nmem.retention.sweep import aged, sweep
 from nmem.sessions import copies
 from nmem.store.project import key_of
@@ -23,8 +23,7 @@ from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from nmem.retention.journal import Entry
-    from nmem.retention.mediation import Life
-    from nmem.retention.policy import Policy
+    from nmem.retention.policy import Life, Policy
     from nmem.retention.sweep import Swept
     from nmem.sessions.copies import Stored
 

@@ -101,6 +101,7 @@ def reading(what: str = "episodes") -> Iterator[sqlite3.Connection]:
 def writing() -> Iterator[sqlite3.Connection]:
     """The database for writing; what goes wrong is one line."""
     from nmem.purge import run  # on use: start-up stays short
+    from nmem.purge.store import waiting  # on use: start-up stays short
 
     upgrade.reader(paths.database()).close()
     try:
@@ -109,7 +110,7 @@ def writing() -> Iterator[sqlite3.Connection]:
         raise NmemError(f"{paths.database()} cannot be written: {database.worded(error)}") from None
     try:
         tables.ensure(db)
-        if run.waiting(db, now()):
+        if waiting(db, now()):
             run.expire(db, paths.database(), now())
         yield db
     except (sqlite3.Error, NewerDatabase) as error:

@@ -13,7 +13,7 @@ from nmem import undo
 from nmem.commands import terminal
 from nmem.context import candidate_store
 from nmem.errors import NmemError
-from nmem.purge.past import for_good
+from nmem.purge.run import for_good
 from nmem.text import printable, to_json
 
 

@@ -6,10 +6,8 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from capture.storage.sessions import called_by
-
 from capture.redaction import redact
-from capture.storage.store import transaction
+from capture.storage.store import called_by, transaction
 from capture.text import clean
 from nmem.decisions import find, store
 from nmem.decisions.store import DISMISSED, FOUND, KEPT, Decision

@@ -17,6 +17,7 @@ from nmem.doctor import registrations
 from nmem.doctor.checks import hooks, storage, switches
 from nmem.doctor.checks.hooks import status_lines
 from nmem.doctor.checks.records import config, history, labels, settling
+from nmem.doctor.store import index
 from nmem.errors import NmemError
 from nmem.purge import files
 
@@ -102,7 +103,7 @@ def _index(path: str) -> list[str]:
     """Fill text indexes that do not hold all rows."""
     try:
         with closing(store.connect(path, timeout=5)) as db:
-            missing = storage.index(db)
+            missing = index(db)
     except (sqlite3.Error, OSError) as error:
         return [f"the text indexes could not be filled: {error}"]
     return [f"the text index of {name} filled" for name in missing]

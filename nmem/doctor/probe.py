@@ -24,12 +24,13 @@ from capture.install.registered import Command
 from capture.settle import OFF
 from capture.storage import spool
 from nmem import database as of_database
+from nmem.audit.store import counter
 from nmem.context.inject import LATE
-from nmem.episodes.arrange import forget_session
+from nmem.doctor import store
 from nmem.errors import NmemError
+from nmem.tables import holds
 
 _LIMIT = 20
-_TABLES = ("observations", "prompts", "hook_runs", "transcript_cursors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +154,8 @@ def _arrived(path: str, command: Command, session: str, since: int) -> bool:
     db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
         if table != "hook_runs":
-            return bool(db.execute(f"SELECT 1 FROM {table} WHERE session_id = ?", (session,)).fetchone())  # noqa: S608
-        seen = db.execute(
-            "SELECT 1 FROM hook_runs WHERE client = ? AND event = ? AND at >= ?"
-            " AND (session_id = ? OR session_id IS NULL)",
-            (command.client, command.event[:60], since - 1000, session),
-        )
-        return seen.fetchone() is not None
+            return holds(db, table, session)
+        return store.ran(db, command.client, command.event[:60], session, since - 1000)
     finally:
         db.close()
 
@@ -167,8 +163,7 @@ def _arrived(path: str, command: Command, session: str, since: int) -> bool:
 def _late(path: str) -> int:
     """How many sessions were told nothing because that took too long; 0 where nothing can be read."""
     with suppress(NmemError, sqlite3.Error), closing(of_database.reader(path)) as db:
-        row = db.execute("SELECT value FROM counters WHERE name = ?", (LATE,)).fetchone()
-        return int(row[0]) if row else 0
+        return counter(db, LATE) or 0
     return 0
 
 
@@ -178,23 +173,7 @@ def _clean(path: str, session: str, folder: str, since: int, late: int) -> None:
         return
     db = sqlite3.connect(path, timeout=5, isolation_level=None)
     try:
-        db.execute("PRAGMA foreign_keys = ON")
-        db.execute("BEGIN IMMEDIATE")
-        forget_session(db, session)
-        for table in _TABLES:
-            db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session,))  # noqa: S608
-        db.execute("DELETE FROM sessions WHERE id = ?", (session,))
-        # what nothing was made of has no session; and no shape is only a probe's
-        db.execute("DELETE FROM session_shapes WHERE session_id = ? OR (session_id = '' AND first_at >= ?)",
-                   (session, since))  # fmt: skip
-        db.execute("DELETE FROM payload_shapes WHERE id NOT IN (SELECT shape_id FROM session_shapes)")
-        inside = "substr(folder, 1, length(?1)) = ?1"
-        db.execute(f"DELETE FROM project_folders WHERE {inside}", (folder,))  # noqa: S608
-        db.execute("UPDATE counters SET value = value - 1 WHERE name = ? AND value > ?", (LATE, late))
-        db.execute("DELETE FROM counters WHERE name = ? AND value < 1", (LATE,))
-        unused = "NOT EXISTS (SELECT 1 FROM sessions WHERE project_id = projects.id)"
-        db.execute(f"DELETE FROM projects WHERE substr(root, 1, length(?1)) = ?1 AND {unused}", (folder,))  # noqa: S608
-        db.execute("COMMIT")
+        store.clean(db, session, folder, since, late)
     finally:
         db.close()
 

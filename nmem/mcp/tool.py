@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
-from capture.storage.sessions import called_by
-
 from capture import paths
 from capture.project import resolve
+from capture.storage.store import called_by
 from nmem import database, tables, upgrade
 from nmem.errors import NmemError
 from nmem.mcp.reply import line

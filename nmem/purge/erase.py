@@ -3,26 +3,46 @@
 Facts go. What was made of the sessions that lose something (narratives, summaries, learnings, candidates for context,
 words of the vocabulary) goes as well, and settling makes it anew of what is left; where a person cut or named an
 episode stays. Foreign keys are followed wherever they lead, also from tables that this module does not know.
+
+Chosen words are blanked in every text column of the rows that stay, also in unknown tables; of calls of which only a
+trace is left, single entries go out of a session's traces, which are what episodes are counted from. What cannot be
+read as a trace any more goes as a whole where it says the chosen words.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from sqlite3 import Connection
 from time import time_ns
+from typing import Any
 
+from capture.jsonio import dumps
 from nmem.episodes import annotate, arrange, units
 from nmem.episodes.titles import of_prompt
 from nmem.errors import NmemError
 from nmem.learn import refresh as learned
-from nmem.purge import sweep, traces
 from nmem.purge.journal import LEFT, Journal, Table, tables
-from nmem.purge.reach import Reach
-from nmem.purge.selection import Selection
+from nmem.purge.reach import (
+    AT,
+    FACTS,
+    ID,
+    PATH,
+    PROMPT,
+    Reach,
+    entries,
+    entry_rows,
+    entry_says,
+    says_sql,
+    stored_trace,
+    text_columns,
+    watch,
+)
+from nmem.purge.selection import Matcher, Selection
 from nmem.search import index_store
 from nmem.sessions.store import purge as purge_copies
-from nmem.store import registry, trace
+from nmem.store import registry, taken_back, trace
 from nmem.threads import storage
 
 _MOST_TEXTS = 3_000
@@ -42,6 +62,7 @@ _STAY, _CANDIDATES = registry.names("stays"), sorted(registry.names("candidate")
 
 def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> None:
     """Everything goes. Raises NmemError where something that runs must be stopped first."""
+    db.execute("PRAGMA defer_foreign_keys=ON")
     _ids(db, reach)
     _tasks(db)
     _injections(db, chosen)
@@ -66,7 +87,7 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
     _projects(db, reach)
     if chosen.everywhere:
         with journal.every():
-            sweep.sweep(db, chosen)
+            blank(db, chosen)
     follow_keys(db, journal)
     _pins(db)
     _search(db, chosen, reach, journal)
@@ -246,7 +267,7 @@ def _swept(db: Connection, reach: Reach, heirs: dict[int, int | None]) -> None:
     """What a sweep left of the same calls."""
     for session_id in sorted(reach.touched):
         if trace.swept(db, session_id):
-            traces.thin(db, session_id, {number for of, number in reach.traced if of == session_id}, heirs)
+            thin(db, session_id, {number for of, number in reach.traced if of == session_id}, heirs)
 
 
 def _meaning(db: Connection, reach: Reach) -> None:
@@ -308,8 +329,6 @@ def _team(db: Connection) -> None:
 
     Noted is whatever could have been said of them, also where nothing here tells that it was.
     """
-    from nmem.store import taken_back  # on use: start-up stays short
-
     of = "SELECT id FROM purge_t UNION SELECT id FROM purge_s"
     learned = "SELECT 'learning/' || id FROM purge_l UNION SELECT item FROM purge_i WHERE item LIKE 'learning/%'"
     db.execute(f"DELETE FROM team_facts WHERE own = 1 AND (session_id IN ({of}) OR source IN ({learned}))")  # noqa: S608
@@ -403,3 +422,114 @@ def _loose(db: Connection, table: Table, column: str, parent: Table, target: str
         db.execute(f"UPDATE main.{table.name} SET {column} = NULL WHERE {column} IN ({gone})")  # noqa: S608
         return False
     return db.execute(f"DELETE FROM main.{table.name} WHERE {column} IN ({gone})").rowcount > 0  # noqa: S608
+
+
+GONE = "(purged)"
+
+
+def blank(db: Connection, chosen: Selection) -> None:
+    """Take the words out of all that is left. Raises NmemError for a task at work that has them."""
+    watch(db, chosen)
+    _blank_traces(db, chosen.matcher)
+    for table in tables(db, {*FACTS, *registry.names("ever")}):
+        columns = text_columns(db, table.name)
+        if columns:
+            _table(db, table, columns, partial(says_sql, chosen, table.name))
+
+
+def _table(
+    db: Connection, table: Table, columns: dict[str, tuple[bool, str | None]], test: Callable[[str], str]
+) -> None:
+    hit = " OR ".join(map(test, columns))
+    if db.execute(f"SELECT 1 FROM main.{table.name} WHERE {hit} LIMIT 1").fetchone() is None:  # noqa: S608
+        return
+    if table.name == "tasks":
+        busy = db.execute(f"SELECT id FROM tasks WHERE state IN ('running', 'needs-input') AND ({hit})").fetchone()  # noqa: S608
+        if busy:
+            raise NmemError(f"task/{busy[0]} contains it and is running: `nmem task cancel {busy[0]}` first")
+    if table.name in registry.names("whole"):
+        db.execute(f"DELETE FROM main.{table.name} WHERE {hit}")  # noqa: S608
+        return
+    unique = _unique(db, table.name) | set(table.key) | {column for _, column, _ in _keys(db, table.name)}
+    firm = [name for name in columns if name in unique]
+    if firm and table.name != "projects":
+        hard = " OR ".join(map(test, firm))
+        db.execute(f"DELETE FROM main.{table.name} WHERE {hard}")  # noqa: S608
+    for name, (bound, default) in columns.items():
+        if name not in unique or table.name == "projects":
+            value = _empty(name, bound, default, unique)
+            db.execute(f"UPDATE main.{table.name} SET {name} = {value} WHERE {test(name)}")  # noqa: S608
+
+
+def _empty(name: str, bound: bool, default: str | None, unique: set[str]) -> str:
+    """What stands where the words stood, as SQL."""
+    if name in unique:
+        return f"'{GONE} ' || rowid"
+    if not bound:
+        return "NULL"
+    if default is not None:
+        return default
+    return f"CASE substr({name}, 1, 1) WHEN '[' THEN '[]' WHEN '{{' THEN '{{}}' ELSE '{GONE}' END"
+
+
+def _unique(db: Connection, name: str) -> set[str]:
+    """Columns that are in an index without doubles."""
+    return {
+        column[2] for index in db.execute(f"PRAGMA main.index_list({name})").fetchall() if index[2]
+        for column in db.execute(f"PRAGMA main.index_info({index[1]})").fetchall()
+    }  # fmt: skip
+
+
+def thin(db: Connection, session_id: str, gone: set[int], prompts: dict[int, int | None]) -> None:
+    """Take entries out of the traces of a session; those that answered a prompt that goes are given to another one."""
+    taken: set[str] = set()
+    count = 0
+    sql = "SELECT part, trace FROM swept_traces WHERE session_id = ?"
+    for part, stored in db.execute(sql, (session_id,)).fetchall():
+        told = stored_trace(stored)
+        if told is None:
+            continue
+        rows = entry_rows(stored)
+        kept = [row for row in rows if row[ID] not in gone]
+        changed = len(kept) != len(rows)
+        taken |= {row[PATH] for row in rows if row[ID] in gone and row[PATH]}
+        count += len(rows) - len(kept)
+        for row in kept:
+            if row[PROMPT] in prompts:
+                row[PROMPT], changed = prompts[row[PROMPT]], True
+        if changed:
+            _put(db, session_id, part, {**told, "rows": kept})
+    if count:
+        db.execute("UPDATE swept_sessions SET observations = max(0, observations - ?) WHERE session_id = ?",
+                   (count, session_id))  # fmt: skip
+        _files(db, session_id, taken)
+
+
+def _blank_traces(db: Connection, matcher: Matcher) -> None:
+    """Chosen words are in no trace: what says them goes, entry by entry. `purge_says` is known to the connection."""
+    sql = f"SELECT session_id, part, trace FROM swept_traces WHERE {matcher.sql('trace')}"  # noqa: S608 - our words
+    for session_id, part, stored in db.execute(sql).fetchall():
+        thin(db, session_id, {row[ID] for row in entry_rows(stored) if entry_says(row, matcher)}, {})
+        left = db.execute("SELECT trace FROM swept_traces WHERE session_id = ? AND part = ?", (session_id, part))
+        if matcher(left.fetchone()[0]):
+            _put(db, session_id, part, {"rows": [], "said": []})
+
+
+def _put(db: Connection, session_id: str, part: int, told: dict[str, Any]) -> None:
+    db.execute("UPDATE swept_traces SET trace = ? WHERE session_id = ? AND part = ?", (dumps(told), session_id, part))
+
+
+def _files(db: Connection, session_id: str, paths: set[str]) -> None:
+    """Which files the traces of a session still tell of."""
+    left: dict[str, list[int]] = {}
+    for _, row in entries(db, "t.session_id = ?", (session_id,)):
+        if row[PATH] in paths:
+            left.setdefault(row[PATH], []).append(row[AT])
+    for path in sorted(paths):
+        key = (session_id, path)
+        if times := left.get(path):
+            sets = "calls = ?, first_at = ?, last_at = ?"
+            db.execute(f"UPDATE swept_files SET {sets} WHERE session_id = ? AND file_path = ?",  # noqa: S608
+                       (len(times), min(times), max(times), *key))  # fmt: skip
+        else:
+            db.execute("DELETE FROM swept_files WHERE session_id = ? AND file_path = ?", key)

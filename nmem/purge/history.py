@@ -1,4 +1,4 @@
-"""Redacts stored history by the current rules (SQL): when the person says so, or by itself after a newer nmem.
+"""Redacts stored history by the current rules: when the person says so, or by itself after a newer nmem.
 
 Every text of every table, page by page: looked at without a lock, changed in a short transaction that also says how far
 it got. It can be stopped anywhere and goes on there. What is taken out is not kept anywhere: this cannot be undone.
@@ -17,9 +17,10 @@ from sqlite3 import Connection
 
 from capture.redaction import PLACES, WITHHELD, redact, settings
 from capture.storage.store import transaction
-from nmem.purge import erase, scrub
+from nmem.purge import erase, store
 from nmem.purge.journal import Table, tables
 from nmem.purge.rules import CHOSEN, Clean, choice, choice_in, digest, rules, text_of
+from nmem.retention.journal import vacuum
 from nmem.retrieval.store import forget_changed
 from nmem.search import index_store
 from nmem.store import registry
@@ -35,7 +36,6 @@ _SAMPLE = 2_000
 """Rows of a sample, over the facts from the oldest to the newest."""
 _FACTS = ("observations", "prompts")
 _SLICE = 50
-_LAST = "SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1"
 MEND = "nmem redact --history --dry-run"
 """Shows what would change."""
 _SHOWN = ("injections", "injection_items")
@@ -78,38 +78,11 @@ class Part:
         """Inside, redaction is by these rules."""
         return settings.Within(self.names)
 
-    def where(self, table: Table) -> str | None:
-        """Which rows of a table are this part, as an SQL condition that is "" for all; None: none of them.
-
-        Rows of which nobody says whose they are belong to every part: they may quote any project.
-        """
-        numbers = ", ".join(map(str, self.others or (self.number,)))
-        sessions = f"SELECT id FROM sessions WHERE project_id {'NOT ' * (not self.number)}IN ({numbers})"  # noqa: S608
-        if not self.number and not self.others:
-            return ""
-        if "project_id" in table.columns:
-            return f"(project_id {'NOT ' * (not self.number)}IN ({numbers}) OR project_id IS NULL)"
-        if table.name == "projects":
-            return None if self.number else ""
-        for column, rows in _OWNERS.items():
-            if column in table.columns:
-                return f"({column} IN ({rows.format(sessions)}) OR {column} IS NULL)"
-        return ""
-
-
-_OWNERS = {
-    "session_id": "{}",
-    "unit_id": "SELECT id FROM work_units WHERE session_id IN ({})",
-    "injection_id": "SELECT id FROM injections WHERE session_id IN ({})",
-}
-"""Columns that say whose a row is, and the rows there."""
-
 
 def parts(db: Connection, project: int = 0) -> list[Part]:
     """The parts of history; only that of one project, if one is named."""
     own = set(settings.base().projects)
-    found = [(int(row[0]), (row[1], row[2], row[3]))
-             for row in db.execute("SELECT id, name, root, key FROM projects ORDER BY id").fetchall()]  # fmt: skip
+    found = store.projects(db)
     if project:
         return [Part(*each) for each in found if each[0] == project]
     chosen = [Part(*each) for each in found if not own.isdisjoint(each[1])]
@@ -121,33 +94,21 @@ def chosen_since(db: Connection) -> bool:
 
     Then it is gone over only when the person says so, since nothing brings the texts back.
     """
-    row = db.execute(_LAST).fetchone()
-    return (choice_in(row[0]) if row is not None else {}) != choice()
+    row = store.last_pass(db)
+    return (choice_in(row.rules) if row is not None else {}) != choice()
 
 
 def stale(db: Connection) -> bool:
     """Whether history was gone over by other rules than those in force, or not to the end."""
-    row = db.execute(_LAST).fetchone()
-    return row is None or row[1] is None or row[0] != rules()
-
-
-def known(db: Connection) -> bool:
-    """Whether history was ever gone over."""
-    return db.execute("SELECT 1 FROM history_redactions LIMIT 1").fetchone() is not None
+    row = store.last_pass(db)
+    return row is None or row.ended_at is None or row.rules != rules()
 
 
 def begin(db: Connection, now: int) -> None:
     """Where nothing is stored yet, all that comes is redacted by the rules in force: only later ones go over it."""
-    empty = "SELECT 1 WHERE EXISTS (SELECT 1 FROM prompts) OR EXISTS (SELECT 1 FROM observations)"
     with transaction(db):
-        if not known(db) and db.execute(empty).fetchone() is None:
-            db.execute("INSERT INTO history_redactions (at, rules, ended_at) VALUES (?, ?, ?)", (now, rules(), now))
-
-
-def withheld(db: Connection, kind: str) -> int:
-    """How many texts were stored as nothing but their kind."""
-    row = db.execute("SELECT sum(count) FROM redactions WHERE kind = ?", (kind,)).fetchone()
-    return int(row[0] or 0)
+        if store.last_pass(db) is None and not any(store.ends(db, table) for table in _FACTS):
+            store.add_pass(db, now, rules(), now)
 
 
 def preview(db: Connection, stopped: Callable[[], bool] = lambda: False, project: int = 0) -> Pass:
@@ -175,9 +136,8 @@ def made_of_others(done: Pass) -> int:
 def pages(db: Connection, project: int = 0) -> int:
     """About how many pages there are to go over."""
     places = [(table.name, own) for part in parts(db, project) for table in _tables(db)
-              if (own := part.where(table)) is not None]  # fmt: skip
-    counted = [f"SELECT count(*) FROM {name} {f'WHERE {own}' * bool(own)}" for name, own in places]  # noqa: S608
-    return sum(1 + int(db.execute(sql).fetchone()[0]) // _PAGE for sql in counted)
+              if (own := store.owned_by(table, part.number, part.others)) is not None]  # fmt: skip
+    return sum(1 + store.rows_of(db, name, own) // _PAGE for name, own in places)
 
 
 def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, project: int = 0) -> Pass:
@@ -185,7 +145,7 @@ def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, 
 
     Only going over all of it goes on where it was stopped. Raises sqlite3.Error.
     """
-    scrub.prepare(db)
+    store.prepare(db)
     number, upto = (0, {}) if project else _begun(db, now)
     done = Pass()
     for part in parts(db, project):
@@ -202,8 +162,7 @@ def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, 
     changed = done.rows
     if number:
         with transaction(db):
-            db.execute("UPDATE history_redactions SET ended_at = ? WHERE id = ?", (now, number))
-            changed = db.execute("SELECT rows FROM history_redactions WHERE id = ?", (number,)).fetchone()[0]
+            changed = store.end_pass(db, number, now)
     elif project:
         _note(db, project)
     done.done = True
@@ -216,26 +175,25 @@ def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False, 
 
 def _note(db: Connection, project: int) -> None:
     """Write into the last pass that a project was gone over by its rules of today; those of all must be the same."""
-    row, mine = db.execute(_LAST).fetchone(), choice()
+    row, mine = store.last_pass(db), choice()
     names = [digest(name) for part in parts(db, project) for name in part.names]
-    if row is None or CHOSEN not in row[0] or mine.get("") != choice_in(row[0]).get(""):
+    if row is None or CHOSEN not in row.rules or mine.get("") != choice_in(row.rules).get(""):
         return
-    said = {name: own for name, own in choice_in(row[0]).items() if name not in names}
+    said = {name: own for name, own in choice_in(row.rules).items() if name not in names}
     said |= {name: mine[name] for name in names if name in mine}
-    text = f"{row[0].partition(CHOSEN)[0]}{CHOSEN}{text_of(said)}"
-    newest = "SELECT max(id) FROM history_redactions"
+    text = f"{row.rules.partition(CHOSEN)[0]}{CHOSEN}{text_of(said)}"
     with transaction(db):
-        db.execute(f"UPDATE history_redactions SET rules = ? WHERE id = ({newest})", (text,))  # noqa: S608
+        store.set_rules(db, text)
 
 
 def clean(db: Connection) -> None:
     """What was replaced is out of indexes, free pages and the write-ahead log as well."""
-    scrub.merge(db)
-    scrub.free_pages(db)
-    scrub.fold(db)
-    if scrub.size(db) <= scrub.SMALL:
-        scrub.rewrite(db)
-        scrub.fold(db)
+    store.merge(db)
+    store.free_pages(db)
+    store.fold(db)
+    if store.size(db) <= store.SMALL:
+        vacuum(db)
+        store.fold(db)
 
 
 def automatic(db: Connection, now: int, seconds: float, stopped: Callable[[], bool]) -> Pass | None:
@@ -251,8 +209,8 @@ def automatic(db: Connection, now: int, seconds: float, stopped: Callable[[], bo
 
 def left(db: Connection) -> Pass | None:
     """A sample of what would change where history is left to the person; None where settling goes over it."""
-    row = db.execute(_LAST).fetchone()
-    if row is not None and row[0] == rules():
+    row = store.last_pass(db)
+    if row is not None and row.rules == rules():
         return None  # gone over, or begun: by a person, or since little changes
     seen = sample(db)
     return seen if chosen_since(db) or seen.changed > FEW * seen.strings else None
@@ -260,8 +218,8 @@ def left(db: Connection) -> Pass | None:
 
 def in_force(db: Connection) -> str:
     """The rules by which stored texts may be redacted unasked: not by what the person chose since the last pass."""
-    row = db.execute(_LAST).fetchone()
-    return str(row[0]) if row is not None and chosen_since(db) else rules()
+    row = store.last_pass(db)
+    return row.rules if row is not None and chosen_since(db) else rules()
 
 
 def waiting(db: Connection, least: int = 1) -> str:
@@ -284,9 +242,10 @@ def sample(db: Connection) -> Pass:
     for table in _tables(db):
         if table.name not in _FACTS:
             continue
-        low, high = db.execute(f"SELECT min(id), max(id) FROM {table.name}").fetchone()  # noqa: S608
-        if low is None:
+        ends = store.ends(db, table.name)
+        if ends is None:
             continue
+        low, high = ends
         step = max(_SLICE, (high - low) // (_SAMPLE // 2 // _SLICE) + 1) if high - low > _SAMPLE // 2 else _SLICE
         for part in parts(db):
             with part.rules:
@@ -295,37 +254,20 @@ def sample(db: Connection) -> Pass:
     return seen
 
 
-def again(db: Connection, since: int) -> None:
-    """What an undo has put back was stored under the rules of then: go over it again. Inside a transaction."""
-    db.execute("UPDATE history_redactions SET ended_at = NULL, upto = '{}' WHERE at >= ?", (since,))
-
-
 def _tables(db: Connection) -> list[Table]:
     found = [table for table in tables(db, ()) if (known := registry.BY_NAME.get(table.name)) and known.redacted]
     return sorted(found, key=lambda table: (table.name not in _FIRST, table.name))
 
 
-Row = tuple[list[object], dict[str, object]]
-"""The key, and the texts by column."""
-
-
-def _page(db: Connection, table: Table, after: list[object] | None, part: Part, upto: int = 0) -> list[Row]:
+def _page(db: Connection, table: Table, after: list[object] | None, part: Part, upto: int = 0) -> list[store.Row]:
     """The next rows of a part; of a table with ids, those below `upto`."""
-    columns, own = registry.BY_NAME[table.name].texts.split(), part.where(table)
+    columns, own = registry.BY_NAME[table.name].texts.split(), store.owned_by(table, part.number, part.others)
     if not columns or own is None:
         return []
-    keys = ", ".join(table.key)
-    said = [f"({keys}) > ({', '.join('?' * len(table.key))})"] if after else []
-    said += [own] if own else []
-    said += [f"id < {upto}"] if upto else []
-    where = f"WHERE {' AND '.join(said)}" if said else ""
-    sql = f"SELECT {keys}, {', '.join(columns)} FROM {table.name} {where} ORDER BY {keys} LIMIT {_PAGE}"  # noqa: S608
-    size = len(table.key)
-    return [(list(row[:size]), dict(zip(columns, row[size:], strict=True)))
-            for row in map(tuple, db.execute(sql, after or []).fetchall())]  # fmt: skip
+    return store.page(db, table, columns, own, after, upto, _PAGE)
 
 
-def _looked(table: Table, page: list[Row], done: Pass) -> list[tuple[Row, dict[str, str]]]:
+def _looked(table: Table, page: list[store.Row], done: Pass) -> list[tuple[store.Row, dict[str, str]]]:
     """The rows of a page that hold secrets, with what stands there instead."""
     out = []
     done.clean.follow()
@@ -382,55 +324,32 @@ def _tree(value: object, counts: dict[str, int], name: str, clean: Clean) -> obj
 
 def _begun(db: Connection, now: int) -> tuple[int, dict[str, list[object] | None]]:
     """The pass that is under way by the rules in force, or a new one, and how far it got."""
-    row = db.execute("SELECT id, rules, upto, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1").fetchone()
-    if row is not None and row[1] == rules() and row[3] is None:
-        return int(row[0]), json.loads(row[2])
+    if (row := store.last_pass(db)) is not None and row.rules == rules() and row.ended_at is None:
+        return row.number, json.loads(row.upto)
     with transaction(db):
-        made = db.execute("INSERT INTO history_redactions (at, rules) VALUES (?, ?)", (now, rules())).lastrowid
-    return int(made or 0), {}
+        return store.add_pass(db, now, rules()), {}
 
 
 def _write(
-    db: Connection, number: int, table: Table, page: list[Row], upto: dict[str, list[object] | None], done: Pass,
+    db: Connection, number: int, table: Table, page: list[store.Row], upto: dict[str, list[object] | None], done: Pass,
 ) -> None:  # fmt: skip
     """One page: its secrets, and how far the pass of this number is."""
     part = Pass(clean=done.clean)
     found = _looked(table, page, part)
     with transaction(db):
         for (key, row), changed in found:
-            _row(db, table, key, row, changed)
+            store.change(db, table, key, row, changed)
         if found:
             if table.name in ("observations", "prompts"):
-                sql = f"SELECT session_id FROM {table.name} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
-                told = db.execute(sql, (json.dumps([key[0] for (key, _), _ in found]),)).fetchall()
-                erase.remake(db, {row[0] for row in told})
+                erase.remake(db, store.sessions_of(db, table.name, [key[0] for (key, _), _ in found]))
             index_store.drop(
                 db, [str(value) for (_, row), _ in found for value in row.values() if isinstance(value, str)]
             )
-            db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
-            db.execute("UPDATE context_projects SET taken = taken + 1")
-        row = db.execute("SELECT counts FROM history_redactions WHERE id = ?", (number,)).fetchone()
-        counts = Counter(json.loads(row[0]) if row else {})
-        counts.update(part.counts)
-        db.execute(
-            "UPDATE history_redactions SET upto = ?, strings = strings + ?, rows = rows + ?, counts = ? WHERE id = ?",
-            (json.dumps(upto), part.strings, part.rows, json.dumps(counts), number),
-        )
+            store.made_stale(db)
+        store.set_upto(db, number, json.dumps(upto), part.strings, part.rows, part.counts)
     done.strings += part.strings
     done.changed += part.changed
     done.unchecked += part.unchecked
     done.rows += part.rows
     done.counts.update(part.counts)
     done.by_table.update(part.by_table)
-
-
-def _row(db: Connection, table: Table, key: list[object], row: dict[str, object], changed: dict[str, str]) -> None:
-    """One row, unless it has become another since; where a key itself holds a secret and can be made anew, it goes."""
-    match = " AND ".join(f"{name} IS ?" for name in (*table.key, *changed))
-    values = [*key, *(row[name] for name in changed)]
-    if any(name in table.key for name in changed):
-        db.execute(f"DELETE FROM {table.name} WHERE {match}", values)  # noqa: S608 - names of tables
-        return
-    told = ", narrated_at = narrated_at + 1" if table.name == "work_units" else ""
-    sets = ", ".join(f"{name} = ?" for name in changed)
-    db.execute(f"UPDATE OR IGNORE {table.name} SET {sets}{told} WHERE {match}", [*changed.values(), *values])  # noqa: S608

@@ -2,20 +2,28 @@
 
 Nothing here takes a lock. What comes while a large database is looked through is looked at again by the purge, which
 knows from `upto` where to begin.
+
+In columns of fixed vocabulary (client, kind, state ...) a value of which every word is nmem's own says nothing: who
+purges the word `user` does not mean each row whose source is `user`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from sqlite3 import Connection
+from typing import Any
 
+from capture.clients import CLIENTS
+from capture.event import OBS_TYPES
+from capture.redaction.detectors import TOKENS
 from nmem.errors import NmemError
-from nmem.purge import sweep, traces
-from nmem.purge.selection import Selection
+from nmem.purge.selection import Matcher, Selection
 from nmem.sessions import copies
+from nmem.store import registry
 from nmem.store.project import several, unknown
 from nmem.text import printable
 
@@ -36,7 +44,7 @@ class Reach:
     """Those that go as a whole."""
     learnings: set[int] = field(default_factory=set)
     tasks: set[int] = field(default_factory=set)
-    traced: set[traces.Entry] = field(default_factory=set)
+    traced: set[Entry] = field(default_factory=set)
     """Calls of which a sweep left the trace only."""
     copies: set[str] = field(default_factory=set)
     """Sessions whose transcript was copied and says the chosen words: the copy goes."""
@@ -83,8 +91,8 @@ def find(db: Connection, chosen: Selection, stopped: Callable[[], bool] = lambda
 
 def _tasks(db: Connection, chosen: Selection, reach: Reach) -> set[int]:
     """Tasks that say the chosen words: each goes whole. What a session answered is only taken out of its task."""
-    sweep.watch(db, chosen)
-    says = {column: sweep.test(chosen, "tasks", column) for column in sweep.says(db, "tasks")}
+    watch(db, chosen)
+    says = {column: says_sql(chosen, "tasks", column) for column in text_columns(db, "tasks")}
     own = " OR ".join(test for column, test in says.items() if column != "output")
     answered = f"({says['output']}) AND coalesce(session_id, '') NOT {IN}"
     found = db.execute(f"SELECT id FROM tasks WHERE {own} OR {answered}", (_ids(reach.touched | reach.sessions),))  # noqa: S608
@@ -97,7 +105,7 @@ def again(db: Connection, chosen: Selection, reach: Reach) -> Reach:
         reach = _settled(db, chosen, reach)
     if chosen.by_words and not chosen.ids:
         scope = _scope(db, chosen)
-        for table in sweep.FACTS:
+        for table in FACTS:
             _search(db, chosen, reach, table, _where(chosen, table, scope), reach.upto.get(table, 0), lambda: False)
     return _settled(db, chosen, reach)
 
@@ -132,13 +140,13 @@ def _named(db: Connection, chosen: Selection, reach: Reach) -> tuple[set[str], d
     return whole, rows
 
 
-def _swept(db: Connection, number: int) -> set[traces.Entry]:
+def _swept(db: Connection, number: int) -> set[Entry]:
     """An action whose row is gone, by its trace."""
     there = number >= 1 << 63 or db.execute("SELECT 1 FROM observations WHERE id = ?", (number,)).fetchone()
-    return set() if there else traces.named(db, number)
+    return set() if there else traced_call(db, number)
 
 
-def _episode(db: Connection, number: int, rows: dict[str, set[int]]) -> set[traces.Entry]:
+def _episode(db: Connection, number: int, rows: dict[str, set[int]]) -> set[Entry]:
     """All that was said and done in an episode; what is traced of it."""
     session_id, begun = db.execute("SELECT session_id, started_at FROM work_units WHERE id = ?", (number,)).fetchone()
     until = db.execute(
@@ -153,7 +161,7 @@ def _episode(db: Connection, number: int, rows: dict[str, set[int]]) -> set[trac
     rows["prompts"] |= own | {row[0] for row in said}
     done = db.execute(f"SELECT id FROM observations WHERE prompt_id {IN}", (_ids(own),))  # noqa: S608
     rows["observations"] |= {row[0] for row in done}
-    return traces.of_prompts(db, str(session_id), own)
+    return traced_answers(db, str(session_id), own)
 
 
 def _session(db: Connection, written: str) -> str:
@@ -264,7 +272,7 @@ def _rows(
     scope: tuple[set[int] | None, set[str] | None], stopped: Callable[[], bool],
 ) -> None:  # fmt: skip
     """Single rows, for which everything that was said holds."""
-    for table in sweep.FACTS:
+    for table in FACTS:
         where, values = _where(chosen, table, scope)
         if chosen.ids:
             where += f" AND (x.id {IN} OR x.session_id {IN})"
@@ -282,22 +290,22 @@ def _rows(
 
 def _traced(
     db: Connection, chosen: Selection, reach: Reach, whole: set[str], allowed: set[str] | None
-) -> Iterator[traces.Entry]:
+) -> Iterator[Entry]:
     """Entries of traces for which everything that was said holds; their words are noted."""
     says = chosen.matcher
-    sweep.watch(db, chosen)
+    watch(db, chosen)
     test = says.sql("t.trace") if chosen.by_words else "1"
     if chosen.files:
         test += f" AND t.session_id IN (SELECT session_id FROM swept_files WHERE file_path {IN})"  # noqa: S608
-    for session_id, row in traces.entries(db, test, [_ids(chosen.files)] if chosen.files else ()):
-        entry = (session_id, row[traces.ID])
+    for session_id, row in entries(db, test, [_ids(chosen.files)] if chosen.files else ()):
+        entry = (session_id, row[ID])
         if (
             (allowed is not None and session_id not in allowed)
             or (chosen.ids and session_id not in whole and entry not in reach.traced)
-            or (chosen.before is not None and row[traces.AT] >= chosen.before)
-            or (chosen.since is not None and row[traces.AT] < chosen.since)
-            or (chosen.files and row[traces.PATH] not in chosen.files)
-            or (chosen.by_words and not traces.says(row, says))
+            or (chosen.before is not None and row[AT] >= chosen.before)
+            or (chosen.since is not None and row[AT] < chosen.since)
+            or (chosen.files and row[PATH] not in chosen.files)
+            or (chosen.by_words and not entry_says(row, says))
         ):
             continue
         for value in row if chosen.by_words else ():
@@ -312,17 +320,17 @@ def _search(
     """Rows of a table that say the chosen words, page by page: no reader holds the database's log up."""
     said, values = where
     says, hits = chosen.matcher, reach.facts(table)
-    sweep.watch(db, chosen)
-    own = sweep.own_words(db)
-    columns = list(sweep.says(db, table))
-    test = " OR ".join(sweep.test(chosen, table, column, "x.") for column in columns)
+    watch(db, chosen)
+    own = own_words(db)
+    columns = list(text_columns(db, table))
+    test = " OR ".join(says_sql(chosen, table, column, "x.") for column in columns)
     sql = f"SELECT x.id, {', '.join(columns)} FROM {table} x WHERE x.id > ? AND x.id <= ? AND {said} AND ({test})"  # noqa: S608
     newest = _newest(db, table)
     while after < newest and not stopped():
         for row in map(tuple, db.execute(sql, (after, after + _PAGE, *values)).fetchall()):
             hits.add(row[0])
             for column, value in zip(columns, row[1:], strict=True):
-                if says(value) and not (sweep.fixed(table, column) and sweep.own(own, value)):
+                if says(value) and not (fixed(table, column) and all_own(own, value)):
                     reach.words |= says.found(value)
         after += _PAGE
     reach.upto[table] = max(reach.upto.get(table, 0), newest)
@@ -339,10 +347,10 @@ def _settled(db: Connection, chosen: Selection, reach: Reach) -> Reach:
     """
     of: set[str] = set()
     if chosen.everywhere:
-        sweep.watch(db, chosen)
-        found = db.execute(f"SELECT id FROM sessions WHERE {sweep.test(chosen, 'sessions', 'id')}")  # noqa: S608
+        watch(db, chosen)
+        found = db.execute(f"SELECT id FROM sessions WHERE {says_sql(chosen, 'sessions', 'id')}")  # noqa: S608
         reach.sessions |= {row[0] for row in found}
-    for table in sweep.FACTS:
+    for table in FACTS:
         ids = reach.facts(table)
         found = db.execute(f"SELECT DISTINCT session_id FROM {table} WHERE id {IN}", (_ids(ids),))  # noqa: S608
         of |= {row[0] for row in found}
@@ -355,7 +363,7 @@ def _settled(db: Connection, chosen: Selection, reach: Reach) -> Reach:
             (_ids(of), *span, *span),
         )
         reach.sessions |= {row[0] for row in left}
-    for table in sweep.FACTS:
+    for table in FACTS:
         ids = reach.facts(table)
         if reach.sessions and ids:
             gone = db.execute(
@@ -370,3 +378,124 @@ def _settled(db: Connection, chosen: Selection, reach: Reach) -> Reach:
 
 def _ids(values: Iterable[object]) -> str:
     return json.dumps(list(values))
+
+
+Entry = tuple[str, int]
+"""Of a trace: session and id of the observation that it stands for."""
+ID, AT, TYPE, PATH, PROMPT = 0, 1, 3, 4, 9
+_SIZE = 10
+"""Fields that each entry has at least."""
+
+
+def entries(db: Connection, where: str = "1", values: Iterable[object] = ()) -> Iterator[tuple[str, list[Any]]]:
+    """Session and row of each entry of the traces t that a condition tells, in their order."""
+    sql = f"SELECT t.session_id, t.trace FROM swept_traces t WHERE {where} ORDER BY t.session_id, t.part"  # noqa: S608
+    for session_id, stored in db.execute(sql, tuple(values)).fetchall():
+        for row in entry_rows(stored):
+            yield str(session_id), row
+
+
+def traced_call(db: Connection, number: int) -> set[Entry]:
+    """The entry of an observation of which only the trace is left."""
+    sql = "instr(t.trace, ?)"
+    return {(session_id, number) for session_id, row in entries(db, sql, (f"[{number},",)) if row[ID] == number}
+
+
+def traced_answers(db: Connection, session_id: str, prompts: set[int]) -> set[Entry]:
+    """The entries of what answered some prompts."""
+    return {
+        (session_id, row[ID]) for _, row in entries(db, "t.session_id = ?", (session_id,)) if row[PROMPT] in prompts
+    }
+
+
+def entry_says(row: Iterable[object], matcher: Matcher) -> bool:
+    """Whether an entry says the chosen words."""
+    return any(matcher(value) for value in row if isinstance(value, str))
+
+
+def stored_trace(stored: str) -> dict[str, Any] | None:
+    """A trace as it was written; None where it cannot be read as one."""
+    try:
+        told = json.loads(stored)
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def entry_rows(stored: str) -> list[list[Any]]:
+    """The entries of a trace that are whole."""
+    rows = (stored_trace(stored) or {}).get("rows", [])
+    return [row for row in rows if isinstance(row, list) and len(row) >= _SIZE] if isinstance(rows, list) else []
+
+
+FACTS = ("observations", "prompts")
+"""Looked through for words without a lock."""
+_MORE = (
+    "accept acceptEdits auto bypass bypassPermissions clear compact day default dont dontAsk entropy errors exit "
+    "github high id late leapt logout lost obs optimize other password plan rebuild recovered redaction resume secret "
+    "seen settle spooled startup swept text tool unsound vacuum"
+)
+"""Words of nmem and of its clients that no definition below has."""
+
+
+def watch(db: Connection, chosen: Selection) -> None:
+    """Give SQL the functions purge_says(value) and purge_own(value)."""
+    words = own_words(db)
+    db.create_function("purge_says", 1, chosen.matcher, deterministic=True)
+    db.create_function("purge_own", 1, lambda value: all_own(words, value), deterministic=True)
+
+
+def says_sql(chosen: Selection, table: str, column: str, of: str = "") -> str:
+    """The test of a column as SQL, after `watch`; `of` is an alias of the table with its dot."""
+    said = chosen.matcher.sql(of + column)
+    return f"({said} AND NOT purge_own({of}{column}))" if fixed(table, column) else said
+
+
+def text_columns(db: Connection, name: str) -> dict[str, tuple[bool, str | None]]:
+    """The columns of a table that can hold text: whether each must hold something, and what when nothing is said."""
+    known = registry.BY_NAME.get(name)
+    packed = known.packed.split() if known else ()
+    return {
+        row[1]: (bool(row[3]), row[4])
+        for row in db.execute(f"PRAGMA main.table_info({name})")
+        if row[2].upper() not in ("INTEGER", "REAL") and row[1] not in packed
+    }
+
+
+def saying(db: Connection, chosen: Selection, tables: Iterable[str]) -> dict[str, int]:
+    """How many values of some tables say the chosen words, by table.column."""
+    watch(db, chosen)
+    out = {}
+    for table in tables:
+        for name in text_columns(db, table):
+            test = says_sql(chosen, table, name)
+            if number := db.execute(f"SELECT count(*) FROM {table} WHERE {test}").fetchone()[0]:  # noqa: S608
+                out[f"{table}.{name}"] = int(number)
+    return out
+
+
+def fixed(table: str, column: str) -> bool:
+    """Whether a column holds words of a fixed vocabulary."""
+    known = registry.BY_NAME.get(table)
+    return known is not None and column in known.words.split()
+
+
+def own_words(db: Connection) -> frozenset[str]:
+    """nmem's own words: of the tables' definitions with their comments, of the clients and of what calls are."""
+    said = [row[0] or "" for row in db.execute("SELECT sql FROM main.sqlite_master")]
+    events = [name for client in CLIENTS for name in _events(client)]
+    kinds = [kind for kind, *_ in TOKENS]
+    return frozenset(_split(" ".join((*said, *CLIENTS, *events, *OBS_TYPES, *kinds, _MORE))))
+
+
+def all_own(words: frozenset[str], value: object) -> bool:
+    """Whether every word of a value is one of some, or a number."""
+    return isinstance(value, str) and all(word.isdecimal() or word in words for word in _split(value))
+
+
+def _events(client: str) -> list[str]:
+    return [*__import__(f"capture.clients.{client}", fromlist=["EVENTS"]).EVENTS]
+
+
+def _split(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text)

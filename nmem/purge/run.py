@@ -7,8 +7,6 @@ cleaning.
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -17,19 +15,23 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from capture import log as log_file
-from capture.storage import spool, store
-from capture.storage.store import transaction
+from capture.storage import spool
+from capture.storage.store import connect, file, transaction
 from nmem import tables
 from nmem.database import settle_lock
 from nmem.errors import NmemError
-from nmem.purge import erase, files, history, preview, putback, reach, said, scrub, trash
-from nmem.purge.journal import Journal
+from nmem.purge import erase, files, preview, reach, said, store, trash
+from nmem.purge.journal import NUMBERED, Journal, Taken, put_back
 from nmem.purge.needles import Needles
-from nmem.purge.putback import NUMBERED, Taken
 from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
+from nmem.purge.store import TARGET, definitions, keep_keys, purged_keys, sessions_and_projects
+from nmem.retention.journal import vacuum
 from nmem.retrieval.store import forget_changed
 from nmem.store import corrections as log
+from nmem.store.corrections import Entry
+from nmem.store.store import clear_returned
+from nmem.text import json_object, texts
 
 KIND = "purge"
 """Of the correction by which a purge is undone; its target is purge/N."""
@@ -38,8 +40,6 @@ WINDOW = 24 * 60
 _WAIT = 10.0
 _SETTLES = 30.0
 """Seconds for which a settling that is at work is waited for."""
-_Key = tuple[str, str, int]
-"""Session, key and time of a purged record: an import or a hook does not store the same again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def purge(
         say("finding what goes")
         spool.drain(db, db_path)
         found = reach.find(db, chosen)
-        theirs = preview.transcripts(db, found)
+        theirs = store.transcripts(db, found)
         number, counts, rows, words, locked = _erase(db, db_path, chosen, found, now, minutes, backups)
         gone = files.remove(preview.copies(db_path, words)) if backups else []
         stays = tuple(map(str, preview.copies(db_path, words)))
@@ -117,10 +117,10 @@ def _alone(db_path: str) -> Iterator[bool]:
 
 
 def _open(db_path: str) -> Connection:
-    db = store.connect(db_path, timeout=_WAIT)
+    db = connect(db_path, timeout=_WAIT)
     try:
         tables.ensure(db)
-        scrub.prepare(db)
+        store.prepare(db)
     except BaseException:
         db.close()
         raise
@@ -137,11 +137,10 @@ def _erase(
         begun = time.monotonic()
         with transaction(db):
             begun = time.monotonic()
-            db.execute("PRAGMA defer_foreign_keys=ON")
             found = reach.again(db, chosen, found)
             if found.empty and not chosen.everywhere:
                 raise NmemError("nothing recorded matches this selection")
-            of, known, rows = _of(db, found), _keys(db, found), preview.rows(db, found)
+            of, known, rows = sessions_and_projects(db, found), purged_keys(db, found), store.rows_by_kind(db, found)
             erase.erase(db, chosen, found, journal)
             forget_changed(db)
             counts = journal.counts()
@@ -151,19 +150,15 @@ def _erase(
             if not counts and not kept and not copies and not found.uncopied and not _changed(journal):
                 raise NmemError("nothing recorded contains this text")
             until = now + minutes * 60_000
-            number = int(db.execute(
-                "INSERT INTO purges (at, how, counts, keep_until) VALUES (?, ?, ?, ?)",
-                (now, json.dumps(chosen.how), json.dumps(counts), until),
-            ).lastrowid or 0)  # fmt: skip
-            _keep(db, number, known, words)
+            number = store.add(db, now, chosen.how, counts, until)
+            keep_keys(db, number, known, words)
             size = trash.put(db_path, number, _sealed(journal, of, words, kept))
-            db.execute("UPDATE purges SET bytes = ? WHERE id = ?", (size, number))
+            store.note(db, number, bytes=size)
             # also where it is for good: who takes back the newest is told so, before anything older is taken back
             told = {"rows": sum(counts.values()), "went": rows, "how": chosen.how, "until": until}
             log.write(db, KIND, f"{TARGET}/{number}", told, {}, now)
             # behind all that went: their numbers are not used again, so an undo finds them free
-            newest = db.execute("SELECT coalesce(max(id), 0) FROM purge_old_corrections").fetchone()[0]
-            db.execute("UPDATE corrections SET id = max(id, ?) WHERE target = ?", (newest + 1, f"{TARGET}/{number}"))
+            store.put_last(db, number)
         return number, counts, rows, words, time.monotonic() - begun
     finally:
         journal.end()
@@ -173,20 +168,9 @@ def _changed(journal: Journal) -> bool:
     return any(kind == "old" for _, kind, _ in journal.frames())
 
 
-def _of(db: Connection, found: Reach) -> tuple[list[str], list[int]]:
-    """The sessions that lose something or go, and their projects."""
-    sessions = sorted(found.sessions | found.touched)
-    rows = db.execute("SELECT DISTINCT project_id FROM sessions WHERE id IN (SELECT value FROM json_each(?))",
-                      (json.dumps(sessions),))  # fmt: skip
-    return sessions, sorted({int(row[0]) for row in rows} | found.projects)
-
-
 def _sealed(journal: Journal, of: tuple[list[str], list[int]], words: Needles, kept: files.Kept) -> Iterator[object]:
     """What an undo needs, piece by piece."""
-    gone = {
-        table.name: [row[0] for row in journal.db.execute(f"SELECT g.id FROM {journal.gone(table)}")]  # noqa: S608
-        for table in journal.tables if table.name in NUMBERED
-    }  # fmt: skip
+    gone = {table.name: journal.numbers(table) for table in journal.tables if table.name in NUMBERED}
     columns = {table.name: table.columns for table in (*journal.tables, *journal.left)}
     yield {"sessions": of[0], "projects": of[1], "words": words.packed, "columns": columns, "files": kept, "gone": gone}
     yield from journal.frames()
@@ -207,30 +191,25 @@ def _clean(
     """Nothing of it stays in files; where something does, and whether all was done."""
     files.clear(db_path)
     files.clean(db_path, words)
-    scrub.merge(db)
-    scrub.free_pages(db)
-    folded = scrub.fold(db)
+    store.merge(db)
+    store.free_pages(db)
+    folded = store.fold(db)
     own = [Path(db_path), Path(db_path + "-wal")]
-    looked = words.without(_schema(db))
-    held = [] if whole or (whole is None and scrub.size(db) <= scrub.SMALL) else files.holding(own, looked)
-    if whole or (whole is None and (held or scrub.size(db) <= scrub.SMALL)):
+    looked = words.without(definitions(db))
+    held = [] if whole or (whole is None and store.size(db) <= store.SMALL) else files.holding(own, looked)
+    if whole or (whole is None and (held or store.size(db) <= store.SMALL)):
         say("rewriting the database file")
-        scrub.rewrite(db)
-        folded = scrub.fold(db)
+        vacuum(db)
+        folded = store.fold(db)
         held = files.holding(own, looked)
     left = [str(path) for path in (*held, *files.holding([*files.beside(db_path), *files.copies(db_path)], looked))]
     if folded and alone:
         with transaction(db):
-            db.execute("UPDATE purges SET cleaned = 1 WHERE id = ?", (number,))
-        scrub.fold(db, 1.0)
+            store.note(db, number, cleaned=1)
+        store.fold(db, 1.0)
     elif not folded:
         left.append(f"{db_path}-wal: another process keeps reading; settling truncates it later")
     return left, folded and alone
-
-
-def _schema(db: Connection) -> bytes:
-    """The tables' own definitions: the file always has their words."""
-    return "\n".join(row[0] or "" for row in db.execute("SELECT sql FROM sqlite_master")).encode()
 
 
 # the window
@@ -241,26 +220,23 @@ def undo(db: Connection, db_path: str, number: int, now: int) -> str:
 
     Raises NmemError when the window is over. `undone` must follow once it is committed.
     """
-    row = db.execute("SELECT state, keep_until FROM purges WHERE id = ?", (number,)).fetchone()
-    if row is None or row[0] != KEPT or row[1] <= now:
+    at = store.kept_since(db, number, now)
+    if at is None:
         raise NmemError(f"purge/{number} can no longer be undone: its window is over")
-    db.execute("PRAGMA defer_foreign_keys=ON")
     taken = Taken(trash.take(db_path, number))
-    db.execute("DELETE FROM purged_keys WHERE purge_id = ?", (number,))  # the rows come back: they are heard again
-    left = putback.put_back(db, taken)
-    from nmem.store.store import clear_returned  # on use: start-up stays short
-
+    store.drop_keys(db, number)  # the rows come back: they are heard again
+    left = put_back(db, taken)
     clear_returned(db)
     files.put_back(taken.files)
-    history.again(db, int(db.execute("SELECT at FROM purges WHERE id = ?", (number,)).fetchone()[0]))
-    db.execute("UPDATE purges SET state = ?, ended_at = ?, cleaned = 1 WHERE id = ?", (UNDONE, now, number))
+    store.redact_again(db, at)
+    store.note(db, number, state=store.UNDONE, ended_at=now, cleaned=1)
     return f"{said.number(left, 'row')} of it are not restored: what they belonged to was removed since" if left else ""
 
 
 def finish(db_path: str, now: int) -> int:
     """Go on cleaning after purges that were killed, and close windows that are over; how many were cleaned."""
     with closing(_open(db_path)) as db:
-        waiting = [tuple(row) for row in db.execute("SELECT id, at = keep_until FROM purges WHERE cleaned = 0")]
+        waiting = store.uncleaned(db)
         for number, at_once in waiting:
             try:
                 words = Taken(trash.take(db_path, number)).words
@@ -275,24 +251,9 @@ def finish(db_path: str, now: int) -> int:
     return len(waiting)
 
 
-KEPT, UNDONE, GONE = "kept", "undone", "gone"
-TARGET = "purge"
-
-
 def milliseconds() -> int:
     """Now."""
     return time.time_ns() // 1_000_000
-
-
-def waiting(db: Connection, now: int) -> bool:
-    """Whether there is something to do. False where there are no tables of it yet."""
-    try:
-        row = db.execute(
-            "SELECT 1 FROM purges WHERE cleaned = 0 OR (state = 'kept' AND keep_until <= ?) LIMIT 1", (now,)
-        ).fetchone()
-    except sqlite3.Error:
-        return False
-    return row is not None
 
 
 def expire(db: Connection, db_path: str, now: int) -> int:
@@ -301,14 +262,12 @@ def expire(db: Connection, db_path: str, now: int) -> int:
     Outside a transaction. Raises OSError when a key cannot be taken away.
     """
     kept = trash.kept(db_path)
-    due = [row[0] for row in db.execute("SELECT id FROM purges WHERE state = ? AND cleaned = 1 AND keep_until <= ?",
-                                        (KEPT, now)).fetchall()]  # fmt: skip
+    due = store.kept(db, now)
     for number in due:
         destroy(db, db_path, number, now)
     if kept - set(due):
         with transaction(db):  # nobody purges meanwhile: whose trash lies there without a row was killed
-            known = {row[0] for row in db.execute("SELECT id FROM purges WHERE state = ?", (KEPT,))}
-            for number in kept - known:
+            for number in kept - set(store.kept(db)):
                 trash.destroy(db_path, number)
     return len(due)
 
@@ -317,38 +276,76 @@ def destroy(db: Connection, db_path: str, number: int, now: int) -> None:
     """The key first: whoever is killed after it has nothing left to undo with."""
     trash.destroy(db_path, number)
     with transaction(db):
-        db.execute("UPDATE purges SET state = ?, ended_at = ? WHERE id = ? AND state = ?", (GONE, now, number, KEPT))
-        db.execute(  # of one that had no window it stays: it is passed over by name
-            "DELETE FROM corrections WHERE target = ? AND NOT EXISTS"
-            " (SELECT 1 FROM purges WHERE id = ? AND at = keep_until)",
-            (f"{TARGET}/{number}", number),
-        )
+        store.set_gone(db, number, now)
 
 
-def _keys(db: Connection, found: Reach) -> list[_Key]:
-    """The keys of the records that a purge deletes."""
-    out: list[_Key] = []
-    sessions = json.dumps(sorted(found.sessions))
-    for table, ids in (("observations", found.observations), ("prompts", found.prompts)):
-        rows = db.execute(
-            f"SELECT session_id, dedup_key, at FROM {table} WHERE dedup_key IS NOT NULL AND ("  # noqa: S608 - our names
-            "id IN (SELECT value FROM json_each(?)) OR session_id IN (SELECT value FROM json_each(?)))",
-            (json.dumps(sorted(ids)), sessions),
-        )
-        out += [(str(row[0]), str(row[1]), int(row[2])) for row in rows]
-    return out
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One purge; none of its words."""
+
+    number: int
+    at: int
+    how: tuple[str, ...]
+    went: str
+    """In words: `14 calls`."""
+    rows: int
+    state: str
+    """kept undone gone."""
+    keep_until: int
+    cleaned: bool
+
+    def said(self, now: int) -> str:
+        """What became of it."""
+        if self.state == store.KEPT and self.keep_until > now:
+            return "can be undone" if self.cleaned else "can be undone; files are still to be cleaned"
+        return "undone" if self.state == store.UNDONE else "gone"
 
 
-def _keep(db: Connection, number: int, keys: list[_Key], words: Needles) -> None:
-    """Store the keys in the purge's transaction; a key that contains a purged word is left out."""
-    told = [each for each in keys if not words.within(f"{each[0]}\n{each[1]}".encode())]
-    db.executemany("INSERT OR REPLACE INTO purged_keys VALUES (?, ?, ?, ?)", [(*each, number) for each in told])
+def past(db: Connection, limit: int = 50) -> list[Past]:
+    """Purges, the newest first."""
+    return [
+        _past(number, at, list(texts(how)), json_object(counts), state, until, bool(cleaned))
+        for number, at, how, counts, state, until, cleaned in store.newest(db, limit)
+    ]
 
 
-def hollow(db: Connection) -> None:
-    """Delete imported sessions of which all records were purged."""
-    db.execute(
-        "DELETE FROM sessions WHERE id IN (SELECT session_id FROM purged_keys) AND origin = 'import'"
-        " AND NOT EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = sessions.id)"
-        " AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.session_id = sessions.id)"
-    )
+def _past(number: int, at: int, how: list[str], counts: dict[str, int], state: str, until: int, cleaned: bool) -> Past:
+    went = said.goes(said.of_tables(counts, how))
+    return Past(number, at, tuple(how), went, sum(counts.values()), state, until, cleaned)
+
+
+def empty(db: Connection, db_path: str, now: int) -> int:
+    """Close every window; how many."""
+    kept = store.kept(db)
+    for number in kept:
+        destroy(db, db_path, number, now)
+    return len(kept)
+
+
+def describe(entry: Entry) -> str:
+    """What went, in numbers: its words are sealed."""
+    how, went = entry.payload.get("how", []), entry.payload.get("went")
+    if not isinstance(went, dict):  # of a release that did not keep it
+        return f"{entry.target}, {said.by([*map(str, how)])}"
+    return f"{entry.target}: {said.goes(went)}{', for good' if for_good(entry) else ''}"
+
+
+def for_good(entry: Entry) -> bool:
+    """Whether a correction is a purge that had no window to be taken back in."""
+    return entry.kind == KIND and entry.payload.get("until") == entry.at
+
+
+def take_back(db: Connection, entry: Entry, now: int) -> str:
+    """Put back what the purge took, inside a transaction. Raises NmemError when its window is over."""
+    return undo(db, file(db), int(entry.target.partition("/")[2]), now)
+
+
+def kept(db: Connection, entry: Entry, now: int) -> bool:
+    """Whether its trash is kept still and can be opened, so that it can be taken back another time."""
+    number = int(entry.target.partition("/")[2])
+    if store.kept_since(db, number, now) is None:
+        return False
+    try:
+        return next(iter(trash.take(file(db), number)), None) is not None
+    except NmemError:
+        return False

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
-from capture.storage.sessions import called_by
-
 from capture.project import resolve
+from capture.storage.store import called_by
 from nmem import tables
 from nmem.episodes import open_ends, units
 from nmem.errors import NmemError

@@ -1,4 +1,4 @@
-"""Idle maintenance of the file (SQL): merges text indexes, renews statistics, shortens the log, frees pages.
+"""Retention within settling: a sweep a day, and every week the file's text indexes, statistics, log and free pages.
 
 Small steps, each a transaction of its own, with a look between them whether somebody wrote; what would hold the
 database for long is done only where it pays and where nothing has happened for a while, and is given up when a hook
@@ -11,18 +11,20 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
-from capture import paths
+from capture import log, paths
+from capture.files import opened
 from capture.storage.store import transaction
+from nmem.errors import NmemError
+from nmem.retention import journal, policy, store, sweep
 
 STEPS = ("merge", "optimize", "checkpoint", "vacuum")
 """The rows of `upkeep` that are told: what was done for the file. Others are notes of the clock and the like."""
-INDEXES = ("observations_fts", "prompts_fts", "narratives_fts", "search_docs_fts", "search_outputs_fts",
-           "search_unspaced_fts", "search_parts")  # fmt: skip
 QUIET = 600_000
 """Milliseconds without a sign of life before anything that locks is done by itself."""
 EVERY = 7 * 86_400_000
@@ -66,14 +68,13 @@ def maintain(
 
 def due(db: Connection, now: int) -> bool:
     """Whether the file was not looked after for a week."""
-    row = db.execute("SELECT at FROM upkeep WHERE name = 'optimize'").fetchone()
+    row = journal.notes(db).get("optimize")
     return row is None or not 0 <= now - row[0] < EVERY
 
 
 def told(db: Connection) -> tuple[tuple[str, int, str], ...]:
     """(what, when, what came of it) of the upkeep done last."""
-    found = db.execute("SELECT name, at, told FROM upkeep ORDER BY at DESC")
-    return tuple((row[0], row[1], row[2]) for row in found if row[0] in STEPS)
+    return tuple((name, *row) for name, row in journal.notes(db).items() if name in STEPS)
 
 
 def rewrite(db: Connection, db_path: str, now: int, *, stopped: Callable[[], bool]) -> list[Step]:
@@ -88,8 +89,8 @@ def rewrite(db: Connection, db_path: str, now: int, *, stopped: Callable[[], boo
 
 def quiet(db: Connection, now: int) -> bool:
     """Whether no session that may go on has had an event for a while: whose end began this settling works no more."""
-    row = db.execute("SELECT max(last_at) FROM sessions WHERE state != 'ended' AND last_at <= ?", (now,)).fetchone()
-    return row[0] is None or now - row[0] >= QUIET
+    last = store.last_active(db, now)
+    return last is None or now - last >= QUIET
 
 
 def _timed(work: Callable[[], Step]) -> Step:
@@ -100,29 +101,27 @@ def _timed(work: Callable[[], Step]) -> Step:
 
 def _note(db: Connection, steps: list[Step], now: int) -> None:
     with transaction(db):
-        db.executemany("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)",
-                       [(step.name, now, step.told) for step in steps if step.done])  # fmt: skip
+        journal.note(db, [(step.name, now, step.told) for step in steps if step.done])
 
 
 def _merge(db: Connection, _path: str, stopped: Callable[[], bool], rest: Callable[[float], None]) -> Step:
     """Merge what single writes left of the text indexes, a few pages at a time."""
     merged = 0
-    for index in INDEXES:
+    for index in journal.INDEXES:
         while not stopped():
-            before, begun = db.total_changes, time.perf_counter()
+            begun = time.perf_counter()
             with transaction(db):
-                db.execute(f"INSERT INTO {index}({index}, rank) VALUES ('merge', {_PAGES})")  # noqa: S608 - our names
+                worked = journal.merge_index(db, index, _PAGES)
             rest(min(0.05, time.perf_counter() - begun))
-            if db.total_changes - before < 2:
+            if not worked:
                 break
             merged += 1
-    return Step("merge", not stopped(), f"{merged} steps over {len(INDEXES)} text indexes")
+    return Step("merge", not stopped(), f"{merged} steps over {len(journal.INDEXES)} text indexes")
 
 
 def _optimize(db: Connection, _path: str, _stopped: Callable[[], bool], _rest: Callable[[float], None]) -> Step:
     """Fresh statistics for the planner, from a sample."""
-    db.execute("PRAGMA analysis_limit=400")
-    db.execute("PRAGMA optimize")
+    journal.optimize(db)
     return Step("optimize", True, "statistics are fresh")
 
 
@@ -130,22 +129,14 @@ def _checkpoint(db: Connection, db_path: str, _stopped: Callable[[], bool], _res
     """Fold the log back; cut it where it is long and nobody holds it."""
     log = Path(f"{db_path}-wal")
     size = log.stat().st_size if log.exists() else 0
-    wait = db.execute("PRAGMA busy_timeout").fetchone()[0]
-    db.execute("PRAGMA busy_timeout=0")
-    try:
-        how = "TRUNCATE" if size > _WAL else "PASSIVE"
-        busy, _, _ = db.execute(f"PRAGMA wal_checkpoint({how})").fetchone()
-    finally:
-        db.execute(f"PRAGMA busy_timeout={wait}")
+    busy = journal.checkpoint(db, cut=size > _WAL)
     said = "a reader is active: the log stays" if busy else f"{size / 1e6:.1f} MB of log written back"
     return Step("checkpoint", not busy, said)
 
 
 def saves(db: Connection) -> tuple[int, float]:
     """Bytes of empty pages in the file, and the share of it that they are."""
-    free, pages, each = (
-        int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("freelist_count", "page_count", "page_size")
-    )
+    pages, free, each = journal.pages(db)
     return free * each, free / max(1, pages)
 
 
@@ -159,7 +150,7 @@ def _vacuum(db: Connection, db_path: str, now: int, stopped: Callable[[], bool],
     waiting = _entries(spool)
     db.set_progress_handler(lambda: int(stopped() or _entries(spool) > waiting), _LOOK)
     try:
-        db.execute("VACUUM")
+        journal.vacuum(db)
     except sqlite3.OperationalError as error:
         if "interrupt" in str(error):
             return Step("vacuum", False, "stopped: a session became active")
@@ -188,3 +179,70 @@ def _entries(folder: Path) -> int:
         return len(os.listdir(folder))  # noqa: PTH208 - often, and only to count
     except OSError:
         return 0
+
+
+SECONDS = 45.0
+"""How long forgetting may take of one settling; what is left is for the next."""
+UPKEEP = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done by itself."""
+
+    forgotten: int = 0
+    steps: tuple[Step, ...] = ()
+    left: bool = False
+
+
+def automatic(db: Connection, db_path: str, now: int, stopped: Callable[[], bool]) -> Done:
+    """Forget what is due and look after the file, on a writing connection outside a transaction.
+
+    A configuration that cannot be read forgets nothing: one line in the log says so. Raises sqlite3.Error.
+    """
+    swept, steps = None, []
+    try:
+        wanted = policy.load()
+    except NmemError as error:
+        log.note(db_path, f"retention: {error}")
+        return Done()
+    with alone(db_path) as mine:
+        if not mine:
+            return Done()
+        if wanted.enabled and sweep.due(db, now):
+            swept = sweep.sweep(db, wanted, now, why=journal.SETTLED, stopped=within(SECONDS, stopped))
+        if due(db, now) and not stopped():
+            steps = maintain(db, db_path, now, stopped=within(UPKEEP, stopped))
+        elif not stopped():
+            steps = rewrite(db, db_path, now, stopped=within(UPKEEP, stopped))
+    count = swept.count if swept else 0
+    return Done(count, tuple(steps), swept is not None and swept.done != journal.FINISHED)
+
+
+def within(seconds: float, stopped: Callable[[], bool]) -> Callable[[], bool]:
+    """Stopped, or after so many seconds from now."""
+    end = time.monotonic() + seconds
+    return lambda: stopped() or time.monotonic() > end
+
+
+@contextmanager
+def alone(db_path: str) -> Iterator[bool]:
+    """Whether no other process sweeps this database; the system frees the lock when its holder dies."""
+    paths.make(paths.folder(db_path))
+    handle = opened(str(Path(paths.folder(db_path), "sweep.lock")), os.O_WRONLY | os.O_CREAT)
+    try:
+        yield _mine(handle)
+    finally:
+        os.close(handle)
+
+
+def _mine(handle: int) -> bool:
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock  # on use: not every system has it
+    except ImportError:
+        return True  # each transaction asks again whether its rows are still to go
+    try:
+        flock(handle, LOCK_EX | LOCK_NB)
+    except OSError:
+        return False
+    return True

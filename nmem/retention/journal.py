@@ -1,9 +1,14 @@
-"""Logs each sweep with the number of rows deleted by type (SQL), in the transactions that delete."""
+"""Deletes what sweeps forget, logs how much of what it was, and looks after the file (SQL).
+
+Killed anywhere, what is gone is traced and counted, and what is not gone is still there: what deletes also counts, in
+one transaction.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -11,6 +16,8 @@ from nmem import tables
 from nmem.text import json_object
 
 PERSON, SETTLED, SIZE = "person", "settled", "size"
+INDEXES = ("observations_fts", "prompts_fts", "narratives_fts", "search_docs_fts", "search_outputs_fts",
+           "search_unspaced_fts", "search_parts")  # fmt: skip
 FINISHED, TIME, STOPPED = "finished", "time", "stopped"
 
 
@@ -156,3 +163,142 @@ def gone(db: Connection) -> Gone:
         " FROM swept_sessions g JOIN sessions s ON s.id = g.session_id"
     ).fetchone()
     return Gone(int(row[0]), int(row[1]), int(row[2]), int(row[3]))
+
+
+# what goes
+
+
+def delete(db: Connection, table: str, ids: Sequence[int]) -> int:
+    """Delete rows; of prompts only those that nobody said and nothing hangs on. How many went."""
+    unless = {
+        "observations": "pinned = 0 AND obs_type != 'marker'",
+        "prompts": "source != 'user' AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.prompt_id = prompts.id)"
+        " AND NOT EXISTS (SELECT 1 FROM unit_prompts x WHERE x.prompt_id = prompts.id)",
+    }[table]
+    return db.execute(f"DELETE FROM {table} WHERE id IN ({_listed(ids)}) AND {unless}").rowcount  # noqa: S608 - our words
+
+
+def empty(db: Connection, ids: Sequence[int]) -> None:
+    """Prompts lose their words."""
+    db.execute(f"UPDATE prompts SET content = '' WHERE id IN ({_listed(ids)})")  # noqa: S608 - numbers
+
+
+def keys(db: Connection, calls: Sequence[int], said: Sequence[int]) -> list[str]:
+    """The keys that an import would know these by."""
+    of, own = _listed(calls), _listed(said)
+    found = db.execute(
+        f"SELECT dedup_key FROM observations WHERE id IN ({of})"  # noqa: S608 - numbers
+        f" UNION ALL SELECT dedup_key FROM merged_keys WHERE observation_id IN ({of})"
+        f" UNION ALL SELECT dedup_key FROM prompts WHERE id IN ({own})"
+    )
+    return [str(row[0]) for row in found.fetchall()]
+
+
+def _listed(ids: Sequence[int]) -> str:
+    return ",".join(str(int(number)) for number in ids)
+
+
+@contextmanager
+def unnoticed(db: Connection, project_id: int) -> Iterator[None]:
+    """What is made of rows stands, though they go meanwhile: candidates for context and words of the search."""
+    taken = db.execute("SELECT taken FROM context_projects WHERE project_id = ?", (project_id,)).fetchone()
+    stale = db.execute("SELECT done FROM search_state WHERE source = 'stale'").fetchone()
+    yield
+    if taken:
+        db.execute("UPDATE context_projects SET taken = ? WHERE project_id = ?", (taken[0], project_id))
+    if stale and not stale[0]:
+        db.execute("UPDATE search_state SET done = 0 WHERE source = 'stale' AND done != 0")
+
+
+def count_session(
+    db: Connection,
+    session_id: str,
+    numbers: tuple[int, int, int],
+    newest: int,
+    files: Iterable[tuple[str, int]],
+    now: int,
+) -> None:
+    """Add how many calls, prompts and sayings of a session went, and the files of the calls with their times."""
+    db.execute(
+        "INSERT INTO swept_sessions VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET observations ="
+        " observations + excluded.observations, prompts = prompts + excluded.prompts, sayings = sayings"
+        " + excluded.sayings, newest = max(newest, excluded.newest), at = excluded.at",
+        (session_id, *numbers, newest, now),
+    )
+    db.executemany(
+        "INSERT INTO swept_files VALUES (?, ?, 1, ?, ?) ON CONFLICT (session_id, file_path) DO UPDATE SET calls ="
+        " calls + 1, first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)",
+        [(session_id, path, at, at) for path, at in files],
+    )
+
+
+def recount_words(db: Connection, drift: float) -> None:
+    """Let the search count its words anew once it counts so many times the texts that there are. In a transaction."""
+    counted = db.execute("SELECT texts FROM search_state WHERE source = 'observations'").fetchone()[0]
+    if counted > drift * max(100, db.execute("SELECT count(*) FROM observations").fetchone()[0]):
+        db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
+
+
+# notes of upkeep, and the file
+
+
+def notes(db: Connection) -> dict[str, tuple[int, str]]:
+    """What was done for the file, and notes of the clock: name -> (when, what came of it), the newest first."""
+    found = db.execute("SELECT name, at, told FROM upkeep ORDER BY at DESC").fetchall()
+    return {row[0]: (row[1], row[2]) for row in found}
+
+
+def note(db: Connection, rows: Iterable[tuple[str, int, str]]) -> None:
+    """Note these in place of those before. Inside a transaction."""
+    db.executemany("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", rows)
+
+
+def drop_note(db: Connection, name: str) -> None:
+    """Forget one."""
+    db.execute("DELETE FROM upkeep WHERE name = ?", (name,))
+
+
+def merge_index(db: Connection, index: str, pages: int) -> bool:
+    """Merge some pages of a text index; whether there was anything to merge. Inside a transaction."""
+    before = db.total_changes
+    db.execute(f"INSERT INTO {index}({index}, rank) VALUES ('merge', ?)", (pages,))  # noqa: S608 - our names
+    return db.total_changes - before >= 2  # SQLite's word for: there was something to merge
+
+
+def optimize(db: Connection) -> None:
+    """Fresh statistics for the planner, from a sample."""
+    db.execute("PRAGMA analysis_limit=400")
+    db.execute("PRAGMA optimize")
+
+
+def checkpoint(db: Connection, *, cut: bool) -> bool:
+    """Fold the log back without waiting for anybody, and cut it; whether a reader is in the way."""
+    wait = db.execute("PRAGMA busy_timeout").fetchone()[0]
+    db.execute("PRAGMA busy_timeout=0")
+    try:
+        busy, _, _ = db.execute(f"PRAGMA wal_checkpoint({'TRUNCATE' if cut else 'PASSIVE'})").fetchone()
+    finally:
+        db.execute(f"PRAGMA busy_timeout={wait}")
+    return bool(busy)
+
+
+def vacuum(db: Connection) -> None:
+    """Write the file anew: nothing but rows is in it then. Long, and nobody else writes meanwhile."""
+    db.execute("VACUUM")
+
+
+def pages(db: Connection) -> tuple[int, int, int]:
+    """How many pages the file has, how many of them are empty, and the bytes of one."""
+    names = ("page_count", "freelist_count", "page_size")
+    whole, free, each = (int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in names)
+    return whole, free, each
+
+
+@contextmanager
+def unfolded(db: Connection, cache: int) -> Iterator[None]:
+    """A cache of so many kilobytes, and a log that is folded back only by `checkpoint`."""
+    db.execute(f"PRAGMA cache_size=-{cache}")
+    folds = db.execute("PRAGMA wal_autocheckpoint").fetchone()[0]
+    db.execute("PRAGMA wal_autocheckpoint=0")
+    yield
+    db.execute(f"PRAGMA wal_autocheckpoint={folds}")

@@ -1,4 +1,4 @@
-"""Plans which rows of a session to delete (SQL): expired, not exempt, summarized; distrusts leaps of the clock.
+"""Plans which rows of a session to delete: expired, not exempt, summarized; distrusts leaps of the clock.
 
 A session is let alone until all that is to be known of it without its rows is there: its episodes are over and traced,
 and it is summed up.
@@ -17,8 +17,8 @@ from sqlite3 import Connection
 from typing import Any
 
 from capture.storage.store import transaction
-from nmem.retention import exempt
-from nmem.retention.exempt import Kept
+from nmem.retention import journal, store
+from nmem.retention.store import Kept
 from nmem.settings.kinds import NOTIFICATION, PROMPT, REASONING, SAYINGS
 from nmem.store import trace
 
@@ -27,15 +27,6 @@ RUNNING, NO_EPISODES, OPEN, UNTRACED, UNSUMMARISED = (
     "still going on", "has no episodes", "has an open episode", "episodes not traced yet", "not summed up yet"
 )  # fmt: skip
 _SOURCES = {"agent": REASONING, "user": PROMPT, "machine": NOTIFICATION}
-_STATE = """
-SELECT s.state = 'working' AND s.last_at > ?, EXISTS (SELECT 1 FROM session_summaries x WHERE x.session_id = s.id),
-  (SELECT count(*) FROM work_units u WHERE u.session_id = s.id),
-  (SELECT count(*) FROM work_units u WHERE u.session_id = s.id AND u.state = 'open'),
-  (SELECT count(*) FROM work_units u WHERE u.session_id = s.id AND u.obs_count > 0 AND u.traced_seq < u.annotated_seq),
-  EXISTS (SELECT 1 FROM prompts p WHERE p.session_id = s.id AND p.source = 'user' AND p.agent_id IS NULL
-    AND NOT EXISTS (SELECT 1 FROM unit_prompts x WHERE x.prompt_id = p.id))
-FROM sessions s WHERE s.id = ?
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +50,10 @@ class Lives:
         """The same of a session that was imported at a time: nothing of it has lived longer than since then."""
         return Lives({name: days for name, days in self.days.items() if self.cutoff(name) > at}, self.now)
 
-    def sql(self) -> tuple[str, list[object]]:
-        """A condition on observations `o`, and its parameters."""
-        types = [name for name in self.days if name not in SAYINGS and self.cutoff(name) > 0]
-        whens = " ".join("WHEN ? THEN ?" for _ in types)
-        given: list[object] = [each for name in types for each in (name, self.cutoff(name))]
-        return (f"o.at < CASE o.obs_type {whens} ELSE 0 END" if types else "0"), given
+    @property
+    def cutoffs(self) -> dict[str, int]:
+        """The time of each type of calls that can be past its lifetime."""
+        return {name: self.cutoff(name) for name in self.days if name not in SAYINGS and self.cutoff(name) > 0}
 
 
 @dataclass(slots=True)
@@ -97,15 +86,15 @@ class Plan:
 def plan(db: Connection, session_id: str, lives: Lives, all_kept: Kept) -> Plan:
     """What of a session is to go now."""
     lives = lives.begun(all_kept.taken_in.get(session_id, 0))
-    out = Plan(session_id, guard=exempt.guard(db, session_id))
-    rows = _observations(db, session_id, lives)
+    out = Plan(session_id, guard=store.guard(db, session_id))
+    rows = store.expired(db, session_id, trace.COLUMNS, lives.newest, lives.cutoffs)
     said = _said(db, session_id, lives)
     if not rows and not said:
         return out
     out.skipped = unready(db, session_id, lives.now)
     if out.skipped:
         return out
-    stays = exempt.of_session(db, session_id, all_kept)
+    stays = store.of_session(db, session_id, all_kept)
     out.rows = [row for row in rows if row[0] not in stays.observations]
     for number, at, source in said:
         if number in stays.prompts or stays.said_within(at):
@@ -121,7 +110,7 @@ def plan(db: Connection, session_id: str, lives: Lives, all_kept: Kept) -> Plan:
 
 def unready(db: Connection, session_id: str, now: int) -> str:
     """Why a session cannot be told without its rows yet; empty when it can."""
-    row = db.execute(_STATE, (now - DAY, session_id)).fetchone()
+    row = store.state(db, session_id, now - DAY)
     if row is None:
         return RUNNING
     working, summed, units, is_open, untraced, loose = row
@@ -130,31 +119,12 @@ def unready(db: Connection, session_id: str, now: int) -> str:
     return next((said for holds, said in reasons if holds), "")
 
 
-def _observations(db: Connection, session_id: str, lives: Lives) -> list[tuple[Any, ...]]:
-    condition, given = lives.sql()
-    found = db.execute(
-        f"SELECT {trace.COLUMNS} FROM observations o WHERE o.session_id = ? AND o.at < ?"  # noqa: S608
-        f" AND o.obs_type != 'marker' AND {condition} ORDER BY o.id",
-        (session_id, lives.newest, *given),
-    )
-    return found.fetchall()
-
-
 def _said(db: Connection, session_id: str, lives: Lives) -> list[tuple[int, int, str]]:
-    """What was said and is past its lifetime: of users only what has words left, of others what nothing hangs on."""
-    sql = "SELECT p.id, p.at, p.source FROM prompts p WHERE p.session_id = ? AND p.source = ? AND p.at < ?"
-    words = " AND p.content != ''"
-    loose = (
-        " AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.prompt_id = p.id)"
-        " AND NOT EXISTS (SELECT 1 FROM unit_prompts x WHERE x.prompt_id = p.id)"
-    )
-    out: list[tuple[int, int, str]] = []
-    for source, type_ in _SOURCES.items():
-        cutoff = lives.cutoff(type_)
-        if cutoff > 0:
-            more = words if source == "user" else loose
-            out += db.execute(f"{sql}{more} ORDER BY p.id", (session_id, source, cutoff)).fetchall()
-    return out
+    """What was said and is past its lifetime."""
+    return [
+        one for source, type_ in _SOURCES.items() if (cutoff := lives.cutoff(type_)) > 0
+        for one in store.said(db, session_id, source, cutoff)
+    ]  # fmt: skip
 
 
 def _traced(db: Connection, session_id: str, rows: list[tuple[Any, ...]]) -> bool:
@@ -163,7 +133,7 @@ def _traced(db: Connection, session_id: str, rows: list[tuple[Any, ...]]) -> boo
     if not wanted:
         return True
     known: set[int] = set()
-    for (stored,) in db.execute("SELECT obs_trace FROM work_units WHERE session_id = ?", (session_id,)).fetchall():
+    for stored in store.traces(db, session_id):
         try:
             known.update(one["id"] for one in json.loads(stored))
         except (ValueError, TypeError, KeyError):
@@ -181,11 +151,10 @@ def believed(db: Connection, now: int) -> bool:
     """False for a day after a leap. On a writing connection, outside a transaction."""
     ahead, leapt, by = _looked(db, now)
     with transaction(db):
-        db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", (SEEN, now, str(ahead or "")))
-        db.execute("DELETE FROM upkeep WHERE name = ?", (LEAPT,))
+        journal.note(db, [(SEEN, now, str(ahead or ""))])
+        journal.drop_note(db, LEAPT)
         if leapt is not None:
-            said = f"{by // DAY} days: nothing goes by itself for a day"
-            db.execute("INSERT INTO upkeep VALUES (?, ?, ?)", (LEAPT, leapt, said))
+            journal.note(db, [(LEAPT, leapt, f"{by // DAY} days: nothing goes by itself for a day")])
     return leapt is None
 
 
@@ -214,16 +183,14 @@ def _looked(db: Connection, now: int) -> tuple[int, int | None, int]:
 
 def _unseen(db: Connection, now: int) -> int:
     """A leap since before looks were kept (ms): an older session tells, one of today may be of the leap itself."""
-    older = "SELECT max(last_at) FROM sessions WHERE last_at <= ? AND origin = 'hook'"
-    last = db.execute(older, (now - DAY,)).fetchone()[0]
+    last = store.last_recorded(db, now - DAY)
     return now - last if last is not None and now - last > LEAP else 0
 
 
 def _standing(db: Connection) -> tuple[int | None, int, int | None, int]:
     """The last look, the days that were skipped by then (ms), the leap that is waited for, and its size (ms)."""
-    rows = db.execute("SELECT name, at, told FROM upkeep WHERE name IN (?, ?)", (SEEN, LEAPT)).fetchall()
-    found = {row[0]: row for row in rows}
+    found = journal.notes(db)
     seen, leapt = found.get(SEEN), found.get(LEAPT)
-    ahead = int(seen[2]) if seen and str(seen[2]).isdigit() else 0
-    days = str(leapt[2]).partition(" ")[0] if leapt else ""
-    return (seen[1] if seen else None), ahead, (leapt[1] if leapt else None), int(days) * DAY if days.isdigit() else 0
+    ahead = int(seen[1]) if seen and str(seen[1]).isdigit() else 0
+    days = str(leapt[1]).partition(" ")[0] if leapt else ""
+    return (seen[0] if seen else None), ahead, (leapt[0] if leapt else None), int(days) * DAY if days.isdigit() else 0

@@ -1,4 +1,4 @@
-"""Reads retention for display (SQL): records due for deletion, past sweeps, lifetimes and their reasons.
+"""Reads retention for display: records due for deletion, past sweeps, lifetimes and their reasons.
 
 For commands and screens alike; on a connection of `nmem.database.reader`. Frozen dataclasses, texts as stored.
 """
@@ -10,12 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.retention import exempt, idle, journal, mediation, policy, sweep
+from nmem.retention import idle, journal, policy, store, sweep
 from nmem.retention.journal import Entry
-from nmem.retention.mediation import Life
 from nmem.retention.plan import DAY
-from nmem.retention.policy import Policy
-from nmem.settings.kinds import NOTIFICATION, PROMPT, REASONING
+from nmem.retention.policy import Life, Policy
 
 _MANY = 400
 """Sessions that are counted in one query: a reader holds the log only so long."""
@@ -73,7 +71,7 @@ class Standing:
 def lives(db: Connection, project: str = "", now: int | None = None, wanted: Policy | None = None) -> tuple[Life, ...]:
     """The lifetimes in force, and how they came about. Raises NmemError for a configuration that cannot be read."""
     wanted = wanted or policy.load()
-    return tuple(mediation.lives(db, wanted, _now(now), sweep.projects_of(db, project)))
+    return tuple(policy.lives(db, wanted, _now(now), store.projects(db, project)))
 
 
 def standing(db: Connection, now: int | None = None) -> Standing:
@@ -93,10 +91,9 @@ def forecast(
     begun, at = time.monotonic(), _now(now)
     days = {(one.project_id, one.type): one.in_force for one in lives(db, project, at)}
     out: list[Due] = []
-    for project_id, name in sweep.projects_of(db, project).items():
+    for project_id, name in store.projects(db, project).items():
         sums = _Sums(at, {type_: long for (number, type_), long in days.items() if number == project_id})
-        found = db.execute("SELECT id FROM sessions WHERE project_id = ? ORDER BY started_at", (project_id,)).fetchall()
-        ids = [row[0] for row in found]
+        ids = store.sessions_before(db, project_id)
         for start in range(0, len(ids), _MANY):
             if stopped():
                 break
@@ -118,17 +115,8 @@ class _Sums:
         self.sums: dict[str, list[int]] = {}
 
     def add(self, db: Connection, session_ids: list[str]) -> None:
-        marks = ",".join("?" * len(session_ids))
-        kind = f"CASE source WHEN 'user' THEN '{PROMPT}' WHEN 'agent' THEN '{REASONING}' ELSE '{NOTIFICATION}' END"
-        for table, type_, where in (("observations", "obs_type", ""), ("prompts", kind, " AND content != ''")):
-            found = db.execute(
-                f"WITH taken(id, at) AS MATERIALIZED ({exempt.TAKEN_IN})"  # noqa: S608
-                f" SELECT {type_}, max(t.at, coalesce(k.at, 0)) / {DAY}, count(*), min(t.at) FROM {table} t"
-                f" LEFT JOIN taken k ON k.id = t.session_id WHERE t.session_id IN ({marks}){where} GROUP BY 1, 2",
-                session_ids,
-            )
-            for name, day, count, oldest in found.fetchall():
-                self._count(name, day, count, oldest)
+        for name, day, count, oldest in store.by_day(db, session_ids, DAY):
+            self._count(name, day, count, oldest)
 
     def _count(self, type_: str, day: int, count: int, oldest: int) -> None:
         one = self.sums.setdefault(type_, [0, 0, 0, 0, oldest])

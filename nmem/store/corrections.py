@@ -16,6 +16,8 @@ from nmem.text import from_json, json_object
 
 TOGETHER = "together"
 """In the payload of corrections that were asked for at once, the same word: they are taken back at once as well."""
+UNDONE_HERE = ("pin", "unpin", "everywhere", "here", "mark", "label")
+"""Corrections whose undo needs no rows of before: they can be taken back wherever they are."""
 _together: ContextVar[str] = ContextVar(TOGETHER, default="")
 
 
@@ -52,6 +54,26 @@ def write(
     if word := _together.get():
         payload = {**payload, TOGETHER: word}
     store.correct(db, at, kind, target, json.dumps(payload), json.dumps(before))
+
+
+def pin_everything(db: Connection) -> None:
+    """Pin every episode, of a memory that was made for a trial."""
+    db.execute("UPDATE work_units SET pinned = 1")
+
+
+def save(db: Connection) -> None:
+    """From here on something is tried that can be taken back by itself. Inside a transaction."""
+    db.execute("SAVEPOINT taking_back")
+
+
+def back_to_saved(db: Connection) -> None:
+    """Everything is as it was then."""
+    db.execute("ROLLBACK TO taking_back")
+
+
+def release(db: Connection) -> None:
+    """It stands."""
+    db.execute("RELEASE taking_back")
 
 
 def newest(db: Connection) -> Entry | None:

@@ -56,6 +56,16 @@ def meant(db: Connection, named: str) -> Known | None:
     return None
 
 
+def of_unit(db: Connection, unit_id: int) -> Known | None:
+    """The project of an episode."""
+    row = db.execute(
+        "SELECT p.id, p.key, p.name FROM work_units u JOIN sessions s ON s.id = u.session_id"
+        " JOIN projects p ON p.id = s.project_id WHERE u.id = ?",
+        (unit_id,),
+    ).fetchone()
+    return Known(int(row[0]), str(row[1]), str(row[2])) if row else None
+
+
 def several(named: str, folders: Sequence[str]) -> NmemError:
     """That a name says too little, and what says enough."""
     listed = ", ".join(fit(printable(one), _LONGEST) for one in folders)

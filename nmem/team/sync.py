@@ -21,7 +21,7 @@ from capture.files import opened
 from capture.storage import store
 from nmem import database, tables
 from nmem.errors import NmemError
-from nmem.purge import scrub
+from nmem.purge.store import fold
 from nmem.store.taken_back import clear_gone
 from nmem.team import config, local, versions, wire
 from nmem.team.config import Membership, lock_file
@@ -136,7 +136,7 @@ def run(db_path: str, *, background: bool = False, still: float = STILL) -> Pass
             except (NmemError, Error, OSError) as error:
                 raise _failed(db, db_path, error, watch) from None
             if done.taken_away:
-                scrub.fold(db, _FOLDS)  # what others took away is in no old page of the log either
+                fold(db, _FOLDS)  # what others took away is in no old page of the log either
             done.seconds = round(time.monotonic() - begun, 3)
             _succeeded(db, done)
             return done

@@ -2,80 +2,38 @@
 
 from __future__ import annotations
 
-import os
+import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from sqlite3 import Connection
-from typing import Any
+from typing import BinaryIO
 
-from capture.event import Batch, Observation, Project, Prompt
-from capture.project import resolve
+from capture.event import Batch, Observation, Prompt
 from capture.seal import identity, seal
 from capture.storage import store
 from capture.storage.rows import write
 from capture.storage.session import KNOWN
-from nmem.transfer.records import Record
+from nmem.errors import NmemError
+from nmem.transfer.incoming import Folders, Report, add_to, find, merge_key, newest_prompt, prompts_after, string
+from nmem.transfer.outgoing import FORMAT, Record
 
 _ROWS = 400
 """Of one batch: so long the database is locked at most."""
 
 
-@dataclass(slots=True)
-class Report:
-    """What came of an import."""
-
-    sessions: int = 0
-    """That were not known here."""
-    prompts: int = 0
-    observations: int = 0
-    known: int = 0
-    """Rows that were here already."""
-    redacted: int = 0
-    episodes: int = 0
-    threads: int = 0
-    learnings: int = 0
-    corrections: int = 0
-    unreadable: int = 0
-    """Lines that are no record."""
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Folders:
-    """Folders of the other machine and what they are here: (old, new)."""
-
-    pairs: tuple[tuple[str, str], ...] = ()
-
-    def here(self, path: str) -> str:
-        """A path as it is here."""
-        for old, new in self.pairs:
-            if path == old or path.startswith(old.rstrip("/") + "/"):
-                return new.rstrip("/") + path[len(old.rstrip("/")) :]
-        return path
-
-    def project(self, found: dict[str, Any]) -> Project:
-        """A project as it is here: by its remote, else by its folder, which may be a checkout of something here."""
-        key, root = _text(found.get("key")), _text(found.get("root"))
-        here = self.here(root)
-        if key == root and here != root and os.path.isdir(here):  # noqa: PTH112 - a string already
-            return resolve(here)
-        return Project(here if key == root else key, _text(found.get("name")), here, _text(found.get("remote")))
-
-
 def store_all(db: Connection, records: Iterable[Record], report: Report, folders: Folders) -> None:
     """Store records of whole sessions, each batch of them in a transaction. Raises sqlite3.Error."""
     for session, rows in _sessions(records):
-        if not db.execute("SELECT 1 FROM sessions WHERE id = ?", (identity(_text(session.get("id"))),)).fetchone():
-            report.sessions += 1
-        lacking = _lacking(db, identity(_text(session.get("id"))), rows, report)
+        session_id = identity(string(session.get("id")))
+        report.sessions += find(db, "sessions", "1", id=session_id) is None
+        lacking = _lacking(db, session_id, rows, report)
         for batch, pairs in _batches(session, lacking, folders):
             sealed = seal(batch)
-            before = _newest(db)
+            before = newest_prompt(db)
             report.redacted += sum(batch.redactions.values())
             written = write(db, sealed)
             report.known += written.duplicates
-            prompts = len(batch.prompts) - _known(db, batch, before)
+            prompts = prompts_after(db, batch.session_id, before)
             report.prompts += prompts
             report.observations += written.stored + written.merged - prompts
             _add(db, batch.session_id, pairs)
@@ -86,11 +44,8 @@ def _lacking(db: Connection, session_id: str, rows: Iterator[Record], report: Re
     some: Pairs = []
     for row in rows:
         table = "prompts" if row.get("type") == "prompt" else "observations"
-        key = identity(_text(row.get("key")))
-        found = db.execute(
-            f"SELECT 1 FROM {table} WHERE session_id = ? AND dedup_key = ?", (session_id, key)
-        ).fetchone()
-        if found is None:
+        key = identity(string(row.get("key")))
+        if find(db, table, "1", session_id=session_id, dedup_key=key) is None:
             yield row
             continue
         report.known += 1
@@ -102,16 +57,6 @@ def _lacking(db: Connection, session_id: str, rows: Iterator[Record], report: Re
     _add(db, session_id, some)
 
 
-def _newest(db: Connection) -> int:
-    return int(db.execute("SELECT coalesce(max(id), 0) FROM prompts").fetchone()[0])
-
-
-def _known(db: Connection, batch: Batch, before: int) -> int:
-    """How many prompts of a batch came to nothing new."""
-    new = "SELECT count(*) FROM prompts WHERE id > ? AND session_id = ?"
-    return len(batch.prompts) - int(db.execute(new, (before, batch.session_id)).fetchone()[0])
-
-
 def _sessions(records: Iterable[Record]) -> Iterator[tuple[Record, Iterator[Record]]]:
     """Each session and the rows that follow it."""
     session: Record = {}
@@ -120,7 +65,7 @@ def _sessions(records: Iterable[Record]) -> Iterator[tuple[Record, Iterator[Reco
         if record.get("type") == "session":
             session.clear()
             session.update(record)
-        return _text(session.get("id"))
+        return string(session.get("id"))
 
     for name, rows in groupby(records, under):
         if name:
@@ -151,9 +96,9 @@ def _batches(session: Record, rows: Iterator[Record], folders: Folders) -> Itera
 
 def _batch(session: Record, folders: Folders) -> Batch:
     at = _number(session.get("last_at")) or 0
-    cwd = folders.here(_text(session.get("cwd")))
+    cwd = folders.here(string(session.get("cwd")))
     batch = Batch(
-        _text(session.get("client")), _text(session.get("id")), at, cwd, _text(session.get("origin")) or "import"
+        string(session.get("client")), string(session.get("id")), at, cwd, string(session.get("origin")) or "import"
     )
     project = session.get("project")
     batch.project = folders.project(project if isinstance(project, dict) else {})
@@ -168,19 +113,19 @@ def _batch(session: Record, folders: Folders) -> Batch:
 
 def _prompt(row: Record) -> Prompt:
     return Prompt(
-        _number(row.get("at")) or 0, _text(row.get("source")), _text(row.get("kind")), _text(row.get("content")),
-        dedup_key=_text(row.get("key")), native_id=_text(row.get("native_id")), agent_id=_text(row.get("agent_id")),
+        _number(row.get("at")) or 0, string(row.get("source")), string(row.get("kind")), string(row.get("content")),
+        dedup_key=string(row.get("key")), native_id=string(row.get("native_id")), agent_id=string(row.get("agent_id")),
     )  # fmt: skip
 
 
 def _observation(row: Record, folders: Folders) -> Observation:
-    seen = Observation(_number(row.get("at")) or 0, _text(row.get("obs_type")), _text(row.get("content")),
-                       dedup_key=_text(row.get("key")))  # fmt: skip
-    seen.outcome = _text(row.get("outcome")) or "unknown"
-    seen.tool_name, seen.tool_use_id = _text(row.get("tool_name")), _text(row.get("tool_use_id"))
-    seen.agent_id, seen.turn_id = _text(row.get("agent_id")), _text(row.get("turn"))
+    seen = Observation(_number(row.get("at")) or 0, string(row.get("obs_type")), string(row.get("content")),
+                       dedup_key=string(row.get("key")))  # fmt: skip
+    seen.outcome = string(row.get("outcome")) or "unknown"
+    seen.tool_name, seen.tool_use_id = string(row.get("tool_name")), string(row.get("tool_use_id"))
+    seen.agent_id, seen.turn_id = string(row.get("agent_id")), string(row.get("turn"))
     if row.get("file_path"):
-        seen.file_path = folders.here(_text(row.get("file_path")))
+        seen.file_path = folders.here(string(row.get("file_path")))
     seen.exit_code, seen.duration_ms = _number(row.get("exit_code")), _number(row.get("duration_ms"))
     seen.lines_added, seen.lines_removed = _number(row.get("lines_added")), _number(row.get("lines_removed"))
     metadata = row.get("metadata")
@@ -196,28 +141,41 @@ def _add(db: Connection, session_id: str, pairs: Pairs) -> None:
     with store.transaction(db):
         for seen, row in more:
             pinned, repeats = int(bool(row.get("pinned"))), _number(row.get("repeats")) or 0
-            prompt = identity(_text(row.get("prompt")))
-            db.execute(
-                "UPDATE observations SET pinned = max(pinned, ?), repeats = max(repeats, ?),"
-                " last_at = coalesce(max(coalesce(last_at, 0), ?), last_at), prompt_id = coalesce("
-                "(SELECT id FROM prompts WHERE session_id = ? AND dedup_key = ?), prompt_id)"
-                " WHERE session_id = ? AND dedup_key = ? AND (? OR prompt_id IS NOT"
-                " (SELECT id FROM prompts WHERE session_id = ? AND dedup_key = ?))",
-                (pinned, repeats, _number(row.get("last_at")), session_id, prompt, session_id, seen.dedup_key,
-                 bool(pinned or repeats), session_id, prompt),
-            )  # fmt: skip
+            prompt = identity(string(row.get("prompt")))
+            last = _number(row.get("last_at"))
+            add_to(db, session_id, seen.dedup_key, prompt, pinned=pinned, repeats=repeats, last_at=last)
             merged = row.get("merged")
             for key in merged if isinstance(merged, list) else ():
-                db.execute(
-                    "INSERT OR IGNORE INTO merged_keys SELECT session_id, ?, id FROM observations"
-                    " WHERE session_id = ? AND dedup_key = ?",
-                    (identity(_text(key)), session_id, seen.dedup_key),
-                )
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+                merge_key(db, session_id, identity(string(key)), seen.dedup_key)
 
 
 def _number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+_LONGEST = 32 * 1024 * 1024
+"""Bytes of one line."""
+
+
+def read_lines(lines: BinaryIO, name: str, report: Report) -> Iterator[Record]:
+    """The records of an export; lines that are none are counted. Raises NmemError for what is no export at all."""
+    head = _record(lines.readline(_LONGEST))
+    if head is None or head.get("type") != "export":
+        raise NmemError(f"{name} is not an export of nmem")
+    form = head.get("format")
+    if not isinstance(form, int) or form > FORMAT:
+        raise NmemError(f"{name} was exported by a newer nmem (format {form}): upgrade nmem")
+    while line := lines.readline(_LONGEST):
+        record = _record(line)
+        if record is None or record.get("type") not in ("session", "prompt", "observation"):
+            report.unreadable += bool(line.strip())
+            continue
+        yield record
+
+
+def _record(line: bytes) -> Record | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -6,16 +6,68 @@ Rows of a session that is taken in now are noted as they are stored; others are 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from capture.event import Project
+from capture.project import resolve
 from capture.redaction import redact, redact_tree
 from capture.seal import identity
 from capture.text import clean
-from nmem.transfer.facts import Folders, Report
+from nmem import tables
+from nmem.transfer.outgoing import MARK
 
 Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of an import."""
+
+    sessions: int = 0
+    """That were not known here."""
+    prompts: int = 0
+    observations: int = 0
+    known: int = 0
+    """Rows that were here already."""
+    redacted: int = 0
+    episodes: int = 0
+    threads: int = 0
+    learnings: int = 0
+    corrections: int = 0
+    unreadable: int = 0
+    """Lines that are no record."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Folders of the other machine and what they are here: (old, new)."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+
+    def here(self, path: str) -> str:
+        """A path as it is here."""
+        for old, new in self.pairs:
+            if path == old or path.startswith(old.rstrip("/") + "/"):
+                return new.rstrip("/") + path[len(old.rstrip("/")) :]
+        return path
+
+    def project(self, found: dict[str, Any]) -> Project:
+        """A project as it is here: by its remote, else by its folder, which may be a checkout of something here."""
+        key, root = string(found.get("key")), string(found.get("root"))
+        here = self.here(root)
+        if key == root and here != root and os.path.isdir(here):  # noqa: PTH112 - a string already
+            return resolve(here)
+        return Project(here if key == root else key, string(found.get("name")), here, string(found.get("remote")))
+
+
+def string(value: object) -> str:
+    """A text; anything else is none."""
+    return value if isinstance(value, str) else ""
 
 
 class Washer:
@@ -66,6 +118,15 @@ def _cleaned(value: object) -> object:
     return [_cleaned(item) for item in value] if isinstance(value, list) else value
 
 
+def find(db: sqlite3.Connection, table: str, columns: str, **match: object) -> Sequence[Any] | None:
+    """Some columns of a row that has these values; None where there is none."""
+    where = " AND ".join(f"{name} = ?" for name in match) or "1"
+    found: Sequence[Any] | None = db.execute(
+        f"SELECT {columns} FROM {table} WHERE {where} LIMIT 1", tuple(match.values())
+    ).fetchone()
+    return found
+
+
 class Incoming:
     """One export, and the database that it comes into."""
 
@@ -73,7 +134,7 @@ class Incoming:
         self.there, self.here, self.report, self.folders = there, here, report, folders
         self.numbers = Numbers(there, here)
         self.washer = Washer()
-        self.fresh = here.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() is None
+        self.fresh = find(here, "sessions", "1") is None
         """Nothing was here: ids stay what they are."""
         self._columns: dict[str, list[str]] = {}
 
@@ -98,20 +159,48 @@ class Incoming:
     def insert(self, table: str, row: Row) -> int | None:
         """Store a row; its id, None where there was one like it. With an id that is taken it gets another."""
         old = row.get("id")
-        if isinstance(old, int) and (not self.fresh or self._taken(table, old)):
+        if isinstance(old, int) and (not self.fresh or find(self.here, table, "1", id=old)):
             row = {**row, "id": None}
-        places = ", ".join("?" * len(row))
-        done = self.here.execute(
-            f"INSERT OR IGNORE INTO {table} ({', '.join(row)}) VALUES ({places})", tuple(row.values())
-        )
+        done = self.put(table, row)
         if not done.rowcount:
             return None
         if isinstance(old, int):
             self.numbers.note(table, old, int(done.lastrowid or 0))
         return int(done.lastrowid or 0)
 
-    def _taken(self, table: str, number: int) -> bool:
-        return self.here.execute(f"SELECT 1 FROM {table} WHERE id = ?", (number,)).fetchone() is not None
+    def put(self, table: str, row: Row, *, ours: bool = True) -> sqlite3.Cursor:
+        """Store a row as it is; `ours`: one that is here like it stays."""
+        places, how = ", ".join("?" * len(row)), "OR IGNORE " * ours
+        return self.here.execute(f"INSERT {how}INTO {table} ({', '.join(row)}) VALUES ({places})", tuple(row.values()))
+
+    def change(self, table: str, number: object, row: Row) -> None:
+        """Columns of a row get other values."""
+        sets = ", ".join(f"{name} = ?" for name in row)
+        self.here.execute(f"UPDATE {table} SET {sets} WHERE id = ?", (*row.values(), number))
+
+    def set_primary(self, thread: int, unit: int) -> None:
+        """The episode that stands for a thread, where none does."""
+        self.here.execute(
+            "UPDATE threads SET primary_unit_id = ? WHERE id = ? AND primary_unit_id IS NULL", (unit, thread)
+        )
+
+    def lowest_correction(self) -> int:
+        """A number below those of all corrections."""
+        lowest = "SELECT min(0, coalesce(min(id), 0)) - 1 FROM corrections"
+        return int(self.here.execute(lowest).fetchone()[0])
+
+    def newest_number(self, table: str) -> int:
+        """The highest number that a row of a table has or had."""
+        newest = f"SELECT max(newest, coalesce((SELECT max(id) FROM {table}), 0)) FROM gone_ids WHERE name = ?"
+        return int(self.here.execute(newest, (table,)).fetchone()[0])
+
+    def hold_numbers(self, table: str, upto: int) -> None:
+        """No row gets a number up to this one any more."""
+        self.here.execute("UPDATE gone_ids SET newest = max(newest, ?) WHERE name = ?", (upto, table))
+
+    def session_ids(self) -> list[str]:
+        """All sessions of the export, the oldest first."""
+        return [str(row[0]) for row in self.there.execute("SELECT id FROM sessions ORDER BY started_at, id").fetchall()]
 
     def wash(self, row: Row) -> Row:
         """A row without secrets."""
@@ -198,3 +287,43 @@ class Numbers:
             {**each, "id": self.of("observations", each.get("id"))} if isinstance(each, dict) else each
             for each in trace
         ]
+
+
+def newest_prompt(db: sqlite3.Connection) -> int:
+    """The highest number of a prompt."""
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM prompts").fetchone()[0])
+
+
+def prompts_after(db: sqlite3.Connection, session_id: str, number: int) -> int:
+    """How many prompts of a session have a higher number."""
+    new = "SELECT count(*) FROM prompts WHERE id > ? AND session_id = ?"
+    return int(db.execute(new, (number, session_id)).fetchone()[0])
+
+
+def add_to(db: sqlite3.Connection, session_id: str, key: str, prompt: str, **more: int | None) -> None:
+    """A call's prompt by its key, `pinned`, `repeats` and `last_at`: what is more of both stays."""
+    db.execute(
+        "UPDATE observations SET pinned = max(pinned, :pinned), repeats = max(repeats, :repeats),"
+        " last_at = coalesce(max(coalesce(last_at, 0), :last_at), last_at), prompt_id = coalesce("
+        "(SELECT id FROM prompts WHERE session_id = :session AND dedup_key = :prompt), prompt_id)"
+        " WHERE session_id = :session AND dedup_key = :key AND (:pinned OR :repeats OR prompt_id IS NOT"
+        " (SELECT id FROM prompts WHERE session_id = :session AND dedup_key = :prompt))",
+        {"session": session_id, "key": key, "prompt": prompt, **more},
+    )
+
+
+def merge_key(db: sqlite3.Connection, session_id: str, key: str, into: str) -> None:
+    """A key that a call is known by as well."""
+    db.execute("INSERT OR IGNORE INTO merged_keys SELECT session_id, ?, id FROM observations"
+               " WHERE session_id = ? AND dedup_key = ?", (key, session_id, into))  # fmt: skip
+
+
+def versions(there: sqlite3.Connection) -> tuple[int, int] | None:
+    """The versions of the facts and of the meaning in an export or a memory; None: it is no memory."""
+    names = {row[0] for row in there.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()}
+    if not {"sessions", "prompts", "observations"} <= names:
+        return None
+    if MARK in names:
+        said = {name: json.loads(value) for name, value in there.execute(f"SELECT name, value FROM {MARK}").fetchall()}
+        return said.get("facts", 0), said.get("meaning", 0)
+    return int(there.execute("PRAGMA user_version").fetchone()[0]), tables.version(there)

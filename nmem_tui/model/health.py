@@ -10,12 +10,13 @@ from pathlib import PurePath
 from sqlite3 import Connection
 
 from nmem import tables
-from nmem.audit import NOTE, OK, WRONG, Finding, read, redaction, review
+from nmem.audit import NOTE, OK, WRONG, Finding, read, redaction
 from nmem.audit.redaction import Daily, Judged, Rate
+from nmem.audit.store import unjudged
 from nmem.backup import places
 from nmem.backup.places import Kept
 from nmem.purge import said as wording
-from nmem.purge.past import Past, past
+from nmem.purge.run import Past, past
 from nmem.retention import read as retention
 from nmem.retention.read import Forecast, Standing
 from nmem.teammates import members
@@ -87,7 +88,7 @@ def read_secrets(db: Connection, now: int) -> Secrets:
     """Redactions and their review."""
     if not tables.version(db):
         return Secrets(redaction.daily(db, now), (), (), 0)
-    return Secrets(redaction.daily(db, now), redaction.rates(db, now), redaction.judged(db), review.waiting(db))
+    return Secrets(redaction.daily(db, now), redaction.rates(db, now), redaction.judged(db), unjudged(db))
 
 
 def read_stored(db: Connection, now: int, stopped: Callable[[], bool]) -> Stored | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from nmem.retention.journal import Entry
-from nmem.retention.mediation import Life
+from nmem.retention.policy import Life
 from nmem.retention.read import Due
 from nmem.retention.sweep import Swept
 from nmem.text import fit, pad, printable

@@ -16,8 +16,8 @@ from nmem_tui.model.lists import Item, plain_items
 
 if TYPE_CHECKING:
     from nmem.native.review import Report
-    from nmem.purge.preview import Item as Gone
     from nmem.purge.preview import Preview, Wider
+    from nmem.purge.store import Item as Gone
 
 _TONES = {"+": "good", "-": "bad", "@": "accent", " ": "quiet"}
 

@@ -341,9 +341,9 @@ def judge(db: Connection, now: int, number: int, verdict: Verdict) -> str:
 @_change
 def draw(db: Connection, now: int, limit: int, *, more: bool = True) -> str:
     """A sample of redactions waits to be judged; without `more` only where none waits yet."""
-    from nmem.audit import review  # on use: start-up stays short
+    from nmem.audit import review, store  # on use: start-up stays short
 
-    if not more and (waiting := review.waiting(db)):
+    if not more and (waiting := store.unjudged(db)):
         return f"{waiting} wait to be judged"
     drawn = review.draw(db, now, limit)
     return f"{drawn} drawn to be judged" if drawn else "every redaction was drawn already"

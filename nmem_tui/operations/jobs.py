@@ -121,7 +121,7 @@ def rescan(job: Job, path: str, now: int) -> tuple[str, object]:
 def sweep(job: Job, path: str, now: int) -> tuple[str, object]:
     """Forget what is past its lifetime."""
     from nmem.retention import plan, policy  # on use: start-up stays short
-    from nmem.retention.automatic import alone, within
+    from nmem.retention.idle import alone, within
     from nmem.retention.sweep import sweep as forget
 
     wanted = policy.load()

@@ -37,7 +37,7 @@ from nmem.purge import run, trash
 from nmem.purge.needles import Needles
 from nmem.purge.selection import Selection
 from nmem.read import health
-from nmem.retention.automatic import alone
+from nmem.retention.idle import alone
 from nmem.settle import settle as settled
 from nmem.training import personal
 

@@ -21,7 +21,7 @@ from nmem.doctor.checks import storage
 from nmem.learn import refresh
 from nmem.purge import history
 from nmem.retention import idle
-from nmem.retention.automatic import automatic
+from nmem.retention.idle import automatic
 from nmem.settle import settle
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import DAY

@@ -12,7 +12,7 @@ import pytest
 from nmem.read.episodes import EpisodeRow, Outcome
 from nmem.read.store import HotFile
 from nmem.read.views import Failure
-from nmem.retention.mediation import Life
+from nmem.retention.policy import Life
 from nmem.retention.read import Due
 from nmem.text import width
 from nmem_tui.model import episodes as episode_rows

@@ -15,8 +15,8 @@ from nmem.audit import NOTE, OK, WRONG, Finding
 from nmem.errors import NmemError
 from nmem.labels import cards, read
 from nmem.labels.read import Standing
-from nmem.purge import history as past
-from nmem.purge.history import MEND, waiting
+from nmem.purge import store as past
+from nmem.purge.history import MEND, stale, waiting
 from nmem.read.health import log_tail
 from nmem.retention import policy
 from nmem.settings import file
@@ -134,7 +134,7 @@ def history() -> list[Finding]:
 def _waits(db: sqlite3.Connection) -> list[Finding]:
     if said := waiting(db, least=0):
         return [Finding("redaction", NOTE, said, MEND)]
-    if past.known(db) and past.stale(db):
+    if past.last_pass(db) and stale(db):
         said = "stored texts were not yet checked against the current redaction rules: the next settling does it"
         return [Finding("redaction", NOTE, said, "nmem settle")]
     return []

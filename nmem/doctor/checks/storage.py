@@ -19,6 +19,8 @@ from capture.storage.schema import MIGRATIONS
 from nmem import tables
 from nmem.audit import NOTE, OK, WRONG, Finding
 from nmem.backup import places
+from nmem.backup.copying import facts_version
+from nmem.doctor import store
 from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError
 from nmem.purge.files import abandoned
@@ -43,7 +45,7 @@ def database(deep: bool = False) -> list[Finding]:
     except sqlite3.Error as error:
         return [_unreadable(path, error)]
     try:
-        names = {str(row[0]) for row in db.execute("SELECT name FROM sqlite_master")}
+        names = store.names(db)
         if "sessions" not in names:
             return [_strange(path) if names else _absent(path)]
         return [_version(db, path), _whole(db, path, deep), _searchable(db), *_counts(db), *_writable(path)]
@@ -76,33 +78,9 @@ def _write_to(folder: Path) -> str:
     return f"make {folder} writable for you (ls -ld {shlex.quote(str(folder))}), or name another file in NMEM_DB"
 
 
-INDEXED = {"observations": "observations_fts", "prompts": "prompts_fts"}
-"""Tables and their text indexes, by name: how an index was declared differs from one version to the next."""
-
-
-def unindexed(db: sqlite3.Connection) -> dict[str, int]:
-    """How many rows of each table its text index does not hold."""
-    from sqlite_utils import Database  # on use: start-up stays short
-
-    tables, missing = Database(db), {}
-    for name, index in INDEXED.items():
-        held = tables.table(f"{index}_docsize").count
-        if tables.table(name).count != held:
-            missing[name] = tables.table(name).count - held
-    return missing
-
-
-def index(db: sqlite3.Connection) -> list[str]:
-    """Fill the text indexes that do not hold all rows; the tables whose they are."""
-    missing = unindexed(db)
-    for name in missing:
-        db.execute(f"INSERT INTO {INDEXED[name]}({INDEXED[name]}) VALUES ('rebuild')")  # noqa: S608 -- our names
-    return list(missing)
-
-
 def _searchable(db: sqlite3.Connection) -> Finding:
     """Whether what was recorded is in the text indexes, row for row."""
-    missing = unindexed(db)
+    missing = store.unindexed(db)
     if missing:
         said = ", ".join(f"{number} of {name}" for name, number in missing.items())
         return Finding("search", WRONG, f"not in the text index: {said}", "nmem doctor --fix")
@@ -153,7 +131,7 @@ def _newest(path: str) -> str:
 
 
 def _version(db: sqlite3.Connection, path: str) -> Finding:
-    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    version = facts_version(db)
     if version > len(MIGRATIONS):
         return Finding("database", WRONG, f"{path} was written by a newer nmem (version {version})", "upgrade nmem")
     if (meaning := tables.version(db)) > tables.VERSION:
@@ -173,18 +151,17 @@ def _whole(db: sqlite3.Connection, path: str, deep: bool) -> Finding:
     started = time.perf_counter()
     quick = not deep and Path(path).stat().st_size > _LARGE
     try:
-        said = [str(row[0]) for row in db.execute("PRAGMA quick_check(5)").fetchall()] if quick else []
+        said = store.damage(db, quick=True) if quick else []
         if said != ["ok"]:
-            said, quick = [str(row[0]) for row in db.execute("PRAGMA integrity_check(5)").fetchall()], False
-        strays = db.execute("PRAGMA foreign_key_check").fetchmany(5)
+            said, quick = store.damage(db, quick=False), False
+        strays = ", ".join(store.strays(db))
     except sqlite3.DatabaseError as error:
         return Finding("integrity", WRONG, f"the database is damaged: {error}", _rescue(path))
     ms = (time.perf_counter() - started) * 1000
     if said != ["ok"]:
         return Finding("integrity", WRONG, f"the database is damaged: {'; '.join(said)}", _rescue(path), ms=ms)
     if strays:
-        tables = ", ".join(sorted({str(row[0]) for row in strays}))
-        return Finding("integrity", NOTE, f"rows of {tables} refer to nothing", "nmem backup, then report it", ms=ms)
+        return Finding("integrity", NOTE, f"rows of {strays} refer to nothing", "nmem backup, then report it", ms=ms)
     if quick:
         return Finding("integrity", OK, "every page is whole; nmem doctor --deep compares the indexes too", ms=ms)
     return Finding("integrity", OK, "every page and index is whole", ms=ms)
@@ -203,10 +180,9 @@ def _counts(db: sqlite3.Connection) -> list[Finding]:
     if failed := tally.get("settle errors", 0):
         said = f"{failed} steps of settling failed and were skipped"
         out.append(Finding("settling", NOTE, said, f"nmem settle says which; see {paths.log(paths.database())}"))
-    newest = "SELECT client, at, max(id) FROM hook_runs WHERE result != 'dropped' GROUP BY client"
-    for client, at, _ in db.execute(newest).fetchall():
+    for client, at in store.last_events(db):
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(at / 1000))
-        out.append(Finding("last event", OK, f"the newest event came at {when}", "", str(client)))
+        out.append(Finding("last event", OK, f"the newest event came at {when}", "", client))
     return out
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from capture.storage import store
 from nmem import tables
-from nmem.purge import journal, said, sweep
+from nmem.purge import journal, said
+from nmem.purge.reach import FACTS, text_columns
 
 
 def test_numbers_are_told_by_what_they_are() -> None:
@@ -25,7 +26,7 @@ def test_numbers_are_told_by_what_they_are() -> None:
 def test_every_table_that_is_looked_through_has_words(tmp_path: Path) -> None:
     db = store.connect(str(tmp_path / "x.db"))
     tables.ensure(db)
-    names = [table.name for table in journal.tables(db, sweep.FACTS) if sweep.says(db, table.name)]
+    names = [table.name for table in journal.tables(db, FACTS) if text_columns(db, table.name)]
     db.close()
     assert len(names) > 40
     found = said.elsewhere({f"{name}.data": 1 for name in names})

@@ -20,6 +20,7 @@ from nmem.errors import NmemError
 from nmem.purge import reach, run, trash
 from nmem.purge.preview import preview
 from nmem.purge.selection import Matcher, Selection, parse
+from nmem.purge.store import waiting
 from nmem.undo import undo
 from tests.nmem.purge.conftest import TOKEN, dumped, holding, hook, settled, tool
 from tests.nmem.purge.test_purge import differences, recounted
@@ -149,9 +150,9 @@ def test_after_the_window_nothing_brings_it_back(planted: str) -> None:
     run.purge(planted, Selection(texts=(TOKEN,)), NOW, window=1)
     with closing(store.connect(planted, timeout=5)) as db:
         later = NOW + 61_000
-        assert run.waiting(db, later)
+        assert waiting(db, later)
         assert "its window is over" in undo(db, later)
-        assert run.waiting(db, later)
+        assert waiting(db, later)
         assert run.expire(db, planted, later) == 1
         assert trash.kept(planted) == set()
         assert "purge" not in {row[0] for row in db.execute("SELECT kind FROM corrections")}

@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from nmem.audit import review
+from nmem.audit.store import unjudged
 from nmem.episodes import units
 from nmem.episodes.unit import Verdict
 from nmem.queues import BOUNDARIES, MOST, QUEUES, REDACTIONS, queues
@@ -28,7 +29,7 @@ def test_each_queue_is_there_and_what_is_not_read_is_counted(db: sqlite3.Connect
     found = queues(db, str(tmp_path / "nmem.db"), 5_000)
     assert set(found.cards) == set(found.counts) == set(QUEUES)
     assert len(found.cards[REDACTIONS]) == MOST
-    assert found.counts[REDACTIONS] == review.waiting(db) == MOST + 5
+    assert found.counts[REDACTIONS] == unjudged(db) == MOST + 5
 
 
 def test_of_many_questions_on_boundaries_the_likeliest_of_the_newest_weeks_are_put(

@@ -21,11 +21,11 @@ from nmem.importing.discover import find
 from nmem.importing.importer import Importer
 from nmem.purge import run
 from nmem.purge.selection import Selection
-from nmem.retention import exempt
+from nmem.retention import store as rows
 from nmem.retention import sweep as sweeping
 from nmem.settle import settle
 from nmem.store import trace
-from nmem.transfer.facts import Folders
+from nmem.transfer.incoming import Folders
 from nmem.transfer.take_in import take_in
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import DAY, LATER
@@ -222,10 +222,10 @@ def test_labels_put_right_elsewhere_cost_a_session_nothing(record: Recorded, set
         "INSERT INTO corrections (at, kind, target, payload, before)"
         " SELECT 1, 'label', 'observation/' || id, '{}', '{}' FROM observations WHERE session_id = 'coupon'"
     )
-    kept = exempt.kept(db)
+    kept = rows.kept(db)
     own = {row[0] for row in db.execute("SELECT id FROM observations WHERE session_id = 'coupon'")}
-    assert exempt.of_session(db, "coupon", kept).observations == own
-    assert exempt.of_session(db, "again", kept).observations == set()
+    assert rows.of_session(db, "coupon", kept).observations == own
+    assert rows.of_session(db, "again", kept).observations == set()
     sweeping.sweep(db, PLAIN, LATER, pace=swift(db))
     assert {row[0] for row in db.execute("SELECT id FROM observations")} == own
     steps = db.execute("EXPLAIN QUERY PLAN SELECT count(*) FROM corrections WHERE undone_at IS NOT NULL").fetchall()

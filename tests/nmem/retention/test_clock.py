@@ -9,8 +9,9 @@ from click.testing import CliRunner
 
 from nmem.commands import terminal
 from nmem.commands.main import nmem
-from nmem.retention import exempt, plan, policy, sweep
-from nmem.retention.automatic import automatic
+from nmem.retention import plan, policy, sweep
+from nmem.retention.idle import automatic
+from nmem.retention.store import kept
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import DAY
 
@@ -101,7 +102,7 @@ def test_a_lifetime_begins_when_a_session_was_stored(record: Recorded, settled: 
                       (2 * YEAR,))  # fmt: skip
     db = settled().db
     now = record.at + DAY
-    assert exempt.kept(db, now).taken_in.keys() == {"behind"}
+    assert kept(db, now).taken_in.keys() == {"behind"}
     assert sweep.sweep(db, policy.load(), now, dry=True).count == 0
     assert sweep.sweep(db, policy.load(), now + 2 * YEAR, dry=True).count > 0
 
@@ -116,7 +117,7 @@ def test_a_session_in_which_the_clock_fell_behind_lives_as_long_as_others(record
     record.db.execute("UPDATE sessions SET started_at = started_at - ? WHERE id = 'mixed'", (2 * YEAR,))
     db = settled().db
     now = record.at + DAY
-    assert exempt.kept(db, now).taken_in.keys() == {"mixed"}
+    assert kept(db, now).taken_in.keys() == {"mixed"}
     assert sweep.sweep(db, policy.load(), now, dry=True).count == 0
     assert sweep.sweep(db, policy.load(), now + 2 * YEAR, dry=True).count > 0
 

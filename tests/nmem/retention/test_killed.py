@@ -21,7 +21,7 @@ _SWEEP = """
 import sys
 from capture.storage import store
 from nmem.retention import sweep
-from nmem.retention.forget import Pace
+from nmem.retention.sweep import Pace
 from nmem.retention.policy import Policy
 db = store.connect(sys.argv[1], timeout=120)
 pace = Pace(db)

@@ -12,8 +12,8 @@ import pytest
 from nmem.context import pins
 from nmem.episodes import annotate, corrections, units
 from nmem.retention import sweep as sweeping
-from nmem.retention.forget import Pace
 from nmem.retention.policy import Policy
+from nmem.retention.sweep import Pace
 from nmem.store import trace
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import DAY, LATER, anything

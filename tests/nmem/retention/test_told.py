@@ -15,10 +15,10 @@ from nmem.commands.main import nmem
 from nmem.context import keep
 from nmem.errors import NmemError
 from nmem.read import file_history
-from nmem.retention import idle, journal, mediation, policy, read
+from nmem.retention import idle, journal, policy, read
 from nmem.retention import sweep as sweeping
-from nmem.retention.automatic import automatic
-from nmem.retention.policy import Policy
+from nmem.retention.idle import automatic
+from nmem.retention.policy import LEAST, MOST, Policy, lives, multiple
 from nmem.stance import read as stance
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import DAY, LATER
@@ -123,11 +123,11 @@ def test_readers_fall_back_on_traces_and_say_so(record: Recorded, settled: Settl
 
 
 def test_use_lengthens_and_idleness_shortens_within_bounds() -> None:
-    assert mediation.multiple(0, 0, 0, 0) == 1
-    assert mediation.multiple(1, 1, 1, 10**6) == mediation.MOST
-    assert mediation.multiple(0, 0, 0, 10**6) == mediation.LEAST
+    assert multiple(0, 0, 0, 0) == 1
+    assert multiple(1, 1, 1, 10**6) == MOST
+    assert multiple(0, 0, 0, 10**6) == LEAST
     for evidence in (0, 10, 1000):
-        steps = [mediation.multiple(used / 10, 0, 0, evidence) for used in range(11)]
+        steps = [multiple(used / 10, 0, 0, evidence) for used in range(11)]
         assert steps == sorted(steps)
 
 
@@ -136,11 +136,11 @@ def test_mediation_explains_itself_and_is_off_by_one_switch(record: Recorded, se
     db = settled().db
     db.execute("UPDATE work_units SET pinned = 1")
     projects = {1: "shop"}
-    (test,) = [one for one in mediation.lives(db, Policy(), record.at + 10 * DAY, projects) if one.type == "test"]
+    (test,) = [one for one in lives(db, Policy(), record.at + 10 * DAY, projects) if one.type == "test"]
     assert test.factor > 1
     assert test.in_force > test.written
     assert "lie beside something pinned" in test.reason
-    assert {one.factor for one in mediation.lives(db, PLAIN, LATER, projects)} == {1.0}
+    assert {one.factor for one in lives(db, PLAIN, LATER, projects)} == {1.0}
 
 
 def test_upkeep_does_what_pays(record: Recorded, settled: Settled, db_path: str) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from capture.storage import store
 from nmem import tables
-from nmem.purge import journal, sweep
+from nmem.purge import journal
+from nmem.purge.reach import text_columns
 from nmem.store import registry
 
 
@@ -34,7 +35,7 @@ def test_every_table_is_declared_once(db: sqlite3.Connection) -> None:
 def test_every_column_that_can_hold_text_is_declared_once(db: sqlite3.Connection) -> None:
     for table in registry.TABLES:
         declared = f"{table.texts} {table.words} {table.ids}".split()
-        assert sorted(declared) == sorted(sweep.says(db, table.name)), table.name
+        assert sorted(declared) == sorted(text_columns(db, table.name)), table.name
 
 
 def test_what_is_said_of_a_table_names_columns_that_it_has(db: sqlite3.Connection) -> None:

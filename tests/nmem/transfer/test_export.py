@@ -299,11 +299,11 @@ def test_lines_that_are_no_record_are_counted_and_the_rest_is_taken(full: str, o
 @pytest.mark.parametrize("form", ["jsonl", "sqlite"])
 def test_an_import_that_is_broken_off_goes_on(full: str, other: str, tmp_path: Path, form: str,
                                               monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    from nmem.transfer import facts, tables_in
+    from nmem.transfer import facts, take_in
 
     file = str(tmp_path / "out")
     ok("export", file, "--format", form, db=full)
-    module = facts if form == "jsonl" else tables_in
+    module = facts if form == "jsonl" else take_in
     real, calls = module.seal, iter(range(100))
 
     def broken(batch: Any) -> Any:
