@@ -25,7 +25,7 @@ from capture.settle import OFF
 from capture.storage.schema import fold
 from nmem import preload
 from nmem.preload import KINDS, LATER, TELLING, head, pack, source
-from nmem.store.corrections import pin_everything
+from nmem.store.store import pin_everything
 
 OURS = (preload.__name__, "nmem.entry")
 """Modules that are there before any pack: only whether they are as they were is looked at."""

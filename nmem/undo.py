@@ -24,6 +24,7 @@ from nmem.sessions import marks
 from nmem.store import changed_settings
 from nmem.store import corrections as log
 from nmem.store.corrections import UNDONE_HERE, Entry
+from nmem.store.store import back_to_saved, release, save
 from nmem.text import printable
 
 
@@ -131,18 +132,18 @@ def _retell(db: Connection, entries: Iterable[Entry], now: int) -> None:
 def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:
     """Take one back, or leave everything as it is and say why."""
     for again in (True, False):
-        log.save(db)
+        save(db)
         try:
             note = _taken(db, entry, last, now)
         except (sqlite3.DatabaseError, NmemError, KeyError, TypeError, ValueError) as error:
             if _later(db, entry, error, now):
                 raise
-            log.back_to_saved(db)
+            back_to_saved(db)
             if again and "malformed" in str(error):
                 index_store.rebuild(db)  # an index that settling keeps is broken, not what a person did
                 continue
             note = f"{_LEFT}{error}"
-        log.release(db)
+        release(db)
         return note
     raise AssertionError
 

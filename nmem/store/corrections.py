@@ -56,26 +56,6 @@ def write(
     store.correct(db, at, kind, target, json.dumps(payload), json.dumps(before))
 
 
-def pin_everything(db: Connection) -> None:
-    """Pin every episode, of a memory that was made for a trial."""
-    db.execute("UPDATE work_units SET pinned = 1")
-
-
-def save(db: Connection) -> None:
-    """From here on something is tried that can be taken back by itself. Inside a transaction."""
-    db.execute("SAVEPOINT taking_back")
-
-
-def back_to_saved(db: Connection) -> None:
-    """Everything is as it was then."""
-    db.execute("ROLLBACK TO taking_back")
-
-
-def release(db: Connection) -> None:
-    """It stands."""
-    db.execute("RELEASE taking_back")
-
-
 def newest(db: Connection) -> Entry | None:
     """The newest correction that is not undone, of whatever kind."""
     return next(map(_entry, store.corrections(db, 1)), None)

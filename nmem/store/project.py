@@ -58,12 +58,8 @@ def meant(db: Connection, named: str) -> Known | None:
 
 def of_unit(db: Connection, unit_id: int) -> Known | None:
     """The project of an episode."""
-    row = db.execute(
-        "SELECT p.id, p.key, p.name FROM work_units u JOIN sessions s ON s.id = u.session_id"
-        " JOIN projects p ON p.id = s.project_id WHERE u.id = ?",
-        (unit_id,),
-    ).fetchone()
-    return Known(int(row[0]), str(row[1]), str(row[2])) if row else None
+    row = store.project_of_unit(db, unit_id)
+    return Known(*row) if row else None
 
 
 def several(named: str, folders: Sequence[str]) -> NmemError:

@@ -152,3 +152,33 @@ def carry(db: Connection, live: Connection) -> None:
     )
     db.execute("DELETE FROM team_gone WHERE origin = ? AND id IN (SELECT id FROM team_facts)", ("here",))
     db.executemany("INSERT OR IGNORE INTO team_state (key, value) VALUES (?, ?)", [tuple(row) for row in names])
+
+
+def pin_everything(db: Connection) -> None:
+    """Pin every episode, of a memory that was made for a trial."""
+    db.execute("UPDATE work_units SET pinned = 1")
+
+
+def save(db: Connection) -> None:
+    """From here on something is tried that can be taken back by itself. Inside a transaction."""
+    db.execute("SAVEPOINT taking_back")
+
+
+def back_to_saved(db: Connection) -> None:
+    """Everything is as it was then."""
+    db.execute("ROLLBACK TO taking_back")
+
+
+def release(db: Connection) -> None:
+    """It stands."""
+    db.execute("RELEASE taking_back")
+
+
+def project_of_unit(db: Connection, unit_id: int) -> tuple[int, str, str] | None:
+    """Id, key and name of the project of an episode."""
+    row: tuple[int, str, str] | None = db.execute(
+        "SELECT p.id, p.key, p.name FROM work_units u JOIN sessions s ON s.id = u.session_id"
+        " JOIN projects p ON p.id = s.project_id WHERE u.id = ?",
+        (unit_id,),
+    ).fetchone()
+    return row
