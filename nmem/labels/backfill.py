@@ -1,4 +1,4 @@
-"""SQL: labels stored tool calls with the current classifiers, session by session, newest first.
+"""Labels stored tool calls with the current classifiers, session by session, newest first.
 
 Labels are worked out outside of transactions, and written in ones so short, and so far apart, that a hook does not
 wait. Whatever is written is whole: killed anywhere, the next run goes on with what is still due. What a person decided
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.labels import DIMENSIONS
-from capture.labels.calls import NOT_CALLS
 from capture.labels.model import Model, current
 from capture.storage.store import transaction
 from nmem.errors import NmemError
@@ -33,11 +32,6 @@ _BRIEF, _LONG = 0.010, 0.025
 _FEWEST, _MOST = 32, 1000
 _CHECKPOINT = 20_000
 """Rows after which the write-ahead log is folded back, with no lock held."""
-_CALLS = f"obs_type NOT IN ({', '.join(repr(kind) for kind in sorted(NOT_CALLS))})"
-_OTHERS = "(label_model IS NULL OR (label_model != :model AND substr(label_model, 1, 13) != :model || '+'))"
-_BARE = "(label_model IS NULL OR substr(label_model, 1, 1) IN ('+', '~'))"
-_NAMED = ":project IN (p.name, p.key, p.root)"
-_SESSIONS = f"SELECT s.id FROM sessions s JOIN projects p ON p.id = s.project_id WHERE {_NAMED}"  # noqa: S608
 
 
 @dataclass(slots=True)
@@ -112,7 +106,7 @@ def fill(
     if model is None:
         return 0
     store.met(db, db_path, model, now)
-    newest = int(db.execute("SELECT coalesce(max(id), 0) FROM observations").fetchone()[0])
+    newest = store.newest(db)
     since = store.looked_to(db)
     if newest <= since:
         return 0
@@ -127,26 +121,15 @@ def fill(
 
 def _jobs(db: Connection, db_path: str, task: Task, project: str = "", after: int = 0) -> tuple[list[Job], int]:
     """The sessions with rows that are due, the newest first, and how many rows these are."""
-    due = "1" if task.everything else _BARE if task.bare else _OTHERS
-    where = (
-        f"{_CALLS} AND {due}"
-        + (" AND id > :after" if after else "")
-        + (f" AND session_id IN ({_SESSIONS})" if project else "")
-    )
-    values = {"model": task.model, "after": after, "project": project}
-    if project and not db.execute(f"SELECT 1 FROM projects p WHERE {_NAMED}", values).fetchone():  # noqa: S608 - our words
+    if project and not store.has_project(db, project):
         raise unknown(db, project)
-    found = db.execute(
-        f"SELECT session_id, min(at), count(*) FROM observations NOT INDEXED WHERE {where}"  # noqa: S608 - our words
-        " GROUP BY session_id ORDER BY max(at) DESC, session_id", values
-    ).fetchall()  # fmt: skip
-    return [Job(db_path, task, row[0], row[1]) for row in found], sum(row[2] for row in found)
+    found = store.due(db, task.model, everything=task.everything, bare=task.bare, project=project, after=after)
+    return [Job(db_path, task, session_id, at) for session_id, at, _ in found], sum(count for _, _, count in found)
 
 
 def _jobs_of(db: Connection, db_path: str, task: Task, sessions: Sequence[str]) -> tuple[list[Job], int]:
     """Those of these sessions with rows that no model has labelled, in this order, and how many rows these are."""
-    first = f"SELECT min(at), count(*) FROM observations WHERE session_id = ? AND {_CALLS} AND {_BARE}"  # noqa: S608
-    found = [(each, *db.execute(first, (each,)).fetchone()) for each in sessions]
+    found = [(each, *store.bare(db, each)) for each in sessions]
     jobs = [Job(db_path, task, session_id, at) for session_id, at, _ in found if at is not None]
     return jobs, sum(count for _, _, count in found)
 
@@ -169,8 +152,7 @@ class _Run:
     ) -> None:  # fmt: skip
         """Everything that is due, until it is told to stop."""
         begun = time.perf_counter()
-        usual = int(self.db.execute("PRAGMA wal_autocheckpoint").fetchone()[0])
-        self.db.execute("PRAGMA wal_autocheckpoint=0")
+        usual = store.fold_after(self.db, 0)
         working = beside(jobs) if beside else workers.work(self.db, jobs, processes)
         try:
             for done in working:
@@ -188,7 +170,7 @@ class _Run:
             for session_id in list(self._touched):
                 self._over(session_id)
             self._fold(self._unfolded and _CHECKPOINT)
-            self.db.execute(f"PRAGMA wal_autocheckpoint={usual}")
+            store.fold_after(self.db, usual)
         self.report.seconds = round(time.perf_counter() - begun, 3)
 
     def _take(self, session_id: str, changes: Sequence[Change]) -> None:
@@ -234,7 +216,7 @@ class _Run:
         self._unfolded += more
         if self._unfolded >= _CHECKPOINT:
             self._unfolded = 0
-            self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            store.fold(self.db)
 
     def _over(self, session_id: str) -> None:
         touched = self._touched.pop(session_id, None)

@@ -1,4 +1,4 @@
-"""SQL: a person's corrections of labels: one transaction each, undone by `nmem undo`, never overwritten.
+"""A person's corrections of labels: one transaction each, undone by `nmem undo`, never overwritten.
 
 A person's word is -1 or +1, and `label_model` names its dimension; no backfill touches it. All raise NmemError with one
 line when it cannot be done, and sqlite3.Error. `db` is a writing connection, outside a transaction; `now` is in
@@ -7,7 +7,6 @@ milliseconds.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from sqlite3 import Connection
 
@@ -46,10 +45,7 @@ def relabel_many(db: Connection, observation_id: int, words: Mapping[str, str | 
                 row.give_back(name, *_models(db, row, name))
         row.write()
         asked = {"words": dict(words), "session": row.session_id}
-        db.execute(
-            "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, ?, ?, ?, ?)",
-            (now, KIND, f"observation/{observation_id}", json.dumps(asked), json.dumps(before)),
-        )
+        store.correct(db, now, KIND, observation_id, asked, before)
 
 
 def score_of(dimension: str, word: str | None) -> float | None:
@@ -74,7 +70,7 @@ def describe(entry: Entry) -> str:
 def take_back(db: Connection, entry: Entry) -> str:
     """Put back what was said before; where the model spoke, what it says by now. Inside a transaction."""
     number = int(entry.target.partition("/")[2])
-    if db.execute("SELECT 1 FROM observations WHERE id = ?", (number,)).fetchone() is None:
+    if store.labels_of(db, number) is None:
         return "the observation is gone"
     row, before = _Row(db, number), entry.before
     origin = names.read(before.get("label_model"))
@@ -93,14 +89,11 @@ class _Row:
     """An observation's labels while they are changed, inside a transaction."""
 
     def __init__(self, db: Connection, observation_id: int) -> None:
-        found = db.execute(
-            "SELECT session_id, obs_type, seq, prompt_id, label_model, phase, scope, locus, novelty, friction"
-            " FROM observations WHERE id = ?", (observation_id,),
-        ).fetchone()  # fmt: skip
+        found = store.labels_of(db, observation_id)
         if found is None:
             raise NmemError(f"there is no observation {observation_id}")
         self.db, self.id = db, observation_id
-        self.session_id, self.obs_type, self.seq, self.prompt_id, self.was, *scores = tuple(found)
+        self.session_id, self.obs_type, self.seq, self.prompt_id, self.was, *scores = found
         self.scores: dict[str, float | None] = dict(zip(DIMENSIONS, scores, strict=True))
         self.before = self._all()
         self.origin = names.read(self.was)
@@ -140,12 +133,7 @@ class _Row:
 
 def _models(db: Connection, row: _Row, name: str) -> tuple[float | None, str]:
     """What the model says of a dimension that a person decided, and which one: as it was, or said anew."""
-    found = db.execute(
-        "SELECT before FROM corrections WHERE target = ? AND kind = ? AND undone_at IS NULL ORDER BY id DESC",
-        (f"observation/{row.id}", KIND),
-    )
-    for (text,) in found.fetchall():
-        before = json.loads(text)
+    for before in store.befores(db, KIND, row.id):
         origin = names.read(before.get("label_model"))
         if name in before["scores"] and name not in origin.own:
             if origin.of(name) == row.origin.of(name):

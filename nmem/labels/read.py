@@ -1,4 +1,4 @@
-"""SQL: reads one call with its labels, their certainty, reasons and corrections.
+"""Reads one call with its labels, their certainty, reasons and corrections.
 
 Takes a connection of `nmem.database.reader`. Text is as stored: callers make it printable.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.labels import DIMENSIONS, WORDS
-from capture.labels.calls import NOT_CALLS, Seen
+from capture.labels.calls import Seen
 from capture.labels.features import features
 from capture.labels.model import Model, current
 from nmem import tables
@@ -85,15 +85,10 @@ class Said:
 
 def labelled(db: Connection, db_path: str, observation_id: int) -> Labelled:
     """A call with its words. Raises NmemError when there is none of that number."""
-    row = db.execute(
-        "SELECT o.session_id, o.at, o.obs_type, coalesce(o.tool_name, ''), coalesce(o.file_path, ''),"
-        " substr(o.content, 1, 2000), o.outcome, coalesce((SELECT substr(content, 1, 400) FROM prompts p WHERE p.id ="
-        " o.prompt_id), ''), o.label_model, o.phase, o.scope, o.locus, o.novelty, o.friction"
-        " FROM observations o WHERE o.id = ?", (observation_id,),
-    ).fetchone()  # fmt: skip
+    row = store.call(db, observation_id)
     if row is None:
         raise NmemError(f"there is no observation {observation_id}: `nmem relabel --recent` gives numbers")
-    session_id, at, kind, tool, path, content, outcome, prompt, origin, *scores = tuple(row)
+    session_id, at, kind, tool, path, content, outcome, prompt, origin, *scores = row
     found, model = store.one(db, observation_id), current(db_path)
     if found is None:
         raise NmemError(f"observation {observation_id} ({printable(kind)}) is not a call: it has no labels")
@@ -134,16 +129,9 @@ def _reasons(model: Model, given: list[str], at: int, leaning: float) -> tuple[R
 
 def recent(db: Connection, limit: int = 20, *, unsure: bool = False) -> list[Said]:
     """The newest calls with their words, also the models'; `unsure`: those of which the model cannot tell one."""
-    kinds = ", ".join(f"'{kind}'" for kind in sorted(NOT_CALLS))
-    open_ = "substr(label_model, 1, 1) NOT IN ('+', '~') AND (phase + scope + locus + novelty + friction) IS NULL"
-    where = f" AND {open_}" if unsure else ""
-    found = db.execute(
-        "SELECT id, session_id, at, obs_type, substr(content, 1, 400), phase, scope, locus, novelty, friction"  # noqa: S608
-        f" FROM observations WHERE obs_type NOT IN ({kinds}){where} ORDER BY at DESC, id DESC LIMIT ?", (limit,),
-    ).fetchall()  # fmt: skip
     return [
         Said(number, session_id, when, kind, text, {name: word(at, scores[at]) for at, name in enumerate(DIMENSIONS)})
-        for number, session_id, when, kind, text, *scores in map(tuple, found)
+        for number, session_id, when, kind, text, *scores in store.newest_calls(db, limit, unsure=unsure)
     ]
 
 
@@ -151,16 +139,7 @@ def said(db: Connection, limit: int = 20, session_id: str = "") -> list[Said]:
     """Calls of which a person has decided something that stands, those decided last first."""
     if not tables.version(db):
         return []
-    where = " AND o.session_id = :session" if session_id else ""
-    found = db.execute(
-        "SELECT o.id, o.session_id, o.at, o.obs_type, substr(o.content, 1, 400), o.label_model, o.phase, o.scope,"  # noqa: S608
-        " o.locus, o.novelty, o.friction FROM (SELECT max(id) AS last, cast(substr(target, 13) AS INTEGER) AS number"
-        " FROM corrections WHERE kind = 'label' AND undone_at IS NULL GROUP BY target) c"
-        f" JOIN observations o ON o.id = c.number WHERE instr(o.label_model, '+'){where}"
-        " ORDER BY c.last DESC LIMIT :limit",
-        {"session": session_id, "limit": limit},
-    ).fetchall()
-    return [_said(tuple(row)) for row in found]
+    return [_said(row) for row in store.decided(db, limit, session_id)]
 
 
 def _said(row: tuple[int, str, int, str, str, str, float, float, float, float, float]) -> Said:
@@ -197,15 +176,11 @@ class Standing:
 
 def standing(db: Connection, db_path: str) -> Standing:
     """How history is labelled now; reads the whole table once."""
-    kinds = ", ".join(f"'{kind}'" for kind in sorted(NOT_CALLS))
-    rows = db.execute(
-        f"SELECT label_model, count(*) FROM observations NOT INDEXED WHERE obs_type NOT IN ({kinds}) GROUP BY label_model"  # noqa: S608, E501
-    ).fetchall()
     model = current(db_path)
     name = model.name if model else ""
     by: dict[str, int] = {}
     own = 0
-    for text, number in rows:
+    for text, number in store.givers(db):
         origin = names.read(text)
         own += number * bool(origin.own)
         key = f"{origin.base} and others" if origin.base and origin.others else origin.base
@@ -231,7 +206,7 @@ class Doubt:
 def doubts(db: Connection, db_path: str, limit: int) -> tuple[Doubt, ...]:
     """The newest calls with a word too close to tell, of which no person has said anything."""
     out = []
-    for number in _numbers(db, limit):
+    for number in store.doubtful(db, limit, AMONG):
         try:
             call = labelled(db, db_path, number)
         except NmemError:
@@ -245,16 +220,3 @@ def doubts(db: Connection, db_path: str, limit: int) -> tuple[Doubt, ...]:
 def _nearness(word: Word) -> tuple[float, int]:
     """How near to telling the model is; of equals the dimension that comes first."""
     return abs(word.leaning) / (word.threshold or 1.0), -DIMENSIONS.index(word.dimension)
-
-
-def _numbers(db: Connection, limit: int) -> list[int]:
-    if limit <= 0:
-        return []
-    kinds = ", ".join(f"'{kind}'" for kind in sorted(NOT_CALLS))
-    rows = db.execute(
-        "SELECT id FROM (SELECT id, obs_type, label_model, phase + scope + locus + novelty + friction AS told"  # noqa: S608 -- our names
-        f" FROM observations ORDER BY id DESC LIMIT ?) WHERE told IS NULL AND obs_type NOT IN ({kinds})"
-        " AND label_model != '' AND substr(label_model, 1, 1) != '~' AND instr(label_model, '+') = 0 LIMIT ?",
-        (AMONG, limit),
-    )
-    return [int(row[0]) for row in rows]

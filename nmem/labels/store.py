@@ -1,4 +1,6 @@
-"""SQL: walks a session's calls in order; writes their labels, and the counts and traces of episodes from them.
+"""SQL of labels: walks a session's calls in order; writes their labels, and episodes' counts and traces from them.
+
+At the end: what is due, what a person corrected, and calls as screens list them.
 
 Counts follow in the transaction that writes the labels. A trace is rewritten once a session is done (`retrace`); until
 then `traced_seq` is 0, by which settling knows an episode to annotate again, should nobody come back to it.
@@ -274,3 +276,139 @@ def one(db: Connection, observation_id: int) -> tuple[Stored, Seen] | None:
         if (stored.at, stored.seq) > (row[1], row[2]):
             break
     return None
+
+
+_CALLS = f"obs_type NOT IN ({', '.join(repr(kind) for kind in sorted(NOT_CALLS))})"
+_OTHERS = "(label_model IS NULL OR (label_model != :model AND substr(label_model, 1, 13) != :model || '+'))"
+_BARE = "(label_model IS NULL OR substr(label_model, 1, 1) IN ('+', '~'))"
+_NAMED = ":project IN (p.name, p.key, p.root)"
+_SESSIONS = f"SELECT s.id FROM sessions s JOIN projects p ON p.id = s.project_id WHERE {_NAMED}"  # noqa: S608
+_SCORES = "phase, scope, locus, novelty, friction"
+
+
+def newest(db: Connection) -> int:
+    """The highest id of an observation."""
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM observations").fetchone()[0])
+
+
+def has_project(db: Connection, project: str) -> bool:
+    """Whether there is a project of this name, key or root."""
+    sql = f"SELECT 1 FROM projects p WHERE {_NAMED}"  # noqa: S608 - our words
+    return db.execute(sql, {"project": project}).fetchone() is not None
+
+
+def due(
+    db: Connection, model: str, *, everything: bool, bare: bool, project: str, after: int
+) -> list[tuple[str, int, int]]:
+    """(session, first moment, rows) where rows are due, the newest session first."""
+    where = (
+        f"{_CALLS} AND {'1' if everything else _BARE if bare else _OTHERS}"
+        + (" AND id > :after" if after else "")
+        + (f" AND session_id IN ({_SESSIONS})" if project else "")
+    )
+    return db.execute(
+        f"SELECT session_id, min(at), count(*) FROM observations NOT INDEXED WHERE {where}"  # noqa: S608 - our words
+        " GROUP BY session_id ORDER BY max(at) DESC, session_id", {"model": model, "after": after, "project": project}
+    ).fetchall()  # fmt: skip
+
+
+def bare(db: Connection, session_id: str) -> tuple[int | None, int]:
+    """(first moment, rows) of what no model has labelled in a session."""
+    first = f"SELECT min(at), count(*) FROM observations WHERE session_id = ? AND {_CALLS} AND {_BARE}"  # noqa: S608
+    at, count = db.execute(first, (session_id,)).fetchone()
+    return at, count
+
+
+def fold_after(db: Connection, pages: int) -> int:
+    """Fold the write-ahead log back by itself after so many pages, 0: never; how many these were before."""
+    usual = int(db.execute("PRAGMA wal_autocheckpoint").fetchone()[0])
+    db.execute(f"PRAGMA wal_autocheckpoint={pages}")
+    return usual
+
+
+def fold(db: Connection) -> None:
+    """Fold it back now, as far as nobody is in the way."""
+    db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+
+def labels_of(db: Connection, observation_id: int) -> Row | None:
+    """Session, kind, seq, prompt, giver and the five scores of an observation."""
+    found = db.execute(
+        f"SELECT session_id, obs_type, seq, prompt_id, label_model, {_SCORES} FROM observations WHERE id = ?",  # noqa: S608
+        (observation_id,),
+    ).fetchone()
+    return None if found is None else tuple(found)
+
+
+def correct(
+    db: Connection, now: int, kind: str, observation_id: int, asked: dict[str, Any], before: dict[str, Any]
+) -> None:
+    """Keep a person's correction."""
+    db.execute(
+        "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, ?, ?, ?, ?)",
+        (now, kind, f"observation/{observation_id}", json.dumps(asked), json.dumps(before)),
+    )
+
+
+def befores(db: Connection, kind: str, observation_id: int) -> Iterator[dict[str, Any]]:
+    """What was there before each correction of a call that stands, the newest first."""
+    found = db.execute(
+        "SELECT before FROM corrections WHERE target = ? AND kind = ? AND undone_at IS NULL ORDER BY id DESC",
+        (f"observation/{observation_id}", kind),
+    )
+    return (json.loads(text) for (text,) in found.fetchall())
+
+
+def call(db: Connection, observation_id: int) -> Row | None:
+    """A call as it is shown, with its prompt, giver and scores."""
+    row = db.execute(
+        "SELECT o.session_id, o.at, o.obs_type, coalesce(o.tool_name, ''), coalesce(o.file_path, ''),"
+        " substr(o.content, 1, 2000), o.outcome, coalesce((SELECT substr(content, 1, 400) FROM prompts p WHERE p.id ="
+        " o.prompt_id), ''), o.label_model, o.phase, o.scope, o.locus, o.novelty, o.friction"
+        " FROM observations o WHERE o.id = ?", (observation_id,),
+    ).fetchone()  # fmt: skip
+    return None if row is None else tuple(row)
+
+
+def newest_calls(db: Connection, limit: int, *, unsure: bool) -> list[Row]:
+    """The newest calls with their scores; `unsure`: those of which the model cannot tell one."""
+    open_ = "substr(label_model, 1, 1) NOT IN ('+', '~') AND (phase + scope + locus + novelty + friction) IS NULL"
+    where = f" AND {open_}" if unsure else ""
+    found = db.execute(
+        f"SELECT id, session_id, at, obs_type, substr(content, 1, 400), {_SCORES}"  # noqa: S608
+        f" FROM observations WHERE {_CALLS}{where} ORDER BY at DESC, id DESC LIMIT ?", (limit,),
+    ).fetchall()  # fmt: skip
+    return list(map(tuple, found))
+
+
+def decided(db: Connection, limit: int, session_id: str) -> list[Row]:
+    """Calls of which a person has decided something that stands, those decided last first."""
+    where = " AND o.session_id = :session" if session_id else ""
+    found = db.execute(
+        "SELECT o.id, o.session_id, o.at, o.obs_type, substr(o.content, 1, 400), o.label_model, o.phase, o.scope,"  # noqa: S608
+        " o.locus, o.novelty, o.friction FROM (SELECT max(id) AS last, cast(substr(target, 13) AS INTEGER) AS number"
+        " FROM corrections WHERE kind = 'label' AND undone_at IS NULL GROUP BY target) c"
+        f" JOIN observations o ON o.id = c.number WHERE instr(o.label_model, '+'){where}"
+        " ORDER BY c.last DESC LIMIT :limit",
+        {"session": session_id, "limit": limit},
+    ).fetchall()
+    return list(map(tuple, found))
+
+
+def givers(db: Connection) -> list[tuple[str | None, int]]:
+    """Who gave the labels, with the number of rows; reads the whole table once."""
+    sql = f"SELECT label_model, count(*) FROM observations NOT INDEXED WHERE {_CALLS} GROUP BY label_model"  # noqa: S608
+    return db.execute(sql).fetchall()
+
+
+def doubtful(db: Connection, limit: int, among: int) -> list[int]:
+    """Calls of the newest `among` observations with a word too close to tell, of which no person said anything."""
+    if limit <= 0:
+        return []
+    rows = db.execute(
+        "SELECT id FROM (SELECT id, obs_type, label_model, phase + scope + locus + novelty + friction AS told"  # noqa: S608 -- our names
+        f" FROM observations ORDER BY id DESC LIMIT ?) WHERE told IS NULL AND {_CALLS}"
+        " AND label_model != '' AND substr(label_model, 1, 1) != '~' AND instr(label_model, '+') = 0 LIMIT ?",
+        (among, limit),
+    )
+    return [int(row[0]) for row in rows]

@@ -1,4 +1,4 @@
-"""Keeps the ledger of tokens spent on models, in the table `llm_ledger`: for the day's cap and the screens."""
+"""SQL of the table `llm_ledger`: tokens spent on models, for the day's cap and the screens."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Book:
         with closing(store.connect(self.db_path, timeout=_WAIT)) as db:
             tables.ensure(db)
             self._since = time.monotonic()  # a question follows
-            return spent(db, today())
+            return of_day(db, today())[0]
 
     def record(self, *, purpose: str, label: str, tokens: int, outcome: str) -> None:
         """Keep one call: an answer that was refused later costs as much as a good one."""
@@ -50,9 +50,30 @@ class Book:
             )  # fmt: skip
 
 
-def spent(db: Connection, day: str) -> int:
-    """Tokens of a day."""
-    return int(db.execute("SELECT coalesce(sum(tokens), 0) FROM llm_ledger WHERE day = ?", (day,)).fetchone()[0])
+def of_day(db: Connection, day: str) -> tuple[int, int]:
+    """(tokens, questions) of a day."""
+    row = db.execute("SELECT coalesce(sum(tokens), 0), count(*) FROM llm_ledger WHERE day = ?", (day,)).fetchone()
+    return int(row[0]), int(row[1])
+
+
+def last_result(db: Connection) -> str:
+    """How the newest call went; empty when there was none."""
+    row = db.execute("SELECT result FROM llm_ledger ORDER BY id DESC LIMIT 1").fetchone()
+    return str(row[0]) if row else ""
+
+
+def last_answered(db: Connection) -> str:
+    """Who answered last; empty: nobody did yet."""
+    row = db.execute("SELECT backend FROM llm_ledger WHERE result = 'ok' ORDER BY id DESC LIMIT 1").fetchone()
+    return str(row[0]) if row else ""
+
+
+def about_sessions(db: Connection, most: int) -> list[tuple[int, str, str]]:
+    """(tokens, purpose, result) of the newest calls about sessions."""
+    return db.execute(
+        "SELECT tokens, purpose, result FROM llm_ledger WHERE purpose <> 'thread_linking' ORDER BY id DESC LIMIT ?",
+        (most,),
+    ).fetchall()
 
 
 LEAST_REPLY = 64

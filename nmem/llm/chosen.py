@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from nmem.errors import NmemError
-from nmem.llm.book import spent, today
+from nmem.llm import book
 from nmem.llm.connect import settings
 from nmem.store import changed_settings
 from nmem.store import corrections as log
@@ -83,9 +83,9 @@ class Standing:
 
 def standing(db: Connection) -> Standing:
     """How things stand, from the settings and the ledger; asks nobody. Never raises NmemError."""
-    used = spent(db, today())
-    row = db.execute("SELECT result FROM llm_ledger ORDER BY id DESC LIMIT 1").fetchone()
-    failure = row[0] if row and row[0] != "ok" else ""
+    used, asked = book.of_day(db, book.today())
+    last = book.last_result(db)
+    failure = "" if last == "ok" else last
     try:
         chosen = settings()
     except NmemError as error:
@@ -94,20 +94,15 @@ def standing(db: Connection) -> Standing:
     if chosen.command:
         backend = " ".join((Path(chosen.command[0]).name, *chosen.command[1:], chosen.model)).strip()
     tokens, measured = session_tokens(db)
-    asked = db.execute("SELECT count(*) FROM llm_ledger WHERE day = ?", (today(),)).fetchone()[0]
-    last = db.execute("SELECT backend FROM llm_ledger WHERE result = 'ok' ORDER BY id DESC LIMIT 1").fetchone()
     return Standing(
         backend, chosen.enabled, used, chosen.daily_token_cap, tuple(chosen.warnings()), failure, tokens, measured,
-        int(asked), str(last[0]) if last else "",
+        asked, book.last_answered(db),
     )  # fmt: skip
 
 
 def session_tokens(db: Connection) -> tuple[int, bool]:
     """(tokens a session, whether the ledger says so): all that was asked about sessions, repairs included."""
-    rows = db.execute(
-        "SELECT tokens, purpose, result FROM llm_ledger WHERE purpose <> 'thread_linking' ORDER BY id DESC LIMIT ?",
-        (_SESSIONS,),
-    ).fetchall()
+    rows = book.about_sessions(db, _SESSIONS)
     sessions = sum(purpose == "session_judgement" and result == "ok" for _, purpose, result in rows)
     if sessions < _LEAST:
         return ESTIMATED, False

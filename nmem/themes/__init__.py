@@ -1,11 +1,11 @@
-"""Themes: episodes of a project on one subject, across sessions and threads; computed in the background.
+"""Themes: episodes of a project on one subject, across sessions and threads. SQL: lists, what `keep` reads and keeps.
 
-What the command line and the cockpit show is read here (SQL); `keep` makes a project's themes anew once enough was
-told. Text is as stored; times are milliseconds.
+Text is as stored; times are milliseconds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
@@ -77,3 +77,57 @@ def episodes(db: Connection, number: int, limit: int = 200) -> list[EpisodeOf]:
         (number, limit),
     )
     return [EpisodeOf(*row) for row in rows.fetchall()]
+
+
+_TITLE = "coalesce(u.title, u.agent_title, u.heading, substr(u.intent, 1, 200))"
+
+
+def growth(db: Connection, most: int, least: int) -> list[tuple[int, int, float, int | None]]:
+    """Projects of at least so many episodes: (project, how many, at most `most`, how many told since, newest grouped).
+
+    Documents count upwards.
+    """
+    return db.execute(
+        "SELECT d.project_id, min(count(*), ?), total(t.doc IS NULL OR d.doc > t.doc), max(t.doc) FROM retrieval_docs d"
+        " LEFT JOIN (SELECT t.project_id, max(d.doc) AS doc FROM unit_themes t JOIN retrieval_docs d"
+        "   ON d.unit_id = t.unit_id GROUP BY t.project_id) t ON t.project_id = d.project_id"
+        " GROUP BY d.project_id HAVING count(*) >= ?",
+        (most, least),
+    ).fetchall()
+
+
+def documents(db: Connection, project_id: int, most: int) -> dict[int, int]:
+    """Document -> episode, of the newest of a project."""
+    sql = "SELECT doc, unit_id FROM retrieval_docs WHERE project_id = ? ORDER BY at DESC, doc DESC LIMIT ?"
+    return dict(db.execute(sql, (project_id, most)).fetchall())
+
+
+def postings(db: Connection, project_id: int) -> Iterator[tuple[str, bytes]]:
+    """The words of a project in the retrieval index, with what is packed of each."""
+    return db.execute("SELECT word, postings FROM retrieval_postings WHERE project_id = ?", (project_id,))
+
+
+def titles(db: Connection, project_id: int) -> dict[int, str]:
+    """Episode -> title, of a project's documents."""
+    sql = f"SELECT u.id, {_TITLE} FROM retrieval_docs d JOIN work_units u ON u.id = d.unit_id WHERE d.project_id = ?"  # noqa: S608
+    return dict(db.execute(sql, (project_id,)).fetchall())
+
+
+def placed(db: Connection, project_id: int) -> dict[int, int]:
+    """Episode -> theme, of a project, where it is in one."""
+    sql = "SELECT unit_id, theme FROM unit_themes WHERE project_id = ? AND theme > 0"
+    return dict(db.execute(sql, (project_id,)).fetchall())
+
+
+def highest(db: Connection) -> int:
+    """The highest number that a theme has."""
+    return int(db.execute("SELECT coalesce(max(theme), 0) FROM unit_themes").fetchone()[0])
+
+
+def replace(db: Connection, project_id: int, rows: Mapping[int, tuple[int, str]]) -> None:
+    """Put episode -> (theme, label) in place of a project's rows."""
+    db.execute("DELETE FROM unit_themes WHERE project_id = ?", (project_id,))
+    db.executemany(
+        "INSERT INTO unit_themes (unit_id, project_id, theme, label) SELECT id, ?, ?, ? FROM work_units WHERE id = ?",
+        [(project_id, number, label, unit_id) for unit_id, (number, label) in sorted(rows.items())],
+    )

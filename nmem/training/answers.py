@@ -1,26 +1,22 @@
-"""Reads a person's decisions on boundaries and labels as training rows; keeps the history of fits."""
+"""Reads a person's decisions on boundaries and labels as training rows."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from sqlite3 import Connection
-from typing import Any
 
 from capture.labels import DIMENSIONS, WORDS
 from nmem.episodes import features as ft
 from nmem.episodes import history, units
-from nmem.labels import names, store
+from nmem.labels import names
+from nmem.labels import store as calls
 from nmem.labels.corpus import Example
+from nmem.training import store
 
 SUBJECT = "boundaries"
 STANDING = 0.25
 """What a prompt counts that the person left as it was, in a session where they changed or confirmed something."""
 MOST_SESSIONS = 200
-_CORRECTED = (
-    "SELECT p.session_id FROM unit_prompts u JOIN prompts p ON p.id = u.prompt_id WHERE u.decided_by = 'person'"
-    " GROUP BY p.session_id ORDER BY max(p.at) DESC, p.session_id LIMIT ?"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +36,8 @@ class Answer:
 
 def answers(db: Connection, common: frozenset[str], words: ft.Weighed | None = None) -> list[Answer]:
     """The prompts of all sessions in which a person decided something; first prompts and cleared ones are left out."""
-    found = corrected(db, MOST_SESSIONS)
+    found = store.corrected(db, MOST_SESSIONS)
     return [each for session_id in found for each in _of_session(db, session_id, common, words or {})]
-
-
-def corrected(db: Connection, most: int) -> list[str]:
-    """The newest sessions in which a person decided something."""
-    return [session_id for (session_id,) in db.execute(_CORRECTED, (most,))]
-
-
-def decisions(db: Connection) -> int:
-    """How many prompts a person has decided."""
-    return int(db.execute("SELECT count(*) FROM unit_prompts WHERE decided_by = 'person'").fetchone()[0])
 
 
 def _of_session(db: Connection, session_id: str, common: frozenset[str], words: ft.Weighed) -> list[Answer]:
@@ -70,27 +56,6 @@ def _of_session(db: Connection, session_id: str, common: frozenset[str], words: 
     return out
 
 
-@dataclass(frozen=True, slots=True)
-class Fitting:
-    """One entry of the history."""
-
-    at: int
-    before: dict[str, Any]
-    after: dict[str, Any]
-    reason: str
-    metrics: dict[str, Any]
-
-
-def note(db: Connection, fitting: Fitting) -> None:
-    """Add to the history; inside the caller's transaction."""
-    db.execute(
-        "INSERT INTO tuning_history (at, subject, before, after, reason, metrics) VALUES (?, ?, ?, ?, ?, ?)",
-        (fitting.at, SUBJECT, json.dumps(fitting.before), json.dumps(fitting.after), fitting.reason,
-         json.dumps(fitting.metrics)),
-    )  # fmt: skip
-
-
-LABELS = "labels"
 GROUP = "own/"
 """How the groups of a person's sessions begin."""
 MOST = 5000
@@ -100,13 +65,9 @@ _TITLE = 80
 
 def own_labels(db: Connection) -> list[Example]:
     """What a person has decided, each call with what came before it; "?" where they said nothing."""
-    found = db.execute(
-        "SELECT id, session_id, label_model, obs_type, substr(content, 1, 200), phase, scope, locus, novelty, friction"
-        " FROM observations WHERE instr(label_model, '+') ORDER BY at DESC, id DESC LIMIT ?", (MOST,)
-    ).fetchall()  # fmt: skip
     out = []
-    for number, session_id, model, kind, content, *scores in map(tuple, found):
-        seen = store.one(db, number)
+    for number, session_id, model, kind, content, *scores in store.labelled(db, MOST):
+        seen = calls.one(db, number)
         decided = names.read(model).own
         if seen is None or not decided:
             continue
@@ -117,11 +78,3 @@ def own_labels(db: Connection) -> list[Example]:
         out.append(Example(group=f"{GROUP}{session_id}", seen=seen[1], labels=(a, b, c, d, e),
                            where=f"observation/{number}", title=title))  # fmt: skip
     return out
-
-
-def note_labels(db: Connection, now: int, before: str, after: str, reason: str, metrics: dict[str, Any]) -> None:
-    """Add to the history: the models by name; inside the caller's transaction."""
-    db.execute(
-        "INSERT INTO tuning_history (at, subject, before, after, reason, metrics) VALUES (?, ?, ?, ?, ?, ?)",
-        (now, LABELS, json.dumps({"model": before}), json.dumps({"model": after}), reason, json.dumps(metrics)),
-    )

@@ -1,4 +1,4 @@
-"""Picks few-shot examples for a model from a person's corrections (SQL: decided prompts, renamed episodes).
+"""Picks few-shot examples for a model from a person's corrections (decided prompts, renamed episodes).
 
 A line says of two prompts that follow each other whether they are one unit of work, or what the person calls a unit.
 Only ids are kept in the history; lines are made of what is stored at the time of asking, so that what was purged, taken
@@ -7,13 +7,13 @@ back or decided otherwise since is not told.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
 from nmem.episodes.narrate.prose import clip
+from nmem.training import store
 
 SUBJECT = "question"
 NEW, SAME, TITLE = "new", "same", "title"
@@ -22,18 +22,6 @@ MOST = 3
 WORDS = 56
 """Characters of a prompt or title in an example."""
 _POOL = 200
-_DECIDED = """
-SELECT p.id, p.session_id, p.content, w.first_prompt_id = p.id, (SELECT b.content FROM prompts b
-  WHERE b.session_id = p.session_id AND b.source = 'user' AND b.agent_id IS NULL AND b.kind = 'prompt'
-  AND (b.at, b.id) < (p.at, p.id) ORDER BY b.at DESC, b.id DESC LIMIT 1)
-FROM unit_prompts u JOIN prompts p ON p.id = u.prompt_id JOIN work_units w ON w.id = u.unit_id
-WHERE u.decided_by = 'person' AND p.kind = 'prompt' ORDER BY u.reason NOT LIKE '%by hand', p.at DESC, p.id DESC LIMIT ?
-"""
-_RENAMED = """
-SELECT w.id, w.session_id, p.content, w.title FROM work_units w JOIN prompts p ON p.id = w.first_prompt_id
-WHERE w.title <> '' AND EXISTS (SELECT 1 FROM corrections c WHERE c.kind = 'rename' AND c.target = 'episode/' || w.id)
-ORDER BY w.started_at DESC, w.id DESC LIMIT ?
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +40,12 @@ class Example:
 def pool(db: Connection) -> list[Example]:
     """All that could be shown: what was cut or joined by hand before what was confirmed, the newest first."""
     out = []
-    for number, session_id, text, opens, before in db.execute(_DECIDED, (_POOL,)):
+    for number, session_id, text, opens, before in store.decided(db, _POOL):
         if before and text.strip():
             end = "another unit" if opens else "the same unit"
             line = f"after “{_short(before)}” came “{_short(text)}”: {end}"
             out.append(Example(NEW if opens else SAME, number, session_id, line))
-    for number, session_id, text, title in db.execute(_RENAMED, (_POOL,)):
+    for number, session_id, text, title in store.renamed(db, _POOL):
         line = f"what began with “{_short(text)}” is called “{_short(title)}”"
         out.append(Example(TITLE, number, session_id, line, title))
     return out
@@ -87,18 +75,12 @@ def in_force(db: Connection) -> tuple[str, ...]:
 
 def adopted(db: Connection) -> dict[str, list[int]]:
     """The ids of the examples adopted last, by kind; empty when none are."""
-    row = db.execute("SELECT after FROM tuning_history WHERE subject = ? ORDER BY id DESC LIMIT 1",
-                     (SUBJECT,)).fetchone()  # fmt: skip
-    found: Any = json.loads(row[0]) if row else {}
-    return {kind: ids for kind, ids in found.items() if ids} if isinstance(found, dict) else {}
+    return {kind: ids for kind, ids in store.latest(db, SUBJECT).items() if ids}
 
 
 def note(db: Connection, now: int, after: dict[str, list[int]], reason: str, metrics: dict[str, Any]) -> None:
     """Add to the history, and thereby put `after` in force; inside the caller's transaction."""
-    db.execute(
-        "INSERT INTO tuning_history (at, subject, before, after, reason, metrics) VALUES (?, ?, ?, ?, ?, ?)",
-        (now, SUBJECT, json.dumps(adopted(db)), json.dumps(after), reason, json.dumps(metrics)),
-    )
+    store.note(db, SUBJECT, store.Fitting(now, adopted(db), after, reason, metrics))
 
 
 def _short(text: str) -> str:

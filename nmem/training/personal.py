@@ -22,7 +22,9 @@ from nmem.episodes.boundary import FITTED, REASONS, WEIGHTS, Model
 from nmem.errors import NmemError
 from nmem.threads.formula import Example, fit
 from nmem.training import answers as rows
-from nmem.training.answers import Answer, Fitting
+from nmem.training import store
+from nmem.training.answers import Answer
+from nmem.training.store import Fitting
 
 KINDS = ("online", "revised")
 RIDGE = 20.0
@@ -152,7 +154,7 @@ def follow(db: Connection, db_path: str, now: int) -> bool:
     Reads nothing when no decision has come since. Raises NmemError or sqlite3.Error.
     """
     about = in_force(db_path).get("about", {})
-    if "fitted" in about or about.get("decisions", 0) == rows.decisions(db):
+    if "fitted" in about or about.get("decisions", 0) == store.decisions(db):
         return False
     base = shipped()
     known = rows.answers(db, frozenset(base["common"].split()), base["words"])
@@ -163,7 +165,7 @@ def _follow(db: Connection, db_path: str, now: int, base: Spec, known: Sequence[
     parts = {kind: calibrated(base[kind], known) for kind in KINDS}
     if all(abs(parts[kind]["threshold"] - in_force(db_path)[kind]["threshold"]) < _FELT for kind in KINDS):
         return False
-    about = {"calibrated_at": now, "decisions": rows.decisions(db), "prior": _mark(base)}
+    about = {"calibrated_at": now, "decisions": store.decisions(db), "prior": _mark(base)}
     _keep(db, db_path, now, {**base, **parts, "about": about}, "the cut follows the person's own rate", ())
     return True
 
@@ -348,7 +350,7 @@ def _keep(db: Connection, db_path: str, now: int, spec: Spec | None, reason: str
                for refit in refits}  # fmt: skip
     slim = [{kind: each[kind] for kind in KINDS} for each in (before, after)]
     with transaction(db):
-        rows.note(db, Fitting(now, slim[0], slim[1], reason, metrics))
+        store.note(db, rows.SUBJECT, Fitting(now, slim[0], slim[1], reason, metrics))
         try:
             _write(own(db_path), spec)
         except OSError as error:

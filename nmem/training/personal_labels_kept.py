@@ -16,7 +16,7 @@ from capture.labels import model as engine
 from capture.storage.store import transaction
 from nmem.errors import NmemError
 from nmem.labels import cards, store
-from nmem.training import answers as rows
+from nmem.training import store as history
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ def keep(
     base, current = engine.shipped(), engine.current(db_path)
     after = table.value[1] if table.value else base.name if base else ""
     with _as_it_was(db_path), transaction(db):
-        rows.note_labels(db, now, current.name if current else "", after, reason, dict(metrics))
+        was = {"model": current.name if current else ""}
+        history.note(db, "labels", history.Fitting(now, was, {"model": after}, reason, dict(metrics)))
         _write(db_path, table)
     model = engine.current(db_path)
     if model is None or model.name != after:

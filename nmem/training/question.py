@@ -18,8 +18,7 @@ from nmem.evaluate.titles import share
 from nmem.llm import Cancel, Failure
 from nmem.llm.ask import Asked, Desk
 from nmem.llm.session_prompt import CUT, Judged, judge
-from nmem.training import answers as rows
-from nmem.training import examples, personal
+from nmem.training import examples, personal, store
 from nmem.training.answers import STANDING, Answer
 from nmem.training.personal import Figures
 
@@ -69,7 +68,7 @@ def tune(db: Connection, desk: Desk, now: int, cancel: Cancel | None = None, *, 
     """
     pool = examples.pool(db)
     named = {one.number: one.title for one in pool if one.kind == examples.TITLE}
-    found = [_session(db, session_id, named) for session_id in rows.corrected(db, SESSIONS)]
+    found = [_session(db, session_id, named) for session_id in store.corrected(db, SESSIONS)]
     decided = [each for one in found for each in one.truth.values() if each.own]
     if lacking := personal.lacking(decided, len(found)):
         return Report(False, lacking, len(found), len(decided))

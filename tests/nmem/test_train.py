@@ -18,7 +18,8 @@ from nmem import tables
 from nmem.commands.main import nmem
 from nmem.episodes import boundary, corrections, detect, units
 from nmem.training import answers, personal
-from nmem.training.answers import Answer, Fitting
+from nmem.training.answers import Answer
+from nmem.training.store import Fitting
 from nmem.undo import undo
 
 START = 1_760_000_000_000
