@@ -112,6 +112,8 @@ def _stood(facts: str, told: str) -> str:
     """
     if _RAN_FAILED.search(told):
         told = told if _FAILS.search(facts) else ""
+    if facts and told.startswith(_PROBLEM):
+        told = ""
     if not facts or not told:
         return told or facts
     name, failed, _ = facts.partition(" failed")
@@ -126,6 +128,7 @@ _ALIKE = 0.5
 _STOP = re.compile(r"[^\s.]\. ")
 """Ends a sentence: a dot in the name of a file has no space after it, one that stands for a folder has one before."""
 _FAILS = re.compile(r"\b(?:fail|err)", re.IGNORECASE)
+_PROBLEM = "The problem itself: "
 _RAN_FAILED = re.compile(r"\bFAILED\b")
 """How a model quotes a line about a command that failed."""
 

@@ -124,7 +124,7 @@ class Ground:
         strange = [name for name in unsupported(bare, union.facts) if not _spells(union, name)]
         if not bare or not safe(bare) or strange:
             return ""
-        return bare if _covered(content(bare), union) >= _TITLE else ""
+        return bare if covered(content(bare), union) >= _TITLE else ""
 
     @property
     def mostly_invented(self) -> bool:
@@ -148,7 +148,7 @@ class Ground:
         if wrong := unsupported(_bare(sentence), _union([*known, *answered]).facts) if rows else [sentence[:40]]:
             return wrong
         union, wanted = _union(rows), content(sentence)
-        share = _covered(wanted, union)
+        share = covered(wanted, union)
         strange = [word for word in wanted if not _has(word, union)] or [sentence[:40]]
         if goal:
             return [] if share >= _GOAL else strange
@@ -237,7 +237,8 @@ def _spoken(place: Place) -> list[str]:
     return _LETTERS.findall(_EAST.sub(" ", unicodedata.normalize("NFKC", place.folded)))
 
 
-def _covered(wanted: frozenset[str], place: Place) -> float:
+def covered(wanted: frozenset[str], place: Place) -> float:
+    """The part of some words that a place has."""
     return sum(_has(word, place) for word in wanted) / len(wanted) if wanted else 0.0
 
 
@@ -253,7 +254,7 @@ def tells_change(said: str, rows: Mapping[str, Row]) -> bool:
     for sentence, ids in cited(said):
         wanted = content(sentence)
         places = [place for one in ids if one in rows for place in rows[one].places]
-        if places and _SINCE.search(max(places, key=lambda one: _covered(wanted, one)).text):
+        if places and _SINCE.search(max(places, key=lambda one: covered(wanted, one)).text):
             return True
     return False
 
@@ -288,7 +289,7 @@ def _at_home(sentence: str, windows: Sequence[Place]) -> bool:
 
     def placed(text: str) -> bool:
         wanted = content(text)
-        return not wanted or max((_covered(wanted, one) for one in windows), default=0.0) >= _HOME
+        return not wanted or max((covered(wanted, one) for one in windows), default=0.0) >= _HOME
 
     return placed(sentence) or all(placed(fact) for fact in _FACTS.split(sentence))
 
@@ -362,10 +363,10 @@ def _wished(sentence: str, rows: Sequence[Row]) -> list[str]:
         return []
     wanted = content(sentence)
     clauses = [place for row in rows for place in _clauses(row)]
-    best = max(clauses, key=lambda place: _covered(wanted, place), default=None)
+    best = max(clauses, key=lambda place: covered(wanted, place), default=None)
     if best is None or claims.against(sentence) == claims.against(best.text):
         return []
-    same = [one for one in clauses if _covered(wanted, one) >= _HOME and one is not best]
+    same = [one for one in clauses if covered(wanted, one) >= _HOME and one is not best]
     return [] if any(claims.against(one.text) == claims.against(sentence) for one in same) else ["wanted"]
 
 
@@ -379,7 +380,7 @@ def _why(sentence: str, rows: Sequence[Row]) -> list[str]:
         return []
     for row in rows:
         for number, place in enumerate(row.places):
-            least = min(_covered(part, place) for part in parts)
+            least = min(covered(part, place) for part in parts)
             if least >= _SHARE or (least >= _SIDE and claims.CAUSE.search(place.text)):
                 return []
             if number and not row.lines and _joined(parts, row.places[number - 1], place):
@@ -390,8 +391,8 @@ def _why(sentence: str, rows: Sequence[Row]) -> list[str]:
 def _joined(parts: Sequence[frozenset[str]], before: Place, place: Place) -> bool:
     """Whether two sentences tell both sides: the second says that it is cause or effect, or each tells a side."""
     if claims.CAUSE.search(place.text):
-        return min(max(_covered(part, one) for one in (before, place)) for part in parts) >= _SIDE
+        return min(max(covered(part, one) for one in (before, place)) for part in parts) >= _SIDE
     return any(
-        all(_covered(part, one) >= _APART for part, one in zip(parts, order, strict=False))
+        all(covered(part, one) >= _APART for part, one in zip(parts, order, strict=False))
         for order in ((before, place), (place, before))
     )

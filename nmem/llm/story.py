@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nmem.llm import claims
-from nmem.llm.grounding import CHANGED, DONE, PERSON, Ground, cited, tells_change
+from nmem.llm.grounding import CHANGED, DONE, PERSON, Ground, cited, content, covered, tells_change
 
 FAILED = " FAILED"
 """What follows a command that failed, in what was done for a prompt."""
@@ -62,9 +62,13 @@ def _obstacle(said: str, ground: Ground) -> str:
     stood = (ground.rows.get(f"{DONE}{id_[1:]}") for id_ in cites if id_ != first)
     if any(row is not None and _STOOD.search(row.text) for row in stood):
         return told
-    return f"The problem itself: {told}" if first in cites else ""
+    asked = ground.rows[first].whole if first in ground.rows else None
+    new = asked is not None and covered(content(told), asked) < _ASKED
+    return f"The problem itself: {told}" if first in cites and new else ""
 
 
+_ASKED = 0.6
+"""The part of its words from which on an obstacle is what the first request itself tells."""
 _FURTHER = re.compile(
     r"The user (?:also )?(?:needed|wanted|asked for|wished for|requested) (?:another|a further|an additional)\b"
 )

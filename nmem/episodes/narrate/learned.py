@@ -72,7 +72,7 @@ def _chosen(episode: Episode) -> Iterator[str]:
     """Which of the agent's options the person took, with what that option is."""
     for prompt in episode.prompts:
         before = next((one.text for one in reversed(episode.closings()) if one.at <= prompt.at), episode.before)
-        if item := picked(prompt.text, before):
+        if (item := picked(prompt.text, before)) and not _AT_ONCE.search(item):
             yield f"The user decided: “{clip(plain(prompt.text), 60)}” ({item})"
             continue
         short = size(prompt.text) <= _BRIEF and not _ASKS.search(prompt.text)
@@ -106,6 +106,11 @@ _LISTED = re.compile(r"^[ \t]*(?:[-*] +)?\(?\**([1-9]|[A-E])[.):]\**[ \t]+(\S[^\
 _CHOICE = re.compile(r"\b(option|variant|approach|plan|방법)\s*(\d|[a-e])\b", re.IGNORECASE)
 _OPTION = r"\b{0}\s*{1}\b[:.)*\s–—-]*([^\n]{{8,160}})"
 _ASKS = re.compile(r"\?|\b(?:can|could|would|will) (?:you|we)\b|you can\b", re.IGNORECASE)
+_AT_ONCE = re.compile(
+    r"^(?:commit|push|run|merge|rename|fix|skip|delete|retry)\b|\bquick\b|\(\d+ ?(?:s|sec|seconds?|min|minutes?)\)",
+    re.IGNORECASE,
+)
+"""An option that is carried out at once and settles nothing for later."""
 _BRIEF, _OPTION_WORDS = 14, 2
 
 
@@ -186,7 +191,7 @@ def mended(episode: Episode, ran: list[Struggle]) -> list[str]:
 
     hard = [
         one for one in ran
-        if one.failures and one.passed and one.fixed_by and not one.probe and not one.misused and one.reasons
+        if one.failures and one.passed and one.fixed_by and not (one.probe or one.misused or one.made) and one.reasons
         and one.reasons[-1] and not _GENERIC.match(one.reasons[-1]) and known(one)
         and one.kind in ("test", "build", "command") and not _SLIP.search(one.reasons[-1])
     ]  # fmt: skip

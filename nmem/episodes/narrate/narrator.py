@@ -21,7 +21,7 @@ from nmem.episodes.narrate.ending import (
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, labelled, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
-from nmem.episodes.narrate.obstacles import broken_off, lost, made_again, obstacle, resisted
+from nmem.episodes.narrate.obstacles import broken_off, diagnosed, lost, made_again, obstacle, resisted
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, within, words
 from nmem.episodes.narrate.records import OK, UNKNOWN, Episode, Narrative
@@ -76,11 +76,12 @@ def narrate(episode: Episode) -> Narrative:
     answered = _answers(found_turns, gone)
     done = completed(episode, ledger, ran, grounds, did, gone, found_turns, answered)
     found = causes(episode, found_turns, gone)
-    cause = _telling(labelled(found_turns)) or _cause(read_prompts, found)
+    cause = _new(_telling(labelled(found_turns)) or _cause(read_prompts, found), episode)
     edits = resisted(episode)
+    aside = [(1.1, lost(episode) or made_again(episode, ledger)), (_REDONE, diagnosed(episode)), edits]
     way = obstacle(
         ran, corrected, refused, ledger, (cause, _blocked(episode), objected), told_by_turns(found_turns),
-        interrupted="interrupted" in ended, aside=[(1.1, lost(episode) or made_again(episode, ledger)), edits],
+        interrupted="interrupted" in ended, aside=aside,
     )  # fmt: skip
     known = [words(text) for text in done if not text.startswith(REPORTED)]
     solved, settled = mended(episode, ran), decided(episode)
@@ -201,6 +202,19 @@ def _cause(read_prompts: list[Ask], found: list[str]) -> str:
     bare = _PROBLEM_IS.sub("", named)
     bare = _telling(named) and (named if _PLACED.match(bare) else bare)
     return bare[:1].upper() + bare[1:]
+
+
+def _new(cause: str, episode: Episode) -> str:
+    """A cause that the agent had to find; "" where the user told of it, where it says what should be, or is cut."""
+    asked: set[str] = set().union(*(words(one.text) for one in episode.prompts))
+    told = within(words(cause), asked) >= _RETOLD_BY_HALF if cause else True
+    return "" if told or _CUT.search(cause) else cause
+
+
+_RETOLD_BY_HALF = 0.5
+_CUT = re.compile(r"\[…\]|\b(?:supposed to|should (?:be|have|not)|is expected to)\b")
+_REDONE = 1.46
+"""What a repair weighs that did not do: more than the problem that was to be solved."""
 
 
 def _telling(cause: str) -> str:

@@ -11,8 +11,8 @@ from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import Struggle, once, told
 from nmem.episodes.narrate.ending import QUIET, STUDIES, call, task_name
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
-from nmem.episodes.narrate.prose import clip, short
-from nmem.episodes.narrate.records import FAILED, Action, Episode
+from nmem.episodes.narrate.prose import clip, sentences, short, size
+from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.turns import Correction, acts, looks
 
 _LEAST = 0.9
@@ -179,6 +179,37 @@ def _mentions(text: str, path: str, root: str) -> bool:
 
 _BETWEEN = re.compile(r"[\s'\"`=:;,|&<>()\[\]{}]+")
 """What stands between the words of a command."""
+
+
+def diagnosed(episode: Episode) -> str:
+    """What the agent said first of a check that did not pass after an edit of the work and led to another edit; "" for
+    none. Of several the newest: a repaired repair.
+    """
+    made = {one.file_path for one in episode.actions if one.obs_type == "file_write" and one.outcome != FAILED}
+    edits = [one.at for one in episode.actions if one.obs_type == "file_edit" and one.outcome != FAILED
+             and not one.halted and one.file_path not in made]  # fmt: skip
+    ends = [*(one.at for one in episode.actions[1:]), 1 << 62]
+    for one, end in reversed(list(zip(episode.actions, ends, strict=False))):
+        if one.obs_type not in open_ends.CHECKS or one.outcome == OK or one.halted:
+            continue
+        if not (edits and edits[0] < one.at < edits[-1]):
+            continue
+        said = [each.text for each in episode.sayings if each.kind == "thinking" and one.at < each.at <= end]
+        rows = [row.text for text in said for row in sentences(text)[:_FIRST]]
+        wrong = next((row for row in rows if _WRONG.search(row) and _LEAST_SAID <= size(row) <= _MOST_SAID), "")
+        if wrong:
+            return clip(wrong, 200)
+    return ""
+
+
+_FIRST, _LEAST_SAID, _MOST_SAID = 3, 6, 45
+_WRONG = re.compile(
+    r"\b(?:my|the) (?:fix|change|edit|patch|approach|implementation|regex|logic)\b.{0,60}"
+    r"(?:n['’]t\b|\bnot\b|\bbroke|\bwrong\b)"
+    r"|\b(?:tests?|assertion) (?:still )?fail(?:s|ed|ing)?\b.{0,40}\b(?:because|since|as)\b",
+    re.IGNORECASE,
+)
+"""Says that the work so far does not do, and why."""
 
 
 def broken_off(episode: Episode) -> str:

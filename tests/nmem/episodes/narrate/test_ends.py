@@ -471,3 +471,32 @@ def test_how_things_were_is_no_work_done(begin: type[Story]) -> None:
     told = narrate(story.episode()).completed
     assert any("Added a check for lids" in one for one in told)
     assert not any("Set lid_path" in one for one in told)
+
+
+def test_a_repair_that_did_not_do_is_the_obstacle_in_the_agent_s_words(begin: type[Story]) -> None:
+    story = begin().user("The lid leaks, mend it").edit("lid.py").shell("pytest | tail -9", "test", "unknown")
+    story.agent("The test failed because round lids have no rim. Let me look.", "thinking")
+    story.edit("lid.py").shell("pytest | tail -9", "test", "unknown")
+    told = narrate(story.agent("The lid holds now. All tests pass.").episode())
+    assert told.obstacle == "The test failed because round lids have no rim"
+    smooth = begin().user("The lid leaks, mend it").edit("lid.py").shell("pytest | tail -9", "test", "unknown")
+    smooth.agent("The test failed because round lids have no rim. That is what we want.", "thinking")
+    assert narrate(smooth.agent("The lid holds now.").episode()).obstacle == ""
+
+
+def test_what_the_user_told_is_no_obstacle_but_a_cause_that_was_found_is(begin: type[Story]) -> None:
+    asked = "The pot leaks when two lids are on it: fix this bug"
+    said = "Fixed.\n\n**Root cause**: {}\n\n**Fix**: one check in lid.py."
+    same = begin().user(asked).edit("lid.py").agent(said.format("The pot leaks when two lids are put on it."))
+    assert narrate(same.episode()).obstacle == ""
+    found = begin().user(asked).edit("lid.py").agent(said.format("The seal counted every rim twice while pressing."))
+    assert narrate(found.episode()).obstacle.startswith("The problem itself: The seal counted every rim twice")
+
+
+def test_a_quick_choice_is_no_decision(begin: type[Story]) -> None:
+    menu = (
+        "Two ways:\n1. **Quick fix** - Rename the lid in pot.py (30 seconds)\n2. Keep two kinds of lids\n\nWhich one?"
+    )
+    for pick, kept in (("1", False), ("2", True)):
+        story = begin().user("Review the lids").agent(menu).user(pick).edit("pot.py").agent("Done in pot.py.")
+        assert any("The user decided" in one for one in narrate(story.episode()).learned) is kept
