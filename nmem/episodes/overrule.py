@@ -111,7 +111,8 @@ def _stood(facts: str, told: str) -> str:
     failed command that the records do not tell as an obstacle they know that it was a slip.
     """
     if _RAN_FAILED.search(told):
-        told = told if _FAILS.search(facts) else ""
+        same = facts and (facts.partition(" failed")[0] in told or within(words(told), words(facts)) >= _ALIKE)
+        told = told if same else ""
     if facts and told.startswith(_PROBLEM):
         told = ""
     if not facts or not told:

@@ -244,7 +244,7 @@ def _opened_for(read_prompts: list[Ask], ran: list[Struggle]) -> str:
     kept = (
         one
         for one in ran
-        if one.weighty and not (one.probe or one.misused or one.lone) and (one.passed or not one.settled)
+        if one.weighty and not (one.probe or one.misused or one.lone or one.made) and (one.passed or not one.settled)
     )
     return next(map(told, kept), "")
 
