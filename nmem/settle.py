@@ -50,7 +50,7 @@ from nmem.settle_beside import Beside
 from nmem.settle_start import lock_file, start, wanted
 from nmem.side_by_side import seldom_collected
 from nmem.themes import keep as themes
-from nmem.threads import compaction, continuity, decisions, outcomes, tuning
+from nmem.threads import compaction, continuity, links_store, outcomes, tuning
 from nmem.threads.link import REASSESS, Linker, ModelAssessor
 from nmem.training import examples, personal
 
@@ -494,7 +494,7 @@ class _Run:
     def _links(self) -> None:
         """New threads beside earlier ones; a model is asked about recent ones."""
         now = self.clock()
-        desk = self.desk() if self._models and decisions.unassessed(self.db, now - REASSESS) else None
+        desk = self.desk() if self._models and links_store.unassessed(self.db, now - REASSESS) else None
         linker = Linker(self.db, ModelAssessor(desk, self.stop) if desk else None)
         self.report.links += len(linker.link_all(now, self.stop.is_set))
         if self.stop.is_set() or self.report.idle:

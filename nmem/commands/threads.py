@@ -32,7 +32,7 @@ from nmem.errors import NmemError
 from nmem.hours import utc
 from nmem.store.project import key_of, named
 from nmem.text import fit, printable, to_json
-from nmem.threads import read
+from nmem.threads import links_store, read
 from nmem.threads.decisions import surety
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool
     with reading("threads") as db:
         project = key_of(db, project)
         found = read.threads(db, project, after, limit, singles=all_)
-        single = read.single(db, project, after)
+        single = links_store.single(db, project, after)
     if as_json:
         _json({"threads": [asdict(each) for each in found], "single": single})
         return
@@ -211,7 +211,7 @@ def tuning(force: bool, limit: int, as_json: bool) -> None:
         with writing() as db:
             fitting.tune(db, now(), force=True)
     with reading("threads") as db:
-        formula, found = link.current(db), read.tunings(db, limit)
+        formula, found = link.current(db), links_store.tunings(db, limit)
     if as_json:
         _json({"current": formula.to_dict(), "history": [{**asdict(each), "adopted": each.adopted} for each in found]})
         return
@@ -254,7 +254,8 @@ def _number(thread: str) -> int | None:
 def _project(db: sqlite3.Connection, project: str, thread: int | None) -> int:
     """The project that a choice is about."""
     if thread is not None:
-        found = read.project_of(db, thread)
+        head = links_store.head(db, thread)
+        found = head.project_id if head else None
         missing = f"there is no thread {thread}: `nmem threads` lists them"
     else:
         key = project or resolve(_folder()).key

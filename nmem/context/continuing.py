@@ -17,7 +17,7 @@ from nmem.threads.arrival import Evidence
 from nmem.threads.config import TRUNKS
 from nmem.threads.continuity import CHOSEN, apart, proposed
 from nmem.threads.leaning import Leaning, leaning, of_a_branch
-from nmem.threads.subject import shared
+from nmem.threads.store import shared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

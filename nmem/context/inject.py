@@ -219,7 +219,7 @@ def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, mos
     if present.arrived and present.thread_id is not None:
         from nmem.threads import arrival  # on use: start-up stays short
 
-        arrival.store(db, present.thread_id, event.at, present.arrived)
+        arrival.keep(db, present.thread_id, event.at, present.arrived)
 
 
 def _taken(db: Connection, one: Injection, made: Decision) -> None:

@@ -111,8 +111,8 @@ def _stood(facts: str, told: str) -> str:
     failed command that the records do not tell as an obstacle they know that it was a slip.
     """
     if _RAN_FAILED.search(told):
-        same = facts and (facts.partition(" failed")[0] in told or within(words(told), words(facts)) >= _ALIKE)
-        told = told if same else ""
+        told_too = facts and (facts.partition(" failed")[0] in told or within(words(told), words(facts)) >= _ALIKE)
+        told = told if told_too else ""
     if facts and told.startswith(_PROBLEM):
         told = ""
     if not facts or not told:

@@ -43,7 +43,7 @@ from nmem.purge.selection import Matcher, Selection
 from nmem.search import index_store
 from nmem.sessions.store import purge as purge_copies
 from nmem.store import registry, taken_back, trace
-from nmem.threads import storage
+from nmem.threads import store
 
 _MOST_TEXTS = 3_000
 """Rows whose words are taken out of the vocabulary one by one; of more, it is emptied and counted anew."""
@@ -321,7 +321,7 @@ def _threads(db: Connection) -> None:
         ).fetchone()
         title = of_prompt(opening[0]) if opening else ""
         db.execute("UPDATE threads SET title = ? WHERE id = ? AND title != ?", (title, thread_id, title))
-        storage.refresh(db, thread_id)
+        store.refresh(db, thread_id)
 
 
 def _team(db: Connection) -> None:

@@ -1,13 +1,12 @@
 """Threads: lines of work across sessions and clients; begun, continued, linked and condensed.
 
 config      timeouts and the linking method                       (hook path)
-storage     rows of threads, of sessions in them, of choices      (hook path)
+store       SQL of threads, of sessions in them, of choices       (hook path)
 continuity  which thread a session continues                      (hook path)
-words       text to comparable tokens
+links_store SQL of decisions, outcomes and tunings, and of what is compared, condensed and shown
 formula     how much a new thread is like an earlier one, and the score of that: by default weights or fitted ones
-material    what is read of threads to compare and condense them
 link        candidates, the algorithm beside a model's opinion, the decision
-decisions   rows of decisions, outcomes and tunings
+decisions   a decision, and how sure it is
 outcomes    what came of a decision, by the person or by the files touched afterwards
 steering    what a person says of the next session, or of a given one
 tuning      re-fits the formula on outcomes, and keeps the history of it

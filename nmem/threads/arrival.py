@@ -1,4 +1,4 @@
-"""Links a new thread with earlier ones, by ranked episodes and recency (SQL). On the hook's path.
+"""Links a new thread with earlier ones, by ranked episodes and recency. On the hook's path.
 
 The retrieval engine has ranked the project's episodes for the prompt already: what it found says how much a thread
 speaks of the same, its last activity says how near the thread is. Settling compares the threads with everything that
@@ -8,6 +8,8 @@ is known of them (nmem.threads.link), and keeps or mends the decision.
 from __future__ import annotations
 
 from math import exp
+
+from nmem.threads import store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,53 +82,39 @@ def opens(db: Connection, session_id: str, thread_id: int | None) -> bool:
     """Whether a session begins a thread of its own: one that goes on in a thread has nothing to be linked with."""
     if thread_id is None:
         return True
-    row = db.execute("SELECT how FROM session_threads WHERE session_id = ?", (session_id,)).fetchone()
-    return row is not None and row[0] == "new"
+    return store.reason(db, session_id) == "new"
 
 
 def compare(
     db: Connection, project_id: int, thread_id: int | None, at: int, found: Sequence[Found]
 ) -> list[Arrived]:  # fmt: skip
     """The earlier threads of a project beside a new one, the likeliest first; writes nothing. Raises sqlite3.Error."""
-    threads = db.execute(
-        "SELECT id, last_at FROM threads WHERE project_id = ? AND id != ? AND created_at < ? AND last_at >= ?"
-        " AND turn_count > 0 ORDER BY last_at DESC, id DESC LIMIT ?",
-        (project_id, thread_id or 0, at, at - WINDOW, CANDIDATES),
-    ).fetchall()
+    threads = store.active_threads(db, project_id, thread_id or 0, at, at - WINDOW, CANDIDATES)
     if not threads or not found:
         return []
     units: dict[int, list[int]] = {}
-    for unit_id, of in db.execute(
-        f"SELECT id, thread_id FROM work_units WHERE id IN ({','.join('?' * len(found))})",  # noqa: S608 - placeholders
-        [one.unit_id for one in found],
-    ).fetchall():
+    for unit_id, of in store.threads_of_units(db, [one.unit_id for one in found]):
         units.setdefault(of, []).append(unit_id)
     out = [Arrived(number, max(0, at - last_at), Evidence(found, units.get(number, ()))) for number, last_at in threads]
     out.sort(key=lambda one: (-one.score, -one.thread_id))
     return out
 
 
-def store(db: Connection, thread_id: int, at: int, arrived: Iterable[Arrived]) -> int:
+def keep(db: Connection, thread_id: int, at: int, arrived: Iterable[Arrived]) -> int:
     """Keep which threads are linked until settling looks again; how many. Joins no transaction of a caller's."""
     linked = [one for one in arrived if one.linked]
     if not linked:
         return 0
     from capture.jsonio import dumps  # on use: start-up stays short
     from capture.storage.store import transaction
-    from nmem.threads.storage import LIKELY, UNCERTAIN  # on use: a link only
 
     rows = [
         (at, one.thread_id, thread_id, round(one.score, 4), dumps(_parts(one)),
-         LIKELY if one.score >= THRESHOLD + MARGIN else UNCERTAIN)
+         store.LIKELY if one.score >= THRESHOLD + MARGIN else store.UNCERTAIN)
         for one in linked
     ]  # fmt: skip
     with transaction(db):
-        db.executemany(
-            "INSERT INTO episode_links (at, earlier_thread_id, later_thread_id, algorithmic_score, components,"
-            " decision, certainty) VALUES (?, ?, ?, ?, ?, 'link', ?)"
-            " ON CONFLICT (earlier_thread_id, later_thread_id) DO NOTHING",
-            rows,
-        )
+        store.link_at_prompt(db, rows)
     return len(rows)
 
 

@@ -22,7 +22,7 @@ from nmem.errors import NmemError
 from nmem.learn import skill_use
 from nmem.names import cited
 from nmem.text import json_list, json_object
-from nmem.threads import config, decisions, material, storage
+from nmem.threads import config, links_store, store
 from nmem.threads.link import combined
 
 TURNS = 50
@@ -72,7 +72,7 @@ class _Episode:
 
 def due(db: Connection, now: int) -> list[Due]:
     """Threads whose summaries are missing or behind."""
-    rows = material.condensable(db)
+    rows = links_store.condensable(db)
     found = []
     for thread_id, project_id, state, done, created, last, turns, told in rows:
         behind = done is None or last > done
@@ -93,8 +93,8 @@ def due(db: Connection, now: int) -> list[Due]:
 def compact_due(db: Connection, now: int) -> list[Due]:
     """End idle threads, and condense what is due."""
     with transaction(db):
-        storage.close_idle(db, config.load().timeout_minutes, now)
-        storage.entitle(db)
+        store.close_idle(db, config.load().timeout_minutes, now)
+        store.entitle(db)
     found = due(db, now)
     for each in found:
         _store(db, each.thread_id, now)
@@ -103,30 +103,30 @@ def compact_due(db: Connection, now: int) -> list[Due]:
 
 def compact(db: Connection, thread_id: int, now: int) -> Summary:
     """Condense one thread by hand, which also ends it. Raises NmemError when there is no such thread."""
-    head = material.head(db, thread_id)
+    head = links_store.head(db, thread_id)
     if head is None:
         raise NmemError(f"there is no thread {thread_id}: `nmem threads` lists them")
     with transaction(db):
-        storage.close(db, thread_id)
+        store.close(db, thread_id)
     return _store(db, thread_id, now)
 
 
 def _store(db: Connection, thread_id: int, now: int) -> Summary:
     summary = summarise(db, thread_id, now)
     with transaction(db):
-        storage.refresh(db, thread_id)
-        storage.condensed(db, thread_id, summary.micro, summary.meso, summary.macro, now)
+        store.refresh(db, thread_id)
+        store.condensed(db, thread_id, summary.micro, summary.meso, summary.macro, now)
         _tell_links(db, thread_id)
     return summary
 
 
 def _tell_links(db: Connection, thread_id: int) -> None:
     """Cross-thread episodes of the thread get the new summary."""
-    for each in decisions.of_thread(db, thread_id):
-        earlier, later = (material.head(db, number) for number in (each.earlier_thread_id, each.later_thread_id))
+    for each in links_store.decisions_of(db, thread_id):
+        earlier, later = (links_store.head(db, number) for number in (each.earlier_thread_id, each.later_thread_id))
         if each.linked and earlier and later:
-            files = material.earlier(db, earlier.id, later.created_at).files
-            decisions.set_summary(db, each.id, combined(earlier, later, files))
+            files = links_store.earlier(db, earlier.id, later.created_at).files
+            links_store.set_summary(db, each.id, combined(earlier, later, files))
 
 
 def summarise(db: Connection, thread_id: int, now: int) -> Summary:
@@ -148,7 +148,7 @@ def _safe(parts: Sequence[str], between: str, limit: int) -> str:
 
 
 def _episodes(db: Connection, thread_id: int) -> list[_Episode]:
-    rows = material.told(db, thread_id)
+    rows = links_store.told(db, thread_id)
     return [
         _Episode(
             sentence(goal), sentence(summary), texts(completed), texts(learned), texts(next_steps),
@@ -160,13 +160,13 @@ def _episodes(db: Connection, thread_id: int) -> list[_Episode]:
 
 def _plain(db: Connection, thread_id: int) -> list[_Episode]:
     """A thread without episodes as one, from its prompts, commits and files."""
-    row = material.extent(db, thread_id)
+    row = links_store.extent(db, thread_id)
     if row is None:
         return []
-    commits = material.commits(db, thread_id)
+    commits = links_store.commits(db, thread_id)
     messages = tuple(message for _, meta in commits if (message := _message(json_object(meta))))
-    files = tuple(material.files(db, thread_id, 0, row[0] + 1))
-    goal = sentence(material.message(db, thread_id))
+    files = tuple(links_store.files(db, thread_id, 0, row[0] + 1))
+    goal = sentence(links_store.message(db, thread_id))
     return [_Episode(goal, "", (), (), (), {"committed": bool(commits)}, messages, files, {}, row[1])]
 
 

@@ -8,15 +8,15 @@ person first speaks in the session, once: what is decided stays, whatever is lea
 
 from __future__ import annotations
 
-from nmem.threads import config, storage
-from nmem.threads.storage import MINUTE
+from nmem.threads import config, store
+from nmem.threads.store import MINUTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from sqlite3 import Connection
 
-    from nmem.threads.storage import Session
+    from nmem.threads.store import Session
 
 _AT_ONCE = 200
 """Sessions decided about in one transaction."""
@@ -45,19 +45,19 @@ def assign_all(db: Connection, stopped: Callable[[], bool] = lambda: False) -> i
     """
     from capture.storage.store import transaction  # on use: start-up stays short
 
-    waiting = storage.unassigned(db)
+    waiting = store.unassigned(db)
     for start in range(0, len(waiting), _AT_ONCE):
         if stopped():
             return start
         with transaction(db):
-            storage.remember()
+            store.remember()
             try:
                 joined = {_join(db, session_id) for session_id in waiting[start : start + _AT_ONCE]}
             finally:
-                storage.forget()
+                store.forget()
             for thread_id in joined:
                 if thread_id is not None:
-                    storage.refresh(db, thread_id)
+                    store.refresh(db, thread_id)
     return len(waiting)
 
 
@@ -66,74 +66,74 @@ def proposed(db: Connection, session_id: str, now: int) -> tuple[int | None, str
 
     Writes nothing: for context that is needed before the first prompt, which is taken to be about the same then.
     """
-    session = storage.session(db, session_id)
+    session = store.session(db, session_id)
     if session is None:
         return None, NEW
     if session.thread_id is not None:
         return session.thread_id, how(db, session_id)
-    spoken = storage.first_prompt(db, session_id)
+    spoken = store.first_prompt(db, session_id)
     return _decide(db, session, *(spoken or (now, None)))
 
 
 def awaited(db: Connection, project_id: int, at: int, client: str = "", branch: str = "") -> tuple[int | None, str]:
     """The thread that a new session of a project would continue with a prompt about it at a time, and why."""
-    session = storage.Session("", project_id, client, "", branch, "startup", None)
+    session = store.Session("", project_id, client, "", branch, "startup", None)
     return _decide(db, session, at, None)
 
 
 def how(db: Connection, session_id: str) -> str:
     """Why a session is in its thread: new, timeout, resume or chosen; empty when it is in none."""
-    return storage.reason(db, session_id)
+    return store.reason(db, session_id)
 
 
 def _assign(db: Connection, session_id: str) -> int | None:
     thread_id = _join(db, session_id)
     if thread_id is not None:
-        storage.refresh(db, thread_id)
+        store.refresh(db, thread_id)
     return thread_id
 
 
 def _join(db: Connection, session_id: str) -> int | None:
     """The session's thread, with the time at which something happened last in it; its other figures are behind."""
-    session = storage.session(db, session_id)
+    session = store.session(db, session_id)
     if session is None:
         return None
     thread_id = session.thread_id
     if thread_id is None:
-        spoken = storage.first_prompt(db, session_id)
+        spoken = store.first_prompt(db, session_id)
         if spoken is None:
             return None
         thread_id = _enter(db, session, *spoken)
-    storage.reopen(db, thread_id, session_id)
-    storage.touch(db, thread_id, session_id)
+    store.reopen(db, thread_id, session_id)
+    store.touch(db, thread_id, session_id)
     return thread_id
 
 
 def _enter(db: Connection, session: Session, at: int, text: str) -> int:
     thread_id, why = _decide(db, session, at, text)
     if why == CHOSEN:
-        storage.forget_choice(db, session.project_id)
+        store.forget_choice(db, session.project_id)
     if thread_id is None:
-        storage.close_idle(db, config.load().timeout(session.client), at, session.project_id)
-        thread_id = storage.create(db, session.project_id, text, at)
-    storage.join(db, session.id, thread_id, why)
+        store.close_idle(db, config.load().timeout(session.client), at, session.project_id)
+        thread_id = store.create(db, session.project_id, text, at)
+    store.join(db, session.id, thread_id, why)
     return thread_id
 
 
 def _decide(db: Connection, session: Session, at: int, text: str | None) -> tuple[int | None, str]:
     """The thread and the reason; None: a new one. `text`: the first prompt, None while nobody knows it."""
     if session.parent_id and session.source != "clear":
-        parent = storage.thread_of(db, session.parent_id)
+        parent = store.thread_of(db, session.parent_id)
         if parent is not None:
             return parent, RESUME
-    chosen = storage.waiting_choice(db, session.project_id, at)
+    chosen = store.waiting_choice(db, session.project_id, at)
     if chosen is not None:
         return chosen[0], CHOSEN
     known = config.load()
-    longest = known.longest(*storage.own_timeouts(db, session.project_id))
+    longest = known.longest(*store.own_timeouts(db, session.project_id))
     before = [
         each
-        for each in storage.before(db, session, at, at - int(longest * MINUTE))
+        for each in store.before(db, session, at, at - int(longest * MINUTE))
         if at - each.active_at <= known.timeout(session.client, each.timeout) * MINUTE
         and not apart(each.branch, session.branch)
     ]

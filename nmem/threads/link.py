@@ -29,13 +29,13 @@ from capture.text import clean
 from nmem.llm import Cancel, Failure
 from nmem.llm.ask import Desk
 from nmem.llm.linking_prompt import Pair, assess
+from nmem.retrieval import naming
 from nmem.retrieval.background import Background
 from nmem.retrieval.naming import issue_refs
-from nmem.threads import config, decisions, material
-from nmem.threads.decisions import DONT_LINK, LINK, Decision
-from nmem.threads.formula import Earlier, Formula, Likeness, from_dict, likeness, seed, shipped
-from nmem.threads.material import Head
-from nmem.threads.storage import HIGH, LIKELY, UNCERTAIN
+from nmem.threads import config, decisions, links_store
+from nmem.threads.decisions import DONT_LINK, LINK, Decision, Head
+from nmem.threads.formula import Earlier, Formula, Likeness, from_dict, likeness, said, seed, shipped
+from nmem.threads.store import HIGH, LIKELY, UNCERTAIN
 
 CANDIDATES = 12
 """Earlier threads that a new one is compared with."""
@@ -136,7 +136,7 @@ def current(db: Connection, method: str = "") -> Formula:
     """The formula in force: by `method` or the config, and for `fitted` as it was tuned last."""
     if (method or config.load().method) == "seed":
         return seed()
-    for tuning in decisions.tunings(db):
+    for tuning in links_store.tunings(db):
         if tuning.adopted:
             return from_dict(tuning.after)
     return shipped()
@@ -153,9 +153,9 @@ class Linker:
 
     def link_all(self, now: int, stopped: Callable[[], bool] = lambda: False) -> list[Decision]:
         """Compare every thread that was not compared yet; with a model, also recent ones that none was asked about."""
-        recent = decisions.unassessed(self.db, now - REASSESS) if self.assess is not None else []
+        recent = links_store.unassessed(self.db, now - REASSESS) if self.assess is not None else []
         made: list[Decision] = []
-        for thread_id in dict.fromkeys([*material.unlinked(self.db), *recent]):
+        for thread_id in dict.fromkeys([*links_store.unlinked(self.db), *recent]):
             if stopped():
                 break
             made += self.link(thread_id, now)
@@ -163,21 +163,23 @@ class Linker:
 
     def link(self, thread_id: int, now: int) -> list[Decision]:
         """Compare one thread with the earlier ones of its project and store what is decided; what is new of it."""
-        later = material.head(self.db, thread_id)
+        later = links_store.head(self.db, thread_id)
         if later is None:
             return []
-        earlier = {each.id: each for each in material.candidates(self.db, later, CANDIDATES)}
-        earlier |= {each.id: each for each in material.linked_at_prompt(self.db, later)}
+        earlier = {each.id: each for each in links_store.candidates(self.db, later, CANDIDATES)}
+        earlier |= {each.id: each for each in links_store.linked_at_prompt(self.db, later)}
         if not (left := [each for each in earlier.values() if self._open(each, later)]):
             return []
         found = self.scores(later, left)
         with transaction(self.db):
             stored = [self._store(each, later, now) for each in found]
-        return [each for each in (decisions.get(self.db, number) for number in stored if number) if each is not None]
+        return [
+            each for each in (links_store.decision(self.db, number) for number in stored if number) if each is not None
+        ]
 
     def scores(self, later: Head, earlier: Iterable[Head]) -> list[Scored]:
         """Score earlier threads against a later one, the model working beside the algorithm. Writes nothing."""
-        text = material.message(self.db, later.id)
+        text = links_store.message(self.db, later.id)
         known = [(each, *self._known(each, later)) for each in earlier] if text else []
         questions = [self._question(each, held, gap, text) for each, held, gap in known]
         with ThreadPoolExecutor(max_workers=ASKED) as pool:
@@ -185,7 +187,7 @@ class Linker:
             if self.assess is not None:
                 asked = {number: pool.submit(self.assess, questions[number]) for number in range(len(known))[:ASKED]}
             likes = [likeness(held, text, gap, self._background(later.project_id)) for _, held, gap in known]
-            branch = material.branch(self.db, later) if known else ""
+            branch = links_store.branch(self.db, later) if known else ""
             if self.assess is not None:
                 for number, like in enumerate(likes):
                     if number not in asked and self.formula.links(like):
@@ -213,19 +215,19 @@ class Linker:
         return Scored(earlier, known, gap, like, on_branch, issue, score, assessment, verdict)
 
     def _on(self, earlier: Head, later: Head, branch: str) -> bool:
-        return bool(branch) and material.was_on(self.db, earlier.id, branch, later.created_at)
+        return bool(branch) and links_store.was_on(self.db, earlier.id, branch, later.created_at)
 
     def _issue(self, earlier: Head, later: Head, text: str) -> int:
         """The issue that both threads open with; one that most sessions name is none, nor is a point of a list."""
         if not (named := issue_refs(text)):
             return 0
-        both = named & issue_refs(material.message(self.db, earlier.id))
+        both = named & issue_refs(links_store.message(self.db, earlier.id))
         background = self._background(later.project_id)
         return max((int(number) for number in both if len(number) > 1 and background.tells("#" + number)), default=0)
 
     def _open(self, earlier: Head, later: Head) -> bool:
         """Is there something to decide: nothing stored, or only the algorithm's word while there is a model now?"""
-        stored = decisions.between(self.db, earlier.id, later.id)
+        stored = links_store.between(self.db, earlier.id, later.id)
         if stored is None:
             return True
         if stored.awaits:
@@ -233,13 +235,13 @@ class Linker:
         return self.assess is not None and stored.llm_related is None and not stored.outcome
 
     def _known(self, earlier: Head, later: Head) -> tuple[Earlier, float]:
-        active = material.active_before(self.db, earlier.id, later.created_at)
+        active = links_store.active_before(self.db, earlier.id, later.created_at)
         gap = (later.created_at - (earlier.created_at if active is None else active)) / MINUTE
-        return material.earlier(self.db, earlier.id, later.created_at), gap
+        return links_store.earlier(self.db, earlier.id, later.created_at), gap
 
     def _background(self, project_id: int) -> Background:
         if project_id not in self._backgrounds:
-            self._backgrounds[project_id] = material.background(self.db, project_id)
+            self._backgrounds[project_id] = background(self.db, project_id)
         return self._backgrounds[project_id]
 
     def _question(self, earlier: Head, known: Earlier, gap: float, text: str) -> Question:
@@ -248,7 +250,7 @@ class Linker:
         return Question(summary, turns, known.files[:20], text[:2000], round(gap, 1), self.formula.hints)
 
     def _store(self, each: Scored, later: Head, now: int) -> int:
-        return decisions.write(self.db, row(each, later, now))
+        return links_store.write_decision(self.db, row(each, later, now))
 
 
 def row(each: Scored, later: Head, now: int) -> dict[str, Any]:
@@ -320,3 +322,14 @@ def _pair(question: Question) -> Pair:
         question.earlier_summary, question.message, question.earlier_turns, question.earlier_files,
         question.gap_minutes,
     )  # fmt: skip
+
+
+def background(db: Connection, project_id: int) -> Background:
+    """What is rare in a project and what resembles what, from its newest sessions."""
+    documents, texts = [], []
+    for session_id in links_store.newest_sessions(db, project_id):
+        prompts = links_store.first_prompts(db, session_id)
+        if prompts:
+            documents.append(said(Earlier(prompts, links_store.touched(db, session_id))))
+            texts.append(naming.tokens(" ".join(prompts)))
+    return Background(documents, texts)

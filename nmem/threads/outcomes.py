@@ -17,7 +17,7 @@ from typing import Any
 from capture.storage.store import transaction
 from nmem.conversation.cues import Cue
 from nmem.errors import NmemError
-from nmem.threads import decisions, material
+from nmem.threads import links_store
 from nmem.threads.decisions import CORRECT, FILES, INCORRECT, LINK, PERSON, WORDS, Decision
 from nmem.threads.link import Linker, combined, row
 
@@ -41,7 +41,7 @@ _FOREVER = 1 << 62
 
 def confirm(db: Connection, decision_id: int, related: bool, now: int) -> Decision:
     """The person says whether the two threads of a decision are one line of work. Raises NmemError."""
-    before = decisions.get(db, decision_id)
+    before = links_store.decision(db, decision_id)
     if before is None:
         raise NmemError(f"there is no link {decision_id}: `nmem threads show ID` lists them")
     with transaction(db):
@@ -53,20 +53,20 @@ def relate(db: Connection, one: int, other: int, related: bool, now: int) -> Dec
     """The person links two threads, or says that they are not one line of work. Raises NmemError."""
     if one == other:
         raise NmemError("a thread cannot be linked with itself")
-    heads = [material.head(db, each) for each in (one, other)]
+    heads = [links_store.head(db, each) for each in (one, other)]
     for number, each in zip((one, other), heads, strict=True):
         if each is None:
             raise NmemError(f"there is no thread {number}: `nmem threads` lists them")
     earlier, later = sorted((each for each in heads if each), key=lambda each: (each.created_at, each.id))
     if earlier.project_id != later.project_id:
         raise NmemError(f"threads {one} and {other} belong to different projects")
-    stored = decisions.between(db, earlier.id, later.id)
+    stored = links_store.between(db, earlier.id, later.id)
     scored = None if stored else Linker(db).scores(later, [earlier])
     with transaction(db):
         if stored is None:
             if not scored:
                 raise NmemError(f"nothing was said in thread {later.id}")
-            number = decisions.write(db, row(scored[0], later, now))
+            number = links_store.write_decision(db, row(scored[0], later, now))
             _say(db, _again(db, number), related, now, {"absent": True})
         else:
             number = stored.id
@@ -82,16 +82,16 @@ def by_words(db: Connection, now: int, *, lately: bool = False) -> int:
     found = []
     since = now - _RECENT
     for later, some in groupby(
-        decisions.open_since(db, since, since if lately else 0), key=lambda each: each.later_thread_id
+        links_store.open_since(db, since, since if lately else 0), key=lambda each: each.later_thread_id
     ):
-        prompts = material.opening(db, later, EARLY)
+        prompts = links_store.opening(db, later, EARLY)
         said = [same_work(text, first=number == 0) for number, text in enumerate(prompts)]
         remark = next((each for each in said if each is not None), None)
         if remark is not None:
             found += _meant(list(some), remark)
     with transaction(db):
         for each, right in found:
-            decisions.set_outcome(db, each.id, CORRECT if right else INCORRECT, WORDS, now)
+            links_store.set_outcome(db, each.id, CORRECT if right else INCORRECT, WORDS, now)
     return len(found)
 
 
@@ -110,12 +110,12 @@ def _meant(about: list[Decision], same: bool) -> list[tuple[Decision, bool]]:
 def by_files(db: Connection, now: int, *, lately: bool = False) -> int:
     """Note the outcome of decisions about ended threads that the files tell; how many. `lately` as in `by_words`."""
     files = _Files(db)
-    waiting = decisions.without_outcome(db, now - _ENDED if lately else 0)
+    waiting = links_store.without_outcome(db, now - _ENDED if lately else 0)
     found = [(each, told) for each in waiting if (told := files.told(each)) is not None]
     with transaction(db):
         for each, related in found:
             right = (each.decision == LINK) == related
-            decisions.set_outcome(db, each.id, CORRECT if right else INCORRECT, FILES, now)
+            links_store.set_outcome(db, each.id, CORRECT if right else INCORRECT, FILES, now)
     return len(found)
 
 
@@ -123,23 +123,23 @@ def undo(db: Connection, target: str, before: dict[str, Any]) -> None:
     """Put back what a correction of kind link or unlink changed; inside the caller's transaction."""
     decision_id = int(target.partition("/")[2])
     if before.get("absent"):
-        decisions.delete(db, decision_id)
+        links_store.forget_decision(db, decision_id)
     else:
-        decisions.set_outcome(db, decision_id, before["outcome"], before["outcome_by"], before["outcome_at"])
+        links_store.set_outcome(db, decision_id, before["outcome"], before["outcome_by"], before["outcome_at"])
         if "summary" in before:
-            decisions.set_summary(db, decision_id, before["summary"])
+            links_store.set_summary(db, decision_id, before["summary"])
 
 
 def _say(db: Connection, about: Decision, related: bool, now: int, before: dict[str, Any]) -> None:
     right = (about.decision == LINK) == related
-    decisions.set_outcome(db, about.id, CORRECT if right else INCORRECT, PERSON, now)
+    links_store.set_outcome(db, about.id, CORRECT if right else INCORRECT, PERSON, now)
     kind = "link" if related else "unlink"
     payload = {"earlier": about.earlier_thread_id, "later": about.later_thread_id, "related": related}
-    decisions.correct(db, kind, f"link/{about.id}", payload, before, now)
+    links_store.correct(db, kind, f"link/{about.id}", payload, before, now)
     if related and not about.summary:
-        earlier, later = (material.head(db, each) for each in (about.earlier_thread_id, about.later_thread_id))
+        earlier, later = (links_store.head(db, each) for each in (about.earlier_thread_id, about.later_thread_id))
         if earlier and later:
-            decisions.set_summary(db, about.id, combined(earlier, later))
+            links_store.set_summary(db, about.id, combined(earlier, later))
 
 
 def _outcome(of: Decision) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _outcome(of: Decision) -> dict[str, Any]:
 
 
 def _again(db: Connection, decision_id: int) -> Decision:
-    found = decisions.get(db, decision_id)
+    found = links_store.decision(db, decision_id)
     if found is None:
         raise NmemError(f"there is no link {decision_id}")
     return found
@@ -158,10 +158,10 @@ class _Files:
     """What the files of threads say; each thread's are read once for all decisions."""
 
     def __init__(self, db: Connection) -> None:
-        self._head = cache(lambda thread_id: material.head(db, thread_id))
-        self._everywhere = cache(lambda project_id: material.common_files(db, project_id, EVERYWHERE))
+        self._head = cache(lambda thread_id: links_store.head(db, thread_id))
+        self._everywhere = cache(lambda project_id: links_store.common_files(db, project_id, EVERYWHERE))
         self._touched = cache(
-            lambda thread_id, until, edited: frozenset(material.files(db, thread_id, 0, until, edited=edited))
+            lambda thread_id, until, edited: frozenset(links_store.files(db, thread_id, 0, until, edited=edited))
         )
 
     def told(self, about: Decision) -> bool | None:

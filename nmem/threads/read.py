@@ -5,7 +5,6 @@ Text is as stored: whoever prints it passes it through `nmem.text.printable`. Ti
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -13,15 +12,10 @@ from typing import Any
 
 from nmem.learn import skill_use
 from nmem.learn.skill_use import Skill
-from nmem.tables import NOW
 from nmem.text import texts
-from nmem.threads import config, decisions
-from nmem.threads.decisions import LINKED, Decision, Tuning
+from nmem.threads import config, links_store
+from nmem.threads.decisions import Decision
 
-_FIELDS = (
-    "id", "project", "title", "created_at", "last_at", "clients", "timeout_minutes", "explicit", "turn_count",
-    "session_count", "primary_unit_id", "state", "micro", "meso", "macro", "compacted_at", "pinned",
-)  # fmt: skip
 FAMILY = 20
 """Threads that a cross-thread episode may span."""
 
@@ -109,29 +103,14 @@ class ThreadView:
     """Of the threads that were compared with it."""
 
 
-_SELECT = (
-    "SELECT t.id, p.name, t.title, t.created_at, t.last_at, t.clients, t.timeout_minutes, t.explicit, t.turn_count,"
-    " (SELECT count(*) FROM session_threads x WHERE x.thread_id = t.id), t.primary_unit_id, t.state,"
-    " coalesce(t.micro, ''), coalesce(t.meso, ''), coalesce(t.macro, ''), t.compacted_at, t.pinned"
-    " FROM threads t JOIN projects p ON p.id = t.project_id"
-)
-
-
 def _thread(db: Connection, row: Sequence[Any], known: config.Config) -> Thread:
-    values: dict[str, Any] = dict(zip(_FIELDS, row, strict=True))
+    values: dict[str, Any] = dict(zip(links_store.THREAD, row, strict=True))
     clients = texts(values["clients"])
     values["clients"] = clients
     if values["timeout_minutes"] is None:
         values["timeout_minutes"] = known.timeout(clients[0] if len(clients) == 1 else "")
     values["explicit"], values["pinned"] = bool(values["explicit"]), bool(values["pinned"])
-    links = db.execute(
-        f"SELECT id FROM episode_links WHERE (earlier_thread_id = ?1 OR later_thread_id = ?1) AND {LINKED} ORDER BY id",  # noqa: S608
-        (values["id"],),
-    ).fetchall()
-    return Thread(**values, cross_thread_episodes=tuple(link[0] for link in links))
-
-
-_SINGLE = "(SELECT count(*) FROM (SELECT 1 FROM session_threads x WHERE x.thread_id = t.id LIMIT 2)) < 2"
+    return Thread(**values, cross_thread_episodes=tuple(links_store.links_of(db, values["id"])))
 
 
 def threads(
@@ -141,32 +120,14 @@ def threads(
 
     `singles`: also those of one session.
     """
-    where = " AND (p.name = ? OR p.key = ? OR p.root = ?)" if project else ""
-    where += "" if singles else f" AND NOT {_SINGLE}"
-    rows = db.execute(
-        f"{_SELECT} WHERE t.turn_count > 0 AND t.last_at >= ?{where}"
-        f" ORDER BY t.last_at > {NOW}, t.last_at DESC, t.id DESC"
-        " LIMIT ?",
-        (since, *([project] * 3 if project else []), limit),
-    ).fetchall()
+    rows = links_store.threads(db, project, since, limit, singles=singles)
     known = config.load()
     return [_thread(db, row, known) for row in rows]
 
 
-def single(db: Connection, project: str = "", since: int = 0) -> int:
-    """How many threads with turns are of one session."""
-    where = " AND (p.name = ? OR p.key = ? OR p.root = ?)" if project else ""
-    row = db.execute(
-        "SELECT count(*) FROM threads t JOIN projects p ON p.id = t.project_id"  # noqa: S608 - our words
-        f" WHERE t.turn_count > 0 AND t.last_at >= ?{where} AND {_SINGLE}",
-        (since, *([project] * 3 if project else [])),
-    ).fetchone()
-    return int(row[0])
-
-
 def thread(db: Connection, thread_id: int) -> Thread | None:
     """One thread."""
-    row = db.execute(f"{_SELECT} WHERE t.id = ?", (thread_id,)).fetchone()
+    row = links_store.thread(db, thread_id)
     return _thread(db, row, config.load()) if row else None
 
 
@@ -175,43 +136,21 @@ def view(db: Connection, thread_id: int, now: int) -> ThreadView | None:
     found = thread(db, thread_id)
     if found is None:
         return None
-    decided = decisions.of_thread(db, thread_id)
+    decided = links_store.decisions_of(db, thread_id)
     shown = skill_use.of_thread(db, thread_id, now)
     others = {one.earlier_thread_id for one in decided} | {one.later_thread_id for one in decided}
-    titles = db.execute(
-        "SELECT id, title FROM threads WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(sorted(others)),)
-    )
-    return ThreadView(
-        found, sessions(db, thread_id), tuple(decided), cross(db, thread_id), shown, dict(map(tuple, titles.fetchall()))
-    )
+    titles = links_store.titles(db, others)
+    return ThreadView(found, sessions(db, thread_id), tuple(decided), cross(db, thread_id), shown, titles)
 
 
 def sessions(db: Connection, thread_id: int) -> tuple[SessionOf, ...]:
     """The sessions of a thread, oldest first."""
-    rows = db.execute(
-        "SELECT s.id, s.client, coalesce(s.branch, ''), s.started_at, s.last_at, x.how,"
-        " (SELECT count(*) FROM prompts p WHERE p.session_id = s.id AND p.source = 'user' AND p.agent_id IS NULL"
-        "   AND p.kind IN ('prompt', 'late'))"
-        " FROM session_threads x JOIN sessions s ON s.id = x.session_id"
-        " WHERE x.thread_id = ? ORDER BY s.started_at, s.id",
-        (thread_id,),
-    )
-    return tuple(SessionOf(*row) for row in rows.fetchall())
+    return tuple(SessionOf(*row) for row in links_store.sessions(db, thread_id))
 
 
 def turns(db: Connection, thread_id: int, after: tuple[int, int] = (-1, 0), limit: int = 100) -> list[Turn]:
     """A page of the raw turns of a thread in order; `after` is (at, prompt_id) of the last one seen."""
-    rows = db.execute(
-        "SELECT p.id, p.session_id, u.unit_id, p.at, p.content,"
-        " (SELECT count(*) FROM observations o WHERE o.prompt_id = p.id),"
-        " (SELECT count(*) FROM observations o WHERE o.prompt_id = p.id AND o.outcome = 'failed')"
-        " FROM session_threads x JOIN prompts p ON p.session_id = x.session_id"
-        " LEFT JOIN unit_prompts u ON u.prompt_id = p.id WHERE x.thread_id = ? AND p.source = 'user'"
-        " AND p.agent_id IS NULL AND p.kind IN ('prompt', 'late') AND (p.at, p.id) > (?, ?)"
-        " ORDER BY p.at, p.id LIMIT ?",
-        (thread_id, *after, limit),
-    )
-    return [Turn(*row) for row in rows.fetchall()]
+    return [Turn(*row) for row in links_store.turns(db, thread_id, after, limit)]
 
 
 def cross(db: Connection, thread_id: int) -> CrossThread | None:
@@ -219,7 +158,7 @@ def cross(db: Connection, thread_id: int) -> CrossThread | None:
     seen, waiting, joined = {thread_id}, [thread_id], {}
     while waiting and len(seen) < FAMILY:
         here = waiting.pop(0)
-        for each in decisions.of_thread(db, here):
+        for each in links_store.decisions_of(db, here):
             if each.linked:
                 joined[each.id] = each
                 for other in (each.earlier_thread_id, each.later_thread_id):
@@ -228,21 +167,6 @@ def cross(db: Connection, thread_id: int) -> CrossThread | None:
                         waiting.append(other)
     if not joined:
         return None
-    rows = db.execute(
-        f"SELECT id FROM threads WHERE id IN ({', '.join('?' * len(seen))}) ORDER BY created_at, id",  # noqa: S608
-        sorted(seen),
-    ).fetchall()
     decided = tuple(joined[number] for number in sorted(joined))
     summary = " ".join(dict.fromkeys(each.summary for each in decided if each.summary))
-    return CrossThread(tuple(row[0] for row in rows), decided, summary[:2000])
-
-
-def project_of(db: Connection, thread_id: int) -> int | None:
-    """The project that a thread belongs to."""
-    row = db.execute("SELECT project_id FROM threads WHERE id = ?", (thread_id,)).fetchone()
-    return int(row[0]) if row else None
-
-
-def tunings(db: Connection, limit: int = 50) -> list[Tuning]:
-    """The history of the linking formula, the newest first."""
-    return decisions.tunings(db, limit)
+    return CrossThread(tuple(links_store.titles(db, seen)), decided, summary[:2000])

@@ -7,7 +7,7 @@ from typing import Any
 
 from capture.storage.store import transaction
 from nmem.errors import NmemError
-from nmem.threads import continuity, decisions, material, storage
+from nmem.threads import continuity, links_store, store
 
 LONGEST_MINUTES = 7 * 24 * 60
 NEXT = "next"
@@ -16,7 +16,7 @@ NEXT = "next"
 
 def continue_next(db: Connection, thread_id: int, now: int) -> None:
     """The project's next session continues a thread, however long ago that was. Raises NmemError."""
-    head = material.head(db, thread_id)
+    head = links_store.head(db, thread_id)
     if head is None:
         raise NmemError(f"there is no thread {thread_id}: `nmem threads` lists them")
     _choose(db, head.project_id, (thread_id,), now)
@@ -34,12 +34,12 @@ def forget(db: Connection, project_id: int, now: int) -> None:
 
 def _choose(db: Connection, project_id: int, chosen: tuple[int | None] | None, now: int) -> None:
     with transaction(db):
-        before = storage.chosen(db, project_id)
+        before = store.chosen(db, project_id)
         if chosen is None:
-            storage.forget_choice(db, project_id)
+            store.forget_choice(db, project_id)
         else:
-            storage.choose(db, project_id, chosen[0], now)
-        decisions.correct(db, NEXT, f"project/{project_id}", {"chosen": storage.chosen(db, project_id)},
+            store.choose(db, project_id, chosen[0], now)
+        links_store.correct(db, NEXT, f"project/{project_id}", {"chosen": store.chosen(db, project_id)},
                           {"chosen": before}, now)  # fmt: skip
 
 
@@ -56,22 +56,22 @@ def describe_next(payload: dict[str, Any]) -> str:
 def undo_next(db: Connection, target: str, payload: dict[str, Any], before: dict[str, Any]) -> str:
     """Put back what was said before; what the person should know beside it. Inside the caller's transaction."""
     project_id = int(target.partition("/")[2])
-    now = storage.chosen(db, project_id)
+    now = store.chosen(db, project_id)
     if (now and list(now)) != payload["chosen"]:
         return "a session began since, or a later choice was made, which is kept"
-    storage.forget_choice(db, project_id)
+    store.forget_choice(db, project_id)
     if before["chosen"] is not None:
-        storage.choose(db, project_id, *before["chosen"])
+        store.choose(db, project_id, *before["chosen"])
     return ""
 
 
 def move(db: Connection, session_id: str, thread_id: int | None, now: int) -> int:
     """Put a session into a thread (None: one of its own); the thread. Raises NmemError."""
-    session = storage.session(db, session_id)
+    session = store.session(db, session_id)
     if session is None:
         raise NmemError(f"there is no session {session_id}: `nmem status` lists them")
-    spoken = storage.first_prompt(db, session_id)
-    head = None if thread_id is None else material.head(db, thread_id)
+    spoken = store.first_prompt(db, session_id)
+    head = None if thread_id is None else links_store.head(db, thread_id)
     if thread_id is not None and head is None:
         raise NmemError(f"there is no thread {thread_id}: `nmem threads` lists them")
     if head is not None and head.project_id != session.project_id:
@@ -79,10 +79,10 @@ def move(db: Connection, session_id: str, thread_id: int | None, now: int) -> in
     with transaction(db):
         if thread_id is None:
             at, title = spoken or (now, "")
-            thread_id = storage.create(db, session.project_id, title, at)
+            thread_id = store.create(db, session.project_id, title, at)
         before = {"thread": session.thread_id, "how": continuity.how(db, session_id), "into": thread_id}
-        storage.join(db, session_id, thread_id, continuity.CHOSEN)
-        decisions.correct(db, "thread", f"session/{session_id}", {"thread": thread_id}, before, now)
+        store.join(db, session_id, thread_id, continuity.CHOSEN)
+        links_store.correct(db, "thread", f"session/{session_id}", {"thread": thread_id}, before, now)
         _refresh(db, session.thread_id, thread_id)
     return thread_id
 
@@ -91,23 +91,23 @@ def undo(db: Connection, target: str, before: dict[str, Any]) -> None:
     """Put back what a correction of kind thread changed; inside the caller's transaction."""
     session_id = target.partition("/")[2]
     if before["thread"] is None:
-        storage.leave(db, session_id)
+        store.leave(db, session_id)
     else:
-        storage.join(db, session_id, int(before["thread"]), str(before["how"]))
+        store.join(db, session_id, int(before["thread"]), str(before["how"]))
     _refresh(db, before["thread"], before["into"])
 
 
 def _refresh(db: Connection, *thread_ids: int | None) -> None:
     for thread_id in thread_ids:
         if thread_id is not None:
-            storage.refresh(db, thread_id)
+            store.refresh(db, thread_id)
 
 
 def timeout(db: Connection, thread_id: int, minutes: float | None) -> None:
     """Give a thread a timeout of its own, in minutes; None takes it back. Raises NmemError."""
-    if material.head(db, thread_id) is None:
+    if links_store.head(db, thread_id) is None:
         raise NmemError(f"there is no thread {thread_id}: `nmem threads` lists them")
     if minutes is not None and not 0 < minutes <= LONGEST_MINUTES:
         raise NmemError(f"a timeout must be a number of minutes, at most {LONGEST_MINUTES}")
     with transaction(db):
-        storage.set_timeout(db, thread_id, minutes)
+        store.set_timeout(db, thread_id, minutes)

@@ -1,4 +1,4 @@
-"""Checks whether a session's first prompt is on the subject of a recent line of work (SQL). On the hook's path.
+"""Checks whether a session's first prompt is on the subject of a recent line of work. On the hook's path.
 
 The clock says that a session comes soon after another one; whether it goes on with the same work, its first prompt
 says: it must share what is rare in the project: words, files, symbols, issue numbers. A feature branch that both are
@@ -14,15 +14,15 @@ from math import log
 
 from nmem.episodes.text import file_mentions, path_key, tokens, words
 from nmem.retrieval.naming import GENERAL, JOINING, SAYS, issue_refs, symbols
-from nmem.threads import storage
-from nmem.threads.storage import SPOKEN
+from nmem.threads import store
+from nmem.threads.store import EACH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from sqlite3 import Connection
 
-    from nmem.threads.storage import Before, Said
+    from nmem.threads.store import Before
 
 THRESHOLD = 0.5
 """From it on a prompt is about a line of work."""
@@ -50,24 +50,14 @@ HEAD = 300
 """Characters of the first prompt that say what it is about."""
 THREADS = 5
 """Lines of work within the timeout that are looked at: those active last."""
-_EACH = 1500
-"""Characters of what was said that count."""
 _NEWEST, _PROMPTS, _CLOSINGS, _FILES = 6, 12, 2, 40
 """What is read of a line of work: sessions, prompts, closing words of the agent, files; the newest of each."""
-_SESSIONS, _SAID, _SPAN = 20, 8, 90 * 86_400_000
-"""Sessions of the project that say what is usual there, prompts of each, and how far back the oldest may have ended.
-
-None that began twice as long ago is looked at: else a project's whole past is gone through where little is recent.
-"""
-_LONG = 100
-"""Sessions from which on a line of work is long: all of them are not gone through to find its newest."""
-_RECENT, _OFTEN, _USUAL = 60, 12, 0.4
-"""A branch is a trunk when so many of the newest sessions, and this part of them, were on it."""
+_SAID = 8
+"""Prompts of a session of the project that say what is usual there."""
 _FEW = 12
 """Below this many sessions a project's own rarity says little."""
 _ENTITIES = 2
 """Shared files, symbols and issue numbers that count: the rarest."""
-_CLOSED = "source = 'agent' AND agent_id IS NULL AND kind = 'closing'"
 
 
 class About:
@@ -78,7 +68,7 @@ class About:
     def __init__(self, said: Sequence[str], files: Iterable[str]) -> None:
         names = {path_key(path).rpartition("/")[2] for path in files}
         stems = {name.rpartition(".")[0] or name for name in names}
-        self.words = {word for text in [*said, *stems] for word in tokens(text[:_EACH])}
+        self.words = {word for text in [*said, *stems] for word in tokens(text[:EACH])}
         self._named = names | stems
         self._said = said
 
@@ -89,8 +79,8 @@ class About:
             left = entities - found
             if not left:
                 break
-            if _may_name(text[:_EACH].lower(), left):
-                found |= left & _entities(text[:_EACH])
+            if _may_name(text[:EACH].lower(), left):
+                found |= left & _entities(text[:EACH])
         return found
 
 
@@ -148,19 +138,18 @@ def continued(
     `before`: sessions that were active within the timeout, the most recent first. Raises sqlite3.Error.
     """
     threads: dict[int, bool] = {}
-    feature = not shared(db, project_id, branch, at)
+    feature = not store.shared(db, project_id, branch, at)
     for each in before:
         same = feature and each.branch == branch
         threads[each.thread_id] = threads.get(each.thread_id, False) or same
     if not threads:
         return None
-    row = db.execute("SELECT name FROM projects WHERE id = ?", (project_id,)).fetchone()
-    prompt = Prompt(db, project_id, row[0] if row else "", session_id, at, text)
+    prompt = Prompt(db, project_id, store.project_name(db, project_id), session_id, at, text)
     on_it = next((thread_id for thread_id, same in threads.items() if same), None)
     if on_it is not None and (prompt.of_branch or prompt.leans):
         return on_it
     best, found = LEANT if prompt.of_last or prompt.onward else THRESHOLD, None
-    if prompt.of_last and not (feature and _known(db, project_id, branch, at)):
+    if prompt.of_last and not (feature and store.worked_on(db, project_id, branch, at)):
         found = next(iter(threads))
     if not prompt.words and not prompt.entities:
         return found
@@ -170,16 +159,6 @@ def continued(
         if score > best or (score == best and found is None):
             best, found = score, thread_id
     return found
-
-
-def _known(db: Connection, project_id: int, branch: str, at: int) -> bool:
-    """Whether a branch had work of its own before: who turns to it goes on with that, not with what was last."""
-    found = db.execute(
-        "SELECT 1 FROM sessions s JOIN session_threads x ON x.session_id = s.id"
-        " WHERE s.project_id = ? AND s.branch = ? AND s.started_at < ? AND s.last_at >= ? LIMIT 1",
-        (project_id, branch, at, at - _SPAN),
-    ).fetchone()
-    return found is not None
 
 
 def _most(values: Iterable[float], number: int) -> float:
@@ -208,110 +187,30 @@ def _onward(text: str) -> bool:
     return refers or said[-1] in AFTER
 
 
-def shared(db: Connection, project_id: int, branch: str, at: int) -> bool:
-    """Whether a branch says nothing of a line of work: a trunk by its name, or where most of the work happens."""
-    from nmem.threads.config import TRUNKS  # on use: start-up stays short
-
-    if not branch or branch in TRUNKS:
-        return True
-    all_of, on_it = db.execute(
-        "SELECT count(*), total(branch = ?) FROM (SELECT branch FROM sessions WHERE project_id = ? AND started_at < ?"
-        " AND started_at > ? AND +last_at BETWEEN ? AND ? ORDER BY started_at DESC LIMIT ?)",
-        (branch, project_id, at, at - 2 * _SPAN, at - _SPAN, at + _SPAN, _RECENT),
-    ).fetchone()
-    return bool(on_it >= _OFTEN and on_it >= _USUAL * all_of)
-
-
 def _about(db: Connection, thread_id: int, at: int) -> tuple[About, set[str]]:
     """What a line of work was about before a time, and its sessions."""
-    sessions = _newest(db, thread_id, at)
+    sessions = store.newest_sessions(db, thread_id, at)
     said: list[tuple[int, str]] = []
     closed: list[tuple[int, str]] = []
     files: dict[str, None] = {}
     for session_id in sessions[:_NEWEST]:
-        for closing, when, text in _texts(db, session_id, at, _PROMPTS):
+        for closing, when, text in store.texts(db, session_id, at, _PROMPTS, _CLOSINGS):
             (closed if closing else said).append((when, text))
         if len(files) >= _FILES:
             continue
-        for (path,) in db.execute(
-            "SELECT file_path FROM observations WHERE session_id = ? AND at < ? AND file_path IS NOT NULL"
-            " ORDER BY at DESC, seq DESC LIMIT ?",
-            (session_id, at, 2 * _FILES),
-        ):
-            files[path] = None
+        files |= dict.fromkeys(store.touched_before(db, session_id, at, 2 * _FILES))
     texts = [text for _, text in sorted(said)[-_PROMPTS:]] + [text for _, text in sorted(closed)[-_CLOSINGS:]]
     return About(texts, list(files)[:_FILES]), set(sessions)
 
 
-def _newest(db: Connection, thread_id: int, at: int) -> list[str]:
-    """The newest sessions of a line of work that began by a time; of a long one first those among the newest of all."""
-    of = "WHERE x.thread_id = ? AND s.started_at <= ? ORDER BY s.started_at DESC, s.id LIMIT ?"
-    long = db.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM session_threads WHERE thread_id = ? LIMIT ?)", (thread_id, _LONG)
-    ).fetchone()[0] == _LONG  # fmt: skip
-    if long:
-        rows = db.execute(
-            "SELECT s.id FROM (SELECT id, started_at FROM sessions WHERE started_at <= ?"  # noqa: S608 - our words
-            " ORDER BY started_at DESC, id LIMIT ?) s CROSS JOIN session_threads x ON x.session_id = s.id " + of,
-            (at, _LONG, thread_id, at, _SESSIONS),
-        ).fetchall()
-        if len(rows) == _SESSIONS:
-            return [row[0] for row in rows]
-    rows = db.execute(
-        "SELECT s.id FROM session_threads x JOIN sessions s ON s.id = x.session_id " + of,  # noqa: S608 - our words
-        (thread_id, at, _SESSIONS),
-    ).fetchall()
-    return [row[0] for row in rows]
-
-
 def _usual(db: Connection, project_id: int, session_id: str, at: int) -> list[tuple[str, str]]:
     """The newest sessions of a project before a time, each as one lower-case text: what is usual there."""
-    rows = db.execute(
-        "SELECT id FROM sessions WHERE project_id = ? AND started_at < ? AND started_at > ? AND id != ?"
-        " AND +last_at BETWEEN ? AND ? ORDER BY started_at DESC, id LIMIT ?",
-        (project_id, at, at - 2 * _SPAN, session_id, at - _SPAN, at + _SPAN, _SESSIONS),
-    ).fetchall()
     out = []
-    for (other,) in rows:
-        texts = _texts(db, other, at, _SAID)
+    for other in store.recent_sessions(db, project_id, session_id, at):
+        texts = store.texts(db, other, at, _SAID, _CLOSINGS)
         if texts:
-            out.append((str(other), " ".join(text for _, _, text in texts).lower()))
+            out.append((other, " ".join(text for _, _, text in texts).lower()))
     return out
-
-
-_TOLD = 60
-"""The most sessions whose words are kept at once."""
-
-
-def _texts(db: Connection, session_id: str, at: int, most: int) -> list[tuple[int, int, str]]:
-    """The newest prompts of a session before a time (0, time, text), then the agent's newest closing words (1, ...)."""
-    if storage.said is not None:
-        return _kept_texts(storage.said, db, session_id, at, most)
-    newest = " AND at < ? ORDER BY at DESC, id DESC LIMIT ?"
-    return db.execute(
-        f"SELECT * FROM (SELECT 0, at, substr(content, 1, {_EACH}) FROM prompts WHERE session_id = ?"  # noqa: S608
-        f" AND {SPOKEN}{newest}) UNION ALL SELECT * FROM (SELECT 1, at, substr(content, 1, {_EACH}) FROM prompts"
-        f" WHERE session_id = ? AND {_CLOSED}{newest})",
-        (session_id, at, most, session_id, at, _CLOSINGS),
-    ).fetchall()
-
-
-def _kept_texts(told: Said, db: Connection, session_id: str, at: int, most: int) -> list[tuple[int, int, str]]:
-    found = told.get(session_id)
-    if found is None:
-        if len(told) >= _TOLD:
-            told.clear()
-        prompts, closings = (
-            db.execute(
-                f"SELECT at, substr(content, 1, {_EACH}) FROM prompts WHERE session_id = ? AND {which}"  # noqa: S608
-                " ORDER BY at DESC, id DESC",
-                (session_id,),
-            ).fetchall()
-            for which in (SPOKEN, _CLOSED)
-        )
-        found = told[session_id] = prompts, closings
-    said = [(0, when, text) for when, text in found[0] if when < at][:most]
-    return said + [(1, when, text) for when, text in found[1] if when < at][:_CLOSINGS]
 
 
 def _plain(text: str, *, numbers: bool = False) -> str:

@@ -13,7 +13,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from capture.storage.store import transaction
-from nmem.threads import decisions
+from nmem.threads import links_store
 from nmem.threads.decisions import PERSON, Decision, Tuning
 from nmem.threads.formula import NAMES, Example, Formula, Likeness, fit, raw, shipped
 from nmem.threads.link import Assessment, current, decide
@@ -50,24 +50,24 @@ class Case:
 
 def due(db: Connection) -> bool:
     """Have a hundred outcomes come in since the last tuning?"""
-    history = decisions.tunings(db, 1)
+    history = links_store.tunings(db, 1)
     seen = int(history[0].metrics.get("outcomes", 0)) if history else 0
-    if decisions.known(db) - seen < EVERY:
+    if links_store.outcomes_known(db) - seen < EVERY:
         return False
-    return len(cases(decisions.with_outcome(db))) - seen >= EVERY
+    return len(cases(links_store.with_outcome(db))) - seen >= EVERY
 
 
 def tune(db: Connection, now: int, *, force: bool = False) -> Tuning | None:
     """Re-fit when it is due (or forced), keep what came of it, and give it back; None when it is not due."""
     if not force and not due(db):
         return None
-    found = cases(decisions.with_outcome(db))
+    found = cases(links_store.with_outcome(db))
     before = current(db, "fitted")
     after, metrics, reason = refit(before, found)
     metrics["outcomes"] = len(found)
     with transaction(db):
-        decisions.keep_tuning(db, now, before.to_dict(), after.to_dict(), reason, metrics)
-    return decisions.tunings(db, 1)[0]
+        links_store.keep_tuning(db, now, before.to_dict(), after.to_dict(), reason, metrics)
+    return links_store.tunings(db, 1)[0]
 
 
 def cases(known: Sequence[Decision]) -> list[Case]:

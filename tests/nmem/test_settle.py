@@ -23,7 +23,8 @@ from nmem.llm import Cancel
 from nmem.retrieval import engine
 from nmem.search.search import search
 from nmem.settle import Report, settle
-from nmem.threads import continuity, storage
+from nmem.threads import continuity
+from nmem.threads import store as threads_store
 from tests.nmem.killing import killed
 
 if TYPE_CHECKING:
@@ -141,13 +142,13 @@ def test_a_thread_of_many_sessions_is_counted_once_a_transaction(
     record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[int] = []
-    sound = storage.refresh
+    sound = threads_store.refresh
 
     def refresh(db: Connection, thread_id: int) -> None:
         counted.append(thread_id)
         sound(db, thread_id)
 
-    monkeypatch.setattr(storage, "refresh", refresh)
+    monkeypatch.setattr(threads_store, "refresh", refresh)
     for number in range(60):
         record.coupon(f"s{number:02}")
         record.at -= 60 * 60_000 - 1  # each begins at once after the one before

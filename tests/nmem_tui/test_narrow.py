@@ -11,7 +11,7 @@ import pytest
 from nmem.read.episode_store import TITLE_STORED, cut_title
 from nmem.read.store import Effort
 from nmem.read.views import StreamRow
-from nmem.threads import storage
+from nmem.threads import store
 from nmem_tui.model.actions import Action, bar
 from nmem_tui.model.line import fit_words, length, plain
 from nmem_tui.model.now_cards import effort
@@ -75,7 +75,7 @@ def test_key_bar_names_what_is_pressed_most_and_how_to_leave(context: str) -> No
 
 
 def test_titles_end_with_a_whole_word() -> None:
-    assert TITLE_STORED == storage.TITLE
+    assert TITLE_STORED == store.TITLE
     assert fit_words("Raise the avatar limit to eight megabytes", 26) == "Raise the avatar limit to…"
     assert fit_words("Raise the avatar limit to eight megabytes", 28) == "Raise the avatar limit to…"
     assert fit_words("short", 28) == "short"

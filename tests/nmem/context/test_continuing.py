@@ -9,8 +9,8 @@ import pytest
 from nmem.context import continuing
 from nmem.context.present import Present
 from nmem.settle import settle
-from nmem.threads import decisions, steering
-from nmem.threads import subject as about
+from nmem.threads import decisions, links_store, steering
+from nmem.threads import store as threads_store
 from tests.nmem.conftest import MINUTE, Recorded
 from tests.nmem.context.conftest import Played
 
@@ -74,7 +74,7 @@ def test_a_branch_on_which_most_of_the_work_happens_is_a_trunk(many: Recorded, m
     later = many.at + 5 * 60 * MINUTE
     review = "can you review the changes in this branch?"
     assert "quokka" in told(many, review, branch="next", at=later)
-    monkeypatch.setattr(about, "_OFTEN", 5)
+    monkeypatch.setattr(threads_store, "_OFTEN", 5)
     assert not told(many, review, branch="next", at=later)
 
 
@@ -82,7 +82,7 @@ def links(played: Played) -> list[decisions.Decision]:
     db = played.database()
     try:
         row = db.execute("SELECT max(thread_id) FROM session_threads").fetchone()
-        return decisions.of_thread(db, row[0])
+        return links_store.decisions_of(db, row[0])
     finally:
         db.close()
 
@@ -127,10 +127,10 @@ def test_what_a_person_said_of_a_link_awaits_nothing(played: Played) -> None:
     played.ask("the quokka fraction of the cart total in shop/cart.py is lost again with a voucher of 10 %")
     (made,) = links(played)
     db = played.database()
-    from nmem.threads import material, outcomes
+    from nmem.threads import links_store, outcomes
 
     outcomes.confirm(db, made.id, False, played.at)
-    assert made.later_thread_id not in material.unlinked(db)
+    assert made.later_thread_id not in links_store.unlinked(db)
     db.close()
 
 

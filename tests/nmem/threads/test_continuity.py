@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmem.errors import NmemError
-from nmem.threads import config, continuity, steering, storage
+from nmem.threads import config, continuity, steering, store
 from nmem.threads import read as _read
 
 World = Any
@@ -89,7 +89,7 @@ def test_a_chosen_thread_is_continued_once(world: World) -> None:
     assert world.how("b") == "chosen"
     assert read.thread(world.db, first).explicit
     assert world.assign("c") != first
-    assert storage.chosen(world.db, world.project()) is None
+    assert store.chosen(world.db, world.project()) is None
 
 
 def test_a_choice_is_for_the_next_session_of_its_project(world: World) -> None:
@@ -286,16 +286,16 @@ def test_storage_closes_idle_threads_by_their_own_timeout(world: World) -> None:
     world.session("a", 0, "Start")
     world.session("b", 100, "Else")
     first, second = world.assign("a"), world.assign("b")
-    storage.set_timeout(world.db, second, 1000)
-    assert storage.close_idle(world.db, 30, world.at(200)) == 0  # the first ended when the second began
-    assert storage.close_idle(world.db, 30, world.at(1200)) == 1
+    store.set_timeout(world.db, second, 1000)
+    assert store.close_idle(world.db, 30, world.at(200)) == 0  # the first ended when the second began
+    assert store.close_idle(world.db, 30, world.at(1200)) == 1
     assert world.all("SELECT id FROM threads WHERE state = 'closed' ORDER BY id") == [(first,), (second,)]
 
 
 def test_an_ended_thread_opens_only_when_something_happens(world: World) -> None:
     world.session("a", 0, "Start")
     thread = world.assign("a")
-    storage.close(world.db, thread)
+    store.close(world.db, thread)
     world.assign("a")
     assert read.thread(world.db, thread).state == "closed"
     world.say("a", 90, "Back")

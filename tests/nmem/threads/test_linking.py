@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from nmem.errors import NmemError
 from nmem.retrieval.background import Background
-from nmem.threads import continuity, formula, outcomes
-from nmem.threads import decisions as _decisions
+from nmem.threads import continuity, decisions, formula, outcomes
+from nmem.threads import links_store as _links
 from nmem.threads import read as _read
 from nmem.threads.formula import NAMES, Earlier, Likeness, likeness, recency
 from nmem.threads.link import Assessment, Linker, Question, decide
@@ -21,7 +21,7 @@ from nmem.threads.outcomes import same_work
 
 World = Any
 read: Any = _read  # what is found is there: a None fails the test all the same
-decisions: Any = _decisions  # what is found is there: a None fails the test all the same
+links: Any = _links  # what is found is there: a None fails the test all the same
 UNIT = st.floats(0, 1)
 
 
@@ -50,13 +50,13 @@ def says(related: bool, confidence: float = 0.92) -> Any:
 def test_related_threads_are_linked_and_unrelated_ones_are_not(world: World) -> None:
     first, second, third = avatar_story(world)
     Linker(world.db).link_all(world.at(400))
-    links = {(each.earlier_thread_id, each.later_thread_id): each for each in decisions.of_thread(world.db, third)}
-    assert links[first, third].linked
-    assert not links[second, third].linked
-    assert links[first, third].algorithmic_score > 0.4 > links[second, third].algorithmic_score
-    assert set(links[first, third].components) == set(NAMES)
-    assert (links[first, third].llm_related, links[first, third].agreement) == (None, None)
-    assert not decisions.between(world.db, first, second).linked
+    found = {(each.earlier_thread_id, each.later_thread_id): each for each in links.decisions_of(world.db, third)}
+    assert found[first, third].linked
+    assert not found[second, third].linked
+    assert found[first, third].algorithmic_score > 0.4 > found[second, third].algorithmic_score
+    assert set(found[first, third].components) == set(NAMES)
+    assert (found[first, third].llm_related, found[first, third].agreement) == (None, None)
+    assert not links.between(world.db, first, second).linked
 
 
 def test_threads_on_one_feature_branch_are_one_line_of_work_whatever_was_said(world: World) -> None:
@@ -66,7 +66,7 @@ def test_threads_on_one_feature_branch_are_one_line_of_work_whatever_was_said(wo
     world.session("next", 6000, "Migrate what is old", branch="feature/saves")
     continuity.assign_all(world.db)
     Linker(world.db).link_all(world.at(7000))
-    earlier = {each.earlier_thread_id: each for each in decisions.of_thread(world.db, world.thread("next"))}
+    earlier = {each.earlier_thread_id: each for each in links.decisions_of(world.db, world.thread("next"))}
     link = earlier[world.thread("a")]
     assert (link.linked, link.certainty, link.components["branch"]) == (True, "likely", 1.0)
     assert _told(link)[0] == "likely", "two chores may share a branch"
@@ -74,7 +74,7 @@ def test_threads_on_one_feature_branch_are_one_line_of_work_whatever_was_said(wo
     others = [each for thread, each in earlier.items() if thread != world.thread("a")]
     assert others
     assert not any(each.linked or "branch" in each.components for each in others)
-    trunk = decisions.between(world.db, world.thread("b"), world.thread("c"))
+    trunk = links.between(world.db, world.thread("b"), world.thread("c"))
     assert trunk is not None
     assert not trunk.linked
 
@@ -93,9 +93,9 @@ def test_only_one_issue_makes_a_link_certain_and_its_number_is_said(world: World
     world.session("c", 400, "The avatar upload needs a changelog line for upload_limits.py")
     continuity.assign_all(world.db)
     Linker(world.db).link_all(world.at(500))
-    same = decisions.between(world.db, world.thread("a"), world.thread("b"))
+    same = links.between(world.db, world.thread("a"), world.thread("b"))
     assert (same.linked, same.certainty, _told(same)) == (True, "high", ("certain", "both open with #418"))
-    alike = decisions.between(world.db, world.thread("a"), world.thread("c"))
+    alike = links.between(world.db, world.thread("a"), world.thread("c"))
     assert alike.linked
     assert _told(alike)[0] in ("likely", "possible")
     assert _told(alike)[1]
@@ -140,10 +140,10 @@ def test_what_was_said_alone_makes_a_link_likely_which_a_person_confirms(world: 
     continuity.assign_all(world.db)
     Linker(world.db).link_all(world.at(400))
     first = world.thread("a")
-    sure = decisions.between(world.db, first, world.thread("b"))
+    sure = links.between(world.db, first, world.thread("b"))
     assert (sure.linked, sure.certainty) == (True, "likely")
     outcomes.confirm(world.db, sure.id, True, world.at(401))
-    said = decisions.between(world.db, first, world.thread("b"))
+    said = links.between(world.db, first, world.thread("b"))
     assert (said.linked, said.outcome, said.outcome_by) == (True, "correct", "person")
 
 
@@ -233,7 +233,7 @@ def test_the_model_is_asked_beside_the_algorithm_and_both_are_recorded(world: Wo
     }
     about = {question.earlier_turns for question in asked}
     assert ("Translate the invoice footer into Portuguese",) in about
-    stored = decisions.between(world.db, first, third)
+    stored = links.between(world.db, first, third)
     assert (stored.llm_related, stored.llm_confidence, stored.agreement, stored.certainty) == (
         True,
         0.9,
@@ -242,14 +242,14 @@ def test_the_model_is_asked_beside_the_algorithm_and_both_are_recorded(world: Wo
     )
     assert "\x1b" not in stored.llm_reasoning
     assert "AKIA" not in stored.llm_reasoning
-    assert decisions.between(world.db, second, third).llm_related is False
+    assert links.between(world.db, second, third).llm_related is False
 
 
 def test_no_answer_leaves_the_decision_to_the_algorithm(world: World) -> None:
     first, _, third = avatar_story(world)
     Linker(world.db, lambda question: None).link_all(world.at(400))
-    assert decisions.between(world.db, first, third).linked
-    assert decisions.between(world.db, first, third).llm_related is None
+    assert links.between(world.db, first, third).linked
+    assert links.between(world.db, first, third).llm_related is None
 
 
 def test_running_again_changes_nothing(world: World) -> None:
@@ -278,17 +278,17 @@ def test_it_does_not_matter_when_it_is_asked(world: World) -> None:
 def test_a_later_model_is_asked_about_recent_decisions_but_not_about_answered_ones(world: World) -> None:
     first, second, third = avatar_story(world)
     Linker(world.db).link_all(world.at(400))
-    outcomes.confirm(world.db, decisions.between(world.db, first, third).id, False, world.at(401))
+    outcomes.confirm(world.db, links.between(world.db, first, third).id, False, world.at(401))
     Linker(world.db, says(True, 1.0)).link_all(world.at(402))
-    answered = decisions.between(world.db, first, third)
+    answered = links.between(world.db, first, third)
     assert (answered.linked, answered.llm_related, answered.outcome) == (False, None, "incorrect")
-    assert decisions.between(world.db, second, third).llm_related is True
+    assert links.between(world.db, second, third).llm_related is True
 
 
 def test_a_persons_answer_is_an_outcome_and_can_be_undone(world: World) -> None:
     first, _, third = avatar_story(world)
     Linker(world.db).link_all(world.at(400))
-    link = decisions.between(world.db, first, third)
+    link = links.between(world.db, first, third)
     assert outcomes.confirm(world.db, link.id, True, world.at(401)).outcome == "correct"
     denied = outcomes.confirm(world.db, link.id, False, world.at(402))
     assert (denied.outcome, denied.outcome_by, denied.linked, denied.decision) == ("incorrect", "person", False, "link")
@@ -296,7 +296,7 @@ def test_a_persons_answer_is_an_outcome_and_can_be_undone(world: World) -> None:
     kind, target, before = world.all("SELECT kind, target, before FROM corrections ORDER BY id DESC")[0]
     assert kind == "unlink"
     outcomes.undo(world.db, target, json.loads(before))
-    assert decisions.get(world.db, link.id).outcome == "correct"
+    assert links.decision(world.db, link.id).outcome == "correct"
     assert read.cross(world.db, first) is not None
 
 
@@ -306,10 +306,10 @@ def test_a_person_links_what_was_never_compared(world: World) -> None:
     assert (found.earlier_thread_id, found.later_thread_id, found.linked) == (second, third, True)
     assert (found.decision, found.outcome, found.outcome_by) == ("dont_link", "incorrect", "person")
     Linker(world.db, says(False)).link_all(world.at(401))
-    assert decisions.get(world.db, found.id).linked
+    assert links.decision(world.db, found.id).linked
     target, before = world.all("SELECT target, before FROM corrections")[0]
     outcomes.undo(world.db, target, json.loads(before))
-    assert decisions.get(world.db, found.id) is None
+    assert links.decision(world.db, found.id) is None
     for one, other in ((first, first), (first, 99)):
         with pytest.raises(NmemError):
             outcomes.relate(world.db, one, other, True, 0)
@@ -327,30 +327,30 @@ def test_files_touched_in_common_afterwards_are_an_outcome(world: World) -> None
     assert outcomes.by_files(world.db, month, lately=True) == 0, "nothing has happened in these threads for long"
     assert outcomes.by_files(world.db, world.at(402), lately=True) == 2
     assert outcomes.by_files(world.db, world.at(403)) == 0
-    linked, other = decisions.between(world.db, first, third), decisions.between(world.db, second, third)
+    linked, other = links.between(world.db, first, third), links.between(world.db, second, third)
     assert (linked.outcome, linked.outcome_by, linked.related) == ("correct", "files", True)
     assert (other.outcome, other.related) == ("correct", False)
     outcomes.confirm(world.db, linked.id, False, world.at(404))
     assert outcomes.by_files(world.db, world.at(405)) == 0
-    assert decisions.get(world.db, linked.id).outcome_by == "person"
+    assert links.decision(world.db, linked.id).outcome_by == "person"
 
 
 def test_files_do_not_change_what_is_linked(world: World) -> None:
     first, _, third = avatar_story(world)
     Linker(world.db).link_all(world.at(400))
-    link = decisions.between(world.db, first, third)
-    decisions.set_outcome(world.db, link.id, "incorrect", "files", 1)
-    assert decisions.get(world.db, link.id).linked
+    link = links.between(world.db, first, third)
+    links.set_outcome(world.db, link.id, "incorrect", "files", 1)
+    assert links.decision(world.db, link.id).linked
     assert read.thread(world.db, first).cross_thread_episodes == (link.id,)
 
 
 def test_uncertain_decisions_wait_for_an_answer(world: World) -> None:
     first, _, third = avatar_story(world)
     Linker(world.db, says(False, 0.9)).link_all(world.at(400))
-    waiting = decisions.between(world.db, first, third)
+    waiting = links.between(world.db, first, third)
     assert (waiting.certainty, waiting.outcome_by) == ("uncertain", "")
     outcomes.confirm(world.db, waiting.id, True, world.at(401))
-    assert decisions.get(world.db, waiting.id).outcome_by == "person"
+    assert links.decision(world.db, waiting.id).outcome_by == "person"
 
 
 def test_threads_of_other_projects_and_of_long_ago_are_no_candidates(world: World) -> None:
@@ -404,17 +404,17 @@ def test_what_a_person_remarks_is_an_outcome(world: World) -> None:
     assert outcomes.by_words(world.db, world.at(401)) == 0
     world.say("c", 300.5, "didn't we talk about this?")
     assert outcomes.by_words(world.db, world.at(402)) == 1, "of the likeliest link, and of no other thread"
-    right = decisions.between(world.db, first, third)
+    right = links.between(world.db, first, third)
     assert (right.outcome, right.outcome_by, right.linked) == ("correct", "words", True)
-    assert decisions.between(world.db, second, third).outcome == ""
+    assert links.between(world.db, second, third).outcome == ""
     world.db.execute("UPDATE episode_links SET outcome = NULL, outcome_by = NULL")
     world.db.execute("UPDATE prompts SET content = 'no, that''s not what I meant' WHERE content LIKE 'didn%'")
     assert outcomes.by_words(world.db, world.at(403)) == 1
-    wrong = decisions.between(world.db, first, third)
+    wrong = links.between(world.db, first, third)
     assert (wrong.outcome, wrong.outcome_by, wrong.linked) == ("incorrect", "words", True), "only a person unlinks"
     outcomes.confirm(world.db, wrong.id, True, world.at(404))
     assert outcomes.by_words(world.db, world.at(405)) == 0
-    assert decisions.get(world.db, wrong.id).outcome_by == "person"
+    assert links.decision(world.db, wrong.id).outcome_by == "person"
 
 
 def test_words_that_every_project_says_tell_little() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nmem.threads import steering, storage, subject
+from nmem.threads import steering, store, subject
 
 World = Any
 COUPON = "Coupons in the cart are rounded up, they must be rounded half down"
@@ -119,8 +119,8 @@ def test_a_prompt_about_the_branch_continues_what_was_on_it(world: World) -> Non
 def test_a_branch_that_everything_happens_on_says_nothing(world: World) -> None:
     for number in range(30):
         world.session(f"s{number}", 100 * number, f"Chore {number}", branch="next")
-    assert subject.shared(world.db, world.project(), "next", world.at(4000))
-    assert not subject.shared(world.db, world.project(), "feature/x", world.at(4000))
+    assert store.shared(world.db, world.project(), "next", world.at(4000))
+    assert not store.shared(world.db, world.project(), "feature/x", world.at(4000))
 
 
 def test_of_two_threads_the_one_that_it_is_about_goes_on(world: World) -> None:
@@ -158,8 +158,8 @@ def test_a_long_thread_is_read_as_far_as_it_counts(world: World) -> None:
         assert world.assign(f"s{number}") == first
     asked: list[str] = []
     world.db.set_trace_callback(asked.append)
-    newest = storage.session(world.db, "s29")
+    newest = store.session(world.db, "s29")
     assert newest is not None
-    before = storage.before(world.db, newest, world.at(29), 0)
+    before = store.before(world.db, newest, world.at(29), 0)
     subject.continued(world.db, world.project(), "new", "", world.at(30), RETRIES, before)
     assert len(asked) < 120

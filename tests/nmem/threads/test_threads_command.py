@@ -14,12 +14,12 @@ from nmem.commands.main import nmem
 from nmem.errors import NmemError, NoDatabase
 from nmem.evaluate import linking
 from nmem.threads import continuity
-from nmem.threads import decisions as _decisions
+from nmem.threads import links_store as _links
 from nmem.threads.link import Linker
 from nmem.training.linking import interval, main
 
 World = Any
-decisions: Any = _decisions  # what is found is there: a None fails the test all the same
+links: Any = _links  # what is found is there: a None fails the test all the same
 
 
 def run(*words: str) -> str:
@@ -90,11 +90,11 @@ def test_show(told: World) -> None:
 
 
 def test_a_person_answers(told: World) -> None:
-    link = decisions.of_thread(told.db, told.thread("b"))[0]
+    link = links.decisions_of(told.db, told.thread("b"))[0]
     assert run("confirm", str(link.id), "n") == f"link {link.id}: threads 1 and 2 are not linked\n"
     assert run("link", "2", "1").endswith("1 and 2 are linked\n")
     assert run("unlink", "1", "2").endswith("are not linked\n")
-    assert decisions.get(told.db, link.id).outcome_by == "person"
+    assert links.decision(told.db, link.id).outcome_by == "person"
 
 
 def test_continue_for_the_next_session_and_for_a_given_one(told: World) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from capture.jsonio import dumps
-from nmem.threads import decisions, formula, link, tuning
+from nmem.threads import formula, link, links_store, tuning
 from nmem.threads.formula import NAMES, Example, Likeness, fit, raw
 
 World = Any
@@ -29,13 +29,13 @@ def outcomes_of(world: World, count: int, truth: Any, *, seed: int = 1, model: A
         said = shipped.links(like)
         related = truth(like)
         asked = model(like) if model else None
-        decided = decisions.write(world.db, {
+        decided = links_store.write_decision(world.db, {
             "at": number, "earlier_thread_id": number + 1, "later_thread_id": number + 2,
             "algorithmic_score": shipped.score(like), "components": dumps(like.rounded()),
             "llm_related": None if asked is None else int(asked), "llm_confidence": None if asked is None else 0.9,
             "decision": "link" if said else "dont_link", "certainty": "high",
         })  # fmt: skip
-        decisions.set_outcome(world.db, decided, "correct" if said == related else "incorrect", by, number)
+        links_store.set_outcome(world.db, decided, "correct" if said == related else "incorrect", by, number)
 
 
 def by_topic(like: Likeness) -> bool:
@@ -92,7 +92,7 @@ def test_a_formula_that_is_no_better_is_not_adopted_but_the_attempt_is_kept(worl
 def test_tuning_is_deterministic(world: World) -> None:
     outcomes_of(world, 200, by_topic)
     spread(world)
-    found = tuning.cases(decisions.with_outcome(world.db))
+    found = tuning.cases(links_store.with_outcome(world.db))
     assert tuning.refit(formula.shipped(), found) == tuning.refit(formula.shipped(), found)
     backwards = tuning.refit(formula.shipped(), found[::-1])[0]
     assert tuning.refit(formula.shipped(), found)[0].to_dict() == backwards.to_dict()
@@ -107,7 +107,7 @@ def test_too_few_held_out_adopts_nothing(world: World) -> None:
 
 def test_whoever_is_right_in_disagreements_is_believed(world: World) -> None:
     outcomes_of(world, 300, by_topic, model=by_topic)
-    found = tuning.cases(decisions.with_outcome(world.db))
+    found = tuning.cases(links_store.with_outcome(world.db))
     _, metrics, _ = tuning.refit(formula.shipped(), found)
     told = metrics["disagreements"]
     assert told["n"] == told["model_right"] > 20
@@ -120,13 +120,13 @@ def test_whoever_is_right_in_disagreements_is_believed(world: World) -> None:
 
 def test_what_the_model_overlooks_becomes_a_hint(world: World) -> None:
     outcomes_of(world, 200, lambda like: like.files > 0.5, model=lambda like: False)
-    hints = tuning._hints(tuning.cases(decisions.with_outcome(world.db)))
+    hints = tuning._hints(tuning.cases(links_store.with_outcome(world.db)))
     assert hints[0] == "words of the file names that were touched"
 
 
 def test_outcomes_by_files_count_half(world: World) -> None:
     outcomes_of(world, 3, by_topic, by="files")
-    assert {case.weight for case in tuning.cases(decisions.with_outcome(world.db))} == {0.5}
+    assert {case.weight for case in tuning.cases(links_store.with_outcome(world.db))} == {0.5}
 
 
 def test_fit_against_a_reference() -> None:

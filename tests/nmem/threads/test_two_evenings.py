@@ -14,7 +14,7 @@ import pytest
 from capture import paths
 from capture.storage import store
 from nmem.settle import settle
-from nmem.threads import continuity, decisions, steering
+from nmem.threads import continuity, links_store, steering
 
 EVENING = 1_760_000_000_000
 MINUTE, DAY = 60_000, 86_400_000
@@ -161,7 +161,7 @@ def test_two_evenings_give_the_threads_that_a_person_would_draw(evenings: Evenin
         links = {
             (each.earlier_thread_id, each.later_thread_id)
             for session in thread.values()
-            for each in decisions.of_thread(db, session or 0)
+            for each in links_store.decisions_of(db, session or 0)
             if each.linked
         }
         assert links == {(thread["coupon"], thread["receipt"])}
@@ -189,6 +189,6 @@ def test_a_choice_and_clear_give_the_threads_that_a_person_would_draw(evenings: 
     assert _threads(db_path) == KIT
     with closing(store.connect(db_path)) as db:
         empty, bom = (continuity.proposed(db, session, 0)[0] or 0 for session in ("empty", "bom"))
-        link = decisions.between(db, empty, bom)
+        link = links_store.between(db, empty, bom)
     assert link is not None
     assert link.linked

@@ -1,6 +1,7 @@
-"""Reads and writes threads, the sessions in each, and a person's choice for the next session.
+"""SQL of threads, the sessions in each, what was said in them, and a person's choice for the next session.
 
-On the hook path: plain SQL, plain values. Nothing here commits; callers hold the transaction.
+On the hook path: plain values. Nothing here commits; callers hold the transaction. Decisions to link threads, and what
+settling and the screens read of them, lie in nmem.threads.links_store.
 """
 
 from __future__ import annotations
@@ -18,8 +19,20 @@ TITLE = 80
 CHOICE_MS = DAY // 2
 """How long a choice waits for its session."""
 SPOKEN = "source = 'user' AND agent_id IS NULL AND kind IN ('prompt', 'late')"
+EACH = 1500
+"""Characters of what was said that count."""
+_CLOSED = "source = 'agent' AND agent_id IS NULL AND kind = 'closing'"
+_SESSIONS, _SPAN = 20, 90 * DAY
+"""Sessions of a project that say what is usual there, and how far back the oldest of them may have ended.
 
-
+None that began twice as long ago is looked at: else a project's whole past is gone through where little is recent.
+"""
+_LONG = 100
+"""Sessions from which on a line of work is long: all of them are not gone through to find its newest."""
+_RECENT, _OFTEN, _USUAL = 60, 12, 0.4
+"""A branch is a trunk when so many of the newest sessions, and this part of them, were on it."""
+_TOLD = 60
+"""The most sessions whose words are kept at once."""
 HIGH, LIKELY, UNCERTAIN = "high", "likely", "uncertain"
 """How sure a link is."""
 said: Said | None = None
@@ -149,6 +162,135 @@ def _active(db: Connection, session_id: str, at: int) -> int | None:
         (session_id, at),
     ).fetchone()
     return None if row[0] < 0 else int(row[0])
+
+
+def shared(db: Connection, project_id: int, branch: str, at: int) -> bool:
+    """Whether a branch says nothing of a line of work: a trunk by its name, or where most of the work happens."""
+    from nmem.threads.config import TRUNKS  # on use: start-up stays short
+
+    if not branch or branch in TRUNKS:
+        return True
+    all_of, on_it = db.execute(
+        "SELECT count(*), total(branch = ?) FROM (SELECT branch FROM sessions WHERE project_id = ? AND started_at < ?"
+        " AND started_at > ? AND +last_at BETWEEN ? AND ? ORDER BY started_at DESC LIMIT ?)",
+        (branch, project_id, at, at - 2 * _SPAN, at - _SPAN, at + _SPAN, _RECENT),
+    ).fetchone()
+    return bool(on_it >= _OFTEN and on_it >= _USUAL * all_of)
+
+
+def worked_on(db: Connection, project_id: int, branch: str, at: int) -> bool:
+    """Whether a branch had work of its own before: who turns to it goes on with that, not with what was last."""
+    found = db.execute(
+        "SELECT 1 FROM sessions s JOIN session_threads x ON x.session_id = s.id"
+        " WHERE s.project_id = ? AND s.branch = ? AND s.started_at < ? AND s.last_at >= ? LIMIT 1",
+        (project_id, branch, at, at - _SPAN),
+    ).fetchone()
+    return found is not None
+
+
+def project_name(db: Connection, project_id: int) -> str:
+    """What a project is called; empty when it is not stored."""
+    row = db.execute("SELECT name FROM projects WHERE id = ?", (project_id,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def recent_sessions(db: Connection, project_id: int, but: str, at: int) -> list[str]:
+    """The newest sessions of a project before a time, but one."""
+    rows = db.execute(
+        "SELECT id FROM sessions WHERE project_id = ? AND started_at < ? AND started_at > ? AND id != ?"
+        " AND +last_at BETWEEN ? AND ? ORDER BY started_at DESC, id LIMIT ?",
+        (project_id, at, at - 2 * _SPAN, but, at - _SPAN, at + _SPAN, _SESSIONS),
+    ).fetchall()
+    return [str(row[0]) for row in rows]
+
+
+def newest_sessions(db: Connection, thread_id: int, at: int) -> list[str]:
+    """The newest sessions of a line of work that began by a time; of a long one first those among the newest of all."""
+    of = "WHERE x.thread_id = ? AND s.started_at <= ? ORDER BY s.started_at DESC, s.id LIMIT ?"
+    long = db.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM session_threads WHERE thread_id = ? LIMIT ?)", (thread_id, _LONG)
+    ).fetchone()[0] == _LONG  # fmt: skip
+    if long:
+        rows = db.execute(
+            "SELECT s.id FROM (SELECT id, started_at FROM sessions WHERE started_at <= ?"  # noqa: S608 - our words
+            " ORDER BY started_at DESC, id LIMIT ?) s CROSS JOIN session_threads x ON x.session_id = s.id " + of,
+            (at, _LONG, thread_id, at, _SESSIONS),
+        ).fetchall()
+        if len(rows) == _SESSIONS:
+            return [row[0] for row in rows]
+    rows = db.execute(
+        "SELECT s.id FROM session_threads x JOIN sessions s ON s.id = x.session_id " + of,  # noqa: S608 - our words
+        (thread_id, at, _SESSIONS),
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def touched_before(db: Connection, session_id: str, at: int, most: int) -> list[str]:
+    """Files touched in a session before a time, the last ones first; one may come twice."""
+    rows = db.execute(
+        "SELECT file_path FROM observations WHERE session_id = ? AND at < ? AND file_path IS NOT NULL"
+        " ORDER BY at DESC, seq DESC LIMIT ?",
+        (session_id, at, most),
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def texts(db: Connection, session_id: str, at: int, most: int, closings: int) -> list[tuple[int, int, str]]:
+    """The newest prompts of a session before a time (0, time, text), then the agent's newest closing words (1, ...)."""
+    if said is not None:
+        return _kept_texts(said, db, session_id, at, most, closings)
+    newest = " AND at < ? ORDER BY at DESC, id DESC LIMIT ?"
+    return db.execute(
+        f"SELECT * FROM (SELECT 0, at, substr(content, 1, {EACH}) FROM prompts WHERE session_id = ?"  # noqa: S608
+        f" AND {SPOKEN}{newest}) UNION ALL SELECT * FROM (SELECT 1, at, substr(content, 1, {EACH}) FROM prompts"
+        f" WHERE session_id = ? AND {_CLOSED}{newest})",
+        (session_id, at, most, session_id, at, closings),
+    ).fetchall()
+
+
+def _kept_texts(
+    told: Said, db: Connection, session_id: str, at: int, most: int, closings: int
+) -> list[tuple[int, int, str]]:
+    found = told.get(session_id)
+    if found is None:
+        if len(told) >= _TOLD:
+            told.clear()
+        prompts, ends = (
+            db.execute(
+                f"SELECT at, substr(content, 1, {EACH}) FROM prompts WHERE session_id = ? AND {which}"  # noqa: S608
+                " ORDER BY at DESC, id DESC",
+                (session_id,),
+            ).fetchall()
+            for which in (SPOKEN, _CLOSED)
+        )
+        found = told[session_id] = prompts, ends
+    spoken = [(0, when, text) for when, text in found[0] if when < at][:most]
+    return spoken + [(1, when, text) for when, text in found[1] if when < at][:closings]
+
+
+def active_threads(db: Connection, project_id: int, but: int, at: int, since: int, most: int) -> list[tuple[int, int]]:
+    """Threads of a project from before a time, active since another: (id, last activity), those active last first."""
+    return db.execute(
+        "SELECT id, last_at FROM threads WHERE project_id = ? AND id != ? AND created_at < ? AND last_at >= ?"
+        " AND turn_count > 0 ORDER BY last_at DESC, id DESC LIMIT ?",
+        (project_id, but, at, since, most),
+    ).fetchall()
+
+
+def threads_of_units(db: Connection, units: list[int]) -> list[tuple[int, int]]:
+    """Episodes with the thread of each."""
+    marks = ",".join("?" * len(units))
+    return db.execute(f"SELECT id, thread_id FROM work_units WHERE id IN ({marks})", units).fetchall()  # noqa: S608
+
+
+def link_at_prompt(db: Connection, rows: list[tuple[int, int, int, float, str, str]]) -> None:
+    """Keep links that a prompt made: time, earlier thread, later one, score, components, how sure."""
+    db.executemany(
+        "INSERT INTO episode_links (at, earlier_thread_id, later_thread_id, algorithmic_score, components,"
+        " decision, certainty) VALUES (?, ?, ?, ?, ?, 'link', ?)"
+        " ON CONFLICT (earlier_thread_id, later_thread_id) DO NOTHING",
+        rows,
+    )
 
 
 def waiting_choice(db: Connection, project_id: int, at: int) -> tuple[int | None] | None:
