@@ -108,10 +108,12 @@ def _targeted(command: str) -> frozenset[str]:
 def _narrowed(words: Sequence[str]) -> set[str]:
     """What the words after a program narrow it to."""
     found: set[str] = set()
-    program, after = False, ""
+    program, after, labels = False, "", False
     for raw in words:
         word = raw.strip("'\"")
-        if after:
+        if word.endswith(_LABELLED):
+            labels = program = True
+        elif after:
             found.add(word.lower())
             after = ""
         elif not program:
@@ -120,9 +122,13 @@ def _narrowed(words: Sequence[str]) -> set[str]:
             after = word
         elif word.startswith("-") or "=" in word or _redirects(word) or word in _WHOLE or word in _RUNNERS:
             continue
-        elif "/" in word or "." in word or "::" in word or word.startswith("test_"):
+        elif "/" in word or "." in word or "::" in word or word.startswith("test_") or (labels and word.isidentifier()):
             found.add(word.removeprefix("./").rstrip("/").lower())
     return found
+
+
+_LABELLED = ("runtests.py", "run_tests.py", "manage.py")
+"""Scripts that run tests by plain labels: `runtests.py delete`."""
 
 
 def _redirects(word: str) -> bool:

@@ -75,6 +75,8 @@ class Struggle:
     """A file was edited after its newest run."""
     open: bool = False
     """It ran again after its newest failure, with a result that was not seen."""
+    again: bool = False
+    """That was a run of the same, or of all of it."""
     probe: bool = False
     """It only looks: its failure is an answer."""
     misused: bool = False
@@ -161,10 +163,19 @@ def _judge(episode: Episode, found: list[Struggle], files: dict[str, bool], tria
     outside = {path: made and not _IN_TESTS.search(path) for path, made in files.items()}
     for one in found:
         one.made = _runs_made(one, outside)
-        if one.made and one.end == _VOUCHED:
+        if one.made and (one.end == _VOUCHED or (one.failures and not one.passed and _content(episode, one.last_at))):
             one.trial, one.probe, one.red = True, True, False
 
 
+def _content(episode: Episode, at: int) -> bool:
+    """Whether the agent was content with what a run showed, right after it: a demonstration may have to fail."""
+    said = next((one.text for one in episode.sayings if at < one.at and one.kind in ("thinking", "closing")), "")
+    return bool(_PRAISES.match(said.strip()))
+
+
+_PRAISES = re.compile(
+    r"(?:perfect|excellent|great|the fix (?:works|is working)|this is (?:exactly )?what we want)\b", re.IGNORECASE
+)
 _IN_TESTS = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|testing)/")
 
 
@@ -325,6 +336,9 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     if verdict is None:
         for known_key, known in found.items():
             again = known_key == key if kind not in _CHECKS else known.kind == kind
+            known.again |= known_key == key or (
+                again and open_ends.same_code(known.command, action.content, known.said)
+            )
             known.open |= not known.passed and (again or known.kind in chain)
         return
     if key not in found and verdict and kind not in _CHECKS:
@@ -365,7 +379,7 @@ def _failed(one: Struggle, action: Action, files: dict[str, bool]) -> None:
     one.command, one.said = action.content, action.response
     if _chained(action, one.kind):  # which part failed is not on record
         one.name = naming.chain(action.content, _CHECKS) or one.name
-    one.passed, one.open, one.edited = False, False, []
+    one.passed, one.open, one.again, one.edited = False, False, False, []
     reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else naming.why(action)
     one.misused = bool(_MISUSE.search(reason))
     one.broke = any(not made and not _named_in(action.content, path) for path, made in files.items())
@@ -446,7 +460,7 @@ def told(one: Struggle) -> str:
     last = "the last time: " * (len({_NUMBERS.sub(" ", reason)[:40] for reason in reasons if reason}) > 1)
     reason = f" ({last}{reasons[-1].replace('. ', '; ')})" if reasons[-1] else ""
     if not one.passed:
-        end = one.end or ("; it ran again, result not seen" if one.open else " and was not seen to pass")
+        end = one.end or ("; it ran again, result not seen" if one.open and one.again else " and was not seen to pass")
         return f"{one.name} failed {times}{reason}{end}"
     by = f" after edits to {_named(one.fixed_by)}" if one.fixed_by else f" as `{one.cure}`" if one.cure else " later"
     return f"{one.name} failed {times}{reason}, then passed{by}"
