@@ -163,6 +163,7 @@ def _judge(episode: Episode, found: list[Struggle], files: dict[str, bool], tria
     outside = {path: made and not _IN_TESTS.search(path) for path, made in files.items()}
     for one in found:
         one.made = _runs_made(one, outside)
+        one.red = one.red and not one.made
         if one.made and (one.end == _VOUCHED or (one.failures and not one.passed and _content(episode, one.last_at))):
             one.trial, one.probe, one.red = True, True, False
 

@@ -337,7 +337,7 @@ def _checked(
         return ["the last test run that was seen failed", *[_WORD] * by_word]
     if by_word:
         return [*red, _WORD]
-    checks = [one for one in ran if one.kind in open_ends.CHECKS and not one.misused]
+    checks = [one for one in ran if one.kind in open_ends.CHECKS and not (one.misused or one.trial)]
     if not checks:
         return [_UNSEEN] if unseen_at and unseen_at > last_edit else []
     newest = max(checks, key=lambda one: one.last_at)
