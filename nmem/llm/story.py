@@ -59,8 +59,6 @@ def _obstacle(said: str, ground: Ground) -> str:
     first = f"{PERSON}{turns[0]}" if turns else ""
     if not told or any(id_[0] == PERSON and id_ != first for id_ in cites):
         return "" if _FURTHER.match(told) else told
-    if told.isascii() and not (_WENT_WRONG.search(told) or claims.NEGATION.search(told)):
-        return ""
     stood = (ground.rows.get(f"{DONE}{id_[1:]}") for id_ in cites if id_ != first)
     if any(row is not None and _STOOD.search(row.text) for row in stood):
         return told
@@ -69,13 +67,6 @@ def _obstacle(said: str, ground: Ground) -> str:
     return f"The problem itself: {told}" if first in cites and new else ""
 
 
-_WENT_WRONG = re.compile(
-    r"\b(?:fail|error|wrong|miss|wors|issue|problem|conflict|still|instead|unable|lack|too|only|incorrect|broke|hang|hung"
-    r"|slow|lost|lose|leak|duplicat|unexpected|refus|reject|invalid|warn|except|crash|block|interrupt|timed out|limit"
-    r"|old|twice|again|had to|revert|undone|turned down|doubt|object|verbose|denied|broken|stale|flak|mismatch|because)",
-    re.IGNORECASE,
-)
-"""Words of an English sentence that tells what stood in the way, rather than what came of the work."""
 _ASKED = 0.6
 """The part of its words from which on an obstacle is what the first request itself tells."""
 _FURTHER = re.compile(
