@@ -35,7 +35,7 @@ from nmem import tables  # noqa: E402
 from nmem.own_process import words  # noqa: E402
 from nmem.purge import run as purging  # noqa: E402
 from nmem.purge.selection import Selection  # noqa: E402
-from nmem.team import admin, config, sync, versions  # noqa: E402
+from nmem.team import config, server as shared, sync, versions  # noqa: E402
 from tests.nmem.team.postgres import Postgres, missing  # noqa: E402
 
 PROJECT = "github.com/acme/shop"
@@ -244,7 +244,7 @@ def measured(server: Postgres, folder: Path, rows: int, faults: int) -> int:
     """The whole run."""
     for name in (*NAMES, "mallory"):
         server.sql(f"CREATE ROLE {name} LOGIN")
-    admin.prepare(config.address(server.url()), "acme", {name: name for name in NAMES})
+    shared.prepare(config.address(server.url()), "acme", {name: name for name in NAMES})
     members = [Member(folder, name, rows, skew) for name, skew in zip(NAMES, (-DAY, 0, DAY), strict=True)]
     for each in members:
         each.nmem("sync", "init", server.url(each.name), "--team", "acme", "--as", each.name, "--project", PROJECT)

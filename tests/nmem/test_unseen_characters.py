@@ -122,5 +122,7 @@ def test_an_agent_is_answered_nothing_that_acts(tool: str, arguments: dict[str, 
 def test_no_command_makes_json_by_itself() -> None:
     """`nmem.text.to_json` is the one way out."""
     doors = [*(ROOT / "nmem" / "commands").glob("*.py"), *(ROOT / "nmem" / "mcp").rglob("*.py")]
-    doors += [ROOT / "nmem" / "recall" / "asked.py", ROOT / "nmem" / "transfer" / "jsonl.py"]
+    doors.append(ROOT / "nmem" / "recall" / "asked.py")
     assert [file.name for file in doors if "json.dumps(" in file.read_text("utf-8")] == []
+    exported = (ROOT / "nmem" / "transfer" / "outgoing.py").read_text("utf-8").split("\n")
+    assert [row for row in exported if "json.dumps(" in row and "MARK" not in row] == [], "MARK is of a database"
