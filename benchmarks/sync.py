@@ -35,7 +35,8 @@ from nmem import tables  # noqa: E402
 from nmem.own_process import words  # noqa: E402
 from nmem.purge import run as purging  # noqa: E402
 from nmem.purge.selection import Selection  # noqa: E402
-from nmem.team import config, server as shared, sync, versions  # noqa: E402
+from nmem.team import config, sync, versions  # noqa: E402
+from nmem.team import server as shared  # noqa: E402
 from tests.nmem.team.postgres import Postgres, missing  # noqa: E402
 
 PROJECT = "github.com/acme/shop"

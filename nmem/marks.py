@@ -1,4 +1,4 @@
-"""Stores markers (notes, decisions, rollback points) in a session, for a person or an agent (SQL: which session).
+"""Stores markers (notes, decisions, rollback points) in a session, for a person or an agent.
 
 A marker goes the way of every fact: sealed, so redacted and cut, and written by capture's store.
 """
@@ -21,6 +21,7 @@ from capture.storage.schema import NewerDatabase
 from nmem.database import worded
 from nmem.errors import NmemError
 from nmem.store.project import worked_on
+from nmem.store.store import marker, session_to_mark
 from nmem.text import fit, printable
 
 NOTE, DECISION, ROLLBACK = "note", "decision", "rollback"
@@ -77,26 +78,17 @@ def _kept(db: Connection, text: str, kind: str, cwd: str, session_id: str, at: i
     seen.metadata["kind"] = kind
     batch.observations.append(seen)
     write(db, seal(batch))
-    row = db.execute(
-        "SELECT id, at, content FROM observations WHERE session_id = ? AND dedup_key = ?", (session, seen.dedup_key)
-    ).fetchone()
-    return Marker(row[0], row[1], kind, row[2], session)
+    number, stored_at, stored = marker(db, session, seen.dedup_key)
+    return Marker(number, stored_at, kind, stored, session)
 
 
 def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str]:
     """The session that a marker belongs to: id, client, folder. Raises NmemError."""
-    columns = "SELECT s.id, s.client, s.cwd FROM sessions s"
-    row = db.execute(f"{columns} WHERE s.id = ?", (session_id,)).fetchone() if session_id else None
     here = resolve(cwd)
-    if row is None:
-        row = db.execute(
-            f"{columns} JOIN projects p ON p.id = s.project_id WHERE p.key = ? OR p.root = ?"
-            " ORDER BY s.last_at DESC, s.rowid DESC LIMIT 1",
-            (here.key, here.root),
-        ).fetchone()
+    row = session_to_mark(db, session_id, here.key, here.root)
     if row is None:
         some = next(iter(worked_on(db)), "")
         then = f"run this in the folder of {some}, or add --session ID" if some else "run a session here first"
         name = fit(printable(here.name), 80)
         raise NmemError(f"no session of {name} is recorded yet, and a marker needs one: {then}")
-    return row[0], row[1], row[2]
+    return row

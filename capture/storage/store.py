@@ -246,6 +246,14 @@ def keep_status_line(db: Connection, session_id: str, at: int, values: tuple[obj
     )
 
 
+def waiting(db: Connection, since: int) -> list[tuple[str, str, str, str, int, int, int]]:
+    """Id, project, client, state, calls, time and last prompt of the sessions that wait for the person since a time."""
+    from capture.event import STOPPED  # on use: start-up stays short
+
+    columns = "s.id, p.name, s.client, s.state, s.seq, s.last_at, q.id"
+    return db.execute(f"SELECT {columns} {WAITING} ORDER BY s.last_at DESC, s.id", (since, STOPPED)).fetchall()
+
+
 def others_waiting(db: Connection, since: int, session_id: str) -> int:
     """How many sessions but one wait for the person since a time."""
     from capture.event import STOPPED  # on use: start-up stays short

@@ -1,4 +1,4 @@
-"""Reads what was said about a question's subject (SQL): turns with their decisions, stories, learnings, /when entries.
+"""Reads what was said about a question's subject: turns with their decisions, stories, learnings, /when entries.
 
 Search and the retrieval engine name the episodes; everything said in them is read, so that an answer as short as
 "Seven." is found by the question it answers.
@@ -6,7 +6,6 @@ Search and the retrieval engine name the episodes; everything said in them is re
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -36,22 +35,6 @@ _PROJECTS = 8
 """Projects whose written decisions and episodes are looked at where none is named: those worked on last."""
 _ENTRIES = 4
 """Entries of a project's written decisions."""
-_TURNS = """
-SELECT u.id, s.id, s.project_id, j.name, p.id, p.at, p.source, substr(p.content, 1, ?)
-FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects j ON j.id = s.project_id
-JOIN prompts p ON p.session_id = u.session_id AND p.at BETWEEN u.started_at AND u.last_at + 1
-WHERE u.id IN (SELECT value FROM json_each(?)) AND p.agent_id IS NULL AND p.source != 'machine'
-AND p.kind IN ('prompt', 'late', 'closing') ORDER BY u.id, p.at, p.id
-"""
-_STORIES = """
-SELECT u.id, s.id, s.project_id, j.name, u.last_at, coalesce(u.learned, ''), coalesce(u.notes, '')
-FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects j ON j.id = s.project_id
-WHERE u.id IN (SELECT value FROM json_each(?))
-"""
-_UNITS = """
-SELECT p.id, (SELECT u.id FROM work_units u WHERE u.session_id = p.session_id AND u.started_at <= p.at
-  ORDER BY u.started_at DESC, u.id DESC LIMIT 1) FROM prompts p WHERE p.id IN (SELECT value FROM json_each(?))
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +82,8 @@ def _found(
     """The episodes in which it may be said, the best first, and learnings."""
     hits = search(db, about, now, limit=_HITS, seconds=_SECONDS, projects=() if project is None else (project,)).hits
     prompts = [int(hit.id.partition("/")[2]) for hit in hits if hit.kind in (kinds.PROMPT, kinds.REASONING)]
-    of = dict(db.execute(_UNITS, (json.dumps(prompts),)).fetchall())
-    units = [hit.episode or of.get(int(hit.id.partition("/")[2]), 0) for hit in hits
+    of = decided.units_of(db, prompts)
+    units = [hit.episode or of.get(int(hit.id.partition("/")[2])) or 0 for hit in hits
              if hit.kind in (kinds.PROMPT, kinds.REASONING, kinds.EPISODE)]  # fmt: skip
     places = [project] if project is not None else [one[0] for one in with_folders(db)[:_PROJECTS]]
     near = sorted((one for place in places for one in engine.related(db, place, text, _EPISODES)),
@@ -117,11 +100,11 @@ def _padded(units: Sequence[int]) -> list[int]:
 
 def _turns(db: Connection, units: Iterable[int]) -> list[Said]:
     """Every turn of some episodes, with what it says just before; a prompt that settles something as the decision."""
-    rows = db.execute(_TURNS, (_CUT, json.dumps(sorted(units)))).fetchall()
+    said = decided.turns_of_units(db, units, _CUT)
     settled = {one.prompt_id: one for one in decided.of_units(db, units)}
-    later = decided.superseded(db, [f"prompt/{row[4]}" for row in rows])
+    later = decided.superseded(db, [f"prompt/{row[4]}" for row in said])
     out: list[Said] = []
-    for before, row in pairwise([None, *rows]):
+    for before, row in pairwise([None, *said]):
         unit_id, session_id, project_id, project, number, at, source, text = row
         asked = str(before[-1]) if before is not None and before[0] == unit_id and before[6] != source else ""
         name, one = f"prompt/{number}", settled.get(number)
@@ -140,7 +123,7 @@ def _stories(db: Connection, units: Sequence[int]) -> list[Said]:
     """What was found out in some episodes, and what went wrong, as their stories tell it; decisions have rows."""
     later = decided.superseded(db, [f"episode/{unit_id}" for unit_id in units])
     out = []
-    for unit_id, session_id, project_id, project, at, found, notes in db.execute(_STORIES, (json.dumps(units),)):
+    for unit_id, session_id, project_id, project, at, found, notes in decided.stories(db, units):
         name = f"episode/{unit_id}"
         out += [
             Said(name, STORY, at, session_id, project_id, project, unit_id, text, superseded=later.get(name))

@@ -1,4 +1,4 @@
-"""Reads which sessions wait for the person or failed (SQL), and claims each such thing once for all processes."""
+"""Reads which sessions wait for the person or failed, and claims each such thing once for all processes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from capture import paths
-from capture.event import STOPPED
 from capture.statusline import LATELY
-from capture.storage.store import WAITING
+from capture.storage.store import waiting
 from nmem.text import printable
 
 _DAY_S = 86_400
@@ -22,7 +21,6 @@ _WORDS = {
     "failed": "failed: its turn broke off",
     "idle": "is done and waits for you",
 }
-_SELECT = f"SELECT s.id, p.name, s.client, s.state, s.seq, s.last_at, q.id {WAITING} ORDER BY s.last_at DESC, s.id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Wait:
 
 def all_of(db: Connection, now: int) -> tuple[Wait, ...]:
     """The sessions that wait since lately, the newest first; none that a person broke off. Raises sqlite3.Error."""
-    return tuple(_wait(*row) for row in db.execute(_SELECT, (now - LATELY, STOPPED)).fetchall())
+    return tuple(_wait(*row) for row in waiting(db, now - LATELY))
 
 
 def of(db: Connection, session_id: str, now: int) -> Wait | None:

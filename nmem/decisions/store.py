@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
+from typing import Any
 
 from nmem.hours import utc
 
@@ -272,3 +273,36 @@ def columns(db: Connection, number: int) -> dict[str, str] | None:
 def change(db: Connection, number: int, after: dict[str, str]) -> None:
     """Make them these."""
     db.execute("UPDATE said_decisions SET state = :state, wording = :wording WHERE id = :id", {**after, "id": number})
+
+
+_TURNS = """
+SELECT u.id, s.id, s.project_id, j.name, p.id, p.at, p.source, substr(p.content, 1, ?)
+FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects j ON j.id = s.project_id
+JOIN prompts p ON p.session_id = u.session_id AND p.at BETWEEN u.started_at AND u.last_at + 1
+WHERE u.id IN (SELECT value FROM json_each(?)) AND p.agent_id IS NULL AND p.source != 'machine'
+AND p.kind IN ('prompt', 'late', 'closing') ORDER BY u.id, p.at, p.id
+"""
+_STORIES = """
+SELECT u.id, s.id, s.project_id, j.name, u.last_at, coalesce(u.learned, ''), coalesce(u.notes, '')
+FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects j ON j.id = s.project_id
+WHERE u.id IN (SELECT value FROM json_each(?))
+"""
+_UNITS_OF = """
+SELECT p.id, (SELECT u.id FROM work_units u WHERE u.session_id = p.session_id AND u.started_at <= p.at
+  ORDER BY u.started_at DESC, u.id DESC LIMIT 1) FROM prompts p WHERE p.id IN (SELECT value FROM json_each(?))
+"""
+
+
+def turns_of_units(db: Connection, units: Iterable[int], most: int) -> list[Any]:
+    """Every turn of some episodes in order: episode, session, project's id and name, prompt, time, source, text."""
+    return db.execute(_TURNS, (most, json.dumps(sorted(units)))).fetchall()
+
+
+def stories(db: Connection, units: Iterable[int]) -> list[Any]:
+    """Of some episodes: episode, session, project's id and name, time, what was learned, notes (both JSON)."""
+    return db.execute(_STORIES, (json.dumps(list(units)),)).fetchall()
+
+
+def units_of(db: Connection, prompts: Iterable[int]) -> dict[int, int | None]:
+    """Prompt -> the episode that it is in."""
+    return dict(db.execute(_UNITS_OF, (json.dumps(list(prompts)),)).fetchall())

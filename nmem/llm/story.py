@@ -59,6 +59,8 @@ def _obstacle(said: str, ground: Ground) -> str:
     first = f"{PERSON}{turns[0]}" if turns else ""
     if not told or any(id_[0] == PERSON and id_ != first for id_ in cites):
         return "" if _FURTHER.match(told) else told
+    if _WENT_WELL.search(told) and not (claims.ENDS["failed"].search(told) or claims.NEGATION.search(told)):
+        return ""
     stood = (ground.rows.get(f"{DONE}{id_[1:]}") for id_ in cites if id_ != first)
     if any(row is not None and _STOOD.search(row.text) for row in stood):
         return told
@@ -67,6 +69,7 @@ def _obstacle(said: str, ground: Ground) -> str:
     return f"The problem itself: {told}" if first in cites and new else ""
 
 
+_WENT_WELL = re.compile(r"\b(?:clean|succeed\w*|success\w*|pass(?:es|ed)|(?:is|are) in commit)\b", re.IGNORECASE)
 _ASKED = 0.6
 """The part of its words from which on an obstacle is what the first request itself tells."""
 _FURTHER = re.compile(

@@ -182,3 +182,26 @@ def project_of_unit(db: Connection, unit_id: int) -> tuple[int, str, str] | None
         (unit_id,),
     ).fetchone()
     return row
+
+
+def marker(db: Connection, session_id: str, key: str) -> tuple[int, int, str]:
+    """Id, time and words of a marker of a session."""
+    row: tuple[int, int, str] = db.execute(
+        "SELECT id, at, content FROM observations WHERE session_id = ? AND dedup_key = ?", (session_id, key)
+    ).fetchone()
+    return row
+
+
+def session_to_mark(db: Connection, session_id: str, key: str, root: str) -> tuple[str, str, str] | None:
+    """Id, client and folder of a session: the one of that id, else the newest of the project."""
+    columns = "SELECT s.id, s.client, s.cwd FROM sessions s"
+    named = db.execute(f"{columns} WHERE s.id = ?", (session_id,)).fetchone() if session_id else None
+    row: tuple[str, str, str] | None = (
+        named
+        or db.execute(
+            f"{columns} JOIN projects p ON p.id = s.project_id WHERE p.key = ? OR p.root = ?"
+            " ORDER BY s.last_at DESC, s.rowid DESC LIMIT 1",
+            (key, root),
+        ).fetchone()
+    )
+    return row

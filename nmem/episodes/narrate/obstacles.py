@@ -130,6 +130,7 @@ def resisted(episode: Episode) -> tuple[float, str]:
     failed = [
         one for one in episode.actions
         if one.obs_type in _EDITS and one.outcome == FAILED and not one.halted and one.file_path
+        and not _UNREAD.search(one.response[:300])
     ]  # fmt: skip
     if not failed:
         return 0.0, ""
@@ -149,6 +150,10 @@ def resisted(episode: Episode) -> tuple[float, str]:
 
 
 _EDITS = ("file_edit", "file_write")
+_UNREAD = re.compile(
+    r"has not been read yet|been modified since read|must (?:first )?read|read it (?:first|again)", re.IGNORECASE
+)
+"""A client that wants a file read before it is edited: a matter of one more call."""
 
 
 def _lost_on(episode: Episode, path: str) -> tuple[int, bool]:
