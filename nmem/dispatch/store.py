@@ -5,12 +5,10 @@ A hook of a task's session loads it: nothing else is loaded for it.
 
 from __future__ import annotations
 
-from sqlite3 import Row
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from sqlite3 import Connection
+    from sqlite3 import Connection, Row
 
 _APPROVED = (
     "(t.source != 'agent' OR EXISTS (SELECT 1 FROM task_events e WHERE e.task_id = t.id AND e.what = 'approved'))"
@@ -61,6 +59,8 @@ def tasks(
     where = "".join(f" AND t.{name} IN ({', '.join('?' * len(values))})" for name, values in given.items() if values)
     bound = [value for values in given.values() for value in values]
     cursor = db.cursor()
+    from sqlite3 import Row  # on use: no hook needs it
+
     cursor.row_factory = Row
     sql = f"SELECT {names}, {_NEEDS} FROM tasks t WHERE 1{where} {_ORDER} LIMIT ?"  # noqa: S608 - our names
     return cursor.execute(sql, (*bound, most)).fetchall()

@@ -5,12 +5,10 @@ Tables: `learnings`, `learning_evidence`, `unit_warnings`. On the hook's path: n
 
 from __future__ import annotations
 
-from sqlite3 import Row
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from sqlite3 import Connection, Cursor
+    from sqlite3 import Connection, Cursor, Row
     from typing import Any
 
 _ROWS = """
@@ -24,6 +22,8 @@ _LISTED = "(SELECT value FROM json_each(?))"
 def _named(db: Connection) -> Cursor:
     """A cursor whose rows answer to names, whatever the connection's do."""
     cursor = db.cursor()
+    from sqlite3 import Row  # on use: no hook needs it
+
     cursor.row_factory = Row
     return cursor
 
