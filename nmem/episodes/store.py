@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FAR = 1 << 62
 """A moment after all others, and a number above all others."""
+LONG = 1 << 30
+"""More characters than a text may have; `substr` takes no number of more bits."""
 
 # the turns of a session
 
@@ -139,7 +141,7 @@ def sign(db: Connection, session_id: str, phase: str, prints: str, units: int, a
 
 
 def newest_said(
-    db: Connection, session_id: str, kind: str = "closing", since: int = 0, before: int = FAR, most: int = 1 << 30
+    db: Connection, session_id: str, kind: str = "closing", since: int = 0, before: int = FAR, most: int = LONG
 ) -> str | None:
     """The beginning of the agent's newest words of a kind (closing | summary) in a session, subagents left out."""
     row = db.execute(
@@ -214,7 +216,7 @@ def spoken(db: Connection, session_id: str) -> list[tuple[int, str, str]]:
     ).fetchall()
 
 
-def done_in(db: Connection, session_id: str, unit_id: int | None = None, most: int = FAR) -> Iterable[Any]:
+def done_in(db: Connection, session_id: str, unit_id: int | None = None, most: int = LONG) -> Iterable[Any]:
     """(prompt, then as `reading.action` takes it) of what was done in a session, or in one episode of it.
 
     `most`: characters of each content.
