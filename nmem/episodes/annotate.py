@@ -130,13 +130,9 @@ def sign_session(db: Connection, session_id: str) -> None:
 
 def _sum(counts: dict[str, int], more: str) -> None:
     """Add stored counts; damaged ones are none."""
-    from capture.jsonio import BadJson, loads  # on use: start-up stays short
+    from nmem.text import json_object  # on use: start-up stays short
 
-    try:
-        found = loads(more)
-    except BadJson:
-        return
-    for name, number in (found if isinstance(found, dict) else {}).items():
+    for name, number in json_object(more).items():
         if isinstance(number, int):
             counts[name] = counts.get(name, 0) + number
 
@@ -160,9 +156,10 @@ def checkpoint(db: Connection, session_id: str, at: int) -> None:
         if unit is None:
             return
         hot = loads(unit.hot_files)
-        said = store.newest_said(db, session_id, since=unit.started_at, most=2000)
+        said = store.newest_said(db, session_id, "closing", unit.started_at)
         kept = {
-            "at": at, "intent": unit.intent, "last_prompt": units.prompt(db, unit.last_prompt_id)[2], "last_said": said,
+            "at": at, "intent": unit.intent,
+            "last_prompt": units.prompt(db, unit.last_prompt_id)[2], "last_said": said and said[:2000],
             "turns": unit.turn_count, "observations": unit.obs_count, "active_ms": unit.active_ms,
             "hot_files": hot[:_HOT] if isinstance(hot, list) else [], "phase_signature": loads(unit.phase_signature),
             "outcomes": loads(unit.outcomes), "commits": loads(unit.commits),
@@ -173,9 +170,6 @@ def checkpoint(db: Connection, session_id: str, at: int) -> None:
 def compacted(db: Connection, session_id: str) -> None:
     """Keep the client's own summary of the conversation beside the episode that was open."""
     with transaction(db):
-        unit = units.latest(db, session_id)
-        if unit is None:
-            return
-        told = store.newest_said(db, session_id, "summary", most=_SUMMARY)
-        if told is not None:
-            units.annotated(db, unit.id, {"client_summary": told})
+        unit, told = units.latest(db, session_id), store.newest_said(db, session_id, "summary")
+        if unit is not None and told is not None:
+            units.annotated(db, unit.id, {"client_summary": told[:_SUMMARY]})

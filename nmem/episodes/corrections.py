@@ -176,7 +176,7 @@ def rename(db: Connection, unit_id: int, title: str, now: int) -> None:
             raise NmemError(f"episode {unit_id} has this name already" if name else
                             f"episode {unit_id} has no name of its own")  # fmt: skip
         correction.begin(unit.session_id)
-        units.name(db, unit_id, name)
+        units.annotated(db, unit_id, {"title": name})
         correction.note(f"episode/{unit_id}", title=name)
 
 
@@ -261,7 +261,7 @@ def pin(db: Connection, unit_id: int, pinned: bool, now: int) -> None:
         if bool(unit.pinned) == pinned:
             raise NmemError(f"episode {unit_id} is {'' if pinned else 'not '}pinned{' already' if pinned else ''}")
         correction.begin(unit.session_id)
-        units.pin(db, unit_id, pinned)
+        units.annotated(db, unit_id, {"pinned": pinned})
         correction.note(f"episode/{unit_id}")
 
 

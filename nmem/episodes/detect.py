@@ -254,7 +254,7 @@ def sessions(
 def close_overdue(db: Connection, now: int, path: str = "", idle: int = store.IDLE) -> list[str]:
     """Close what sessions left open that ended without saying so; the ids of these sessions. `now` and `idle` in ms."""
     detector = load(path)
-    found = store.overdue(db, now, idle)
+    found = store.finished(db, now, idle, open_yet=True)
     for session_id in found:
         session(db, session_id, detector, close=True)
     return found

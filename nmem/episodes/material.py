@@ -52,7 +52,7 @@ def read(db: Connection, session_id: str, only: Iterable[int] | None = None) -> 
         turn for turn in history.whole(db, session_id) if wanted is None or not wanted.isdisjoint(turn["ids"])
     ]  # fmt: skip
     done: dict[int, list[Action]] = {}
-    for prompt_id, *row in store.done_in(db, session_id, most=2000):
+    for prompt_id, *row in store.done(db, session_id):
         done.setdefault(prompt_id, []).append(action(tuple(row)))
     said = store.spoken(db, session_id)
     return Shown([_turn(turn, done, said) for turn in turns], [tuple(turn["ids"]) for turn in turns], turns)

@@ -271,15 +271,15 @@ NARRATOR = "narrator"
 """A row of `upkeep`: how far retelling got."""
 
 
-def reached(db: Connection) -> tuple[int, str]:
-    """Down to which episode stories were looked at, and for which wording."""
+def reached(db: Connection) -> tuple[int, int]:
+    """Down to which episode stories were looked at, and for which wording; 0 where none is known."""
     row = db.execute("SELECT at, told FROM upkeep WHERE name = ?", (NARRATOR,)).fetchone()
-    return (int(row[0]), row[1]) if row is not None else (0, "")
+    return (int(row[0]), int(row[1])) if row is not None and row[1].isdecimal() else (0, 0)
 
 
-def reach(db: Connection, below: int, wording: str) -> None:
+def reach(db: Connection, below: int, wording: int) -> None:
     """Note the same. Inside a transaction."""
-    db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", (NARRATOR, below, wording))
+    db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", (NARRATOR, below, str(wording)))
 
 
 def worded_before(db: Connection, below: int) -> Iterator[int]:
@@ -375,16 +375,15 @@ def unsummarised(db: Connection, sessions: Sequence[str] | None = None) -> list[
 
 def parts(db: Connection, session_id: str) -> list[Part]:
     """The told episodes of a session, oldest first."""
-    names = ("learned", "completed", "next_steps", "notes", "files_read", "files_edited")
     found = db.execute(
         "SELECT id, coalesce(title, agent_title, heading, ''), turn_count, resumes, state, narrator, narrated_at,"  # noqa: S608
-        f" coalesce(summary, ''), {', '.join(names)} FROM work_units WHERE session_id = ?"
+        f" coalesce(summary, ''), {', '.join(_LISTS)} FROM work_units WHERE session_id = ?"
         " AND narrated_at IS NOT NULL ORDER BY started_at, id",
         (session_id,),
     )
     return [
-        Part(id_, title, turns, resumes, state, narrator, at, summary, dict(zip(names, map(texts, lists), strict=True)))
-        for id_, title, turns, resumes, state, narrator, at, summary, *lists in found
+        Part(id_, title, turns, resumes, state, teller, at, summary, dict(zip(_LISTS, map(texts, lists), strict=True)))
+        for id_, title, turns, resumes, state, teller, at, summary, *lists in found
     ]
 
 

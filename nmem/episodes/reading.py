@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
 from nmem.episodes import store
 from nmem.episodes.narrate.records import Action, Episode, Saying
+from nmem.text import json_object
 
 _STOP = "notification"
 
@@ -39,7 +38,7 @@ def read(db: Connection, unit_id: int) -> Told | None:
     sayings = tuple(one for one in said if one.kind != _STOP)
     stops = tuple(one.at for one in said if one.kind == _STOP)
     actions = tuple(action(tuple(row)) for _, *row in store.done_in(db, session_id, unit_id))
-    before = store.newest_said(db, session_id, before=started_at)
+    before = store.newest_said(db, session_id, "closing", before=started_at)
     episode = Episode(prompts, sayings, actions, root or "", before or "",
                       going_on=state == "open", stops=stops)  # fmt: skip
     return Told(unit_id, session_id, of, episode)
@@ -48,12 +47,4 @@ def read(db: Connection, unit_id: int) -> Told | None:
 def action(row: tuple[Any, ...]) -> Action:
     """A row (at, obs_type, content, outcome, tool_name, file_path, exit_code, metadata) as an action."""
     at, obs_type, content, outcome, tool, path, code, metadata = row
-    return Action(at, obs_type, content, outcome, tool or "", path or "", code, _object(metadata))
-
-
-def _object(stored: str | None) -> Mapping[str, object]:
-    try:
-        value = json.loads(stored) if stored else {}
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
+    return Action(at, obs_type, content, outcome, tool or "", path or "", code, json_object(metadata))

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 FAR = 1 << 62
 """A moment after all others, and a number above all others."""
-LONG = 1 << 30
-"""More characters than a text may have; `substr` takes no number of more bits."""
 
 # the turns of a session
 
@@ -140,14 +138,12 @@ def sign(db: Connection, session_id: str, phase: str, prints: str, units: int, a
     )
 
 
-def newest_said(
-    db: Connection, session_id: str, kind: str = "closing", since: int = 0, before: int = FAR, most: int = LONG
-) -> str | None:
-    """The beginning of the agent's newest words of a kind (closing | summary) in a session, subagents left out."""
+def newest_said(db: Connection, session_id: str, kind: str, since: int = 0, before: int = FAR) -> str | None:
+    """The agent's newest words of a kind (closing | summary) in a session, subagents left out."""
     row = db.execute(
-        "SELECT substr(content, 1, ?) FROM prompts WHERE session_id = ? AND source = 'agent' AND at >= ? AND at < ?"
+        "SELECT content FROM prompts WHERE session_id = ? AND source = 'agent' AND at >= ? AND at < ?"
         " AND kind = ? AND (agent_id IS NULL OR kind = 'summary') ORDER BY at DESC, id DESC LIMIT 1",
-        (most, session_id, since, before, kind),
+        (session_id, since, before, kind),
     ).fetchone()
     return row[0] if row else None
 
@@ -184,18 +180,17 @@ def asked_in(db: Connection, unit_id: int) -> list[Any]:
 def spans(db: Connection, unit_id: int, session_id: str) -> Iterator[tuple[int, int]]:
     """When the episode was worked on: from each of its prompts until the next prompt of another episode."""
     start: int | None = None
-    for at, mine in db.execute(
+    found = db.execute(
         "SELECT p.at, u.unit_id = ? FROM prompts p JOIN unit_prompts u ON u.prompt_id = p.id"
         " WHERE p.session_id = ? AND p.source = 'user' ORDER BY p.at, p.id",
         (unit_id, session_id),
-    ).fetchall():
+    ).fetchall()
+    for at, mine in [*found, (FAR, 0)]:
         if mine and start is None:
             start = at
         elif not mine and start is not None:
             yield start, at
             start = None
-    if start is not None:
-        yield start, FAR
 
 
 def said_between(db: Connection, session_id: str, start: int, end: int) -> list[Any]:
@@ -216,16 +211,21 @@ def spoken(db: Connection, session_id: str) -> list[tuple[int, str, str]]:
     ).fetchall()
 
 
-def done_in(db: Connection, session_id: str, unit_id: int | None = None, most: int = LONG) -> Iterable[Any]:
-    """(prompt, then as `reading.action` takes it) of what was done in a session, or in one episode of it.
+def done(db: Connection, session_id: str) -> Iterable[Any]:
+    """(prompt, then as `reading.action` takes it) of what was done in a session, of each content the beginning."""
+    return _done(db, "substr(o.content, 1, 2000)", "IS NOT NULL", session_id)
 
-    `most`: characters of each content.
-    """
-    where = "IS NOT NULL" if unit_id is None else "IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)"
+
+def done_in(db: Connection, session_id: str, unit_id: int) -> Iterable[Any]:
+    """The same of one episode, with all of each content."""
+    return _done(db, "o.content", "IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)", session_id, unit_id)
+
+
+def _done(db: Connection, content: str, where: str, *values: str | int) -> Iterable[Any]:
     return db.execute(
-        "SELECT o.prompt_id, o.at, o.obs_type, substr(o.content, 1, ?), o.outcome, o.tool_name, o.file_path,"  # noqa: S608
-        f" o.exit_code, o.metadata FROM observations o WHERE o.session_id = ? AND o.prompt_id {where} ORDER BY o.seq",
-        (most, session_id) if unit_id is None else (most, session_id, unit_id),
+        f"SELECT o.prompt_id, o.at, o.obs_type, {content}, o.outcome, o.tool_name, o.file_path, o.exit_code,"  # noqa: S608
+        f" o.metadata FROM observations o WHERE o.session_id = ? AND o.prompt_id {where} ORDER BY o.seq",
+        values,
     )
 
 
@@ -327,19 +327,11 @@ def state(db: Connection, session_id: str) -> tuple[Any, ...]:
     return tuple(row) if row else ("",)
 
 
-def overdue(db: Connection, now: int, idle: int = IDLE) -> list[str]:
-    """Sessions that are over without having said so, and still have an open episode. `now` and `idle` in ms."""
-    found = db.execute(
-        "SELECT DISTINCT s.id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.state = 'open'"
-        " AND (s.last_at < ? OR s.state = 'ended')",
-        (now - idle,),
-    )
+def finished(db: Connection, now: int, idle: int = IDLE, *, open_yet: bool = False) -> list[str]:
+    """Sessions that are over, whether they said so or not; `open_yet`: such as have an open episode. In ms."""
+    only = "AND id IN (SELECT session_id FROM work_units WHERE state = 'open')" if open_yet else ""
+    found = db.execute(f"SELECT id FROM sessions WHERE (last_at < ? OR state = 'ended') {only}", (now - idle,))  # noqa: S608
     return [row[0] for row in found]
-
-
-def finished(db: Connection, now: int, idle: int = IDLE) -> list[str]:
-    """Sessions that are over, whether they said so or not. `now` and `idle` in ms."""
-    return [row[0] for row in db.execute("SELECT id FROM sessions WHERE last_at < ? OR state = 'ended'", (now - idle,))]
 
 
 def undivided(db: Connection) -> list[str]:

@@ -275,8 +275,7 @@ def renew(
     A row of `upkeep` keeps for which wording stories were looked at, and down to which episode; one that cannot be
     told is passed over, and its old words stay.
     """
-    at, worded_by = narrations.reached(db)
-    before = int(worded_by) if worded_by.isdecimal() else 0
+    at, before = narrations.reached(db)
     below = at if before == narrate.WORDING else FAR
     if not below or before > narrate.WORDING:
         return 0
@@ -290,5 +289,5 @@ def renew(
     else:
         below = below if len(due) == most else 0
     with transaction(db):
-        narrations.reach(db, below, str(narrate.WORDING))
+        narrations.reach(db, below, narrate.WORDING)
     return renewed

@@ -92,18 +92,25 @@ def made(change: Change) -> list[int]:
     return [int(key) for key, each in change.get("work_units", {}).items() if each["before"] is None]
 
 
+_OF = {
+    "work_units": (("prompts", "first_prompt_id"), ("prompts", "last_prompt_id")),
+    "unit_prompts": (("prompts", "prompt_id"), ("work_units", "unit_id")),
+    "narrations": (("work_units", "unit_id"),),
+    "narratives_fts": (("work_units", "rowid"),),
+}
+"""Table -> what its rows belong to."""
+
+
 def _insert(db: Connection, table: str, key: str, before: Row) -> bool:
     """Put a row back that is gone, unless what it belongs to is gone too; False when it was there or cannot be."""
-    if not _possible(db, table, before):
+    if not all(store.is_there(db, other, before[column]) for other, column in _OF.get(table, ())):
         return False
-    now = store.row(db, table, key)
-    if now is not None and table != "narratives_fts":  # an episode's text is indexed as soon as it is there again
-        return False
-    if now is not None:
-        store.set_row(db, table, key, before)
+    if store.row(db, table, key) is None:
+        store.add_row(db, table, before)
         return True
-    store.add_row(db, table, before)
-    return True
+    if table == "narratives_fts":  # an episode's text is indexed as soon as it is there again
+        store.set_row(db, table, key, before)
+    return table == "narratives_fts"
 
 
 def _update(db: Connection, table: str, key: str, before: Row, after: Row) -> bool:
@@ -116,17 +123,3 @@ def _update(db: Connection, table: str, key: str, before: Row, after: Row) -> bo
         del same["unit_id"]
     store.set_row(db, table, key, same)
     return len(same) == len(before)
-
-
-_OF = {
-    "work_units": (("prompts", "first_prompt_id"), ("prompts", "last_prompt_id")),
-    "unit_prompts": (("prompts", "prompt_id"), ("work_units", "unit_id")),
-    "narrations": (("work_units", "unit_id"),),
-    "narratives_fts": (("work_units", "rowid"),),
-}
-"""Table -> what its rows belong to."""
-
-
-def _possible(db: Connection, table: str, row: Row) -> bool:
-    """Whether what a row belongs to is still there."""
-    return all(store.is_there(db, other, row[column]) for other, column in _OF.get(table, ()))

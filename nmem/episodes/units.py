@@ -321,16 +321,6 @@ def straighten(db: Connection, session_id: str) -> None:
     )
 
 
-def name(db: Connection, unit_id: int, title: str | None) -> None:
-    """Give an episode a person's own name, or take it away."""
-    db.execute("UPDATE work_units SET title = ? WHERE id = ?", (title, unit_id))
-
-
-def pin(db: Connection, unit_id: int, pinned: bool = True) -> None:
-    """Pin an episode, or unpin it."""
-    db.execute("UPDATE work_units SET pinned = ? WHERE id = ?", (pinned, unit_id))
-
-
 def close(db: Connection, unit_id: int) -> None:
     """The episode is over; it ended with its last activity."""
     db.execute(
@@ -340,7 +330,7 @@ def close(db: Connection, unit_id: int) -> None:
 
 
 def annotated(db: Connection, unit_id: int, values: dict[str, object]) -> None:
-    """Write columns that annotation or narration found; `values` names columns of work_units."""
+    """Write columns that annotation, narration or a person gives; `values` names columns of work_units."""
     unknown = set(values) - set(COLUMNS)
     if unknown:
         raise ValueError(f"work_units has no {sorted(unknown)}")

@@ -75,7 +75,7 @@ def test_what_a_person_decided_survives(db: Connection, script: Script, day: lis
     with transaction(db):
         made = units.split(db, day[1], units.Verdict("new", "person", reason="by hand"))
         units.merge(db, second.id, made, by=units.PERSON)
-        units.name(db, first.id, "Scanner")
+        units.annotated(db, first.id, {"title": "Scanner"})
     before = [(u.id, u.first_prompt_id, u.title, u.turn_count) for u in units.of_session(db, script.id)]
     detect.sessions(db, [script.id])
     assert [(u.id, u.first_prompt_id, u.title, u.turn_count) for u in units.of_session(db, script.id)] == before
