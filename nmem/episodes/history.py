@@ -8,6 +8,7 @@ to that one), `agent` is what the features read. Machine texts and subagents are
 from __future__ import annotations
 
 from nmem.episodes import store
+from nmem.episodes.text import MAX_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,12 +28,12 @@ _MINUTE = 60_000
 
 def whole(db: Connection, session_id: str) -> list[Turn]:
     """All turns of a session."""
-    return _assembled(db, session_id, store.asked(db, session_id), store.work(db, session_id))
+    return _assembled(db, session_id, store.asked(db, session_id, MAX_CHARS), store.work(db, session_id))
 
 
 def spoken(db: Connection, session_id: str, files: bool) -> list[Turn]:
     """All turns of a session, of which only the words are read, and the files if they are asked for: a third of it."""
-    turns = _grouped(store.asked(db, session_id))
+    turns = _grouped(store.asked(db, session_id, MAX_CHARS))
     if files:
         owner = {number: turn for turn in turns for number in turn["ids"]}
         for prompt_id, path in store.touched(db, session_id):
@@ -45,7 +46,7 @@ def spoken(db: Connection, session_id: str, files: bool) -> list[Turn]:
 
 def recent(db: Connection, session_id: str) -> list[Turn]:
     """The newest turns of a session, as many as are remembered, or a few more."""
-    rows = store.asked(db, session_id, REMEMBERED + _MORE)
+    rows = store.asked(db, session_id, MAX_CHARS, REMEMBERED + _MORE)
     return _assembled(db, session_id, rows, store.work(db, session_id, [row[0] for row in rows]))
 
 

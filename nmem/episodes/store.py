@@ -7,7 +7,6 @@ a correction. Reading and dividing episodes is `units`', stories are `narrations
 
 from __future__ import annotations
 
-from nmem.episodes.text import MAX_CHARS
 from nmem.episodes.unit import BROKEN_OFF
 
 TYPE_CHECKING = False
@@ -32,10 +31,10 @@ SAID_CHARS = 700
 FILES = ("file_read", "file_edit", "file_write")
 
 
-def asked(db: Connection, session_id: str, newest: int = 0) -> list[Any]:
-    """(id, at, kind, text) of what the person said in a session, in order of time; `newest`: only so many."""
+def asked(db: Connection, session_id: str, most: int, newest: int = 0) -> list[Any]:
+    """(id, at, kind, `most` characters) of what the person said in a session, by time; `newest`: only so many."""
     found = db.execute(
-        f"SELECT id, at, kind, substr(content, 1, {MAX_CHARS}) FROM prompts"  # noqa: S608 - our numbers
+        f"SELECT id, at, kind, substr(content, 1, {most:d}) FROM prompts"  # noqa: S608 - our numbers
         " WHERE session_id = ? AND source = 'user' AND agent_id IS NULL"
         f" ORDER BY {f'at DESC, id DESC LIMIT {newest:d}' if newest else 'at, id'}",
         (session_id,),
