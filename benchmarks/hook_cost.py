@@ -348,12 +348,12 @@ def every(entry: Path, path: Path, runs: int) -> dict[str, dict[str, float]]:
 def forget(path: Path, sessions: str) -> None:
     """Take out the sessions that were made to measure: hundreds of them within minutes would be one line of work."""
     from capture.storage import store
-    from nmem.episodes import arrange
+    from nmem.episodes import units
 
     with closing(store.connect(str(path), timeout=10)) as db, store.transaction(db):
         db.execute("PRAGMA defer_foreign_keys=ON")
         for (session_id,) in db.execute("SELECT id FROM sessions WHERE id GLOB ?", (sessions,)).fetchall():
-            arrange.forget_session(db, session_id)
+            units.forget_session(db, session_id)
         for table in ("session_threads", "observations", "prompts"):
             db.execute(f"DELETE FROM {table} WHERE session_id GLOB ?", (sessions,))
         db.execute("DELETE FROM sessions WHERE id GLOB ?", (sessions,))

@@ -150,12 +150,12 @@ def _turn_end(db: Connection, session_id: str, path: str) -> None:
 
 
 def _passage(db: Connection, event: Event) -> None:
-    from nmem.episodes import passages  # on use: a compaction or a session's end only
+    from nmem.episodes import annotate  # on use: a compaction or a session's end only
 
     _ensure(db)
     if event.kind == "session_end":
-        passages.session_over(db, event.session_id)
+        annotate.session_over(db, event.session_id)
     elif event.kind == "pre_compact":
-        passages.checkpoint(db, event.session_id, event.at)
+        annotate.checkpoint(db, event.session_id, event.at)
     else:
-        passages.compacted(db, event.session_id)
+        annotate.compacted(db, event.session_id)

@@ -31,6 +31,7 @@ from nmem.decisions import find as said
 from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.boundary import load
 from nmem.episodes.judging import judge_session
+from nmem.episodes.store import finished, undivided
 from nmem.episodes.storytelling import Teller
 from nmem.errors import NmemError
 from nmem.labels.backfill import fill
@@ -310,7 +311,7 @@ class _Run:
     def _waiting(self) -> None:
         """Sessions that nothing was concluded from yet, the newest first: each batch is whole before the next one."""
         if len(self._look()) > BATCH and self._many:
-            self._find(detect.uncut(self.db, self._look()))
+            self._find(narrations.uncut(self.db, self._look()))
             self._tell_found(self._look())
         while some := self._look()[:BATCH]:
             if not self._batch(some):
@@ -319,7 +320,7 @@ class _Run:
 
     def _look(self) -> list[str]:
         if self._untouched is None:
-            self._untouched = detect.untold(self.db)
+            self._untouched = undivided(self.db)
             self._all = len(self._untouched)
             self._many = self._beside.wanted(self._all)
         return self._untouched
@@ -383,7 +384,7 @@ class _Run:
     def _episodes(self, some: Sequence[str] | None = None) -> None:
         """Prompts into episodes; what is over is closed and counted to its end."""
         cut = self._cutter()
-        for session_id in detect.untold(self.db) if some is None else some:
+        for session_id in undivided(self.db) if some is None else some:
             if self.stop.is_set():
                 return
             if some is None or not self._cut.get(session_id):
@@ -395,7 +396,7 @@ class _Run:
     def _cutter(self, *, labelled: bool = True) -> Callable[..., None]:
         """What cuts one session into episodes, and notes it as done; of one that is cut only the counts are due."""
         detector = load(self.db_path)
-        over = set(detect.over(self.db, self.clock()))
+        over = set(finished(self.db, self.clock()))
 
         def cut(session_id: str, known: detect.Decided | None = None) -> None:
             if self._cut.pop(session_id, None) is False:

@@ -22,6 +22,7 @@ from nmem.commands.terminal import LIMIT, day, now, progress_bar, when, wrapped,
 from nmem.cost import usage as cost
 from nmem.database import worded
 from nmem.episodes import detect
+from nmem.episodes.store import undivided
 from nmem.errors import NmemError
 from nmem.importing.discover import Transcript, every, find, folders
 from nmem.importing.importer import Importer, Report, left, place
@@ -214,7 +215,7 @@ def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Repor
 
 def _episodes(db: sqlite3.Connection, changed: set[str]) -> None:
     """Divide what is new into episodes, and what an import that was stopped left undivided."""
-    detect.sessions(db, sorted(changed | set(detect.untold(db))), paths.database())
+    detect.sessions(db, sorted(changed | set(undivided(db))), paths.database())
 
 
 def _new(db: sqlite3.Connection, chosen: list[Transcript]) -> int:

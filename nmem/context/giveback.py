@@ -14,6 +14,7 @@ from nmem.context.dropped import COMMAND, FAILS, FILE, OPEN, TODO, Thing
 from nmem.context.items import DROPPED, Item
 from nmem.context.known import Asked
 from nmem.episodes import open_ends
+from nmem.episodes.store import observed
 from nmem.names import told
 from nmem.retrieval.terms import ago, base, terms
 from nmem.sanitize import quoted
@@ -208,7 +209,7 @@ def _failed(db: Connection, session_id: str, folded: int, command: str) -> Thing
     number, failed = next((call for call in calls if open_ends.plain(call[1][3]) == wanted), (0, None))
     if failed is None or failed[0] > folded:
         return None
-    later = [row for row in open_ends.of_session(db, session_id, failed[0]) if row[0] > failed[0]]
+    later = [row for row in observed(db, session_id, failed[0]) if row[0] > failed[0]]
     if open_ends.closed(failed, later):
         return None
     return Thing(OPEN, FAILS + wanted, f"obs/{number}", failed[0], failed[5])

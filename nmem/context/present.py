@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nmem.context import store
 from nmem.episodes import open_ends
+from nmem.episodes.store import observed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +89,6 @@ def read(db: Connection, session_id: str, at: int, prompt: str = "") -> Present 
 
 def _work(db: Connection, out: Present) -> None:
     """Files worked on and commands that failed, from the session's newest observations."""
-    rows = open_ends.of_session(db, out.session_id, most=60)
+    rows = observed(db, out.session_id, most=60)
     out.hot_files = tuple(open_ends.touched(rows))[::-1][:HOT_FILES]
     out.failures = tuple(dict.fromkeys(rows[place][3][:_COMMAND] for place in open_ends.failures(rows)))[:FAILURES]

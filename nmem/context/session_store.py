@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
 
-    from nmem.episodes.open_ends import Row
+    from nmem.episodes.store import Row
 
     Call = tuple[int, Row]
     """The id of a call, and the call as `open_ends` has it."""
@@ -87,7 +87,7 @@ def change(db: Connection, number: int) -> tuple[str, str]:
 
 
 def _calls(db: Connection, rest: str, values: Sequence[str | int]) -> list[Call]:
-    from nmem.episodes.open_ends import COLUMNS  # on use: most calls that may be answered ask for none
+    from nmem.episodes.store import COLUMNS  # on use: most calls that may be answered ask for none
 
     found = db.execute(f"SELECT o.id, {COLUMNS} FROM observations o WHERE o.session_id = ? AND {rest}", values)  # noqa: S608
     return [(int(row[0]), tuple(row[1:])) for row in found.fetchall()]

@@ -16,7 +16,7 @@ from nmem.context import candidate_store, selection_store
 from nmem.context.decided import asked
 from nmem.context.items import RECALL
 from nmem.context.places import Places, absolute, forward
-from nmem.episodes.passages import IDLE
+from nmem.episodes.store import IDLE
 from nmem.episodes.text import tokens
 from nmem.learn.commands import normalise
 from nmem.learn.kinds import skills

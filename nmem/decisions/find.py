@@ -26,7 +26,7 @@ from nmem.conversation.rules import Said
 from nmem.conversation.talk import Turn
 from nmem.decisions import store
 from nmem.decisions.store import DISMISSED, FOUND
-from nmem.episodes.reading import OF
+from nmem.episodes.store import OF
 from nmem.episodes.text import tokens
 
 _MOST = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from nmem.context.inject import LATE
-from nmem.episodes.arrange import forget_session
+from nmem.episodes.units import forget_session
 
 INDEXED = {"observations": "observations_fts", "prompts": "prompts_fts"}
 """Tables and their text indexes, by name: how an index was declared differs from one version to the next."""

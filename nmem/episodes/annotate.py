@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from capture.storage.store import transaction
-from nmem.episodes import units
+from nmem.episodes import store, units
 from nmem.episodes.tally import LABELS, Seen, Tally
-from nmem.episodes.unit import BROKEN_OFF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,24 +12,9 @@ if TYPE_CHECKING:
 
     from nmem.episodes.units import Unit
 
-_SEEN = (
-    "SELECT o.seq, o.id, o.at, o.obs_type, o.file_path, o.outcome, o.duration_ms,"
-    " CASE WHEN instr(coalesce(o.metadata, ''), '\"commit\":') + instr(coalesce(o.metadata, ''), '\"push\":')"
-    " + instr(coalesce(o.metadata, ''), '\"interrupted\":') + (o.obs_type = 'test' AND o.outcome = 'failed')"
-    " THEN o.metadata END,"
-    " CASE WHEN o.obs_type LIKE 'git%' OR o.obs_type = 'test' THEN o.content ELSE '' END,"
-    " o.phase, o.scope, o.locus, o.novelty, o.friction FROM observations o"
-    " WHERE o.session_id = ? AND o.seq > ? AND o.prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)"
-    " ORDER BY o.seq"
-)
-_SAID = (
-    "SELECT p.id, p.at, CASE WHEN p.source = 'machine' THEN 1 WHEN p.kind = 'closing' AND p.agent_id IS NULL THEN 0 END"  # noqa: S608
-    " FROM prompts p WHERE p.session_id = ? AND p.id > ? AND p.at >= ? AND p.at < ?"
-    f" AND (p.source = 'agent' OR {BROKEN_OFF} OR (p.source = 'user' AND EXISTS"
-    " (SELECT 1 FROM unit_prompts u WHERE u.prompt_id = p.id AND u.unit_id = ?)))"
-)
-_FAR = 1 << 62
-_NEVER = -_FAR
+_NEVER = -store.FAR
+_SUMMARY = 8_000
+_HOT = 10
 
 
 def update_newest(db: Connection, session_id: str) -> None:
@@ -59,12 +43,12 @@ def update(db: Connection, unit: Unit, trace: bool = False) -> None:
         unit.annotated_seq = unit.annotated_prompt = 0
         tally = Tally()
     whole = not unit.annotated_seq and not unit.annotated_prompt
-    rows = [Seen(row) for row in db.execute(_SEEN, (unit.session_id, unit.annotated_seq, unit.id))]
-    end = _end(db, unit)
-    found = db.execute(_SAID, (unit.session_id, unit.annotated_prompt, unit.started_at, end, unit.id)).fetchall()
+    rows = [Seen(row) for row in store.seen(db, unit, unit.annotated_seq)]
+    end = store.next_begins(db, unit)
+    found = store.said(db, unit, end)
     said = [(number, at) for number, at, _ in found]
     ends = sorted((at, number, stopped) for number, at, stopped in found if stopped is not None)
-    if not unit.annotated_prompt and _swept(db, unit.session_id):
+    if not unit.annotated_prompt and store.is_swept(db, unit.session_id):
         rows, said = _with_gone(db, unit, rows, said, end)
     for seen in rows:
         while ends and ends[0][0] < seen.at:
@@ -92,22 +76,8 @@ def retrace(db: Connection, unit: Unit) -> None:
 def recount(db: Connection, unit: Unit, trace: bool = False) -> None:
     """Count everything again. Inside a transaction."""
     unit.annotated_seq = unit.annotated_prompt = 0
-    unit.last_at = db.execute("SELECT at FROM prompts WHERE id = ?", (unit.last_prompt_id,)).fetchone()[0]
+    unit.last_at = units.prompt(db, unit.last_prompt_id)[1]
     update(db, unit, trace)
-
-
-def _end(db: Connection, unit: Unit) -> int:
-    """When the next episode of the session begins: what is said from then on belongs to that one."""
-    row = db.execute(
-        "SELECT min(started_at) FROM work_units WHERE session_id = ? AND (started_at, id) > (?, ?)",
-        (unit.session_id, unit.started_at, unit.id),
-    ).fetchone()
-    return _FAR if row[0] is None else int(row[0])
-
-
-def _swept(db: Connection, session_id: str) -> bool:
-    """As `trace.swept`, which a hook does not load where nothing was swept."""
-    return db.execute("SELECT 1 FROM swept_sessions WHERE session_id = ?", (session_id,)).fetchone() is not None
 
 
 def _with_gone(
@@ -129,9 +99,9 @@ def _trace(db: Connection, unit: Unit, known: list[Seen] | None = None) -> str:
     from capture.jsonio import dumps  # on use: start-up stays short
 
     if known is None:
-        known = [Seen(row) for row in db.execute(_SEEN, (unit.session_id, _NEVER, unit.id))]
-        if _swept(db, unit.session_id):
-            known = _with_gone(db, unit, known, [], _FAR)[0]
+        known = [Seen(row) for row in store.seen(db, unit, _NEVER)]
+        if store.is_swept(db, unit.session_id):
+            known = _with_gone(db, unit, known, [], store.FAR)[0]
     return dumps([_told(seen) for seen in known])
 
 
@@ -155,22 +125,51 @@ def sign_session(db: Connection, session_id: str) -> None:
         active += unit.active_ms
         last = max(last, unit.last_at)
     if found:
-        db.execute(
-            "INSERT INTO session_signatures VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET signature"
-            " = excluded.signature, fingerprint = excluded.fingerprint, units = excluded.units, active_ms ="
-            " excluded.active_ms, at = excluded.at",
-            (session_id, dumps(phase), dumps(prints), len(found), active, last),
-        )
+        store.sign(db, session_id, dumps(phase), dumps(prints), len(found), active, last)
 
 
 def _sum(counts: dict[str, int], more: str) -> None:
     """Add stored counts; damaged ones are none."""
-    from capture.jsonio import BadJson, loads  # on use: start-up stays short
+    from nmem.text import json_object  # on use: start-up stays short
 
-    try:
-        found = loads(more)
-    except BadJson:
-        return
-    for name, number in (found if isinstance(found, dict) else {}).items():
+    for name, number in json_object(more).items():
         if isinstance(number, int):
             counts[name] = counts.get(name, 0) + number
+
+
+def session_over(db: Connection, session_id: str) -> None:
+    """Close what is open in a session. The rest of its annotation is settled later: nobody waits for it."""
+    with transaction(db):
+        unit = units.latest(db, session_id)
+        if unit is not None and unit.state == units.OPEN:
+            update(db, unit)
+            units.close(db, unit.id)
+
+
+def checkpoint(db: Connection, session_id: str, at: int) -> None:
+    """Keep what is known of the open episode before the client folds the conversation."""
+    from capture.jsonio import dumps, loads  # on use: start-up stays short
+
+    update_newest(db, session_id)
+    with transaction(db):
+        unit = units.latest(db, session_id)
+        if unit is None:
+            return
+        hot = loads(unit.hot_files)
+        said = store.newest_said(db, session_id, "closing", unit.started_at)
+        kept = {
+            "at": at, "intent": unit.intent,
+            "last_prompt": units.prompt(db, unit.last_prompt_id)[2], "last_said": said and said[:2000],
+            "turns": unit.turn_count, "observations": unit.obs_count, "active_ms": unit.active_ms,
+            "hot_files": hot[:_HOT] if isinstance(hot, list) else [], "phase_signature": loads(unit.phase_signature),
+            "outcomes": loads(unit.outcomes), "commits": loads(unit.commits),
+        }  # fmt: skip
+        units.annotated(db, unit.id, {"checkpoint": dumps(kept)})
+
+
+def compacted(db: Connection, session_id: str) -> None:
+    """Keep the client's own summary of the conversation beside the episode that was open."""
+    with transaction(db):
+        unit, told = units.latest(db, session_id), store.newest_said(db, session_id, "summary")
+        if unit is not None and told is not None:
+            units.annotated(db, unit.id, {"client_summary": told[:_SUMMARY]})

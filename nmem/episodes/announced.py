@@ -1,4 +1,4 @@
-"""Episodes that the agent announces by the tool `episode` (SQL: its calls): they outrank the detector, not a person.
+"""Episodes that the agent announces by the tool `episode`: they outrank the detector, not a person.
 
 A call may come late, twice, in the middle of a task or from an agent that calls at every prompt. Each is brought to the
 prompt that its title fits best among the last few; steps of the work, bare replies and floods open nothing.
@@ -7,7 +7,7 @@ prompt that its title fits best among the last few; steps of the work, bare repl
 from __future__ import annotations
 
 from capture.storage.store import transaction
-from nmem.episodes import history, units
+from nmem.episodes import history, store, units
 from nmem.episodes import lexicon as lx
 from nmem.episodes import text as tx
 from nmem.episodes.units import Verdict
@@ -36,11 +36,6 @@ _STEPS = frozenset(tx.stem(word) for word in lx.LIFECYCLE | lx.HOUSE | {
     "next", "continue", "work", "answer", "question", "user", "request", "all", "code",
 })  # fmt: skip
 """Words that name a step of any work: a title of these alone names no task."""
-_CALLS = (
-    "SELECT prompt_id, json_extract(metadata, '$.episode.title'), json_extract(metadata, '$.episode.resumes')"
-    " FROM observations WHERE {} AND obs_type = 'mcp_call' AND agent_id IS NULL"
-    " AND instr(metadata, '\"episode\":') > 0 AND json_valid(metadata) ORDER BY at, id"
-)
 
 
 class Named:
@@ -54,15 +49,10 @@ class Named:
         self.resumes = resumes
 
 
-def whole(db: Connection, session_id: str) -> list[Named]:
-    """All calls of a session in the order of time."""
-    return _read(db.execute(_CALLS.format("session_id = ? AND prompt_id IS NOT NULL"), (session_id,)))
-
-
-def recent(db: Connection, turns: Sequence[Turn]) -> list[Named]:
-    """The calls made in these turns."""
-    numbers = ",".join(str(int(number)) for turn in turns for number in turn["ids"])
-    return _read(db.execute(_CALLS.format(f"prompt_id IN ({numbers})")))
+def whole(db: Connection, session_id: str, turns: Sequence[Turn] | None = None) -> list[Named]:
+    """All calls of a session, or those made in these turns, in the order of time."""
+    prompts = None if turns is None else [number for turn in turns for number in turn["ids"]]
+    return _read(store.calls(db, session_id, prompts))
 
 
 def _read(rows: Iterable[tuple[int, object, object]]) -> list[Named]:
@@ -140,7 +130,7 @@ def arrived(db: Connection, session_id: str, path: str = "") -> None:
     from nmem.episodes.boundary import load  # on use: start-up stays short
 
     turns = history.recent(db, session_id)
-    said = recent(db, turns) if turns else []
+    said = whole(db, session_id, turns) if turns else []
     if not said:
         return
     limit = limit_of(load(path).models["online"].offer)
@@ -194,20 +184,10 @@ def titled(db: Connection, session_id: str, opened: dict[int, Named]) -> None:
 def resumed(db: Connection, unit_id: int, said: str) -> int | None:
     """The earlier episode of the project that the agent means, by its id or by words of its name; None: none."""
     number = said.lower().removeprefix("episode/").strip("# ")
-    where = (
-        " FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN work_units n ON n.id = ?"
-        " JOIN sessions m ON m.id = n.session_id WHERE s.project_id = m.project_id"
-        " AND (u.started_at, u.id) < (n.started_at, n.id)"
-    )
     if number.isascii() and number.isdecimal() and len(number) < 19:
-        row = db.execute(f"SELECT u.id{where} AND u.id = ?", (unit_id, int(number))).fetchone()
-        return int(row[0]) if row else None
+        return next((unit_id for unit_id, _ in store.earlier(db, unit_id, int(number))), None)
     title = frozenset(tx.tokens(said))
     if not title:
         return None
-    found = db.execute(
-        f"SELECT u.id, coalesce(u.title, u.agent_title, u.heading, substr(u.intent, 1, 400)){where}"
-        " ORDER BY u.started_at DESC, u.id DESC LIMIT 200",
-        (unit_id,),
-    )
+    found = store.earlier(db, unit_id)
     return next((row[0] for row in found if len(title & frozenset(tx.tokens(row[1]))) >= _SAME * len(title)), None)

@@ -7,21 +7,29 @@ is `decided_by = 'person'`: detection leaves it alone.
 
 from __future__ import annotations
 
+import json
+from hashlib import blake2b
 from itertools import pairwise
 from sqlite3 import Connection
-from typing import Self
+from typing import Any, Self
 
 from capture.redaction import redact
 from capture.storage.store import transaction
 from capture.text import clean
-from nmem.episodes import annotate, images, units
-from nmem.episodes.images import Image
+from nmem.episodes import annotate, store, units
 from nmem.episodes.units import CONT, NEW, PERSON, Unit, Verdict
 from nmem.errors import NmemError
 from nmem.store.corrections import write
 
 TITLE = 200
 """Characters of an episode's own name."""
+Row = dict[str, Any]
+Image = dict[str, dict[str, Row]]
+"""Table -> key -> row."""
+Change = dict[str, dict[str, dict[str, Row | None]]]
+"""Table -> key -> {before: columns as they were, or None; after: digests of what they became, or None}."""
+WHOLE = "*"
+"""Stands for all columns of a row."""
 
 
 class Correction:
@@ -41,7 +49,7 @@ class Correction:
     def begin(self, session_id: str) -> None:
         """Take the session's rows as they are: before the first change, after all checks."""
         self._session = session_id
-        self._before = images.take(self.db, session_id)
+        self._before = store.image(self.db, session_id)
 
     def note(self, target: str, **payload: object) -> None:
         """What was asked; undo and the list tell it."""
@@ -58,13 +66,13 @@ class Correction:
 
     def _finish(self) -> None:
         assert self._entry is not None
-        after = images.take(self.db, self._session)
+        after = store.image(self.db, self._session)
         touched = _touched(self._before, after)
         if touched:
             recount(self.db, self._session, touched)
-            after = images.take(self.db, self._session)
+            after = store.image(self.db, self._session)
         target, payload = self._entry
-        change = images.difference(self._before, after)
+        change = difference(self._before, after)
         write(self.db, self.kind, target, {**payload, "session": self._session}, change, self.now)
 
 
@@ -90,6 +98,33 @@ def _touched(before: Image, after: Image) -> set[int]:
         order = [row["id"] for row in rows]
         out |= {earlier for earlier, later in pairwise(order) if later in changed}
     return out & {int(key) for key in after["work_units"]}
+
+
+def difference(before: Image, after: Image) -> Change:
+    """What became of the rows between two images: of a row that stays, only the columns that changed."""
+    out: Change = {}
+    for table in store.KEPT:
+        for key in sorted(before[table].keys() | after[table].keys()):
+            old, new = before[table].get(key), after[table].get(key)
+            if old != new:
+                out.setdefault(table, {})[key] = _changed(old, new)
+    return out
+
+
+def _changed(old: Row | None, new: Row | None) -> dict[str, Row | None]:
+    if new is None:
+        return {"before": old, "after": None}
+    after = {WHOLE: digest(new)}
+    if old is None:
+        return {"before": None, "after": after}
+    names = [name for name in old if old[name] != new.get(name)]
+    return {"before": {name: old[name] for name in names},
+            "after": {**after, **{name: digest(new.get(name)) for name in names}}}  # fmt: skip
+
+
+def digest(value: object) -> str:
+    """Stands for a value in what is kept of a correction."""
+    return blake2b(json.dumps(value).encode(), digest_size=6).hexdigest()
 
 
 def split(db: Connection, unit_id: int, prompt_id: int, now: int) -> int:
@@ -141,7 +176,7 @@ def rename(db: Connection, unit_id: int, title: str, now: int) -> None:
             raise NmemError(f"episode {unit_id} has this name already" if name else
                             f"episode {unit_id} has no name of its own")  # fmt: skip
         correction.begin(unit.session_id)
-        units.name(db, unit_id, name)
+        units.annotated(db, unit_id, {"title": name})
         correction.note(f"episode/{unit_id}", title=name)
 
 
@@ -226,7 +261,7 @@ def pin(db: Connection, unit_id: int, pinned: bool, now: int) -> None:
         if bool(unit.pinned) == pinned:
             raise NmemError(f"episode {unit_id} is {'' if pinned else 'not '}pinned{' already' if pinned else ''}")
         correction.begin(unit.session_id)
-        units.pin(db, unit_id, pinned)
+        units.annotated(db, unit_id, {"pinned": pinned})
         correction.note(f"episode/{unit_id}")
 
 

@@ -11,12 +11,11 @@ before it. A part that is like the session but not like the episode is more like
 
 from __future__ import annotations
 
-import json
 from math import sqrt
 from typing import NamedTuple
 
 from capture.storage.store import transaction
-from nmem.episodes import annotate, announced, history, narrations, passages, units, weigh
+from nmem.episodes import annotate, announced, history, narrations, store, units, weigh
 from nmem.episodes.arrange import Place, arrange
 from nmem.episodes.boundary import Decision, Session, jaccard, load, points_back
 from nmem.episodes.features import AHEAD, COMMON_WEIGHT
@@ -102,7 +101,7 @@ class Decided(NamedTuple):
     """What was decided on the turns of a session, and by whom, in a process beside the one that writes."""
 
     of: Row
-    """The session's state when the decisions were made (`_state`)."""
+    """The session's state when the decisions were made (`store.state`)."""
     turns: list[list[int]]
     """The ids of the prompts of each turn."""
     decisions: list[Decision]
@@ -111,7 +110,7 @@ class Decided(NamedTuple):
 
 def decided(db: Connection, session_id: str, detector: Detector) -> Decided:
     """Decide on the turns of a session, which are only read."""
-    of = _state(db, session_id)
+    of = store.state(db, session_id)
     turns = _turns(db, session_id, of)
     return Decided(of, [turn["ids"] for turn in turns], *decide(turns, detector, weigh.method()))
 
@@ -126,7 +125,7 @@ def session(
     episode is over; None asks the session's row. `known`: what was decided already, unless the session has gone on
     since. `trace` False: traces are left to `count_again`. Raises sqlite3.Error.
     """
-    detector, of = detector or load(), _state(db, session_id)
+    detector, of = detector or load(), store.state(db, session_id)
     said = announced.whole(db, session_id)
     if known is not None and known.of == of and not said:
         turns = [{"ids": ids} for ids in known.turns]
@@ -168,16 +167,6 @@ def _turns(db: Connection, session_id: str, of: Row) -> list[Turn]:
     if turns:
         turns[-1]["open"] = of[0] == "working"
     return turns
-
-
-def _state(db: Connection, session_id: str) -> Row:
-    """The session's state, with counters that change with each prompt and action, but for a rewritten prompt."""
-    row = db.execute(
-        "SELECT state, seq, last_at, (SELECT count(*) FROM prompts p WHERE p.session_id = s.id),"
-        " (SELECT max(id) FROM prompts p WHERE p.session_id = s.id) FROM sessions s WHERE id = ?",
-        (session_id,),
-    ).fetchone()
-    return tuple(row) if row else ("",)
 
 
 def _plan(
@@ -262,43 +251,13 @@ def sessions(
     return changed
 
 
-def close_overdue(db: Connection, now: int, path: str = "", idle: int = passages.IDLE) -> list[str]:
+def close_overdue(db: Connection, now: int, path: str = "", idle: int = store.IDLE) -> list[str]:
     """Close what sessions left open that ended without saying so; the ids of these sessions. `now` and `idle` in ms."""
     detector = load(path)
-    found = passages.overdue(db, now, idle)
+    found = store.finished(db, now, idle, open_yet=True)
     for session_id in found:
         session(db, session_id, detector, close=True)
     return found
-
-
-def over(db: Connection, now: int, idle: int = passages.IDLE) -> list[str]:
-    """Sessions that are over, whether they said so or not. `now` and `idle` in ms."""
-    return [row[0] for row in db.execute("SELECT id FROM sessions WHERE last_at < ? OR state = 'ended'", (now - idle,))]
-
-
-def uncut(db: Connection, sessions: Sequence[str]) -> list[str]:
-    """Those of some sessions that have prompts in no episode, in the same order."""
-    found = db.execute(
-        "SELECT DISTINCT p.session_id FROM prompts p WHERE p.session_id IN (SELECT value FROM json_each(?))"
-        " AND p.source = 'user' AND p.agent_id IS NULL"
-        " AND NOT EXISTS (SELECT 1 FROM unit_prompts u WHERE u.prompt_id = p.id)",
-        (json.dumps(list(sessions)),),
-    )
-    known = {row[0] for row in found}
-    return [one for one in sessions if one in known]
-
-
-def untold(db: Connection) -> list[str]:
-    """Sessions with prompts in no episode, or with closed episodes that are not wholly annotated; the newest first."""
-    found = db.execute(
-        "SELECT id FROM sessions WHERE id IN (SELECT p.session_id FROM prompts p WHERE p.source = 'user'"
-        " AND p.agent_id IS NULL"
-        " AND NOT EXISTS (SELECT 1 FROM unit_prompts u WHERE u.prompt_id = p.id)"
-        " UNION SELECT session_id FROM work_units WHERE state = 'closed'"
-        " AND (annotated_prompt = 0 OR (obs_count > 0 AND traced_seq < annotated_seq)))"
-        " ORDER BY last_at DESC, id"
-    )
-    return [row[0] for row in found]
 
 
 LOOK_AHEAD = 3

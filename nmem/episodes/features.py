@@ -13,7 +13,8 @@ from math import fsum, log, log1p, sqrt
 
 from nmem.episodes import lexicon as lx
 from nmem.episodes import text as tx
-from nmem.episodes.history import REMEMBERED, SAID_CHARS
+from nmem.episodes.history import REMEMBERED
+from nmem.episodes.store import SAID_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

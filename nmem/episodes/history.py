@@ -7,8 +7,8 @@ to that one), `agent` is what the features read. Machine texts and subagents are
 
 from __future__ import annotations
 
+from nmem.episodes import store
 from nmem.episodes.text import MAX_CHARS
-from nmem.episodes.unit import BROKEN_OFF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,63 +19,35 @@ if TYPE_CHECKING:
 
 REMEMBERED = 20
 """Turns after which nothing of a turn is left in the past."""
-SAID_CHARS = 700
 _COMMAND_WORDS = 4
 """Words after a slash command from which on it says what is wanted."""
 _MORE = 5
 """Prompts read beyond the turns that are remembered: some are no turns of their own."""
 _MINUTE = 60_000
-_FILES = ("file_read", "file_edit", "file_write")
-
-_PROMPTS = (
-    f"SELECT id, at, kind, substr(content, 1, {MAX_CHARS}) FROM prompts"  # noqa: S608 - our numbers
-    " WHERE session_id = ? AND source = 'user' AND agent_id IS NULL"
-)
-_DONE = (
-    "SELECT prompt_id, obs_type, tool_name, file_path, count(*), max(at),"
-    " max(obs_type = 'git_commit' OR (tool_name IN ('Bash', 'PowerShell', 'shell')"
-    " AND instr(content, 'git commit') > 0)),"
-    " max(instr(coalesce(metadata, ''), '\"interrupted\":true') > 0)"
-    " FROM observations WHERE {} AND agent_id IS NULL GROUP BY prompt_id, obs_type, tool_name, file_path"
-)
-_TOUCHED = (
-    f"SELECT DISTINCT prompt_id, file_path FROM observations WHERE session_id = ? AND obs_type IN {_FILES}"  # noqa: S608
-    " AND prompt_id IS NOT NULL AND file_path != '' AND tool_name IS NOT NULL AND agent_id IS NULL"
-)
-_SAID = (
-    f"SELECT at, substr(content, 1, {SAID_CHARS}), source = 'machine' FROM prompts"  # noqa: S608 - our numbers
-    " WHERE session_id = ? AND source IN ('agent', 'machine') AND at >= ? AND agent_id IS NULL"
-    f" AND (kind = 'closing' OR {BROKEN_OFF}) ORDER BY at, id"
-)
 
 
 def whole(db: Connection, session_id: str) -> list[Turn]:
     """All turns of a session."""
-    prompts = db.execute(f"{_PROMPTS} ORDER BY at, id", (session_id,)).fetchall()
-    done = db.execute(_DONE.format("session_id = ? AND prompt_id IS NOT NULL"), (session_id,)).fetchall()
-    return _assembled(db, session_id, prompts, done)
+    return _assembled(db, session_id, store.asked(db, session_id, MAX_CHARS), store.work(db, session_id))
 
 
 def spoken(db: Connection, session_id: str, files: bool) -> list[Turn]:
     """All turns of a session, of which only the words are read, and the files if they are asked for: a third of it."""
-    turns = _grouped(db.execute(f"{_PROMPTS} ORDER BY at, id", (session_id,)).fetchall())
+    turns = _grouped(store.asked(db, session_id, MAX_CHARS))
     if files:
         owner = {number: turn for turn in turns for number in turn["ids"]}
-        for prompt_id, path in db.execute(_TOUCHED, (session_id,)):
+        for prompt_id, path in store.touched(db, session_id):
             if prompt_id in owner:
                 owner[prompt_id]["agent"]["files"].append(path)
     if turns:
-        _spoke(turns, db.execute(_SAID, (session_id, turns[0]["at"])).fetchall())
+        _spoke(turns, store.closings(db, session_id, turns[0]["at"]))
     return turns
 
 
 def recent(db: Connection, session_id: str) -> list[Turn]:
     """The newest turns of a session, as many as are remembered, or a few more."""
-    rows = db.execute(f"{_PROMPTS} ORDER BY at DESC, id DESC LIMIT {REMEMBERED + _MORE}", (session_id,)).fetchall()
-    rows.reverse()
-    numbers = ",".join(str(int(row[0])) for row in rows)
-    done = db.execute(_DONE.format(f"prompt_id IN ({numbers})")).fetchall()
-    return _assembled(db, session_id, rows, done)
+    rows = store.asked(db, session_id, MAX_CHARS, REMEMBERED + _MORE)
+    return _assembled(db, session_id, rows, store.work(db, session_id, [row[0] for row in rows]))
 
 
 def opens_turn(kind: str, content: str) -> bool:
@@ -92,7 +64,7 @@ def _assembled(db: Connection, session_id: str, prompts: list[Any], done: list[A
         turn = owner.get(prompt_id)
         if turn is not None:
             _did(turn, obs_type, tool, path, calls, at, bool(commit), bool(interrupted))
-    _spoke(turns, db.execute(_SAID, (session_id, turns[0]["at"])).fetchall())
+    _spoke(turns, store.closings(db, session_id, turns[0]["at"]))
     for before, turn in zip(turns, turns[1:], strict=False):  # noqa: RUF007 - itertools is dear in a hook
         turn["gap_minutes"] = max(0.0, round((turn["at"] - before["last_at"]) / _MINUTE, 1))
         turn["cleared"] = "clear" in before["agent"]["events"]
@@ -129,7 +101,7 @@ def _did(
     if tool is None:
         return
     agent["tools"][tool] = agent["tools"].get(tool, 0) + calls
-    if path and obs_type in _FILES and path not in agent["files"]:
+    if path and obs_type in store.FILES and path not in agent["files"]:
         agent["files"].append(path)
     if commit:
         agent["events"].append("commit")

@@ -1,6 +1,6 @@
 """Builds a language model's input from a session: of each turn the prompt, its work in lines, and the answer.
 
-SQL: the records of a session's turns. Reads and looks around are one line at the end; a result is told where it says
+Reads and looks around are one line at the end; a result is told where it says
 something; a page, a file's content or what a network program answered is not shown at all.
 """
 
@@ -12,24 +12,15 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from capture.event import STOPPED
-from nmem.episodes import history
+from nmem.episodes import history, store
 from nmem.episodes.narrate import naming
 from nmem.episodes.narrate.records import FAILED, OK, Action
 from nmem.episodes.narrate.turns import REASON
 from nmem.episodes.reading import action
-from nmem.episodes.unit import BROKEN_OFF
 from nmem.llm import story
 from nmem.llm.claims import sentences
 from nmem.llm.session_prompt import Turn
 
-_DONE = """
-SELECT o.prompt_id, o.at, o.obs_type, substr(o.content, 1, 2000), o.outcome, o.tool_name, o.file_path, o.exit_code,
-  o.metadata FROM observations o WHERE o.session_id = ? AND o.prompt_id IS NOT NULL ORDER BY o.seq
-"""
-_SAID = f"""
-SELECT at, kind, substr(content, 1, 4000) FROM prompts WHERE session_id = ? AND source IN ('agent', 'machine')
-AND agent_id IS NULL AND (kind IN ('closing', 'thinking') OR {BROKEN_OFF}) ORDER BY at, id
-"""  # noqa: S608 - our word
 _STOP = "broken off by the user"
 _CHECKS = frozenset(("test", "build", "lint"))
 _EDITS = {"file_edit": "edited", "file_write": "wrote"}
@@ -61,9 +52,9 @@ def read(db: Connection, session_id: str, only: Iterable[int] | None = None) -> 
         turn for turn in history.whole(db, session_id) if wanted is None or not wanted.isdisjoint(turn["ids"])
     ]  # fmt: skip
     done: dict[int, list[Action]] = {}
-    for prompt_id, *row in db.execute(_DONE, (session_id,)):
+    for prompt_id, *row in store.done(db, session_id):
         done.setdefault(prompt_id, []).append(action(tuple(row)))
-    said = db.execute(_SAID, (session_id,)).fetchall()
+    said = store.spoken(db, session_id)
     return Shown([_turn(turn, done, said) for turn in turns], [tuple(turn["ids"]) for turn in turns], turns)
 
 

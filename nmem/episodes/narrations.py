@@ -7,13 +7,13 @@ triggers. Writing functions run inside the caller's transaction.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.episodes import units
 from nmem.episodes.narrate.records import Narrative
-from nmem.episodes.reading import OF, turns_of
+from nmem.episodes.store import OF
 from nmem.text import texts
 
 EXTRACTIVE = "extractive"
@@ -65,6 +65,12 @@ def untold(db: Connection, limit: int = 1000) -> list[int]:
     return [row[0] for row in found]
 
 
+def turns_of(of: str) -> int:
+    """The turns of an episode in such a text as `OF` makes; 0 where it is none."""
+    number = of.split(".")[2:3]
+    return int(number[0]) if number and number[0].isdigit() else 0
+
+
 def going(db: Connection, since: int, limit: int = 20) -> list[int]:
     """Open episodes in which something happened since a moment (ms) and that were not told as they are now.
 
@@ -80,6 +86,18 @@ def going(db: Connection, since: int, limit: int = 20) -> list[int]:
         for number, turns, told_of in found.fetchall()
         if turns <= _SHORT or _MORE * (turns - turns_of(told_of or "")) >= turns
     ]
+
+
+def uncut(db: Connection, sessions: Sequence[str]) -> list[str]:
+    """Those of some sessions that have prompts in no episode, in the same order."""
+    found = db.execute(
+        "SELECT DISTINCT p.session_id FROM prompts p WHERE p.session_id IN (SELECT value FROM json_each(?))"
+        " AND p.source = 'user' AND p.agent_id IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM unit_prompts u WHERE u.prompt_id = p.id)",
+        (json.dumps(list(sessions)),),
+    )
+    known = {row[0] for row in found}
+    return [one for one in sessions if one in known]
 
 
 def untold_of(db: Connection, sessions: Sequence[str]) -> list[int]:
@@ -140,7 +158,7 @@ def renewable(db: Connection, unit_id: int) -> bool:
 
 
 def holds(db: Connection, unit_id: int) -> str:
-    """What an episode holds now (see `reading.OF`); empty when it is gone."""
+    """What an episode holds now (see `store.OF`); empty when it is gone."""
     row = db.execute(f"SELECT {OF} FROM work_units u WHERE id = ?", (unit_id,)).fetchone()  # noqa: S608
     return str(row[0]) if row else ""
 
@@ -247,6 +265,46 @@ def say_fallback(db: Connection, unit_id: int, reason: str) -> None:
     )
 
 
+# told by an older narrator
+
+NARRATOR = "narrator"
+"""A row of `upkeep`: how far retelling got."""
+
+
+def reached(db: Connection) -> tuple[int, int]:
+    """Down to which episode stories were looked at, and for which wording; 0 where none is known."""
+    row = db.execute("SELECT at, told FROM upkeep WHERE name = ?", (NARRATOR,)).fetchone()
+    return (int(row[0]), int(row[1])) if row is not None and row[1].isdecimal() else (0, 0)
+
+
+def reach(db: Connection, below: int, wording: int) -> None:
+    """Note the same. Inside a transaction."""
+    db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", (NARRATOR, below, str(wording)))
+
+
+def worded_before(db: Connection, below: int) -> Iterator[int]:
+    """Episodes with smaller numbers whose stories are of their records alone, as they are now; one after the other."""
+    found = db.execute(
+        "SELECT u.id FROM work_units u JOIN narrations n ON n.unit_id = u.id WHERE u.id < ? AND u.state = 'closed'"  # noqa: S608
+        f" AND NOT u.pinned AND NOT n.by_model AND n.told_of = {OF}"
+        " AND NOT EXISTS (SELECT 1 FROM swept_sessions g WHERE g.session_id = u.session_id) ORDER BY u.id DESC",
+        (below,),
+    )
+    return (row[0] for row in found)
+
+
+def after_session(db: Connection, unit_id: int) -> int:
+    """One later than the newest story of its session, not now: the session is summed up anew, and its threads are not
+    condensed by a model for it.
+    """
+    row = db.execute(
+        "SELECT max(narrated_at) + 1 FROM work_units"
+        " WHERE session_id = (SELECT session_id FROM work_units WHERE id = ?)",
+        (unit_id,),
+    ).fetchone()
+    return int(row[0] or 0)
+
+
 # what a model could not answer
 
 
@@ -317,16 +375,15 @@ def unsummarised(db: Connection, sessions: Sequence[str] | None = None) -> list[
 
 def parts(db: Connection, session_id: str) -> list[Part]:
     """The told episodes of a session, oldest first."""
-    names = ("learned", "completed", "next_steps", "notes", "files_read", "files_edited")
     found = db.execute(
         "SELECT id, coalesce(title, agent_title, heading, ''), turn_count, resumes, state, narrator, narrated_at,"  # noqa: S608
-        f" coalesce(summary, ''), {', '.join(names)} FROM work_units WHERE session_id = ?"
+        f" coalesce(summary, ''), {', '.join(_LISTS)} FROM work_units WHERE session_id = ?"
         " AND narrated_at IS NOT NULL ORDER BY started_at, id",
         (session_id,),
     )
     return [
-        Part(id_, title, turns, resumes, state, narrator, at, summary, dict(zip(names, map(texts, lists), strict=True)))
-        for id_, title, turns, resumes, state, narrator, at, summary, *lists in found
+        Part(id_, title, turns, resumes, state, teller, at, summary, dict(zip(_LISTS, map(texts, lists), strict=True)))
+        for id_, title, turns, resumes, state, teller, at, summary, *lists in found
     ]
 
 

@@ -62,7 +62,7 @@ def _placed(db: Connection, turns: list[Turn], at: int, number: int, path: str) 
     turn = turns[at]
     if number != turn["ids"][0] or _overtaken(db, turns, at):
         return number, None, None
-    if not at or units.latest(db, units.session_of_prompt(db, number)) is None:
+    if not at or units.latest(db, units.prompt(db, number)[0]) is None:
         return number, None if at else _opening(units.ONLINE), None
     from nmem.preload import LATER, more  # on use: start-up stays short
 
@@ -85,7 +85,7 @@ def _overtaken(db: Connection, turns: list[Turn], at: int) -> bool:
 
 def _place(db: Connection, number: int, decided: Verdict | None, resumes: int | None) -> None:
     """Open an episode with a prompt, or put it where the prompt before it is."""
-    into = _before(db, units.session_of_prompt(db, number), number)
+    into = _before(db, units.prompt(db, number)[0], number)
     if into is None:
         units.start(db, number, _opening(units.FIRST))
     elif decided is None:

@@ -1,4 +1,4 @@
-"""Decides which failures, to-dos and questions of earlier work are still open (SQL). On the hook's path.
+"""Decides which failures, to-dos and questions of earlier work are still open. On the hook's path.
 
 Stories, context, search and the cockpit ask here. An open end is a failure that no later run of the same code passed,
 a to-do, a step that was left, a question. A later commit, a later passing run, a later edit of what the end names, or
@@ -7,6 +7,7 @@ a later prompt closes it; a later session of the project closes what an earlier 
 
 from __future__ import annotations
 
+from nmem.episodes import store
 from nmem.episodes.text import checkout_path, tokens
 
 TYPE_CHECKING = False
@@ -14,9 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from sqlite3 import Connection
 
-    Row = tuple[int, str, str, str, str, str]
-    """One observation: at in ms, obs_type, file path or "", content, outcome (ok | failed | unknown), and what the
-    tool answered where a check failed or a commit was made, else ""."""
+    Row = store.Row
 
 CHECKS = frozenset(("test", "build", "lint"))
 RUNS = CHECKS | {"command", "install"}
@@ -37,18 +36,6 @@ _ASKED_AGAIN = 0.5
 """The part of an unanswered request's words that a prompt of a later session must have."""
 _LEAST = 2
 """Words that they must share at least."""
-_ROWS = 1000
-"""Newest rows of later sessions that are looked at."""
-COLUMNS = (
-    "o.at, o.obs_type, coalesce(o.file_path, ''), substr(o.content, 1, 3000), CASE WHEN o.obs_type IN ('file_edit',"
-    " 'file_write', 'file_read') AND instr(coalesce(o.metadata, ''), '\"refused\":') THEN 'failed' ELSE o.outcome END,"
-    " CASE WHEN o.obs_type ="
-    " 'git_commit' OR o.outcome = 'failed' THEN coalesce(substr(o.metadata, 1, 3000), '') ELSE '' END"
-)
-"""A Row of the table `observations o`; a call on a file that was refused counts as failed: nothing was touched."""
-_PROMPTS = 60
-_SESSIONS = 24
-"""The newest later sessions of the project that are looked at."""
 _REMEMBERED = 500
 _names: dict[str, tuple[set[str], set[str]]] = {}  # each row that may close an end asks what it names
 _COMMANDS = 2000
@@ -332,11 +319,11 @@ def left(
     """
     if not ends:
         return []
-    sessions = [one for one in _since(db, session_id, at) if one != besides]
+    sessions = [one for one in store.went_on(db, session_id, at) if one != besides]
     if not sessions:
         return list(ends)
     rows = _later(db, sessions, at, known)
-    asked = _asked(db, sessions, at) if any(map(waits, ends)) else []
+    asked = store.asked_since(db, sessions, at) if any(map(waits, ends)) else []
     same = [text for other, text in asked if other == session_id]
     others = [text for other, text in asked if other != session_id]
     out = []
@@ -349,51 +336,16 @@ def left(
     return out
 
 
-def _since(db: Connection, session_id: str, at: int) -> list[str]:
-    """The newest sessions of the project that went on after a moment."""
-    rows = db.execute(
-        "SELECT id FROM sessions WHERE project_id = (SELECT project_id FROM sessions WHERE id = ?) AND last_at > ?"
-        " ORDER BY last_at DESC LIMIT ?",
-        (session_id, at, _SESSIONS),
-    )
-    return [row[0] for row in rows.fetchall()]
-
-
 def _later(db: Connection, sessions: Sequence[str], at: int, known: dict[str, list[Row]] | None) -> list[Row]:
     """What was run, edited and committed in some sessions since."""
     out: list[Row] = []
     known, since = ({}, at) if known is None else (known, 0)
     for session in sessions:
-        if len(out) < _ROWS and session not in known:
-            known[session] = db.execute(
-                f"SELECT {COLUMNS} FROM observations o WHERE o.session_id = ? AND o.at > ? AND o.outcome != 'failed'"  # noqa: S608
-                " AND o.obs_type IN ('test', 'build', 'lint', 'git_commit', 'git_push', 'file_edit', 'file_write')"
-                " ORDER BY o.at DESC LIMIT ?",
-                (session, since, _ROWS // 2),
-            ).fetchall()
-        if len(out) < _ROWS:
+        if len(out) < store.ROWS:
+            if session not in known:
+                known[session] = store.closing(db, session, since)
             out += [row for row in known[session] if row[0] > at]
     return out
-
-
-def of_session(db: Connection, session_id: str, since: int = 0, most: int = _ROWS) -> list[Row]:
-    """The newest observations of a session, in order of time. Raises sqlite3.Error."""
-    found: list[Row] = db.execute(
-        f"SELECT {COLUMNS} FROM observations o WHERE o.session_id = ? AND {'' if since else '+'}o.at >= ?"  # noqa: S608
-        " ORDER BY o.seq DESC LIMIT ?",  # of the whole session by its order: nothing is sorted
-        (session_id, since, most),
-    ).fetchall()
-    return found[::-1]
-
-
-def _asked(db: Connection, sessions: Sequence[str], at: int) -> list[tuple[str, str]]:
-    """(session, beginning) of what persons asked in some sessions since."""
-    return db.execute(
-        "SELECT session_id, substr(content, 1, 2000) FROM prompts WHERE session_id IN"  # noqa: S608
-        f" ({','.join('?' * len(sessions))}) AND source = 'user' AND at > ? AND agent_id IS NULL"
-        " ORDER BY at DESC LIMIT ?",
-        (*sessions, at, _PROMPTS),
-    ).fetchall()
 
 
 # how it ended

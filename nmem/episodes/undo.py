@@ -1,11 +1,11 @@
-"""Undoes corrections of episodes: restores the previous rows, keeps later changes."""
+"""Undoes corrections of episodes: restores the previous rows, keeps what a hook or detection changed since."""
 
 from __future__ import annotations
 
 from sqlite3 import Connection
 
-from nmem.episodes import corrections, images, units
-from nmem.episodes.images import Change
+from nmem.episodes import corrections, store, units
+from nmem.episodes.corrections import WHOLE, Change, Row, digest
 from nmem.store.corrections import Entry
 
 
@@ -40,14 +40,14 @@ def take_back(db: Connection, entry: Entry) -> None:
     """
     change: Change = entry.before
     session_id = str(entry.payload.get("session", ""))
-    moved_on = images.restore(db, change)
-    made = images.made(change)
-    strays = [prompt for unit_id in made for prompt in units.prompts_of(db, unit_id)]
+    moved_on = restore(db, change)
+    added = made(change)
+    strays = [prompt for unit_id in added for prompt in units.prompts_of(db, unit_id)]
     if not (moved_on or strays):
-        for unit_id in made:
+        for unit_id in added:
             units.forget(db, unit_id, unit_id)
         return
-    where = _settle(db, session_id, set(made))
+    where = _settle(db, session_id, set(added))
     touched = {int(key) for key in change.get("work_units", {})} | set(where.values())
     units.tidy(db, session_id, touched, where)
     corrections.recount(db, session_id, touched)
@@ -65,3 +65,61 @@ def _settle(db: Connection, session_id: str, gone: set[int]) -> dict[int, int]:
             current = prompt.unit_id
         where[prompt.id] = current
     return where
+
+
+def restore(db: Connection, change: Change) -> bool:
+    """Put rows back as they were; whether what follows from them must be counted again. Inside a transaction.
+
+    It must when prompts go elsewhere and something has come since. Rows that the correction made are left to the
+    caller: see `made`.
+    """
+    store.later_keys(db)
+    moved_on = False
+    for table in store.KEPT:
+        for key, each in change.get(table, {}).items():
+            before, after = each["before"], each["after"]
+            if table == "work_units" and after is not None:
+                moved_on |= digest(store.row(db, table, key)) != after[WHOLE]
+            if after is None and before is not None:
+                moved_on |= not _insert(db, table, key, before)
+            elif before is not None and after is not None:
+                moved_on |= not _update(db, table, key, before, after)
+    return moved_on and any("unit_id" in (each["before"] or {}) for each in change.get("unit_prompts", {}).values())
+
+
+def made(change: Change) -> list[int]:
+    """The episodes that the correction made."""
+    return [int(key) for key, each in change.get("work_units", {}).items() if each["before"] is None]
+
+
+_OF = {
+    "work_units": (("prompts", "first_prompt_id"), ("prompts", "last_prompt_id")),
+    "unit_prompts": (("prompts", "prompt_id"), ("work_units", "unit_id")),
+    "narrations": (("work_units", "unit_id"),),
+    "narratives_fts": (("work_units", "rowid"),),
+}
+"""Table -> what its rows belong to."""
+
+
+def _insert(db: Connection, table: str, key: str, before: Row) -> bool:
+    """Put a row back that is gone, unless what it belongs to is gone too; False when it was there or cannot be."""
+    if not all(store.is_there(db, other, before[column]) for other, column in _OF.get(table, ())):
+        return False
+    if store.row(db, table, key) is None:
+        store.add_row(db, table, before)
+        return True
+    if table == "narratives_fts":  # an episode's text is indexed as soon as it is there again
+        store.set_row(db, table, key, before)
+    return table == "narratives_fts"
+
+
+def _update(db: Connection, table: str, key: str, before: Row, after: Row) -> bool:
+    """Put the columns back that are still as the correction left them; False when one is not."""
+    now = store.row(db, table, key)
+    if now is None:
+        return False
+    same = {name: value for name, value in before.items() if name in now and digest(now[name]) == after[name]}
+    if table == "unit_prompts" and "unit_id" in same and not store.is_there(db, "work_units", same["unit_id"]):
+        del same["unit_id"]
+    store.set_row(db, table, key, same)
+    return len(same) == len(before)

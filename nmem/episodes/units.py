@@ -20,7 +20,6 @@ from nmem.episodes.unit import (
     OPEN,
     PERSON,
     REVISED,
-    SUB,
     Unit,
     UnitPrompt,
     Verdict,
@@ -30,12 +29,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-__all__ = (
-    "ACK", "AGENT", "CLOSED", "COLUMNS", "CONT", "FIRST", "INTENT", "LLM", "NEW", "ONLINE", "OPEN", "PERSON", "REVISED",
-    "SUB", "Unit", "UnitPrompt", "Verdict", "annotated", "append", "assign", "close", "decided_by_person", "forget",
-    "get", "goal", "judge", "latest", "merge", "move", "name", "of_prompt", "of_session", "one_open", "others", "pin",
-    "previous", "project_of", "prompts_of", "prompts_of_session", "put", "refresh", "resume",
-    "said_of", "split", "start", "straighten", "take_out", "tidy",
+__all__ = (  # of `unit`
+    "ACK", "AGENT", "CLOSED", "CONT", "FIRST", "LLM", "NEW", "ONLINE", "OPEN", "PERSON", "REVISED", "Unit",
+    "UnitPrompt", "Verdict",
 )  # fmt: skip
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM work_units"  # noqa: S608 - our names
@@ -46,7 +42,11 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM work_units"  # noqa: S608 - our nam
 
 def get(db: Connection, unit_id: int) -> Unit | None:
     """One episode."""
-    row = db.execute(f"{_SELECT} WHERE id = ?", (unit_id,)).fetchone()
+    return _one(db, "id = ?", unit_id)
+
+
+def _one(db: Connection, where: str, *values: object) -> Unit | None:
+    row = db.execute(f"{_SELECT} WHERE {where} ORDER BY started_at DESC, id DESC LIMIT 1", values).fetchone()
     return Unit(tuple(row)) if row else None
 
 
@@ -58,15 +58,20 @@ def of_session(db: Connection, session_id: str) -> list[Unit]:
 
 def latest(db: Connection, session_id: str) -> Unit | None:
     """The newest episode of a session."""
-    found = db.execute(f"{_SELECT} WHERE session_id = ? ORDER BY started_at DESC, id DESC LIMIT 1", (session_id,))
-    row = found.fetchone()
-    return Unit(tuple(row)) if row else None
+    return _one(db, "session_id = ?", session_id)
 
 
 def of_prompt(db: Connection, prompt_id: int) -> int | None:
     """The episode that a prompt is in."""
     row = db.execute("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", (prompt_id,)).fetchone()
     return int(row[0]) if row else None
+
+
+def prompt(db: Connection, prompt_id: int) -> tuple[str, int, str]:
+    """(session, at, beginning) of a prompt."""
+    found = db.execute(f"SELECT session_id, at, substr(content, 1, {INTENT}) FROM prompts WHERE id = ?", (prompt_id,))  # noqa: S608
+    row: tuple[str, int, str] = found.fetchone()
+    return row
 
 
 def said_of(db: Connection, prompt_id: int) -> Verdict | None:
@@ -103,12 +108,8 @@ def prompts_of_session(db: Connection, session_id: str) -> list[UnitPrompt]:
 
 def previous(db: Connection, unit: Unit) -> Unit | None:
     """The episode before this one in its session."""
-    row = db.execute(
-        f"{_SELECT} WHERE session_id = ? AND id != ? AND (started_at, id) < (?, ?)"
-        " ORDER BY started_at DESC, id DESC LIMIT 1",
-        (unit.session_id, unit.id, unit.started_at, unit.id),
-    ).fetchone()
-    return Unit(tuple(row)) if row else None
+    before = "session_id = ? AND id != ? AND (started_at, id) < (?, ?)"
+    return _one(db, before, unit.session_id, unit.id, unit.started_at, unit.id)
 
 
 def goal(db: Connection, unit_id: int) -> int:
@@ -151,14 +152,12 @@ _OPENING = (
 
 def start(db: Connection, prompt_id: int, verdict: Verdict, resumes: int | None = None) -> int:
     """Open an episode with a prompt, which must be in none yet; the session's others are closed. Its id."""
-    session_id, at, content = db.execute(
-        "SELECT session_id, at, content FROM prompts WHERE id = ?", (prompt_id,)
-    ).fetchone()
+    session_id, at, content = prompt(db, prompt_id)
     made = db.execute(
         "INSERT INTO work_units (session_id, thread_id, first_prompt_id, last_prompt_id, started_at, last_at, intent,"
         " resumes, cut_reason, cut_confidence, cut_by, turn_count) VALUES (?, (SELECT thread_id FROM session_threads"
         " WHERE session_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
-        (session_id, session_id, prompt_id, prompt_id, at, at, content[:INTENT].strip(), resumes, verdict.reason,
+        (session_id, session_id, prompt_id, prompt_id, at, at, content.strip(), resumes, verdict.reason,
          1.0 if verdict.score is None else verdict.score, verdict.by),
     ).lastrowid  # fmt: skip
     unit_id = int(made or 0)
@@ -192,10 +191,9 @@ def tidy(db: Connection, session_id: str, touched: set[int], where: dict[int, in
     `where`: prompt -> its episode now; what referred to an episode that is gone refers to where its opening prompt is.
     """
     for unit_id in touched:
-        if db.execute("SELECT 1 FROM unit_prompts WHERE unit_id = ? LIMIT 1", (unit_id,)).fetchone():
-            refresh(db, unit_id)
+        refresh(db, unit_id)
     for unit_id in touched:
-        if not db.execute("SELECT 1 FROM unit_prompts WHERE unit_id = ? LIMIT 1", (unit_id,)).fetchone():
+        if not _holds_any(db, unit_id):
             opening = db.execute("SELECT first_prompt_id FROM work_units WHERE id = ?", (unit_id,)).fetchone()
             if opening:
                 forget(db, unit_id, where.get(opening[0], unit_id))
@@ -203,10 +201,14 @@ def tidy(db: Connection, session_id: str, touched: set[int], where: dict[int, in
         one_open(db, session_id)
 
 
+def _holds_any(db: Connection, unit_id: int) -> bool:
+    return db.execute("SELECT 1 FROM unit_prompts WHERE unit_id = ? LIMIT 1", (unit_id,)).fetchone() is not None
+
+
 def append(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> None:
     """Put a prompt that is in no episode yet into one, which is open again when the prompt is its newest."""
     assign(db, prompt_id, unit_id, verdict)
-    at = db.execute("SELECT at FROM prompts WHERE id = ?", (prompt_id,)).fetchone()[0]
+    at = prompt(db, prompt_id)[1]
     ahead = db.execute(
         "UPDATE work_units SET turn_count = turn_count + 1, last_prompt_id = ?, last_at = max(last_at, ?),"
         " state = 'open', ended_at = NULL WHERE id = ?"
@@ -225,13 +227,17 @@ def append(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> No
 
 def judge(db: Connection, prompt_id: int, verdict: Verdict) -> None:
     """Change what is said of a prompt and leave it where it is."""
-    db.execute(
-        "UPDATE unit_prompts SET label = ?, score = ?, reason = ?, decided_by = ?, offered = ? WHERE prompt_id = ?",
-        (verdict.label, verdict.score, verdict.reason, verdict.by, verdict.offered, prompt_id),
-    )
+    _say(db, prompt_id, verdict)
     db.execute(
         "UPDATE work_units SET cut_reason = ?, cut_confidence = ?, cut_by = ? WHERE first_prompt_id = ?",
         (verdict.reason, 1.0 if verdict.score is None else verdict.score, verdict.by, prompt_id),
+    )
+
+
+def _say(db: Connection, prompt_id: int, verdict: Verdict) -> None:
+    db.execute(
+        "UPDATE unit_prompts SET label = ?, score = ?, reason = ?, decided_by = ?, offered = ? WHERE prompt_id = ?",
+        (verdict.label, verdict.score, verdict.reason, verdict.by, verdict.offered, prompt_id),
     )
 
 
@@ -240,18 +246,19 @@ def split(db: Connection, prompt_id: int, verdict: Verdict, resumes: int | None 
 
     At the opening prompt of an episode there is nothing to cut: its verdict changes, and its id is returned.
     """
-    old = db.execute("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", (prompt_id,)).fetchone()[0]
+    old = of_prompt(db, prompt_id) or 0
     prompts = prompts_of(db, old)
-    at = [prompt.id for prompt in prompts].index(prompt_id)
+    at = [one.id for one in prompts].index(prompt_id)
     if not at:
         judge(db, prompt_id, verdict)
-        return int(old)
+        return old
     moving = prompts[at:]
     over = db.execute("SELECT state = 'closed' FROM work_units WHERE id = ?", (old,)).fetchone()[0]
-    db.executemany("DELETE FROM unit_prompts WHERE prompt_id = ?", [(prompt.id,) for prompt in moving])
+    for one in moving:
+        take_out(db, one.id)
     made = start(db, prompt_id, verdict, resumes)
-    for prompt in moving[1:]:
-        assign(db, prompt.id, made, prompt.verdict)
+    for one in moving[1:]:
+        assign(db, one.id, made, one.verdict)
     refresh(db, old)
     refresh(db, made)
     if over:
@@ -281,18 +288,14 @@ def move(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> None
     the one before them.
     """
     old = of_prompt(db, prompt_id)
-    db.execute("UPDATE unit_prompts SET unit_id = ? WHERE prompt_id = ?", (unit_id, prompt_id))
-    db.execute(
-        "UPDATE unit_prompts SET label = ?, score = ?, reason = ?, decided_by = ?, offered = ? WHERE prompt_id = ?",
-        (verdict.label, verdict.score, verdict.reason, verdict.by, verdict.offered, prompt_id),
-    )
+    put(db, prompt_id, unit_id)
+    _say(db, prompt_id, verdict)
     if verdict.by == PERSON:
         _stay(db, prompt_id)
     refresh(db, unit_id)
     if old is not None and old != unit_id:
-        if db.execute("SELECT 1 FROM unit_prompts WHERE unit_id = ? LIMIT 1", (old,)).fetchone():
-            refresh(db, old)
-        else:
+        refresh(db, old)
+        if not _holds_any(db, old):
             forget(db, old, unit_id)
 
 
@@ -318,16 +321,6 @@ def straighten(db: Connection, session_id: str) -> None:
     )
 
 
-def name(db: Connection, unit_id: int, title: str | None) -> None:
-    """Give an episode a person's own name, or take it away."""
-    db.execute("UPDATE work_units SET title = ? WHERE id = ?", (title, unit_id))
-
-
-def pin(db: Connection, unit_id: int, pinned: bool = True) -> None:
-    """Pin an episode, or unpin it."""
-    db.execute("UPDATE work_units SET pinned = ? WHERE id = ?", (pinned, unit_id))
-
-
 def close(db: Connection, unit_id: int) -> None:
     """The episode is over; it ended with its last activity."""
     db.execute(
@@ -337,7 +330,7 @@ def close(db: Connection, unit_id: int) -> None:
 
 
 def annotated(db: Connection, unit_id: int, values: dict[str, object]) -> None:
-    """Write columns that annotation or narration found; `values` names columns of work_units."""
+    """Write columns that annotation, narration or a person gives; `values` names columns of work_units."""
     unknown = set(values) - set(COLUMNS)
     if unknown:
         raise ValueError(f"work_units has no {sorted(unknown)}")
@@ -389,6 +382,32 @@ def one_open(db: Connection, session_id: str) -> None:
     )
 
 
-def session_of_prompt(db: Connection, prompt_id: int) -> str:
-    """The session of a prompt."""
-    return str(db.execute("SELECT session_id FROM prompts WHERE id = ?", (prompt_id,)).fetchone()[0])
+def forget_session(db: Connection, session_id: str) -> None:
+    """Delete a session's episodes and what belongs to them; nothing where there are no tables of meaning.
+
+    Inside a transaction, and before the session's prompts are deleted: these are referred to.
+    """
+    from nmem.tables import version  # on use: start-up stays short
+
+    if not version(db):
+        return
+    threads = [
+        row[0] for row in db.execute("SELECT thread_id FROM session_threads WHERE session_id = ?", (session_id,))
+    ]
+    ours = "(SELECT id FROM work_units WHERE session_id = ?)"
+    db.execute(f"DELETE FROM narratives_fts WHERE rowid IN {ours}", (session_id,))  # noqa: S608 - our words
+    db.execute(f"UPDATE threads SET primary_unit_id = NULL WHERE primary_unit_id IN {ours}", (session_id,))  # noqa: S608
+    db.execute(f"UPDATE work_units SET resumes = NULL WHERE resumes IN {ours}", (session_id,))  # noqa: S608
+    db.execute(f"DELETE FROM unit_prompts WHERE unit_id IN {ours}", (session_id,))  # noqa: S608
+    db.execute(
+        "DELETE FROM corrections WHERE iif(json_valid(payload), json_extract(payload, '$.session'), NULL) = ?"
+        " OR target = 'session/' || ?",
+        (session_id, session_id),
+    )
+    for table in ("work_units", "session_threads", "session_summaries", "session_signatures"):
+        db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))  # noqa: S608
+    for thread_id in threads:
+        if db.execute("SELECT 1 FROM session_threads WHERE thread_id = ? LIMIT 1", (thread_id,)).fetchone() is None:
+            db.execute("DELETE FROM episode_links WHERE ? IN (earlier_thread_id, later_thread_id)", (thread_id,))
+            db.execute("UPDATE work_units SET thread_id = NULL WHERE thread_id = ?", (thread_id,))
+            db.execute("DELETE FROM threads WHERE id = ?", (thread_id,))

@@ -44,7 +44,7 @@ def decide(db: Connection, turns: list[Turn], at: int, detector: Detector, kind:
 
 def _resumed(db: Connection, turn: Turn, text: str, agent: Agent, detector: Detector) -> int | None:
     """The first episode of the goal that a turn returns to; reads the session's words, which only a cut is worth."""
-    session_id, number = units.session_of_prompt(db, turn["id"]), turn["ids"][0]
+    session_id, number = units.prompt(db, turn["id"])[0], turn["ids"][0]
     if units.others(db, session_id, number) < 2:
         return None  # nothing to return to but what is being left
     from nmem.episodes.resumption import Goals  # on use: start-up stays short

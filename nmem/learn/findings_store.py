@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from capture.jsonio import dumps
 from capture.storage import store as base
-from nmem.episodes.passages import IDLE
+from nmem.episodes.store import IDLE
 from nmem.learn import config
 from nmem.learn.find import VERSION, Finding
 from nmem.learn.rows import LONGEST, Row, Said

@@ -19,7 +19,7 @@ from time import time_ns
 from typing import Any
 
 from capture.jsonio import dumps
-from nmem.episodes import annotate, arrange, units
+from nmem.episodes import annotate, units
 from nmem.episodes.titles import of_prompt
 from nmem.errors import NmemError
 from nmem.learn import refresh as learned
@@ -77,7 +77,7 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
         )
     ]
     for session_id in sorted(reach.sessions):
-        arrange.forget_session(db, session_id)
+        units.forget_session(db, session_id)
     heirs = _heirs(db)
     _facts(db)
     _swept(db, reach, heirs)

@@ -15,6 +15,7 @@ from nmem.episodes import narrations, open_ends
 from nmem.episodes.narrate.cues import QUESTION
 from nmem.episodes.narrate.prose import LATER, NEXT, clip, plain, within, without_last_words, words
 from nmem.episodes.narrate.records import SILENT
+from nmem.episodes.store import observed
 from nmem.errors import NmemError
 from nmem.learn import places
 from nmem.names import told as told_name
@@ -279,7 +280,7 @@ def _obstacle(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> 
     if not tally:
         return "", 0, False, False
     worst, times = tally.most_common(1)[0]
-    rows = open_ends.of_session(db, session_id, spans[0][0], 4000)
+    rows = observed(db, session_id, spans[0][0], 4000)
     last = max((place for place, row in enumerate(rows) if row[4] == "failed" and row[3][:300] == worst), default=-1)
     later = rows[last + 1 :] if last >= 0 else []
     passed = last < 0 or any(open_ends.passes(rows[last], row) for row in later)

@@ -17,6 +17,7 @@ from typing import Any
 from capture.storage import spool
 from capture.storage.store import file
 from nmem.episodes import open_ends
+from nmem.episodes.store import observed
 from nmem.episodes.titles import shown
 from nmem.read import figures, store
 from nmem.read.store import Effort, HotFile, effort, hot_files
@@ -148,7 +149,7 @@ def session(db: Connection, session_id: str) -> SessionRow | None:
 def failures(db: Connection, session_id: str, limit: int = 5) -> tuple[Failure, ...]:
     """The newest failures of a session, each with whether it passed later, by whatever command."""
     found = store.failed(db, session_id, limit)
-    rows = open_ends.of_session(db, session_id, found[-1]["at"]) if found else []
+    rows = observed(db, session_id, found[-1]["at"]) if found else []
 
     def mended(row: Row) -> bool:
         failed = (row["at"], row["obs_type"], row["file_path"] or "", row["content"], "failed", row["metadata"] or "")

@@ -18,7 +18,7 @@ from sqlite3 import Connection
 from capture.files import read, regular
 from capture.redaction.settings import Within
 from capture.storage.store import called
-from nmem.episodes.passages import IDLE
+from nmem.episodes.store import IDLE
 from nmem.errors import NmemError
 from nmem.importing import discover
 from nmem.retention import policy

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.episodes import open_ends
+from nmem.episodes.store import observed
 from nmem.errors import NmemError
 from nmem.llm import tokens
 from nmem.names import told as named
@@ -59,7 +60,7 @@ def brief(db: Connection, unit_id: int) -> Brief:
     if found is None:
         raise NmemError(f"there is no episode {unit_id}: `nmem episodes` lists them")
     session = views.session(db, found.row.session_id)
-    rows = open_ends.of_session(db, found.row.session_id, found.row.started_at)
+    rows = observed(db, found.row.session_id, found.row.started_at)
     facts = _Facts(found, outward(db, session, [found]), rows)
     said = {
         GOAL: list(facts.goal()), STATE: list(facts.state()), DECIDED: list(facts.decided()),

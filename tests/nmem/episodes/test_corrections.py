@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from capture.storage.schema import migrate
 from nmem import tables
-from nmem.episodes import arrange, corrections, detect, images, units
+from nmem.episodes import corrections, detect, units
 from nmem.episodes.boundary import load
+from nmem.episodes.undo import made
 from nmem.errors import NmemError
 from nmem.store import corrections as log
 from nmem.undo import history, undo
@@ -388,7 +389,7 @@ def test_undo_keeps_what_came_since(steps: list[tuple[str, int, int]], when: int
 
 def test_a_session_that_is_forgotten_takes_its_corrections_along(db: Connection) -> None:
     corrections.rename(db, min(episodes(db)), "Login", START)
-    arrange.forget_session(db, "s1")
+    units.forget_session(db, "s1")
     assert db.execute("SELECT count(*) FROM corrections").fetchone()[0] == 0
 
 
@@ -405,4 +406,4 @@ def test_only_what_changed_is_kept(db: Connection) -> None:
     assert {table: {key: row["before"] for key, row in rows.items()} for table, rows in entry.before.items()} == {
         "work_units": {str(min(episodes(db))): {"pinned": 0}}
     }
-    assert images.made(entry.before) == []
+    assert made(entry.before) == []

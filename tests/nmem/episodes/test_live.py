@@ -8,7 +8,7 @@ from sqlite3 import Connection
 import pytest
 
 from capture.storage.store import transaction
-from nmem.episodes import annotate, detect, passages, units
+from nmem.episodes import annotate, detect, store, units
 from nmem.episodes.online import arrived, ended
 from tests.nmem.episodes.conftest import Script, rows
 
@@ -75,7 +75,7 @@ def test_what_a_person_decided_survives(db: Connection, script: Script, day: lis
     with transaction(db):
         made = units.split(db, day[1], units.Verdict("new", "person", reason="by hand"))
         units.merge(db, second.id, made, by=units.PERSON)
-        units.name(db, first.id, "Scanner")
+        units.annotated(db, first.id, {"title": "Scanner"})
     before = [(u.id, u.first_prompt_id, u.title, u.turn_count) for u in units.of_session(db, script.id)]
     detect.sessions(db, [script.id])
     assert [(u.id, u.first_prompt_id, u.title, u.turn_count) for u in units.of_session(db, script.id)] == before
@@ -124,15 +124,15 @@ def test_a_session_that_was_killed_is_closed_later(db: Connection, script: Scrip
     assert detect.close_overdue(db, now + 2 * 60_000) == [script.id]
     assert {unit.state for unit in units.of_session(db, script.id)} == {"closed"}
     assert detect.close_overdue(db, now + 10**9) == []
-    assert detect.untold(db) == []
+    assert store.undivided(db) == []
     turn(script, "and the docs of the scanner", ["docs/scan.md"], "Written.", 90)
     assert units.of_session(db, script.id)[-1].state == "open"
 
 
 def test_the_open_episode_is_kept_before_a_compaction(db: Connection, script: Script, day: list[int]) -> None:
-    passages.checkpoint(db, script.id, script.at)
+    annotate.checkpoint(db, script.id, script.at)
     script.said("The user asked for scanner fixes.", kind="summary")
-    passages.compacted(db, script.id)
+    annotate.compacted(db, script.id)
     unit = units.of_session(db, script.id)[-1]
     assert unit.checkpoint and "src/lexer/scan.py" in unit.checkpoint and "Going back" in unit.checkpoint
     assert unit.client_summary == "The user asked for scanner fixes."

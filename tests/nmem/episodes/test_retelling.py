@@ -38,7 +38,7 @@ def told(record: Recorded, db_path: str) -> Recorded:
     record.at += 24 * 3_600_000
     run(record, db_path)
     record.db.execute("UPDATE work_units SET summary = ?", (OLD,))
-    record.db.execute("UPDATE upkeep SET told = '0' WHERE name = ?", (storytelling.NARRATOR,))
+    record.db.execute("UPDATE upkeep SET told = '0' WHERE name = ?", (narrations.NARRATOR,))
     return record
 
 
@@ -60,7 +60,7 @@ def test_settling_words_them_anew_and_sums_their_sessions_up_once(told: Recorded
     assert told.db.execute("SELECT max(narrated_at) FROM work_units").fetchone()[0] == before + 1
     assert narrations.unsummarised(told.db) == []
     assert run(told, db_path) == 0
-    assert storytelling.NARRATOR not in [what for what, _, _ in idle.told(told.db)]
+    assert narrations.NARRATOR not in [what for what, _, _ in idle.told(told.db)]
 
 
 def test_what_is_pinned_swept_or_told_by_a_model_stays(told: Recorded, db_path: str) -> None:
@@ -155,7 +155,7 @@ def test_an_older_installation_beside_a_newer_one_leaves_its_words(
 
 
 def test_a_memory_that_kept_another_mark_is_looked_at_once(told: Recorded) -> None:
-    told.db.execute("UPDATE upkeep SET at = 0, told = 'a4b5c6d7' WHERE name = ?", (storytelling.NARRATOR,))
+    told.db.execute("UPDATE upkeep SET at = 0, told = 'a4b5c6d7' WHERE name = ?", (narrations.NARRATOR,))
     assert storytelling.renew(told.db) == 4
     assert storytelling.renew(told.db) == 0
 
@@ -170,7 +170,7 @@ def test_a_session_is_summed_up_anew_whichever_of_its_stories_was_worded_anew(re
     for told_first, other in ((first, last), (last, first)):
         record.db.execute("UPDATE work_units SET summary = ?, narrated_at = narrated_at - 9 WHERE id = ?",
                           (OLD, told_first[0]))  # fmt: skip
-        record.db.execute("UPDATE upkeep SET told = '0' WHERE name = ?", (storytelling.NARRATOR,))
+        record.db.execute("UPDATE upkeep SET told = '0' WHERE name = ?", (narrations.NARRATOR,))
         before = record.db.execute("SELECT narrated_at FROM work_units WHERE id = ?", (other[0],)).fetchone()[0]
         assert storytelling.renew(record.db) == 1
         assert narrations.unsummarised(record.db) == ["s"]

@@ -57,7 +57,7 @@ def test_whatever_happened_nothing_exempt_is_lost_and_all_else_can_be_told(
     for number in kept:
         db.execute("UPDATE observations SET pinned = 1 WHERE id = ?", (number,))
     unit = dice.choice([row[0] for row in db.execute("SELECT id FROM work_units")])
-    units.pin(db, unit)
+    units.annotated(db, unit, {"pinned": True})
     kept |= {row[0] for row in db.execute(
         "SELECT o.id FROM observations o JOIN unit_prompts x ON x.prompt_id = o.prompt_id WHERE x.unit_id = ?", (unit,)
     )}  # fmt: skip
