@@ -13,11 +13,11 @@ from capture.settle import settle
 from capture.storage import store
 from nmem import database, setup, tables
 from nmem.audit import WRONG, Finding, read, servers
+from nmem.audit.store import build_index
 from nmem.doctor import registrations
 from nmem.doctor.checks import hooks, storage, switches
 from nmem.doctor.checks.hooks import status_lines
 from nmem.doctor.checks.records import config, history, labels, settling
-from nmem.doctor.store import index
 from nmem.errors import NmemError
 from nmem.purge import files
 
@@ -103,7 +103,7 @@ def _index(path: str) -> list[str]:
     """Fill text indexes that do not hold all rows."""
     try:
         with closing(store.connect(path, timeout=5)) as db:
-            missing = index(db)
+            missing = build_index(db)
     except (sqlite3.Error, OSError) as error:
         return [f"the text indexes could not be filled: {error}"]
     return [f"the text index of {name} filled" for name in missing]

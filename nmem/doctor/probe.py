@@ -24,9 +24,8 @@ from capture.install.registered import Command
 from capture.settle import OFF
 from capture.storage import spool
 from nmem import database as of_database
-from nmem.audit.store import counter
+from nmem.audit.store import counter, forget_probe, hook_ran
 from nmem.context.inject import LATE
-from nmem.doctor import store
 from nmem.errors import NmemError
 from nmem.tables import holds
 
@@ -155,7 +154,7 @@ def _arrived(path: str, command: Command, session: str, since: int) -> bool:
     try:
         if table != "hook_runs":
             return holds(db, table, session)
-        return store.ran(db, command.client, command.event[:60], session, since - 1000)
+        return hook_ran(db, command.client, command.event[:60], session, since - 1000)
     finally:
         db.close()
 
@@ -173,7 +172,7 @@ def _clean(path: str, session: str, folder: str, since: int, late: int) -> None:
         return
     db = sqlite3.connect(path, timeout=5, isolation_level=None)
     try:
-        store.clean(db, session, folder, since, late)
+        forget_probe(db, session, folder, since, late)
     finally:
         db.close()
 

@@ -1,4 +1,4 @@
-"""SQL of the table `llm_ledger`: tokens spent on models, for the day's cap and the screens."""
+"""Notes tokens spent on models and keeps within the day's cap."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import time
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
-from sqlite3 import Connection
 from typing import Protocol
 
 from capture.redaction import redact
@@ -14,6 +13,7 @@ from capture.storage import store
 from nmem import tables
 from nmem.llm import CapReached, Request
 from nmem.llm.outgoing import untagged
+from nmem.store.store import keep_model_call, model_calls_of_day
 
 _WAIT = 10.0
 _LABEL = 120
@@ -36,44 +36,15 @@ class Book:
         with closing(store.connect(self.db_path, timeout=_WAIT)) as db:
             tables.ensure(db)
             self._since = time.monotonic()  # a question follows
-            return of_day(db, today())[0]
+            return model_calls_of_day(db, today())[0]
 
     def record(self, *, purpose: str, label: str, tokens: int, outcome: str) -> None:
         """Keep one call: an answer that was refused later costs as much as a good one."""
         ms = int((time.monotonic() - self._since) * 1000)
         with closing(store.connect(self.db_path, timeout=_WAIT)) as db:
             tables.ensure(db)
-            db.execute(
-                "INSERT INTO llm_ledger (at, day, backend, purpose, tokens, ms, result) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (int(time.time() * 1000), today(), redact(untagged(label))[:_LABEL], purpose[:_LABEL], max(0, tokens),
-                 ms, outcome[:_LABEL]),
-            )  # fmt: skip
-
-
-def of_day(db: Connection, day: str) -> tuple[int, int]:
-    """(tokens, questions) of a day."""
-    row = db.execute("SELECT coalesce(sum(tokens), 0), count(*) FROM llm_ledger WHERE day = ?", (day,)).fetchone()
-    return int(row[0]), int(row[1])
-
-
-def last_result(db: Connection) -> str:
-    """How the newest call went; empty when there was none."""
-    row = db.execute("SELECT result FROM llm_ledger ORDER BY id DESC LIMIT 1").fetchone()
-    return str(row[0]) if row else ""
-
-
-def last_answered(db: Connection) -> str:
-    """Who answered last; empty: nobody did yet."""
-    row = db.execute("SELECT backend FROM llm_ledger WHERE result = 'ok' ORDER BY id DESC LIMIT 1").fetchone()
-    return str(row[0]) if row else ""
-
-
-def about_sessions(db: Connection, most: int) -> list[tuple[int, str, str]]:
-    """(tokens, purpose, result) of the newest calls about sessions."""
-    return db.execute(
-        "SELECT tokens, purpose, result FROM llm_ledger WHERE purpose <> 'thread_linking' ORDER BY id DESC LIMIT ?",
-        (most,),
-    ).fetchall()
+            keep_model_call(db, (int(time.time() * 1000), today(), redact(untagged(label))[:_LABEL], purpose[:_LABEL],
+                           max(0, tokens), ms, outcome[:_LABEL]))  # fmt: skip
 
 
 LEAST_REPLY = 64

@@ -15,6 +15,7 @@ from nmem.llm import book
 from nmem.llm.connect import settings
 from nmem.store import changed_settings
 from nmem.store import corrections as log
+from nmem.store.store import last_model_answered, last_model_result, model_calls_about_sessions, model_calls_of_day
 
 ESTIMATED = 3_400
 """Tokens a session, question and answer, where nothing was asked yet: measured on 198 real sessions (docs/llm.md)."""
@@ -83,8 +84,8 @@ class Standing:
 
 def standing(db: Connection) -> Standing:
     """How things stand, from the settings and the ledger; asks nobody. Never raises NmemError."""
-    used, asked = book.of_day(db, book.today())
-    last = book.last_result(db)
+    used, asked = model_calls_of_day(db, book.today())
+    last = last_model_result(db)
     failure = "" if last == "ok" else last
     try:
         chosen = settings()
@@ -96,13 +97,13 @@ def standing(db: Connection) -> Standing:
     tokens, measured = session_tokens(db)
     return Standing(
         backend, chosen.enabled, used, chosen.daily_token_cap, tuple(chosen.warnings()), failure, tokens, measured,
-        asked, book.last_answered(db),
+        asked, last_model_answered(db),
     )  # fmt: skip
 
 
 def session_tokens(db: Connection) -> tuple[int, bool]:
     """(tokens a session, whether the ledger says so): all that was asked about sessions, repairs included."""
-    rows = book.about_sessions(db, _SESSIONS)
+    rows = model_calls_about_sessions(db, _SESSIONS)
     sessions = sum(purpose == "session_judgement" and result == "ok" for _, purpose, result in rows)
     if sessions < _LEAST:
         return ESTIMATED, False

@@ -205,3 +205,36 @@ def session_to_mark(db: Connection, session_id: str, key: str, root: str) -> tup
         ).fetchone()
     )
     return row
+
+
+def keep_model_call(db: Connection, call: tuple[int, str, str, str, int, int, str]) -> None:
+    """Keep a call of a model: time, day, backend, purpose, tokens, milliseconds, result."""
+    db.execute(
+        "INSERT INTO llm_ledger (at, day, backend, purpose, tokens, ms, result) VALUES (?, ?, ?, ?, ?, ?, ?)", call
+    )
+
+
+def model_calls_of_day(db: Connection, day: str) -> tuple[int, int]:
+    """(tokens, questions) of a day."""
+    row = db.execute("SELECT coalesce(sum(tokens), 0), count(*) FROM llm_ledger WHERE day = ?", (day,)).fetchone()
+    return int(row[0]), int(row[1])
+
+
+def last_model_result(db: Connection) -> str:
+    """How the newest call went; empty when there was none."""
+    row = db.execute("SELECT result FROM llm_ledger ORDER BY id DESC LIMIT 1").fetchone()
+    return str(row[0]) if row else ""
+
+
+def last_model_answered(db: Connection) -> str:
+    """Who answered last; empty: nobody did yet."""
+    row = db.execute("SELECT backend FROM llm_ledger WHERE result = 'ok' ORDER BY id DESC LIMIT 1").fetchone()
+    return str(row[0]) if row else ""
+
+
+def model_calls_about_sessions(db: Connection, most: int) -> list[tuple[int, str, str]]:
+    """(tokens, purpose, result) of the newest calls about sessions."""
+    return db.execute(
+        "SELECT tokens, purpose, result FROM llm_ledger WHERE purpose <> 'thread_linking' ORDER BY id DESC LIMIT ?",
+        (most,),
+    ).fetchall()

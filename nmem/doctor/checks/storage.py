@@ -17,10 +17,9 @@ from capture.redaction import rules_cache, settings
 from capture.storage import spool
 from capture.storage.schema import MIGRATIONS
 from nmem import tables
-from nmem.audit import NOTE, OK, WRONG, Finding
+from nmem.audit import NOTE, OK, WRONG, Finding, store
 from nmem.backup import places
 from nmem.backup.copying import facts_version
-from nmem.doctor import store
 from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError
 from nmem.purge.files import abandoned
@@ -45,7 +44,7 @@ def database(deep: bool = False) -> list[Finding]:
     except sqlite3.Error as error:
         return [_unreadable(path, error)]
     try:
-        names = store.names(db)
+        names = store.table_names(db)
         if "sessions" not in names:
             return [_strange(path) if names else _absent(path)]
         return [_version(db, path), _whole(db, path, deep), _searchable(db), *_counts(db), *_writable(path)]
