@@ -293,10 +293,10 @@ def knotted(graph: dict[str, set[str]]) -> int:
 
 
 TABLE = (
-    Figure("lines of product Python", size, 149_250, 85_000),
+    Figure("lines of product Python", size, 149_350, 85_000),
     Figure("modules", lambda house: len(house.modules), 796, 600),
     Figure("modules under 40 lines", each(lambda m: 0 < len(m.lines) < FRAGMENT), 49, 40),
-    Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 19, 40),
+    Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 20, 40),
     Figure("longest module", lambda house: max(len(m.lines) for m in modules(house)), 600, 600),
     Figure("modules that hold SQL", each(sql), 60, 60),
     Figure("modules on a circle of imports", lambda house: knotted(house.imports), 0, 0),

@@ -63,9 +63,26 @@ _LOGIN = r"login[ \t]+\S{1,80}\s+\Z"
 _JOINED = r"[A-Za-z]{0,16}([-_./\\])([A-Za-z0-9_-]{16,200})(?![A-Za-z0-9_-])"
 _TURNED = r"([\"'`])((?:(?!\1)[^\\\n]){4,200})\1[)\]]?[ \t]{0,4}[!=]==?[ \t]{0,4}\(?\Z"
 SOURCES = (
-    _JOINED, _TURNED, _CHAIN, _SETTING, _SET, _LOGIN, _PROSE, _DIGEST, _NAME, _OPERATOR, _OPENING, *_QUOTED.values(),
-    _ESCAPED, _MORE, _BARE, _PEEK, _HEAD, _TAG, _FLAG,
-)  # fmt: skip
+    _JOINED,
+    _TURNED,
+    _CHAIN,
+    _SETTING,
+    _SET,
+    _LOGIN,
+    _PROSE,
+    _DIGEST,
+    _NAME,
+    _OPERATOR,
+    _OPENING,
+    *_QUOTED.values(),
+    _ESCAPED,
+    _MORE,
+    _BARE,
+    _PEEK,
+    _HEAD,
+    _TAG,
+    _FLAG,
+)
 
 _LONGEST_LIST = 20
 _LONG_NAME = 20

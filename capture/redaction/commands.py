@@ -315,27 +315,47 @@ def _behind(source: str, size: int) -> Callable[[str, str, int], Iterator[Span]]
 
 
 _ARGUMENTS = {
-    "net use ": _NET, "net.exe use ": _NET, "nmcli ": _WIRELESS, "wpa_passphrase ": _SECOND,
-    "-setairportnetwork ": _THIRD, "--passphrase ": _BEHIND,
-    **dict.fromkeys(("cmdkey ", "freerdp ", "schtasks "), _SLASHED), "curlopt_": _TRANSFER, "openssl passwd ": _HASHED,
-    "set-initial-password ": _BEHIND, **dict.fromkeys(("change_password ", "rabbitmqctl add_user "), _SECOND),
-    "mosquitto_passwd ": _FILED, **dict.fromkeys(("sqlplus ", "impdp ", "expdp "), _ACCOUNT_OF),
-    **dict.fromkeys(("mysqlsh ", "impacket-"), _AT_HOST), "http-basic.": _BASIC, "mc alias set ": _FOURTH,
-    **dict.fromkeys(("bw unlock ", "rclone obscure "), _BEHIND), "bw login ": _SECOND,
-}  # fmt: skip
+    "net use ": _NET,
+    "net.exe use ": _NET,
+    "nmcli ": _WIRELESS,
+    "wpa_passphrase ": _SECOND,
+    "-setairportnetwork ": _THIRD,
+    "--passphrase ": _BEHIND,
+    **dict.fromkeys(("cmdkey ", "freerdp ", "schtasks "), _SLASHED),
+    "curlopt_": _TRANSFER,
+    "openssl passwd ": _HASHED,
+    "set-initial-password ": _BEHIND,
+    **dict.fromkeys(("change_password ", "rabbitmqctl add_user "), _SECOND),
+    "mosquitto_passwd ": _FILED,
+    **dict.fromkeys(("sqlplus ", "impdp ", "expdp "), _ACCOUNT_OF),
+    **dict.fromkeys(("mysqlsh ", "impacket-"), _AT_HOST),
+    "http-basic.": _BASIC,
+    "mc alias set ": _FOURTH,
+    **dict.fromkeys(("bw unlock ", "rclone obscure "), _BEHIND),
+    "bw login ": _SECOND,
+}
 """Commands and calls that take a password in a place of its own, by the word before it."""
 _READERS = {
     **dict.fromkeys(("secret set", "secrets set", "secrets:set", "secret:create"), _set),
     **dict.fromkeys(("secret put", "env add "), _piped),
     **dict.fromkeys(("chpasswd", "--password-stdin", "passwd --stdin", "--with-token", "sudo -s ", "kinit "), _piped),
-    **dict.fromkeys(("vault login", "unseal "), _login), **dict.fromkeys(("printenv ", "echo $", 'echo "$'), _printed),
-    **dict.fromkeys((":543", "5432:", "6432:", ":25060:", ":*:"), _pgpass), **dict.fromkeys((" -b", "--cookie"), _jar),
-    "cookie": _cookies, **{word: _behind(source, len(word.rstrip())) for word, source in _ARGUMENTS.items()},
-    "convertto-securestring": _secure, "net user ": _account,
-    **dict.fromkeys(("credential(", "credentials(", "cosmosclient("), _credential), "fernet(": _fernet,
-    "account.key.": _account_key, "b64encode(": _pair, "secret-string": _string, "from-literal": _literal,
-    "securestring": _parameter, "htpasswd ": _htpasswd,
-}  # fmt: skip
+    **dict.fromkeys(("vault login", "unseal "), _login),
+    **dict.fromkeys(("printenv ", "echo $", 'echo "$'), _printed),
+    **dict.fromkeys((":543", "5432:", "6432:", ":25060:", ":*:"), _pgpass),
+    **dict.fromkeys((" -b", "--cookie"), _jar),
+    "cookie": _cookies,
+    **{word: _behind(source, len(word.rstrip())) for word, source in _ARGUMENTS.items()},
+    "convertto-securestring": _secure,
+    "net user ": _account,
+    **dict.fromkeys(("credential(", "credentials(", "cosmosclient("), _credential),
+    "fernet(": _fernet,
+    "account.key.": _account_key,
+    "b64encode(": _pair,
+    "secret-string": _string,
+    "from-literal": _literal,
+    "securestring": _parameter,
+    "htpasswd ": _htpasswd,
+}
 """By the words of `detectors.COMMANDS`."""
 _JUDGING = (_pgpass, _jar, _cookies)
 """Readers that judge the values themselves."""

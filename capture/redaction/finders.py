@@ -63,10 +63,31 @@ _PARTNERS = {
 """What stands beside the id of a pair, which shows no shape of its own."""
 _ACCOUNT_KEY = r"[\"']value\\*[\"'][ \t]{0,4}:[ \t]{0,4}\\*[\"']([A-Za-z0-9+/]{86}==)"
 _PATTERNS = (
-    *_PARTNERS.values(), _ACCOUNT_KEY, _LONG_RUN, _AZURE_CLIENT, _AZURE_DEVOPS, _NEWRELIC, _JWT, _URL, _URL_USER, _PORT,
-    _BEARER, _BASIC, _USERPASS, _RUNS_AS, _CURL, _COOKIE, _MANIFEST, _ENTRY, _SQL, _JWK, _TELEGRAM, _DISCORD,
-    _MAILCHIMP, _FACEBOOK,
-)  # fmt: skip
+    *_PARTNERS.values(),
+    _ACCOUNT_KEY,
+    _LONG_RUN,
+    _AZURE_CLIENT,
+    _AZURE_DEVOPS,
+    _NEWRELIC,
+    _JWT,
+    _URL,
+    _URL_USER,
+    _PORT,
+    _BEARER,
+    _BASIC,
+    _USERPASS,
+    _RUNS_AS,
+    _CURL,
+    _COOKIE,
+    _MANIFEST,
+    _ENTRY,
+    _SQL,
+    _JWK,
+    _TELEGRAM,
+    _DISCORD,
+    _MAILCHIMP,
+    _FACEBOOK,
+)
 
 
 def _hits(text: str, literal: str) -> Iterable[int]:
@@ -415,14 +436,31 @@ def _command(literals: tuple[str, ...], source: str, kind: str) -> Callable[[str
 _user_passwords = _command(("-u ", "-u=", "--user", "--proxy-user"), _USERPASS, "password")
 _curl = _command(("curl ",), _CURL, "password")
 FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
-    _private_keys, _tokens, _jwt, _urls, _headers, _jwk, _account_keys, _back(_TELEGRAM, ":AA", 11, "telegram-token"),
-    _back(_MAILCHIMP, "-us", 33, "mailchimp-key"), _back(_FACEBOOK, "|", 17, "facebook-token"),
-    _back(_AZURE_CLIENT, "Q~", 5, "azure-key"), _back(_AZURE_DEVOPS, "AZDO", 81, "azure-key"),
-    _back(_NEWRELIC, "NRAL", 37, "newrelic-key"), _back(_DISCORD, ".", 28, "discord-token", gate="."), _users, _options,
-    _curl, _commands, _unmarked, _cookies, _manifests,
-    _command(("identified by", "identified with", "password '", 'password "'), _SQL, "password"), assignments.find,
+    _private_keys,
+    _tokens,
+    _jwt,
+    _urls,
+    _headers,
+    _jwk,
+    _account_keys,
+    _back(_TELEGRAM, ":AA", 11, "telegram-token"),
+    _back(_MAILCHIMP, "-us", 33, "mailchimp-key"),
+    _back(_FACEBOOK, "|", 17, "facebook-token"),
+    _back(_AZURE_CLIENT, "Q~", 5, "azure-key"),
+    _back(_AZURE_DEVOPS, "AZDO", 81, "azure-key"),
+    _back(_NEWRELIC, "NRAL", 37, "newrelic-key"),
+    _back(_DISCORD, ".", 28, "discord-token", gate="."),
+    _users,
+    _options,
+    _curl,
+    _commands,
+    _unmarked,
+    _cookies,
+    _manifests,
+    _command(("identified by", "identified with", "password '", 'password "'), _SQL, "password"),
+    assignments.find,
     _spoken,
-)  # fmt: skip
+)
 """The more specific first: where two finders overlap, the earlier one names the kind."""
 
 
@@ -458,10 +496,18 @@ def sources() -> Iterable[str]:
     from capture.redaction import commands, keys, layouts, options, spoken, unmarked  # on use: start-up stays short
 
     return (
-        *layouts.SOURCES, *unmarked.SOURCES, *keys.SOURCES, *commands.SOURCES, *options.SOURCES, *spoken.SOURCES,
-        *(body for _, _, body in detectors.TOKENS), *entropy.SOURCES, *assignments.SOURCES, *verdict.SOURCES,
+        *layouts.SOURCES,
+        *unmarked.SOURCES,
+        *keys.SOURCES,
+        *commands.SOURCES,
+        *options.SOURCES,
+        *spoken.SOURCES,
+        *(body for _, _, body in detectors.TOKENS),
+        *entropy.SOURCES,
+        *assignments.SOURCES,
+        *verdict.SOURCES,
         *_PATTERNS,
-    )  # fmt: skip
+    )
 
 
 rules_cache.builtin = sources

@@ -127,6 +127,9 @@ def code(source: str) -> Code | None:
     for name, number in state.groupdict.items():
         order[number] = name
     return (
-        state.flags, state.groups - 1, dict(state.groupdict), tuple(order),
+        state.flags,
+        state.groups - 1,
+        dict(state.groupdict),
+        tuple(order),
         marshal.dumps([int(word) for word in words]),
-    )  # fmt: skip
+    )

@@ -68,14 +68,32 @@ _BRIEF = r"[ \t]{0,3}[\"'`]?([!-~]{8,200})"
 _PART = r"[A-Za-z0-9]+"
 _WORD = r"[^\W\d_]+"
 SOURCES = (
-    _TOLD, _NEXT, _USE, _VERSION, _CODE, _MAIL, _TIME, _HASH, _UNIT, _RUN, _LONG, _STOP, _PAIR, _ACCOUNT, _USER, _BRIEF,
-    _PART, _WORD,
-)  # fmt: skip
+    _TOLD,
+    _NEXT,
+    _USE,
+    _VERSION,
+    _CODE,
+    _MAIL,
+    _TIME,
+    _HASH,
+    _UNIT,
+    _RUN,
+    _LONG,
+    _STOP,
+    _PAIR,
+    _ACCOUNT,
+    _USER,
+    _BRIEF,
+    _PART,
+    _WORD,
+)
 
 _NOUNS = {
     **dict.fromkeys(("password", "passphrase", "passcode", "passwd", "pwd", "pw", "pass"), "password"),
-    "token": "token", "secret": "secret", "key": "key",
-}  # fmt: skip
+    "token": "token",
+    "secret": "secret",
+    "key": "key",
+}
 """What people call a secret in English when they tell one, and of which kind it is."""
 _AS = frozenset(("is", "as", "ist", "als", "est", "comme", "es", "como", "è", "come", "é", "war", "was"))
 _ARTICLES = frozenset(("the", "my", "our", "your", "das", "mein", "unser", "la", "el", "le", "mi", "mon", "il", "root"))

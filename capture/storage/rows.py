@@ -65,8 +65,6 @@ def write(db: Connection, sealed: Sealed, run: Run | None = None) -> Written:
 
 def write_many(db: Connection, many: Iterable[Sealed], run: Run | None = None) -> Written:
     """Store batches in one transaction: all of them or none. Raises sqlite3.Error."""
-    from capture.storage.rows import Writer  # on use: start-up stays short
-
     with transaction(db):
         writer = Writer(db, live=run is not None)
         for sealed in many:

@@ -46,7 +46,7 @@ def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: f
     stat. Raises sqlite3.Error or OSError.
     """
     until = monotonic() + seconds
-    floor = places.started(db, session_id) - _EARLIER
+    floor = max(0, places.started(db, session_id) - _EARLIER)
     if client not in READABLE:
         return False
     files = [path]
