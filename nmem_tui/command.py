@@ -57,6 +57,8 @@ def command(
     if db and not demo and not os.path.exists(db):  # noqa: PTH110 -- pathlib is not loaded yet here
         raise NmemError(f"no such database: {printable(db)}")
     if serve:
+        if not (demo or read_only):
+            launch.bring_up_to_date(path)
         _serve(place, path, port)
         return
     if code := launch.here(path, place, project=project, theme=theme, demo=demo, read_only=read_only):

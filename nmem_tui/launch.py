@@ -25,8 +25,8 @@ def here(
     Raises NmemError where there is no terminal.
     """
     path = path or paths.database()
-    if path == paths.database() and not (demo or read_only):
-        _current(path)  # another file that is named, a backup perhaps, is left as it is
+    if not (demo or read_only):
+        bring_up_to_date(path)
     if not terminal():
         raise NmemError("the cockpit needs a terminal")
     gc.disable()  # until the first frame: what is imported and set up is no garbage; see nmem_tui.idle
@@ -71,8 +71,13 @@ def _run(app: Cockpit) -> int:
     return app.return_code or 0
 
 
-def _current(path: str) -> None:
-    """What an older nmem made is brought up to date first; what goes wrong with that, the cockpit says in place."""
+def bring_up_to_date(path: str) -> None:
+    """Bring what an older nmem made up to date; what goes wrong with that, the cockpit says in place.
+
+    Another file than the usual one, a backup perhaps, is left as it is.
+    """
+    if path != paths.database():
+        return
     try:
         database.reader(path).close()
     except OlderDatabase:

@@ -1,4 +1,4 @@
-"""Reports the use of decisions : questions, unasked offers, uses, unneeded entries."""
+"""Reports the use of decisions: questions, unasked offers, uses, unneeded entries."""
 
 from __future__ import annotations
 
