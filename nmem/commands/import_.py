@@ -24,7 +24,7 @@ from nmem.database import worded
 from nmem.episodes import detect
 from nmem.episodes.store import undivided
 from nmem.errors import NmemError
-from nmem.importing.discover import Transcript, every, find, folders
+from nmem.importing.discover import Transcript, every, find
 from nmem.importing.importer import Importer, Report, left, place
 from nmem.purge import history, run
 from nmem.purge.store import hollow
@@ -194,8 +194,10 @@ def _when(since: str) -> str:
 def _nothing(where: tuple[Path, ...], client: str | None, since: str | None) -> str:
     if since:
         return f"no sessions since {since}"
-    looked = [str(path) for path in where] or [str(f) for c in ([client] if client else every()) for f in folders(c)]
-    return f"no transcripts in {', '.join(looked)}"
+    if where:
+        return f"no transcripts in {', '.join(map(str, where))}"
+    kept = f"where {client} keeps" if client else "where coding clients keep"
+    return f"no transcripts were found {kept} them: nmem import PATH takes a file or folder"
 
 
 def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Report:

@@ -179,7 +179,8 @@ def test_one_client_and_a_limit_and_a_date(
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        ((), 1, "no transcripts in"),
+        ((), 1, "no transcripts were found where coding clients keep them: nmem import PATH takes a file or folder"),
+        (("--client", "cline"), 1, "no transcripts were found where cline keeps them: nmem import PATH takes"),
         (("/no/such/path",), 2, "/no/such/path does not exist"),
         (("--since", "soon", "."), 2, "invalid time 'soon'"),
         (("--since", "1.5d", "."), 1, "no sessions since 1.5d"),
@@ -201,6 +202,7 @@ def test_what_is_wrong_is_one_line(
     assert (done, out) == (code, "")
     assert says in err
     assert err.count("\n") == 1
+    assert len(err) < 400, "no list of every folder"
 
 
 def test_files_of_nobody_are_left_alone(
