@@ -91,6 +91,8 @@ class Report:
     """Models without a price, and their tokens."""
     own: Own
     budgets: tuple[Budget, ...]
+    imported: int
+    """Where no usage is known at all: how many imported transcripts were read, and hold none."""
 
 
 def report(
@@ -116,7 +118,8 @@ def report(
     unpriced = tuple(sorted(models.items(), key=lambda each: -each[1]))
     return Report(by, since, project[1] if project else "", prices.currency, named, total,
                   store.session_count(db, chosen), unpriced, _own(db, prices, chosen),
-                  tuple(_budgets(db, prices, now, zone)))  # fmt: skip
+                  tuple(_budgets(db, prices, now, zone)),
+                  0 if total.answers or since or project else store.imported(db))  # fmt: skip
 
 
 def _sums(db: Connection, prices: Prices, chosen: Chosen, by: str) -> Iterator[tuple[str, str, Sum]]:

@@ -67,6 +67,10 @@ def _none(report: Report) -> str:
     """Why there is no usage, and what to do."""
     if report.since or report.project:
         return "`nmem cost` shows what is known of all projects and all times"
+    if report.imported:
+        held = "the imported transcript holds" if report.imported == 1 else (
+            f"the {report.imported:,} imported transcripts hold")  # fmt: skip
+        return f"{held} none; sessions of Claude Code, Codex and Gemini CLI from now on bring theirs"
     return ("it is read from the transcripts of Claude Code, Codex and Gemini CLI while they exist; `nmem import` reads"
             " those of earlier sessions")  # fmt: skip
 

@@ -103,6 +103,13 @@ def session_count(db: Connection, chosen: Chosen) -> int:
     return int(db.execute(f"SELECT count(DISTINCT u.session_id) {chosen.sql}", chosen.values).fetchone()[0])
 
 
+def imported(db: Connection) -> int:
+    """How many imported sessions' transcripts were read for their usage."""
+    sql = """SELECT count(DISTINCT p.session_id) FROM usage_places p JOIN sessions s ON s.id = p.session_id
+        WHERE s.origin = 'import'"""
+    return int(db.execute(sql).fetchone()[0])
+
+
 def sums(db: Connection, chosen: Chosen, by: str, steps: Sequence[int]) -> list[tuple[Any, ...]]:
     """(group, model, how many of the lengths `steps` the question passed, by a subagent, answers, tokens in KINDS).
 

@@ -83,3 +83,15 @@ async def test_where_nothing_is_recorded_it_says_so(make_db: Any, cockpit: Any, 
     async with cockpit(make_db("empty"), (80, 24)) as pilot:
         await pilot.press("dollar_sign")
         await until(pilot, "nothing is recorded yet")
+
+
+async def test_imported_transcripts_without_usage_are_counted(make_db: Any, cockpit: Any, until: Any) -> None:
+    path: str = make_db("story")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DELETE FROM model_usage")
+        db.execute("UPDATE sessions SET origin = 'import'")
+        db.execute("INSERT INTO usage_places SELECT id, id, 1, '', NULL FROM sessions LIMIT 2")
+        db.commit()
+    async with cockpit(path, (80, 24)) as pilot:
+        await pilot.press("dollar_sign")
+        await until(pilot, "no usage: the 2 imported transcripts hold none")

@@ -96,6 +96,18 @@ def test_nothing_found_says_why_and_what_to_do(spent: Connection, tmp_path: Path
         assert (done.returncode, said in done.stderr) == (2, True)
 
 
+def test_imported_transcripts_without_usage_are_counted(
+    db: Connection, session: Callable[..., Path], tmp_path: Path
+) -> None:
+    assert "`nmem import` reads those of earlier sessions" in " ".join(run("cost").stdout.split())
+    for name, said in (("s1", "the imported transcript holds none;"), ("s2", "the 2 imported transcripts hold none;")):
+        session(name, tmp_path / f"{name}.jsonl", {"type": "user", "sessionId": name})
+        db.execute("UPDATE sessions SET origin = 'import'")
+        done = run("cost")
+        assert (done.returncode, done.stdout.startswith(f"no usage: {said}")) == (1, True)
+        assert "`nmem import`" not in done.stdout
+
+
 @pytest.mark.parametrize(("by", "rows"), [
     ("model", {"claude-opus-4-6": "$32.25", "claude-haiku-4-5": "$5.00", "home-made": "unpriced"}),
     ("project", {"shop": "$32.25", "blog": "$5.00+"}),
