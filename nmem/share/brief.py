@@ -20,7 +20,7 @@ from nmem.read.stories import Story
 from nmem.read.views import StreamRow
 from nmem.sanitize import quoted, whole
 from nmem.share import Outward
-from nmem.share.document import client, ended, failure, outward, when
+from nmem.share.document import client, failure, outward, result, when
 from nmem.text import ELLIPSIS, counted
 
 MOST = 1_500
@@ -154,7 +154,7 @@ class _Facts:
                 last[row.word] = row
         for kind, row in sorted(last.items(), key=lambda one: -one[1].at):
             how = "passed" if row.outcome == "ok" else "failed"
-            counts = ended(row)
+            counts = result(row)
             more = f" ({counts})" if counts not in ("ok", "failed", "") else ""
             yield f"The last {kind} run {how}{more}: {self._quoted(row.text, _SHORT)}"
         if not last:

@@ -39,6 +39,12 @@ def test_it_says_what_the_next_client_needs(coupon: Connection) -> None:
     assert made.tokens == tokens(made.text)
 
 
+def test_a_failed_run_is_called_failed_once(record: Recorded, told: Callable[[], Connection]) -> None:
+    record.begin("red").user("Fix the doubled invoice total of the shop").edit("src/invoice.py").test("failed")
+    record.db.execute("UPDATE observations SET exit_code = 1 WHERE obs_type = 'test'")
+    assert "The last test run failed (exit 1): “pytest" in brief.brief(told(), 1).text
+
+
 def test_a_decision_that_holds_is_told_with_its_question(record: Recorded, told: Callable[[], Connection]) -> None:
     record.begin("ask").user("Store the uploads").agent("Should I keep the uploads in S3 or on the local disk?")
     record.user("on the local disk, we have no S3").edit("src/uploads.py").act(
