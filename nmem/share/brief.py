@@ -16,6 +16,7 @@ from nmem.errors import NmemError
 from nmem.llm import tokens
 from nmem.names import told as named
 from nmem.read import stories, views
+from nmem.read.store import HotFile
 from nmem.read.stories import Story
 from nmem.read.views import StreamRow
 from nmem.sanitize import quoted, whole
@@ -197,15 +198,20 @@ class _Facts:
             yield f"The newest list of steps still has {listed}."
 
     def files(self) -> Iterator[str]:
-        """The files with why they matter: changed and not committed first."""
+        """The files with why they matter, each name once: changed and not committed first."""
         left = open_ends.touched(self.rows)
         by_weight = sorted(self.found.hot, key=lambda one: (not left.get(one.path, False), -one.weight))
-        for each in by_weight[:_TOUCHED]:
-            name = named(self.out.path(each.path))
-            touched = ((each.edits, "changed"), (each.reads, "read"), (each.failures, "met by a failed call"))
+        same: dict[str, list[HotFile]] = {}
+        for each in by_weight:
+            same.setdefault(named(self.out.path(each.path)), []).append(each)
+        for name, files in [*same.items()][:_TOUCHED]:
+            touched = (
+                (sum(one.edits for one in files), "changed"), (sum(one.reads for one in files), "read"),
+                (sum(one.failures for one in files), "met by a failed call"),
+            )  # fmt: skip
             why = [f"{word} {_times(number)}" for number, word in touched if number]
             if name and why:
-                kept = "; no commit of it was seen" if left.get(each.path) else ""
+                kept = "; no commit of it was seen" if any(left.get(one.path) for one in files) else ""
                 yield f"{name} was {' and '.join(why)}{kept}."
 
     def _quoted(self, text: str, limit: int, ends: str = ".") -> str:

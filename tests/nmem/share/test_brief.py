@@ -45,6 +45,17 @@ def test_a_failed_run_is_called_failed_once(record: Recorded, told: Callable[[],
     assert "The last test run failed (exit 1): “pytest" in brief.brief(told(), 1).text
 
 
+def test_a_file_is_told_once_however_its_path_was_written(record: Recorded, told: Callable[[], Connection]) -> None:
+    record.begin("paths").user("Fix the doubled invoice total of the shop").edit("src/invoice.py")
+    db = told()
+    hot = [{"path": "/home/anna/src/shop/src/invoice.py", "edits": 1, "reads": 0, "failures": 0},
+           {"path": "src/invoice.py", "edits": 0, "reads": 2, "failures": 0}]  # fmt: skip
+    record.db.execute("UPDATE work_units SET hot_files = ?", (json.dumps(hot),))
+    record.db.commit()
+    text = brief.brief(db, 1).text
+    assert "Files. `src/invoice.py` was changed once and read twice; no commit of it was seen.\n" in text
+
+
 def test_a_decision_that_holds_is_told_with_its_question(record: Recorded, told: Callable[[], Connection]) -> None:
     record.begin("ask").user("Store the uploads").agent("Should I keep the uploads in S3 or on the local disk?")
     record.user("on the local disk, we have no S3").edit("src/uploads.py").act(
