@@ -22,7 +22,7 @@ from nmem.read.views import StreamRow
 from nmem.sanitize import quoted, whole
 from nmem.share import Outward
 from nmem.share.document import client, failure, outward, result, when
-from nmem.text import ELLIPSIS, counted
+from nmem.text import at_word, counted
 
 MOST = 1_500
 """Tokens of a brief, estimated from above as those of a model's question are."""
@@ -217,18 +217,8 @@ class _Facts:
     def _quoted(self, text: str, limit: int, ends: str = ".") -> str:
         """A text by its whole sentences, redacted whole before it is cut; one long sentence shows that it is cut."""
         ready = self.out.text(text)
-        said = quoted(whole(ready, limit - 2) or _at_word(ready, limit - 2), limit)
+        said = quoted(whole(ready, limit - 2) or at_word(ready, limit - 2), limit)
         return said if said[-2:-1] in ".?!…" else said + ends
-
-
-def _at_word(text: str, limit: int) -> str:
-    """A text that was cut, or is too long, up to its last whole word."""
-    text = " ".join(text.split())
-    if len(text) <= limit and not text.endswith(ELLIPSIS):
-        return text
-    head = text[: limit - 1].rstrip(ELLIPSIS)
-    space = head.rfind(" ")
-    return (head[:space] if space > len(head) // 2 else head).rstrip(" ,;:([{“—-") + ELLIPSIS
 
 
 def _times(number: int) -> str:

@@ -15,6 +15,7 @@ import pytest
 from nmem.errors import NmemError
 from nmem.llm import tokens
 from nmem.share import brief, hand
+from nmem.text import at_word
 from tests.nmem import command_line
 from tests.nmem.conftest import Recorded
 from tests.nmem.dispatch.conftest import socket  # noqa: F401 - a fixture
@@ -79,7 +80,7 @@ def test_several_commits_are_told_and_no_absent_decision_is(record: Recorded, to
 
 
 def test_a_text_that_was_cut_ends_at_a_word() -> None:
-    assert brief._at_word("A segment that takes tooling, extensions, proje…", 300) == (
+    assert at_word("A segment that takes tooling, extensions, proje…", 300) == (
         "A segment that takes tooling, extensions…"
     )  # fmt: skip
     assert brief._ASKED.sub("", "Answer: it is so… (asked: “why (and how)?”)") == "Answer: it is so…"
