@@ -166,6 +166,16 @@ def fit(text: str, cells: int) -> str:
     return _head(text, cells - 1).rstrip() + ELLIPSIS
 
 
+def at_word(text: str, limit: int) -> str:
+    """A text that was cut, or is too long, up to its last whole word."""
+    text = " ".join(text.split())
+    if len(text) <= limit and not text.endswith(ELLIPSIS):
+        return text
+    head = text[: limit - 1].rstrip(ELLIPSIS)
+    space = head.rfind(" ")
+    return (head[:space] if space > len(head) // 2 else head).rstrip(" ,;:([{“—-") + ELLIPSIS
+
+
 def fit_path(path: str, cells: int) -> str:
     """At most `cells` cells of a path; its end says more than its beginning."""
     if cells <= 0:

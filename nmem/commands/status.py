@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -59,6 +60,23 @@ def _hooks(view: HealthView) -> list[tuple[str, ...]]:
     rows += [(f"{one.client} {one.event}", ms(one.p50), ms(one.p95), "") for one in view.cost.events]
     said = [view.cost.verdict, *([f"likely: {view.cost.why}"] if view.cost.why else [])]
     return rows + [(each, "", "", "") for each in said]
+
+
+def _alive(view: HealthView, now: int) -> str:
+    """Whether hooks are alive: that no client has them, that none ran yet, or when the last one did."""
+    from nmem.doctor import registrations  # on use: start-up stays short
+
+    try:
+        folder = str(Path.cwd())
+    except OSError:  # it was deleted: it has no settings of its own
+        folder = str(Path.home())
+    # hooks do not write to another file that is named, a backup perhaps
+    if view.path == paths.database() and (amiss := registrations.unconnected(folder)):
+        return f"{amiss[0].evidence} → {amiss[0].mend}"
+    if not view.clients:
+        return "no hook has run yet"
+    last = max(view.clients, key=lambda one: one.last_at)
+    return printable(f"the last hook ran {_ago(last.last_at, now)} ({last.client} {last.last_event})")
 
 
 def _labels(found: labels.Standing) -> list[tuple[str, ...]]:
@@ -211,7 +229,9 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
         }  # fmt: skip
         click.echo(to_json(data))
         return
-    found = sections(view, recent, time.time_ns() // 1_000_000, labelled, windows, listed)
+    now = time.time_ns() // 1_000_000
+    click.echo(_alive(view, now))
+    found = sections(view, recent, now, labelled, windows, listed)
     found += [("History", ("",), [(f"{left}: {MEND}",)])] if left else []
     if not sys.stdout.isatty():
         click.echo(plain(found))

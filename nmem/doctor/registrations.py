@@ -97,6 +97,7 @@ def problem(target: Target) -> str:
 
 
 CHECK = "hooks"
+UNCONNECTED = Finding(CHECK, WRONG, "no coding client has nmem's hooks: nothing is recorded", "nmem init")
 
 
 def by_plugin() -> list[Finding]:
@@ -123,4 +124,4 @@ def unconnected(folder: str) -> tuple[Finding, ...]:
                     return ()
             except (ValueError, OSError):
                 return ()
-    return (Finding(CHECK, WRONG, "nothing is being recorded: no coding client is connected", "nmem init"),)
+    return (UNCONNECTED,)

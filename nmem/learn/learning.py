@@ -12,6 +12,9 @@ STUCK_LOOP = "stuck_loop"
 CORRECTION = "correction"
 SKILL = "skill"
 
+AGAIN = "Reported again: "
+"""How the title of a trouble begins that was reported before."""
+
 OPEN, ACCEPTED, DISMISSED, SNOOZED, RESOLVED = "open", "accepted", "dismissed", "snoozed", "resolved"
 STATES = (OPEN, ACCEPTED, DISMISSED, SNOOZED, RESOLVED)
 WEAK = "weak"

@@ -16,14 +16,16 @@ from sqlite3 import Connection, Row
 
 from nmem.learn import config, store
 from nmem.learn.kinds import names, problems
-from nmem.learn.learning import OPEN, Evidence, Learning, Remedy, Warned
-from nmem.text import json_list, json_object
+from nmem.learn.learning import AGAIN, OPEN, REPEATED_INTENT, UNRESOLVED_READ, Evidence, Learning, Remedy, Warned
+from nmem.text import ELLIPSIS, at_word, json_list, json_object
 
 HALF_LIFE_H = 168.0
 HALF = 3.0
 """Weight of half the heat there can be: as many sessions of just now."""
 _HOUR = 3_600_000
 _DAY = 24 * _HOUR
+CUT = 110
+"""Characters at which an older nmem cut a request in a title, without a sign of it."""
 REST = 30 * _DAY
 """Milliseconds for which a project may rest before its learnings cool by the calendar."""
 
@@ -190,16 +192,24 @@ def _summed(ours: Sequence[Learning], times: Times) -> Learning:
     )  # fmt: skip
 
 
-_AS_STORED = ("id", "project_id", "project", "kind", "key", "title", "first_at", "last_at", "sessions", "occurrences",
+_AS_STORED = ("id", "project_id", "project", "kind", "key", "first_at", "last_at", "sessions", "occurrences",
               "state_at", "snoozed_until", "reopened")  # fmt: skip
 
 
 def _learning(row: Row, times: Times, now: int) -> Learning:
     return Learning(
-        **{name: row[name] for name in _AS_STORED}, files=tuple(map(str, json_list(row["files"]))), heat=0,
+        **{name: row[name] for name in _AS_STORED}, title=_title(row["kind"], row["title"]),
+        files=tuple(map(str, json_list(row["files"]))), heat=0,
         state=state(row, now), state_by=row["state_by"] or "", remedy=remedy(row["remedy"]), rule=row["rule"] or "",
         worked_at=row["worked_at"] or 0, weeks=weeks(at for _, at in times),
     )  # fmt: skip
+
+
+def _title(kind: str, title: str) -> str:
+    """A title; of a request that an older nmem cut in mid-word, up to its last whole word."""
+    asked = title.removeprefix(AGAIN) if kind in (REPEATED_INTENT, UNRESOLVED_READ) else ""
+    was_cut = len(asked) == CUT and (kind == REPEATED_INTENT or asked != title)
+    return at_word(title + ELLIPSIS, len(title)) if was_cut else title
 
 
 def remedy(text: str | None) -> Remedy | None:

@@ -17,6 +17,7 @@ from capture.redaction import redact
 from capture.text import clean
 from nmem.learn import kinds
 from nmem.learn.learning import (
+    AGAIN,
     CORRECTION,
     FAILED_COMMAND,
     RECURRING_ERROR,
@@ -39,8 +40,6 @@ _FAILS = re.compile(r"`([^`]+)` fails(?:: (.*))?", re.DOTALL)
 _WORKS = re.compile(r"`[^`]*` works")
 _PLACED = re.compile(r"In (the .*?) (it|`[^`]*`) works")
 _IS = re.compile(r"It is (`[^`]*`)")
-AGAIN = "Reported again: "
-"""How the title of a trouble begins that was reported before."""
 _READERS = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|\|\s*(?:tail|head)\b[^|;&`]*)$")
 """What was put behind a command to see less of it, and is no part of what helped."""
 

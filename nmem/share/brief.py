@@ -16,12 +16,13 @@ from nmem.errors import NmemError
 from nmem.llm import tokens
 from nmem.names import told as named
 from nmem.read import stories, views
+from nmem.read.store import HotFile
 from nmem.read.stories import Story
 from nmem.read.views import StreamRow
 from nmem.sanitize import quoted, whole
 from nmem.share import Outward
-from nmem.share.document import client, ended, failure, outward, when
-from nmem.text import ELLIPSIS, counted
+from nmem.share.document import client, failure, outward, result, when
+from nmem.text import at_word, counted
 
 MOST = 1_500
 """Tokens of a brief, estimated from above as those of a model's question are."""
@@ -154,7 +155,7 @@ class _Facts:
                 last[row.word] = row
         for kind, row in sorted(last.items(), key=lambda one: -one[1].at):
             how = "passed" if row.outcome == "ok" else "failed"
-            counts = ended(row)
+            counts = result(row)
             more = f" ({counts})" if counts not in ("ok", "failed", "") else ""
             yield f"The last {kind} run {how}{more}: {self._quoted(row.text, _SHORT)}"
         if not last:
@@ -197,32 +198,27 @@ class _Facts:
             yield f"The newest list of steps still has {listed}."
 
     def files(self) -> Iterator[str]:
-        """The files with why they matter: changed and not committed first."""
+        """The files with why they matter, each name once: changed and not committed first."""
         left = open_ends.touched(self.rows)
         by_weight = sorted(self.found.hot, key=lambda one: (not left.get(one.path, False), -one.weight))
-        for each in by_weight[:_TOUCHED]:
-            name = named(self.out.path(each.path))
-            touched = ((each.edits, "changed"), (each.reads, "read"), (each.failures, "met by a failed call"))
+        same: dict[str, list[HotFile]] = {}
+        for each in by_weight:
+            same.setdefault(named(self.out.path(each.path)), []).append(each)
+        for name, files in [*same.items()][:_TOUCHED]:
+            touched = (
+                (sum(one.edits for one in files), "changed"), (sum(one.reads for one in files), "read"),
+                (sum(one.failures for one in files), "met by a failed call"),
+            )  # fmt: skip
             why = [f"{word} {_times(number)}" for number, word in touched if number]
             if name and why:
-                kept = "; no commit of it was seen" if left.get(each.path) else ""
+                kept = "; no commit of it was seen" if any(left.get(one.path) for one in files) else ""
                 yield f"{name} was {' and '.join(why)}{kept}."
 
     def _quoted(self, text: str, limit: int, ends: str = ".") -> str:
         """A text by its whole sentences, redacted whole before it is cut; one long sentence shows that it is cut."""
         ready = self.out.text(text)
-        said = quoted(whole(ready, limit - 2) or _at_word(ready, limit - 2), limit)
+        said = quoted(whole(ready, limit - 2) or at_word(ready, limit - 2), limit)
         return said if said[-2:-1] in ".?!…" else said + ends
-
-
-def _at_word(text: str, limit: int) -> str:
-    """A text that was cut, or is too long, up to its last whole word."""
-    text = " ".join(text.split())
-    if len(text) <= limit and not text.endswith(ELLIPSIS):
-        return text
-    head = text[: limit - 1].rstrip(ELLIPSIS)
-    space = head.rfind(" ")
-    return (head[:space] if space > len(head) // 2 else head).rstrip(" ,;:([{“—-") + ELLIPSIS
 
 
 def _times(number: int) -> str:

@@ -149,9 +149,14 @@ def when(at: int) -> str:
     return f"{utc(at):%Y-%m-%d %H:%M} UTC"
 
 
+def result(row: StreamRow) -> str:
+    """What a call's end says of it: ok, failed, exit 1, 2 failed."""
+    return row.refusal or outcome_words(row.outcome, row.exit_code, row.meta)
+
+
 def ended(row: StreamRow) -> str:
     """How a call ended, in a word or two."""
-    said = row.refusal or outcome_words(row.outcome, row.exit_code, row.meta)
+    said = result(row)
     return f"failed ({said})" if row.outcome == "failed" and said not in ("failed", row.refusal) else said
 
 

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from nmem import tables
+from nmem.commands import init
 from nmem.commands.main import nmem
 from nmem.errors import NoDatabase, OlderDatabase
 
@@ -38,6 +39,17 @@ def test_plain_when_piped(db_path: str) -> None:
     assert any(line.startswith("aurora-api\tclaude\tworking") for line in lines)
     assert lines[lines.index("# Projects") + 2].startswith("aurora-api\t1\t")
     assert "\x1b" not in result.output
+
+
+def test_the_first_line_says_whether_hooks_are_alive(db_path: str, own_home: Path) -> None:
+    with closing(seeds.database(db_path)) as db:
+        first = CliRunner().invoke(nmem, ["status"]).output.splitlines()[0]
+        assert first == "no coding client has nmem's hooks: nothing is recorded → nmem init"
+        (own_home / ".claude").mkdir()
+        assert CliRunner().invoke(init.command, ["--client", "claude", "--yes"]).exit_code == 0
+        assert CliRunner().invoke(nmem, ["status"]).output.splitlines()[0] == "no hook has run yet"
+        seeds.story(db)
+    assert CliRunner().invoke(nmem, ["status"]).output.startswith("the last hook ran ")
 
 
 def test_json(db_path: str) -> None:

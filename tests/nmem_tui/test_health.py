@@ -380,7 +380,7 @@ async def test_without_a_client_it_says_first_that_nothing_is_recorded(
     monkeypatch.setattr("nmem.doctor.registrations.unconnected", unconnected)
     async with cockpit(make("full"), (160, 45)) as pilot:
         await pilot.press("8")
-        shown = await until(pilot, "nothing is being recorded", "nmem init", "✗ no client is connected")
+        shown = await until(pilot, "nothing is recorded", "nmem init", "✗ no client is connected")
         assert "nothing lost" not in shown
         assert "Findings ─ 0 wrong" not in shown
         assert pilot.app.screen.finding.mend == "nmem init"
@@ -389,7 +389,7 @@ async def test_without_a_client_it_says_first_that_nothing_is_recorded(
         settings.parent.mkdir(parents=True)
         settings.write_text("{")
         await pilot.press("ctrl+r")
-        await until(pilot, "nothing lost", gone="nothing is being recorded")
+        await until(pilot, "nothing lost", gone="nothing is recorded")
 
 
 async def test_why_no_hook_has_run_is_said_as_the_doctor_says_it(

@@ -61,7 +61,7 @@ def registered_hooks(folder: str) -> list[Finding]:
         out += _twice(client, here, folder)
     out += (plugins := registrations.by_plugin())
     if not connected and not plugins:
-        out.append(Finding("hooks", WRONG, "no coding client has nmem's hooks: nothing is recorded", "nmem init"))
+        out.append(registrations.UNCONNECTED)
     return out
 
 

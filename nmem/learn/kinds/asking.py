@@ -9,13 +9,13 @@ from functools import lru_cache
 
 from nmem.learn.find import Finding
 from nmem.learn.kinds import Kind
-from nmem.learn.learning import OPEN, REPEATED_INTENT, UNRESOLVED_READ, WEAK
+from nmem.learn.learning import AGAIN, OPEN, REPEATED_INTENT, UNRESOLVED_READ, WEAK
 from nmem.learn.patterns import SHORT, STRONG, Asked, Met, Pattern, Project
 from nmem.learn.rows import Said
-from nmem.learn.rules import AGAIN
 from nmem.retrieval import naming
 from nmem.retrieval.background import Background
 from nmem.retrieval.terms import CHAT
+from nmem.text import at_word
 
 ALIKE = 0.6
 """Rarity of the words two intents share, beside that of all their words, from which they ask for the same."""
@@ -45,7 +45,8 @@ _THING, _URL = "<thing>", "<url>"
 _NAMING = re.compile(r"[-_/.#@0-9]")
 _MOST = 1_500
 """Requests of a project that are compared: each with every other."""
-_TITLE = 110
+_TITLE = 109
+"""Characters of a title; one of `read.CUT` was cut by an older nmem."""
 _EXCERPT = 200
 _NOT_SOURCES = ("docs/", "doc/", "node_modules/", ".claude/", "vendor/", "adr/", "/", "~")
 _NOT_CODE = (
@@ -117,7 +118,7 @@ def _troubles(project: Project) -> list[Pattern]:
         if at not in taken and len({one.session_id for one in group}) >= STRONG:
             taken.update(alike)
             key = " ".join(sorted(forms[min(alike)])[:24])
-            made = _looked(key, f"{AGAIN}{_line(asked[at].intent)[:_TITLE]}", group, [])
+            made = _looked(key, f"{AGAIN}{at_word(_line(asked[at].intent), _TITLE)}", group, [])
             out.append(made)
     return out
 
@@ -240,7 +241,7 @@ def _intent(group: Sequence[Asked], newest: Asked, *, weak: bool) -> Pattern:
     key = " ".join(sorted(set(naming.tokens(first.intent[:HEAD])))[:24])
     met = [Met(one.session_id, one.at, None, one.prompt_id, _line(one.intent)[:_EXCERPT]) for one in group]
     met.sort(key=lambda one: (one.at, one.prompt_id or 0))
-    made = Pattern(REPEATED_INTENT, key[:300], _line(newest.intent)[:_TITLE], met, len(met))
+    made = Pattern(REPEATED_INTENT, key[:300], at_word(_line(newest.intent), _TITLE), met, len(met))
     made.state = WEAK if weak else OPEN
     edited: dict[str, int] = defaultdict(int)
     for one in group:

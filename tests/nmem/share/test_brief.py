@@ -15,6 +15,7 @@ import pytest
 from nmem.errors import NmemError
 from nmem.llm import tokens
 from nmem.share import brief, hand
+from nmem.text import at_word
 from tests.nmem import command_line
 from tests.nmem.conftest import Recorded
 from tests.nmem.dispatch.conftest import socket  # noqa: F401 - a fixture
@@ -37,6 +38,23 @@ def test_it_says_what_the_next_client_needs(coupon: Connection) -> None:
     assert made.text.endswith("ask the person where a decision is missing.")
     assert "/home/" not in made.text
     assert made.tokens == tokens(made.text)
+
+
+def test_a_failed_run_is_called_failed_once(record: Recorded, told: Callable[[], Connection]) -> None:
+    record.begin("red").user("Fix the doubled invoice total of the shop").edit("src/invoice.py").test("failed")
+    record.db.execute("UPDATE observations SET exit_code = 1 WHERE obs_type = 'test'")
+    assert "The last test run failed (exit 1): “pytest" in brief.brief(told(), 1).text
+
+
+def test_a_file_is_told_once_however_its_path_was_written(record: Recorded, told: Callable[[], Connection]) -> None:
+    record.begin("paths").user("Fix the doubled invoice total of the shop").edit("src/invoice.py")
+    db = told()
+    hot = [{"path": "/home/anna/src/shop/src/invoice.py", "edits": 1, "reads": 0, "failures": 0},
+           {"path": "src/invoice.py", "edits": 0, "reads": 2, "failures": 0}]  # fmt: skip
+    record.db.execute("UPDATE work_units SET hot_files = ?", (json.dumps(hot),))
+    record.db.commit()
+    text = brief.brief(db, 1).text
+    assert "Files. `src/invoice.py` was changed once and read twice; no commit of it was seen.\n" in text
 
 
 def test_a_decision_that_holds_is_told_with_its_question(record: Recorded, told: Callable[[], Connection]) -> None:
@@ -62,7 +80,7 @@ def test_several_commits_are_told_and_no_absent_decision_is(record: Recorded, to
 
 
 def test_a_text_that_was_cut_ends_at_a_word() -> None:
-    assert brief._at_word("A segment that takes tooling, extensions, proje…", 300) == (
+    assert at_word("A segment that takes tooling, extensions, proje…", 300) == (
         "A segment that takes tooling, extensions…"
     )  # fmt: skip
     assert brief._ASKED.sub("", "Answer: it is so… (asked: “why (and how)?”)") == "Answer: it is so…"

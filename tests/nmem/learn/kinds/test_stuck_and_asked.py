@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmem.learn import read
 from nmem.learn.kinds import asking
 from nmem.learn.learning import STUCK_LOOP
 from nmem.learn.patterns import Asked, Project
@@ -118,6 +119,24 @@ def test_a_trouble_reported_in_two_sessions_is_not_settled() -> None:
     (one,) = asking.reads(project(*units))
     assert one.title == 'Reported again: "mise run test:ci" fails'
     assert asking.reads(project(units[0], asked(3, "the nightly export fails"))) == []
+
+
+def test_a_long_request_is_cut_at_a_word_in_a_title() -> None:
+    start = "the export of invoices of the shop still fails where a coupon and a gift card are used together by"
+    units = [asked(at, f"{start} administrators") for at in range(1, 6)]
+    (one,) = asking.reads(project(*units))
+    assert one.title == f"Reported again: {start}…"
+    (one,) = asking.intents(project(*units))
+    assert one.title == f"{start}…"
+
+
+def test_a_title_that_an_older_nmem_cut_is_shown_up_to_a_whole_word(history: History) -> None:
+    for name in "abc":
+        history.begin(name).user("commit and update changelog").runs("ls")
+    history.learn()
+    history.db.execute("UPDATE learnings SET title = ?", (f"{'word ' * 20}unfinished",))
+    (one,) = read.learnings(history.db, history.at)
+    assert one.title == f"{'word ' * 20}".rstrip() + "…"
 
 
 def test_a_ticket_that_two_sessions_looked_into_and_changed_nothing_for() -> None:
