@@ -20,7 +20,7 @@ from capture.storage.rows import write
 from capture.storage.schema import NewerDatabase
 from nmem.database import worded
 from nmem.errors import NmemError
-from nmem.store.project import worked_on
+from nmem.store.project import called, worked_on
 from nmem.store.store import marker, session_to_mark
 from nmem.text import fit, printable
 
@@ -87,8 +87,8 @@ def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str]:
     here = resolve(cwd)
     row = session_to_mark(db, session_id, here.key, here.root)
     if row is None:
-        some = next(iter(worked_on(db)), "")
-        then = f"run this in the folder of {some}, or add --session ID" if some else "run a session here first"
-        name = fit(printable(here.name), 80)
+        here_first = "run a session here first"
+        then = f"{here_first}, or add --session ID" if worked_on(db) else here_first
+        name = fit(printable(called(db, here)), 80)
         raise NmemError(f"no session of {name} is recorded yet, and a marker needs one: {then}")
     return row

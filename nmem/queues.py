@@ -48,7 +48,16 @@ def queues(db: Connection, db_path: str, now: int, labels: int = DRAWN) -> Queue
         LABELS: read.doubts(db, db_path, labels),
         REDACTIONS: review.queue(db, MOST),
     }
+    return Queues(cards, _counts(db, len(learned), len(cards[LABELS])))
+
+
+def waiting(db: Connection, db_path: str, now: int) -> int:
+    """How many questions are open in all five, as the review counts them when it is opened."""
+    if not tables.version(db):
+        return 0
+    return sum(_counts(db, len(learn.learnings(db, now)), len(read.doubts(db, db_path, DRAWN))).values())
+
+
+def _counts(db: Connection, learnings: int, labels: int) -> dict[str, int]:
     boundaries, links = episode_store.asked(db)
-    counts = {BOUNDARIES: boundaries, LINKS: links, LEARNINGS: len(learned), LABELS: len(cards[LABELS]),
-              REDACTIONS: unjudged(db)}  # fmt: skip
-    return Queues(cards, counts)
+    return {BOUNDARIES: boundaries, LINKS: links, LEARNINGS: learnings, LABELS: labels, REDACTIONS: unjudged(db)}

@@ -208,7 +208,9 @@ class Ask:
         if found is not None:
             return Place(found.id, found.key, found.name)
 
-        raise NmemError(f"nothing is recorded of {cited(named or resolve(self.cwd).name, 80)}: {self._others()}")
+        raise NmemError(
+            f"nothing is recorded of {cited(named or project.called(self.db, resolve(self.cwd)), 80)}: {self._others()}"
+        )
 
     def called(self) -> tuple[str, ...]:
         """What the project asked about is called in settings; () for all of them. Raises NmemError."""

@@ -28,7 +28,7 @@ from nmem.native.twice import says_same, turned_down, uses, varies
 from nmem.recall import changes
 from nmem.recall.changes import Change
 from nmem.store import corrections
-from nmem.store.project import meant
+from nmem.store.project import called, meant
 from nmem.text import fit, printable
 
 PATH, IMPORT, SCRIPT, FAILS = "stale path", "stale import", "stale command", "always fails"
@@ -87,8 +87,8 @@ def place(db: Connection | None, project: str, here: str) -> tuple[int | None, s
     folder = os.path.expanduser(project) or here
     if os.path.isdir(folder) and (db is None or os.sep in project or project in ("", ".") or not _known(db, project)):
         found = resolve(os.path.realpath(folder))
-        number, name = places.current(db, found.root) if db is not None else (None, found.name)
-        return number, name, found.root
+        number, name = places.current(db, found.root) if db is not None else (None, "")
+        return number, name if number is not None else called(db, found), found.root
     if db is None:
         raise NmemError(f"there is no folder {printable(project)}, and nothing is recorded yet")
     number, name = places.named(db, project, here)

@@ -339,6 +339,11 @@ class Link:
     because: str = ""
     """What speaks for a link, in a few words."""
 
+    @property
+    def asked(self) -> bool:
+        """Whether it is an open question that a person can answer."""
+        return self.certainty == "uncertain" and not self.outcome
+
 
 _LINK = """
 SELECT l.id, l.earlier_thread_id, a.title AS earlier, a.last_at AS earlier_at, l.later_thread_id, b.title AS later,

@@ -317,20 +317,12 @@ class Deck:
     offers: tuple[Offer, ...] = ()
     links: tuple[Link, ...] = ()
 
-    def __len__(self) -> int:
-        return len(self.offers) + len(self.links)
-
 
 def deck(db: Connection, limit: int = 100) -> Deck:
     """The open questions, newest first; on boundaries the likeliest of each of the newest weeks."""
     if not present(db):
         return Deck()
     return Deck(tuple(_offer(db, row) for row in episode_store.offers(db, limit)), episode_store.doubtful(db, limit))
-
-
-def waiting(db: Connection) -> int:
-    """How many questions are open on boundaries and links."""
-    return sum(episode_store.asked(db))
 
 
 def _offer(db: Connection, row: Row) -> Offer:

@@ -6,10 +6,14 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
+from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
 from nmem.store import store
 from nmem.text import fit, printable
+
+if TYPE_CHECKING:
+    from capture.event import Project
 
 _LONGEST = 80
 _SEVERAL = 2
@@ -69,8 +73,26 @@ def several(named: str, folders: Sequence[str]) -> NmemError:
 
 
 def unknown(db: Connection, named: str) -> NmemError:
-    """That there is no such project, or that nothing was done in a folder; and what to name instead."""
+    """That there is no such project, or that nothing was done in a folder; and what to name instead.
+
+    `named`: what was typed; the key, the root or the path of the current folder is told as `called` says.
+    """
+    try:
+        cwd = os.getcwd()  # noqa: PTH109 - a string is what is compared
+        place = _place(cwd)
+        named = called(db, place) if named in (place.key, place.root, cwd) else named
+    except OSError:
+        pass  # the current folder is gone: it is nobody's
     return NmemError(f"nothing is recorded of project {printable(named)}: {instead(db, named)}")
+
+
+def called(db: Connection | None, place: Project) -> str:
+    """What a person calls a folder's project without records: by the folder's name, where git knows it by a remote.
+
+    Where another project has that name, it is the folder's whole path.
+    """
+    name = place.root.rpartition("/")[2] if place.remote else place.name
+    return place.root if db is not None and store.projects(db, "name", name) else name
 
 
 def worked_on(db: Connection) -> list[str]:
@@ -127,10 +149,14 @@ def key_of(db: Connection, project: str) -> str:
 
 def here(db: Connection, cwd: str) -> Known | None:
     """The project that a folder belongs to."""
+    place = _place(cwd)
+    return next((found for one in (place.key, place.root) if one and (found := _exactly(db, one)) is not None), None)
+
+
+def _place(cwd: str) -> Project:
     from capture.project import resolve  # on use: start-up stays short
 
-    place = resolve(cwd)
-    return next((found for one in (place.key, place.root) if one and (found := _exactly(db, one)) is not None), None)
+    return resolve(cwd)
 
 
 def _exactly(db: Connection, one: str) -> Known | None:

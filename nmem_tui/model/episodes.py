@@ -302,14 +302,21 @@ def rest(db: Connection, known: Sequence[Slot], query: Filter, project: str, zon
     return shelf
 
 
-def look(db: Connection, shown: Sequence[int], unit_id: int, at: int) -> Look:
+def look(db: Connection, db_path: str, shown: Sequence[int], unit_id: int, at: int) -> Look:
     """The rows on screen, the story of one of them, and whether the list may have changed."""
     return Look(
         episodes.stamp(db),
-        stories.waiting(db),
+        waiting(db, db_path, at),
         episodes.rows(db, shown),
         told(db, unit_id, at) if unit_id else Told(None),
     )
+
+
+def waiting(db: Connection, db_path: str, at: int) -> int:
+    """How many questions the review has."""
+    from nmem import queues  # on use: start-up stays short
+
+    return queues.waiting(db, db_path, at)
 
 
 SIGNS = (

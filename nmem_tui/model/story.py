@@ -306,8 +306,7 @@ def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
         yield from _field("goes on", f"↩ {flat(story.resumes.name)}", cells, 2)
     for other in story.resumed_by:
         yield from _field("taken up", f"↪ {flat(other.name)}", cells, 1)
-    told, folded = _worth_telling(story, cells)
-    for link in told:
+    for link in _worth_telling(story, cells):
         other_title = link.earlier if story.thread and link.later_id == story.thread.id else link.later
         said = {"correct": "✓ you said so", "incorrect": "✗ you said no"}.get(link.outcome, "")
         asks = link.certainty == "uncertain"
@@ -327,19 +326,11 @@ def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
             (fit_words(title, max(8, room - width(end))), "accent"),
             (end, "good" if said else "warn" if asks else "quiet"),
         ]  # fmt: skip
-    if folded:
-        others = f"not the same as {several(len(folded), 'other thread')}"
-        most = f"  score at most {max(each.score for each in folded):.2f}"
-        yield [(pad("link", _LABEL), "quiet"), (others, "text"), (most, "quiet")]
 
 
-def _worth_telling(story: Story, cells: int) -> tuple[list[Link], list[Link]]:
-    """The links that get a line each, and those of which it is enough to say how many there are: that a thread is
-    not another one is seldom news, unless it is unsure or somebody said so; one of them is told by its name."""
-    dull = [each for each in story.links if each.certainty == "high" and not each.linked and not each.outcome]
-    if cells >= _WIDE or len(dull) < 2:
-        return list(story.links), []
-    return [each for each in story.links if each not in dull], dull
+def _worth_telling(story: Story, cells: int) -> list[Link]:
+    """The links that get a line: that a thread is not another one is no news, unless that is an open question."""
+    return [each for each in story.links if each.linked or each.asked or cells >= _WIDE]
 
 
 def _decided(story: Story, cells: int, zone: tzinfo | None, *, keys: bool) -> Iterator[tuple[int, Line]]:

@@ -298,7 +298,7 @@ class EpisodeActions(ListScreen):
         return story.hot[0].path if story and story.hot else next(iter(called), "")
 
     def _open_links(self) -> list[Link]:
-        return [link for link in self.story.links if not link.outcome] if self.story else []
+        return [link for link in self.story.links if link.asked] if self.story else []
 
     def may_link(self) -> str | None:
         """Only where a link is proposed."""

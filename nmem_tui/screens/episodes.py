@@ -141,7 +141,8 @@ class Episodes(EpisodeActions):
     def _look(self) -> None:
         """What is on screen as it is now; the whole list where that changed."""
         shown, unit_id, at = self.shelf.shown(*self.index.places()), self.unit_id or 0, self.cockpit.clock()
-        self.reads.ask("look", lambda db: reading.look(db, shown, unit_id, at), self._show_look)
+        path = self.cockpit.db_path
+        self.reads.ask("look", lambda db: reading.look(db, path, shown, unit_id, at), self._show_look)
 
     def _show_look(self, found: Look) -> None:
         self.waiting = found.waiting
@@ -157,11 +158,13 @@ class Episodes(EpisodeActions):
 
     def read_list(self) -> None:
         query, project, counted = self.filter, self.cockpit.project, not self.search.typing
+        path, at = self.cockpit.db_path, self.cockpit.clock()
         self.reads.forget("older", "rest", "number")
         self.reads.ask(
             "list",
             lambda db: (
-                query, episode_views.page(db, None, query, project=project, counted=counted), story_views.waiting(db)
+                query, episode_views.page(db, None, query, project=project, counted=counted),
+                reading.waiting(db, path, at),
             ),
             self._show_list,
         )  # fmt: skip
@@ -476,7 +479,7 @@ def _header(total: int, waiting: int, project: str, cells: int) -> Line:
     parts: list[tuple[int, Line]] = [
         (0, [(" nmem ▸ ", "quiet"), (where, "title"), (f"   {several(total, 'episode')}", "text")]),
         (1, [(f"   ? {several(waiting, 'open question')}", "warn")] if waiting else []),
-        (3, [(f" on boundaries, links{' of all projects' if project else ''}", "warn")] if waiting else []),
+        (3, [(" of all projects", "warn")] if waiting and project else []),
         (2, [(f" · {actions.key_of('review')} answers", "quiet")] if waiting else []),
     ]
     return fitting([part for part in parts if part[1]], cells, "")

@@ -98,7 +98,23 @@ def test_a_folder_without_history_is_said_alike(
     folder = tmp_path / "empty"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    assert said(*command.split()).startswith(f"nothing is recorded of project {folder}: name one that has records")
+    assert said(*command.split()).startswith("nothing is recorded of project empty: name one that has records")
+
+
+def test_a_folder_with_a_remote_is_called_by_its_own_name_everywhere(
+    twice: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "here"
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    (folder / ".git" / "config").write_text('[remote "origin"]\n\turl = /work/there\n', encoding="utf-8")
+    monkeypatch.chdir(folder)
+    for command in ("hot", "learn", "skills", "context", "stance", "threads continue new"):
+        assert said(*command.split()).startswith("nothing is recorded of project here: "), command
+    assert "nothing is recorded of here: " in CliRunner().invoke(nmem, ["native"]).stderr
+    assert said("mark", "x").startswith("no session of here is recorded yet")
+    twice.db.execute("UPDATE projects SET name = 'here' WHERE id = 2")
+    assert said("hot").startswith(f"nothing is recorded of project {folder}: "), "another project has the name"
 
 
 def test_where_nothing_is_recorded_at_all_it_says_how_to_begin(db_path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from typing import Any
@@ -165,6 +166,19 @@ async def test_r_opens_the_deck_from_every_screen(waiting: Any, cockpit: Any, un
             await until(pilot, "boundaries 1", "links 1", "labels ", "redactions 3", "Review")
             await pilot.press("escape")
             await until(pilot, gone="redactions 3")
+
+
+async def test_episodes_count_the_questions_that_the_deck_has(
+    waiting: Any, cockpit: Any, text: Any, until: Any, settled: Any
+) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        counted = re.search(r"\? (\d+) open questions · r answers", text(pilot))
+        await pilot.press("r")
+        await until(pilot, "boundaries 1", "redactions 3")
+        left = re.search(r"Review   (\d+) left", text(pilot))
+        assert counted and left and counted[1] == left[1]
 
 
 async def test_answers_that_could_not_be_given_come_back(waiting: Any, cockpit: Any, until: Any, settled: Any) -> None:

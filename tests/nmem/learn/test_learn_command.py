@@ -69,7 +69,7 @@ def test_the_list_is_that_of_the_current_project(told: Shop, monkeypatch: pytest
     assert fine("learn", "--since", "2d").count("\n") == 3
     assert fine("learn", "--limit", "1").count("\n") == 3
     monkeypatch.chdir(tmp_path)
-    assert str(run("learn").exception).startswith(f"nothing is recorded of project {tmp_path}: ")
+    assert str(run("learn").exception).startswith(f"nothing is recorded of project {tmp_path.name}: ")
 
 
 def test_the_list_as_json(told: Shop) -> None:

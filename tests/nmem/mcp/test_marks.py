@@ -96,6 +96,12 @@ def test_what_cannot_be_kept_is_said(shop: Recorded, db_path: str, text: str, ki
         mark(db_path, text, kind, cwd=cwd)
 
 
+def test_a_mark_in_an_unknown_folder_names_no_other_project(shop: Recorded, db_path: str) -> None:
+    with pytest.raises(NmemError) as refused:
+        mark(db_path, "x", cwd="/src/nothing")
+    assert str(refused.value).endswith("a marker needs one: run a session here first, or add --session ID")
+
+
 def test_a_locked_database_is_one_line(
     client: Client, shop: Recorded, monkeypatch: pytest.MonkeyPatch, db_path: str
 ) -> None:
