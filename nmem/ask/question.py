@@ -100,6 +100,13 @@ class Question:
             return sum(at in says for at in ours) > 1
         return any(at in says and self.words[at] not in naming.GENERAL for at in ours)
 
+    def names(self, text: str) -> bool:
+        """Whether a text says the rarest of its informative words, of several the one with a capital."""
+        typed = {word for piece in self.subject if piece[:1].isupper() for word in words(piece)}
+        ours = [at for at, word in enumerate(self.words) if word not in _FRAME]
+        worth = {at: (sum(each[at] for each in self._worth.values()), self.words[at] in typed) for at in ours}
+        return self.said(text).get(max(ours, key=worth.__getitem__, default=-1)) == 1.0
+
     def share(self, says: Says, project_id: int) -> float:
         """How much of the question these words are in a project, 0 to 1: rare ones count for more."""
         worth = self._worth[project_id]
