@@ -100,6 +100,8 @@ def answer(db: Connection, text: str, now: int, project: int | None = None, limi
     most = max((one.coverage for one in ranked), default=0.0)
     if most < least:
         return Answer(text, question.subject, (), most)
+    if most < ENOUGH:  # what is named is looked for: a quote without it is further off
+        ranked.sort(key=lambda one: not question.names(f"{one.text} {one.asked} {one.restated}"))
     return Answer(text, question.subject, tuple(_chosen(ranked, limit)), most)
 
 

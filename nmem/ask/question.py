@@ -32,6 +32,8 @@ _IDIOMS = re.compile(r"\b(?:in a row|at all|so that|in order to|any ?more|in the
 _EDGE = ".,;:!?()[]{}<>\"'`“”‘’"
 _LITTLE, _FORM = 0.1, 0.85
 """What such a word is worth beside a rare one, and another form of a word beside the word itself."""
+_AS_RARE = 0.6
+"""The part of the rarest name's worth from which on another is about as rare."""
 _SHORTEST = 4
 """Letters of the shorter of two forms of a word."""
 _ENDING = re.compile(
@@ -99,6 +101,18 @@ class Question:
         if len(ours) > 1:
             return sum(at in says for at in ours) > 1
         return any(at in says and self.words[at] not in naming.GENERAL for at in ours)
+
+    def names(self, text: str) -> bool:
+        """Whether a text says the rarest of what the question names with a capital, or a name about as rare; of a
+        question without names, its rarest informative word.
+        """
+        typed = {word for piece in self.subject if not piece.islower() for word in words(piece)}
+        ours = [at for at, word in enumerate(self.words) if word not in _FRAME]
+        ours = [at for at in ours if self.words[at] in typed] or ours
+        worth = {at: sum(each[at] for each in self._worth.values()) for at in ours}
+        least = max(worth.values(), default=0.0) * (_AS_RARE if typed else 1.0)
+        says = self.said(text)
+        return any(says.get(at) == 1.0 for at in ours if worth[at] >= least)
 
     def share(self, says: Says, project_id: int) -> float:
         """How much of the question these words are in a project, 0 to 1: rare ones count for more."""

@@ -13,6 +13,7 @@ from capture.project import resolve
 from capture.text import whole as in_utf8
 from nmem.commands import of_others, terminal
 from nmem.commands.terminal import Section, clock, count, day, span
+from nmem.context.choosing import project_of
 from nmem.episodes.boundary import REASONS
 from nmem.episodes.narrations import told_by
 from nmem.errors import NmemError
@@ -54,17 +55,18 @@ Told = tuple[str, list[Section], dict[str, Any]]
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--all", "whole", is_flag=True, help="Show everything said and done, including thinking.")
 @click.option("--diff", is_flag=True, help="What an episode changed: its edits and commits; with --all whole patches.")
+@click.option("--project", default="", help="With file: use this project (name, key or root); default: the folder's.")
 @click.pass_context
-def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool, diff: bool = False) -> None:
+def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool, diff: bool, project: str) -> None:
     """The story of WHAT: episode/12, session/ID, prompt/5, obs/12, thread/3, theme/6, learning/2, task/7, decision/4,
     or an ID alone.
 
     A number alone is an episode, `last` the newest one of the current folder's project; anything else is a session, of
     which the beginning is enough. `nmem show file PATH` tells who touched a file: episodes, what came of them, what was
-    decided; the newest first. team/ID is what another member of your team said.
+    decided; the newest first; --project asks about another project's. team/ID is what another member of your team said.
     """
-    if path and what != "file":
-        raise click.UsageError(f"{printable(path)} is not expected: only `nmem show file PATH` takes a second word")
+    if (path and what != "file") or (project and what.partition("/")[0] != "file"):
+        raise click.UsageError(f"{printable(path or project)} is not expected: only `nmem show file PATH` takes that")
     if what.startswith(of_others.TEAM):
         of_others.tell(what, as_json=as_json)
         return
@@ -93,18 +95,13 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
 
         ctx.invoke(themes.command, theme=int(number), project="", since=None, limit=limit, as_json=as_json)
         return
-    if kind == "decision":
-        from nmem.commands import decisions  # on use: start-up stays short
+    if kind in ("decision", "task"):
+        from nmem.commands import decisions, task_list  # on use: start-up stays short
 
-        ctx.invoke(decisions.show, decision=int(number), as_json=as_json)
-        return
-    if kind == "task":
-        from nmem.commands import task_list  # on use: start-up stays short
-
-        ctx.invoke(task_list.show_, task=int(number), as_json=as_json)
+        ctx.invoke(decisions.show if kind == "decision" else task_list.show_, as_json=as_json, **{kind: int(number)})
         return
     with terminal.reading() as db:
-        heading, sections, found = _told(db, kind, number, whole=whole)
+        heading, sections, found = _told(db, kind, number, whole=whole, project=project)
     click.echo(to_json(found)) if as_json else terminal.say(heading, sections)
 
 
@@ -119,7 +116,7 @@ def parsed(what: str, refused: str) -> tuple[str, str]:
     return kind, rest
 
 
-def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
+def _told(db: Connection, kind: str, number: str, *, whole: bool, project: str = "") -> Told:
     if kind == "episode":
         found = story(db, int(number))
         if found is None:
@@ -130,8 +127,10 @@ def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
         if said is None:
             raise NmemError(f"there is no prompt {number}: `nmem show episode/ID` gives their numbers")
         return _prompt(said, whole)
-    if kind in ("obs", "file"):
-        return _observation(db, int(number), whole=whole) if kind == "obs" else _file(db, number, whole=whole)
+    if kind == "file":
+        return _file(db, number, project, whole=whole)
+    if kind == "obs":
+        return _observation(db, int(number), whole=whole)
     return _session(db, number)
 
 
@@ -187,8 +186,7 @@ def _telling(decisions: Sequence[Decision]) -> list[Decision]:
 
 _SAYS, _DRAFT, _QUOTED = 3, 60, 30
 """Words of a decision that says something by itself; characters by which a later one is the same sent again, and by
-which a line that was learned is the same decision.
-"""
+which a line that was learned is the same decision."""
 
 
 def _wanted(told: Narrative) -> Iterator[str]:
@@ -400,18 +398,20 @@ def _cut(text: str, whole: bool) -> str:
     return text if whole or len(text) <= _MOST else f"{text[:_MOST]}\n({len(text) - _MOST} characters more: --all)"
 
 
-def _file(db: Connection, path: str, *, whole: bool) -> Told:
-    """Who touched a file, the newest first: in this folder's project where that knows it, else in all."""
+def _file(db: Connection, path: str, named: str, *, whole: bool) -> Told:
+    """Who touched a file, the newest first: in the named project, else in this folder's where known, else in all."""
     cwd = in_utf8(str(Path.cwd()))
     here = resolve(cwd)
-    project = of_folder(db, here.key, here.root)
-    name = file_history.beside(path, cwd, here.root)
+    ours = of_folder(db, here.key, here.root)
+    project = project_of(db, named) if named else ours
+    name = file_history.beside(path, cwd, here.root) if project == ours else file_history.within(db, path, project)
     limit = _EVERY if whole else _TOUCHES
     found = file_history.history(db, name, project, limit) if project is not None else file_history.History(())
-    if not found.total:
+    if not found.total and not named:
         found = file_history.history(db, name, None, limit)
     if not found.total:
-        raise NmemError(f"nothing is recorded of {path}: `nmem search file:{Path(path).name}` finds a part of a name")
+        of = f"{path} in {named}" if named else path
+        raise NmemError(f"nothing is recorded of {of}: `nmem search file:{Path(path).name}` finds a part of a name")
     return f"file/{name}", _history(found), {"file": name, **asdict(found)}
 
 

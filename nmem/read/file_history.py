@@ -107,6 +107,12 @@ def beside(path: str, cwd: str, root: str) -> str:
     return forward(os.path.relpath(whole, root)) if inside else forward(path)
 
 
+def within(db: Connection, path: str, project: int | None) -> str:
+    """A path in a project that is not the folder's, relative to a checkout of it."""
+    names = (beside(path, root, root) for root in roots(db, project))
+    return next((one for one in names if not absolute(one)), path)
+
+
 def _names(db: Connection, path: str, project: int | None) -> list[str]:
     name = forward(path).removeprefix("./")
     names = [name] if absolute(name) else [name, *(f"{root}/{name}" for root in roots(db, project))]

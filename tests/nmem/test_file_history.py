@@ -104,6 +104,24 @@ def test_a_person_reads_who_what_and_how_it_ended(recorded: Recorded) -> None:
     assert told["touches"][0]["session_id"] == "blog", "all projects, where the folder's has none"
 
 
+def test_the_history_of_a_file_can_be_asked_of_one_project(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop = json.loads(run("file", FILE, "--project", "shop", "--json"))
+    assert [one["session_id"] for one in shop["touches"]] == ["read", "later", "coupon"]
+    assert json.loads(run("file", "/copy/shop/src/invoice.py", "--project", "shop", "--json")) == shop
+    assert "lib/src/invoice.py" in run("file", "lib/src/invoice.py", "--project", "shop")
+    for args, words in (
+        (("file", "lib/src/invoice.py", "--project", "blog"), "nothing is recorded of lib/src/invoice.py in blog"),
+        (("file", FILE, "--project", "nowhere"), "nowhere"),
+        (("obs/1", "--project", "shop"), "shop is not expected"),
+    ):
+        monkeypatch.setattr(sys, "argv", ["nmem", "show", *args])
+        with pytest.raises(SystemExit):
+            main.main()
+        assert words in capsys.readouterr().err
+
+
 def test_one_observation_in_full(recorded: Recorded) -> None:
     output = run("obs/1")
     assert "pytest tests/test_invoice.py" in output

@@ -82,6 +82,13 @@ def test_what_was_not_said_is_not_answered(question: str, bakery: Path) -> None:
     assert found(question)["quotes"] == []
 
 
+def test_what_comes_nearest_holds_the_rarest_name_of_the_question_first(bakery: Path) -> None:
+    code, done = ask("how many attempts does the importer make in Latin")
+    assert (code, done.stdout.splitlines()[2]) == (1, "Nearest, and no answer:")
+    said = [line for line in done.stdout.splitlines() if line.startswith("    ")]
+    assert "sent Latin-1" in said[0], "it stands before a quote that says more of its common words"
+
+
 def test_a_project_is_one_that_is_known(bakery: Path) -> None:
     assert found("--project", "bakery", MANY)["quotes"]
     done = CliRunner().invoke(command, ["--project", "brewery", MANY], standalone_mode=False)
