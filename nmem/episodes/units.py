@@ -69,9 +69,9 @@ def of_prompt(db: Connection, prompt_id: int) -> int | None:
 
 def prompt(db: Connection, prompt_id: int) -> tuple[str, int, str]:
     """(session, at, beginning) of a prompt."""
-    found = db.execute(f"SELECT session_id, at, substr(content, 1, {INTENT}) FROM prompts WHERE id = ?", (prompt_id,))  # noqa: S608
-    row: tuple[str, int, str] = found.fetchone()
-    return row
+    found = db.execute("SELECT session_id, at, content FROM prompts WHERE id = ?", (prompt_id,))
+    session_id, at, content = found.fetchone()
+    return session_id, at, content[:INTENT]  # SQLite's substr would end at a NUL
 
 
 def said_of(db: Connection, prompt_id: int) -> Verdict | None:
