@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
@@ -139,15 +138,6 @@ def of_session(db: Connection, session_id: str, path: str) -> str:
     project = project_of(db, session_id)
     folder = "" if project is None else root(db, project, session_id)
     return str(Path(folder or ".") / path)
-
-
-def there(db: Connection, session_id: str, paths: Iterable[str]) -> str:
-    """The first of a session's files that is there and lies in a checkout of its project; empty where none does."""
-    known = (of_session(db, session_id, ""), *file_history.checkouts(db, session_id))
-    folders = [one for one in known if PurePath(one).is_absolute()]
-    whole = ((path, os.path.normpath(of_session(db, session_id, path))) for path in paths)
-    return next((path for path, file in whole if any(PurePath(file).is_relative_to(one) for one in folders)
-                 and os.path.isfile(file)), "")  # fmt: skip # noqa: PTH113 - it raises nothing
 
 
 def _claimed(

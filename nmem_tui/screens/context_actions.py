@@ -176,10 +176,10 @@ class ContextActions(ListScreen):
         return None if self._path() and self.shown else "put the cursor on a file"
 
     def do_blame(self) -> None:
-        from nmem_tui.screens.reason_dialogs import why  # on use: start-up stays short
+        from nmem_tui.screens.reason_dialogs import Why  # on use: start-up stays short
 
         if self.shown:
-            why(self, self.shown.session.id, self._path())
+            self.app.push_screen(Why(self.shown.session.id, self._path()))
 
     # How long it may be
 

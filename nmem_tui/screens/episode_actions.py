@@ -279,23 +279,23 @@ class EpisodeActions(ListScreen):
         """A file of the story, else the first that the episode worked on."""
         if reason := self.may_pin():
             return reason
-        return None if self._files() or not self.told else "no file is recorded of this episode"
+        return None if self._file() or not self.told else "no file is recorded of this episode"
 
     def do_blame(self) -> None:
         if self.wait_for_story("blame"):
             return
-        from nmem_tui.screens.reason_dialogs import why  # on use: start-up stays short
+        from nmem_tui.screens.reason_dialogs import Why  # on use: start-up stays short
 
-        if self.story and (paths := self._files()):
-            why(self, self.story.row.session_id, *paths)
+        if self.story and (path := self._file()):
+            self.app.push_screen(Why(self.story.row.session_id, path))
 
-    def _files(self) -> list[str]:
-        """The file under the story's cursor, else the episode's."""
+    def _file(self) -> str:
+        """The file under the story's cursor, else the episode's first."""
         if self.pane.has_focus and self.pane.path:
-            return [self.pane.path]
+            return self.pane.path
         story = self.story if self.told else None
         called = (row.path for row in story.said_and_done if row.path and row.word.startswith("file")) if story else ()
-        return list(dict.fromkeys([*(one.path for one in story.hot), *called])) if story else []
+        return story.hot[0].path if story and story.hot else next(iter(called), "")
 
     def _open_links(self) -> list[Link]:
         return [link for link in self.story.links if link.asked] if self.story else []

@@ -274,10 +274,10 @@ class NowStream(ListScreen):
         return None if row is not None and row.path else "put the cursor on a call with a file"
 
     def do_blame(self) -> None:
-        from nmem_tui.screens.reason_dialogs import why  # on use: start-up stays short
+        from nmem_tui.screens.reason_dialogs import Why  # on use: start-up stays short
 
         if (row := self.stream.row) is not None:
-            why(self, self.session_id, row.path)
+            self.app.push_screen(Why(self.session_id, row.path))
 
     def give_text(self, take: Take) -> None:
         """The row's whole text, or that of all marked ones in their order."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from nmem.blame.changes import Changes
     from nmem.blame.reasons import Answer
-    from nmem_tui.screens.base import View
 
 _ROOM = 60
 
@@ -115,16 +114,3 @@ class Why(Shown):
         lines = [row for one in found.blocks for row in paragraph(one)]
         explained = f"{found.explained} of {several(found.written, 'line')} explained"
         self.tell_lines([(explained, "quiet")], lines, "the file is empty")
-
-
-def why(screen: View, session_id: str, *paths: str) -> None:
-    """Open it for the first file that is there; where none is, one line says so."""
-
-    def show(path: str) -> None:
-        if path:
-            screen.app.push_screen(Why(session_id, path))
-        else:
-            which = fit_path(printable(paths[0]), _ROOM) if len(paths) == 1 else "of this episode"
-            screen.cockpit.say(f"there is no file {which} in the project's folder", severity="warning")
-
-    screen.reads.ask("why", lambda db: reasons.there(db, session_id, paths), show)

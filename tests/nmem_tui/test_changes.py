@@ -96,21 +96,3 @@ async def test_f_on_a_row_of_the_stream_says_where_a_file_is_not_on_this_machine
         await pilot.press("F")
         await settled(pilot)
         assert "there is no file" in text(pilot)
-        assert not isinstance(pilot.app.screen, Why), "no empty popup opens"
-
-
-async def test_f_takes_a_file_that_is_there_and_says_in_a_line_where_none_is(
-    edited: str, cockpit: Any, text: Any, settled: Any, tmp_path: Path
-) -> None:
-    async with cockpit(edited, (160, 60)) as pilot:
-        await at_story(pilot, settled)
-        await pilot.press("F")
-        await settled(pilot)
-        assert isinstance(pilot.app.screen, Why) and pilot.app.screen.path == "flaky.py"
-        await pilot.press("escape")
-        await settled(pilot)
-        (tmp_path / "aurora" / "flaky.py").rename(tmp_path / "flaky.py")
-        await pilot.press("F")
-        await settled(pilot)
-        assert not isinstance(pilot.app.screen, Why)
-        assert "there is no file flaky.py in the project's folder" in text(pilot)

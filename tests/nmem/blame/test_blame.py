@@ -591,15 +591,3 @@ def test_a_diff_names_files_relative_to_the_project_else_as_they_are(shop: World
     found = run("show", "1", "--diff").stdout.splitlines() + run("show", "2", "--diff").stdout.splitlines()
     heads = {row for row in found if row.startswith(("--- ", "+++ "))}
     assert {"+++ b/src/a.py", "+++ /tmp/x"} <= heads, heads
-
-
-def test_the_first_file_of_a_session_that_is_there_is_in_its_project(shop: World, tmp_path: Path) -> None:
-    outside = tmp_path / "dumpkeys_test.go"
-    outside.write_text("package main\n")
-    with closing(database.reader(shop.path)) as db:
-        (session,) = db.execute("SELECT id FROM sessions LIMIT 1").fetchone()
-        gone = ["/tmp/gone_for_good.go", "gone.py", str(outside), "../dumpkeys_test.go"]
-        assert reasons.there(db, session, [*gone, "invoice.py"]) == "invoice.py"
-        whole = str(shop.root / "invoice.py")
-        assert reasons.there(db, session, [*gone, whole]) == whole
-        assert reasons.there(db, session, gone) == ""
