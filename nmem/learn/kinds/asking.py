@@ -45,7 +45,7 @@ _THING, _URL = "<thing>", "<url>"
 _NAMING = re.compile(r"[-_/.#@0-9]")
 _MOST = 1_500
 """Requests of a project that are compared: each with every other."""
-_TITLE = 109
+_TITLE, _LEAST_SAID = 109, 20
 """Characters of a title; one of `read.CUT` was cut by an older nmem."""
 _EXCERPT = 200
 _NOT_SOURCES = ("docs/", "doc/", "node_modules/", ".claude/", "vendor/", "adr/", "/", "~")
@@ -118,7 +118,7 @@ def _troubles(project: Project) -> list[Pattern]:
         if at not in taken and len({one.session_id for one in group}) >= STRONG:
             taken.update(alike)
             key = " ".join(sorted(forms[min(alike)])[:24])
-            made = _looked(key, f"{AGAIN}{at_word(_line(asked[at].intent), _TITLE)}", group, [])
+            made = _looked(key, f"{AGAIN}{_titled(asked[at].intent)}", group, [])
             out.append(made)
     return out
 
@@ -241,7 +241,7 @@ def _intent(group: Sequence[Asked], newest: Asked, *, weak: bool) -> Pattern:
     key = " ".join(sorted(set(naming.tokens(first.intent[:HEAD])))[:24])
     met = [Met(one.session_id, one.at, None, one.prompt_id, _line(one.intent)[:_EXCERPT]) for one in group]
     met.sort(key=lambda one: (one.at, one.prompt_id or 0))
-    made = Pattern(REPEATED_INTENT, key[:300], at_word(_line(newest.intent), _TITLE), met, len(met))
+    made = Pattern(REPEATED_INTENT, key[:300], _titled(newest.intent), met, len(met))
     made.state = WEAK if weak else OPEN
     edited: dict[str, int] = defaultdict(int)
     for one in group:
@@ -251,6 +251,13 @@ def _intent(group: Sequence[Asked], newest: Asked, *, weak: bool) -> Pattern:
         :8
     ]
     return made
+
+
+def _titled(intent: str) -> str:
+    """The whole sentences of an intent that fit a title, else its first words."""
+    line = _line(intent)
+    ends = [line.rfind(stop, _LEAST_SAID, _TITLE) for stop in (". ", "! ", "? ")]
+    return line[: max(ends) + 1] if len(line) > _TITLE and max(ends) > 0 else at_word(line, _TITLE)
 
 
 def _line(intent: str) -> str:
