@@ -21,6 +21,7 @@ from sqlite3 import Connection
 
 from nmem import structure
 from nmem.blame.store import lines_of
+from nmem.context import selection_store
 from nmem.context.places import Places
 from nmem.episodes.undone import undone
 from nmem.errors import NmemError
@@ -109,7 +110,7 @@ class _Counted:
 def hot(db: Connection, project_id: int, now: int, since: int = 0) -> list[Spot]:
     """The files that sessions of a project edited since a time, the hottest first. Raises sqlite3.Error."""
     name, root, worked = structure.worked(db, project_id)
-    places = Places(name, roots=structure.roots(db, project_id))
+    places = Places(name, roots=selection_store.roots(db, project_id))
     counted = _Reader(places, structure.names(db, project_id)).read(db, project_id, since)
     first = min((at for one in counted.values() for _, at in one.sessions.values()), default=now)
     try:

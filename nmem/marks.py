@@ -87,8 +87,7 @@ def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str]:
     here = resolve(cwd)
     row = session_to_mark(db, session_id, here.key, here.root)
     if row is None:
-        here_first = "run a session here first"
-        then = f"{here_first}, or add --session ID" if worked_on(db) else here_first
+        then = f"run a session here first{', or add --session ID' if worked_on(db) else ''}"
         name = fit(printable(called(db, here)), 80)
         raise NmemError(f"no session of {name} is recorded yet, and a marker needs one: {then}")
     return row

@@ -81,12 +81,6 @@ def worked(db: Connection, project_id: int) -> tuple[str, str, int | None]:
     return found
 
 
-def roots(db: Connection, project_id: int) -> tuple[str, ...]:
-    """The folders under which a project's files were recorded."""
-    found = db.execute("SELECT roots FROM context_projects WHERE project_id = ?", (project_id,)).fetchone()
-    return tuple(found[0].split("\n")) if found and found[0] else ()
-
-
 _WORK = """
 SELECT o.session_id, s.client, o.at, o.obs_type, o.file_path, o.outcome, coalesce(o.metadata, '') AS metadata,
   CASE WHEN o.obs_type IN ('file_edit', 'file_write', 'git_other') THEN o.content ELSE '' END AS content

@@ -67,8 +67,6 @@ def _families(argv: list[str], depth: int) -> tuple[str, ...]:
     name = program(argv[0])
     if len(argv) == 2 and argv[1] in ("--version", "--help", "-V", "-h", "version", "help") and name != "git":
         return ()
-    if argv[0] in ("bin/test", "./bin/test"):
-        return ("test",)
     special = _SPECIAL.get(name)
     if special is not None:
         return special(name, argv)
@@ -346,6 +344,11 @@ def _sbt(_: str, argv: list[str]) -> tuple[str, ...]:
     return ()
 
 
+def _test(name: str, argv: list[str]) -> tuple[str, ...]:
+    """A project's own bin/test; the shell's `test` is another thing."""
+    return ("test",) if argv[0] in ("bin/test", "./bin/test") else _listed(family_of(name), argv)
+
+
 _SPECIAL: dict[str, Callable[[str, list[str]], tuple[str, ...]]] = {}
 for _names, _reader in (
     ("git", _git),
@@ -368,6 +371,7 @@ for _names, _reader in (
     ("turbo lerna nx moon", _tasks),
     ("mise", _mise),
     ("sbt mill", _sbt),
+    ("test", _test),
 ):
     for _program in _names.split():
         _SPECIAL[_program] = _reader

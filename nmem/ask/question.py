@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from sqlite3 import Connection
 
 from nmem.retrieval import engine, naming
@@ -106,13 +107,18 @@ class Question:
         """Whether a text says the rarest of what the question names with a capital, or a name about as rare; of a
         question without names, its rarest informative word.
         """
+        says = self.said(text)
+        return any(says.get(at) == 1.0 for at in self._rarest)
+
+    @cached_property
+    def _rarest(self) -> list[int]:
+        """Their places among its words; asked for once it was weighed."""
         typed = {word for piece in self.subject if not piece.islower() for word in words(piece)}
         ours = [at for at, word in enumerate(self.words) if word not in _FRAME]
         ours = [at for at in ours if self.words[at] in typed] or ours
         worth = {at: sum(each[at] for each in self._worth.values()) for at in ours}
         least = max(worth.values(), default=0.0) * (_AS_RARE if typed else 1.0)
-        says = self.said(text)
-        return any(says.get(at) == 1.0 for at in ours if worth[at] >= least)
+        return [at for at in ours if worth[at] >= least]
 
     def share(self, says: Says, project_id: int) -> float:
         """How much of the question these words are in a project, 0 to 1: rare ones count for more."""

@@ -1,7 +1,7 @@
 """Builds a language model's input from a session: of each turn the prompt, its work in lines, and the answer.
 
-Reads and looks around are one line at the end; a result is told where it says
-something; a page, a file's content or what a network program answered is not shown at all.
+Reads and looks around are one line at the end; a result is told where it says something; a page, a file's content or
+what a network program answered is not shown at all.
 """
 
 from __future__ import annotations

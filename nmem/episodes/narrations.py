@@ -14,6 +14,7 @@ from sqlite3 import Connection
 from nmem.episodes import units
 from nmem.episodes.narrate.records import Narrative
 from nmem.episodes.store import OF
+from nmem.store.store import keep_upkeep_note, upkeep_note
 from nmem.text import texts
 
 EXTRACTIVE = "extractive"
@@ -273,13 +274,13 @@ NARRATOR = "narrator"
 
 def reached(db: Connection) -> tuple[int, int]:
     """Down to which episode stories were looked at, and for which wording; 0 where none is known."""
-    row = db.execute("SELECT at, told FROM upkeep WHERE name = ?", (NARRATOR,)).fetchone()
+    row = upkeep_note(db, NARRATOR)
     return (int(row[0]), int(row[1])) if row is not None and row[1].isdecimal() else (0, 0)
 
 
 def reach(db: Connection, below: int, wording: int) -> None:
     """Note the same. Inside a transaction."""
-    db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", (NARRATOR, below, str(wording)))
+    keep_upkeep_note(db, NARRATOR, below, str(wording))
 
 
 def worded_before(db: Connection, below: int) -> Iterator[int]:

@@ -154,7 +154,7 @@ def present_of(moment: Moment, prompt: str) -> Present:
 
 def _newest(db: Connection, moment: Moment, pasts: Sequence[Past]) -> list[str]:
     """What the newest sessions touched, newest session first."""
-    places = Places(moment.project, roots=store.roots(db, moment.project_id))
+    places = Places(moment.project, roots=selection_store.roots(db, moment.project_id))
     out: dict[str, None] = {}
     sessions = 0
     for past in reversed(pasts):

@@ -122,12 +122,6 @@ def passed_since(db: Connection, project_id: int, since: int, until: int) -> lis
     ).fetchall()
 
 
-def roots(db: Connection, project_id: int) -> list[str]:
-    """The other checkouts of a project that its candidates know."""
-    row = db.execute("SELECT roots FROM context_projects WHERE project_id = ?", (project_id,)).fetchone()
-    return row[0].split("\n") if row and row[0] else []
-
-
 def knows_file(db: Connection, project_id: int, name: str) -> bool:
     """Whether a project has a file of this name."""
     named = "SELECT 1 FROM context_names WHERE project_id = ? AND word = ?"

@@ -17,7 +17,7 @@ from capture.storage.store import file, transaction
 from nmem.errors import NmemError
 from nmem.labels import names, store
 from nmem.labels.store import Scores
-from nmem.store.corrections import Entry
+from nmem.store.corrections import Entry, write
 from nmem.text import printable
 
 KIND = "label"
@@ -45,7 +45,7 @@ def relabel_many(db: Connection, observation_id: int, words: Mapping[str, str | 
                 row.give_back(name, *_models(db, row, name))
         row.write()
         asked = {"words": dict(words), "session": row.session_id}
-        store.correct(db, now, KIND, observation_id, asked, before)
+        write(db, KIND, f"observation/{observation_id}", asked, before, now)
 
 
 def score_of(dimension: str, word: str | None) -> float | None:

@@ -340,16 +340,6 @@ def labels_of(db: Connection, observation_id: int) -> Row | None:
     return None if found is None else tuple(found)
 
 
-def correct(
-    db: Connection, now: int, kind: str, observation_id: int, asked: dict[str, Any], before: dict[str, Any]
-) -> None:
-    """Keep a person's correction."""
-    db.execute(
-        "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, ?, ?, ?, ?)",
-        (now, kind, f"observation/{observation_id}", json.dumps(asked), json.dumps(before)),
-    )
-
-
 def befores(db: Connection, kind: str, observation_id: int) -> Iterator[dict[str, Any]]:
     """What was there before each correction of a call that stands, the newest first."""
     found = db.execute(

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from nmem.llm import claims
 from nmem.llm.grounding import CHANGED, DONE, PERSON, Ground, cited, content, covered, tells_change
 
+PROBLEM = "The problem itself: "
+"""How an obstacle begins that is what the work was for."""
 FAILED = " FAILED"
 """What follows a command that failed, in what was done for a prompt."""
 
@@ -66,7 +68,7 @@ def _obstacle(said: str, ground: Ground) -> str:
         return told
     asked = ground.rows[first].whole if first in ground.rows else None
     new = asked is not None and covered(content(told), asked) < _ASKED
-    return f"The problem itself: {told}" if first in cites and new else ""
+    return f"{PROBLEM}{told}" if first in cites and new else ""
 
 
 _WENT_WELL = re.compile(r"\b(?:clean|succeed\w*|success\w*|pass(?:es|ed)|(?:is|are) in commit)\b", re.IGNORECASE)

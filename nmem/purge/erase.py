@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from sqlite3 import Connection
 from time import time_ns
-from typing import Any
 
 from capture.jsonio import dumps
 from nmem.episodes import annotate, units
@@ -498,7 +497,7 @@ def thin(db: Connection, session_id: str, gone: set[int], prompts: dict[int, int
             if row[PROMPT] in prompts:
                 row[PROMPT], changed = prompts[row[PROMPT]], True
         if changed:
-            _put(db, session_id, part, {**told, "rows": kept})
+            trace.put(db, session_id, part, dumps({**told, "rows": kept}))
     if count:
         db.execute("UPDATE swept_sessions SET observations = max(0, observations - ?) WHERE session_id = ?",
                    (count, session_id))  # fmt: skip
@@ -512,11 +511,7 @@ def _blank_traces(db: Connection, matcher: Matcher) -> None:
         thin(db, session_id, {row[ID] for row in entry_rows(stored) if entry_says(row, matcher)}, {})
         left = db.execute("SELECT trace FROM swept_traces WHERE session_id = ? AND part = ?", (session_id, part))
         if matcher(left.fetchone()[0]):
-            _put(db, session_id, part, {"rows": [], "said": []})
-
-
-def _put(db: Connection, session_id: str, part: int, told: dict[str, Any]) -> None:
-    db.execute("UPDATE swept_traces SET trace = ? WHERE session_id = ? AND part = ?", (dumps(told), session_id, part))
+            trace.put(db, session_id, part, dumps({"rows": [], "said": []}))
 
 
 def _files(db: Connection, session_id: str, paths: set[str]) -> None:

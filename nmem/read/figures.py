@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from capture.storage.store import transaction
 from nmem import tables
 from nmem.read import store
+from nmem.store.store import keep_upkeep_note, upkeep_note
 from nmem.text import json_object
 
 NEWEST = 1000
@@ -50,14 +51,14 @@ def counters(db: Connection) -> dict[str, int]:
 
 def note(db: Connection, name: str) -> tuple[int, str] | None:
     """When something was done for the file, and what came of it."""
-    row = db.execute("SELECT at, told FROM upkeep WHERE name = ?", (name,)).fetchone() if tables.version(db) else None
+    row = upkeep_note(db, name) if tables.version(db) else None
     return (int(row[0]), str(row[1])) if row else None
 
 
 def keep(db: Connection, name: str, at: int, told: str) -> None:
     """Keep such a note. On a writing connection, outside a transaction."""
     with transaction(db):
-        db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", (name, at, told))
+        keep_upkeep_note(db, name, at, told)
 
 
 def stored(db: Connection) -> dict[str, int]:

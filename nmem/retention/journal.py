@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem import tables
+from nmem.store.store import keep_upkeep_note
 from nmem.text import json_object
 
 PERSON, SETTLED, SIZE = "person", "settled", "size"
@@ -250,7 +251,8 @@ def notes(db: Connection) -> dict[str, tuple[int, str]]:
 
 def note(db: Connection, rows: Iterable[tuple[str, int, str]]) -> None:
     """Note these in place of those before. Inside a transaction."""
-    db.executemany("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", rows)
+    for name, at, told in rows:
+        keep_upkeep_note(db, name, at, told)
 
 
 def drop_note(db: Connection, name: str) -> None:

@@ -68,9 +68,7 @@ def add(db: Connection, counts: Counter[str], known: dict[str, int]) -> None:
     db.executemany(
         "INSERT INTO search_terms VALUES (?, ?, ?)", [(number, term, counts[term]) for number, term in fresh]
     )
-    db.executemany(
-        "INSERT INTO search_parts(rowid, term) VALUES (?, ?)", [pair for pair in fresh if _has_parts(pair[1])]
-    )
+    _add_parts(db, fresh)
 
 
 def clear(db: Connection) -> None:
@@ -82,10 +80,12 @@ def clear(db: Connection) -> None:
 def refill(db: Connection) -> None:
     """Make the index of parts anew of the words that are there, within the caller's transaction."""
     db.execute("INSERT INTO search_parts(search_parts) VALUES ('delete-all')")
-    words = db.execute("SELECT id, term FROM search_terms").fetchall()
-    db.executemany(
-        "INSERT INTO search_parts(rowid, term) VALUES (?, ?)", [(row[0], row[1]) for row in words if _has_parts(row[1])]
-    )
+    _add_parts(db, db.execute("SELECT id, term FROM search_terms").fetchall())
+
+
+def _add_parts(db: Connection, terms: Iterable[tuple[int, str]]) -> None:
+    rows = [(number, term) for number, term in terms if _has_parts(term)]
+    db.executemany("INSERT INTO search_parts(rowid, term) VALUES (?, ?)", rows)
 
 
 def drop(db: Connection, texts: Iterable[str]) -> None:

@@ -114,24 +114,21 @@ def nearest(path: Path) -> str:
     if len(path) == 1:
         return _like(path[0], tables())
     if not siblings:
-        return _like_all(dotted(path))
+        return _like(dotted(path), tuple(setting.name for setting in SETTINGS))
     elsewhere = [setting.name for setting in SETTINGS if setting.parts[-1] == path[-1]]
     if elsewhere and path[-1] not in siblings:
         return f": did you mean {elsewhere[0]}?"
     return _like(path[-1], siblings)
 
 
-def _like_all(given: str) -> str:
-    """The nearest of all settings, however far it is: together they are too many to be listed in a sentence."""
-    names = tuple(setting.name for setting in SETTINGS)
-    if get_close_matches(given.lower(), names, 1, 0.5):
-        return _like(given, names)
-    near = get_close_matches(given.lower(), names, 1, 0.0)
-    return f"; the nearest is {near[0]}, `nmem config list` shows all"
-
-
 def _like(given: str, known: tuple[str, ...]) -> str:
     found = get_close_matches(given.lower(), known, 1, 0.5)
     if found:
         return f": did you mean {found[0]}?"
+    if len(known) > _LISTED:
+        return "; `nmem config list` shows all"
     return f"; there is {', '.join(known)}" if known else ""
+
+
+_LISTED = 20
+"""Names that are listed in a sentence at most."""

@@ -56,6 +56,20 @@ def of_folder(db: Connection, key: str, root: str) -> int | None:
     return int(row[0]) if row else None
 
 
+# notes of upkeep
+
+
+def upkeep_note(db: Connection, name: str) -> tuple[int, str] | None:
+    """When something was done for the file, and what came of it."""
+    row: tuple[int, str] | None = db.execute("SELECT at, told FROM upkeep WHERE name = ?", (name,)).fetchone()
+    return row
+
+
+def keep_upkeep_note(db: Connection, name: str, at: int, told: str) -> None:
+    """Keep such a note in the place of the one before. Inside a transaction."""
+    db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", (name, at, told))
+
+
 # corrections
 
 

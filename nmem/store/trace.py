@@ -120,8 +120,12 @@ def asked_by(db: Connection, session_id: str, prompts: Mapping[Any, Any]) -> Non
         for row in wrong:
             row[_PROMPT] = prompts[row[_ID]]
         if wrong:
-            change = "UPDATE swept_traces SET trace = ? WHERE session_id = ? AND part = ?"
-            db.execute(change, (dumps(told), session_id, part))
+            put(db, session_id, part, dumps(told))
+
+
+def put(db: Connection, session_id: str, part: int, told: str) -> None:
+    """Store a part of a session's trace, as JSON, in the place of what was there. Inside a transaction."""
+    db.execute("UPDATE swept_traces SET trace = ? WHERE session_id = ? AND part = ?", (told, session_id, part))
 
 
 def traces(db: Connection, sessions: Iterable[str]) -> tuple[int, int]:

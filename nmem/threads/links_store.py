@@ -132,15 +132,6 @@ def set_summary(db: Connection, decision_id: int, summary: str | None) -> None:
     db.execute("UPDATE episode_links SET summary = ? WHERE id = ?", (summary, decision_id))
 
 
-def correct(db: Connection, kind: str, target: str, payload: dict[str, Any], before: dict[str, Any], at: int) -> int:
-    """Note what a person changed, and the rows as they were; its id."""
-    cursor = db.execute(
-        "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, ?, ?, ?, ?)",
-        (at, kind, target, json.dumps(payload), json.dumps(before)),
-    )
-    return int(cursor.lastrowid or 0)
-
-
 def tunings(db: Connection, limit: int = 50) -> list[Tuning]:
     """The history of the linking formula, the newest first."""
     rows = db.execute(

@@ -17,6 +17,7 @@ from typing import Any
 from capture.storage.store import transaction
 from nmem.conversation.cues import Cue
 from nmem.errors import NmemError
+from nmem.store.corrections import write
 from nmem.threads import links_store
 from nmem.threads.decisions import CORRECT, FILES, INCORRECT, LINK, PERSON, WORDS, Decision
 from nmem.threads.link import Linker, combined, row
@@ -135,7 +136,7 @@ def _say(db: Connection, about: Decision, related: bool, now: int, before: dict[
     links_store.set_outcome(db, about.id, CORRECT if right else INCORRECT, PERSON, now)
     kind = "link" if related else "unlink"
     payload = {"earlier": about.earlier_thread_id, "later": about.later_thread_id, "related": related}
-    links_store.correct(db, kind, f"link/{about.id}", payload, before, now)
+    write(db, kind, f"link/{about.id}", payload, before, now)
     if related and not about.summary:
         earlier, later = (links_store.head(db, each) for each in (about.earlier_thread_id, about.later_thread_id))
         if earlier and later:

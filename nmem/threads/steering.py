@@ -7,6 +7,7 @@ from typing import Any
 
 from capture.storage.store import transaction
 from nmem.errors import NmemError
+from nmem.store.corrections import write
 from nmem.threads import continuity, links_store, store
 
 LONGEST_MINUTES = 7 * 24 * 60
@@ -39,7 +40,7 @@ def _choose(db: Connection, project_id: int, chosen: tuple[int | None] | None, n
             store.forget_choice(db, project_id)
         else:
             store.choose(db, project_id, chosen[0], now)
-        links_store.correct(db, NEXT, f"project/{project_id}", {"chosen": store.chosen(db, project_id)},
+        write(db, NEXT, f"project/{project_id}", {"chosen": store.chosen(db, project_id)},
                           {"chosen": before}, now)  # fmt: skip
 
 
@@ -82,7 +83,7 @@ def move(db: Connection, session_id: str, thread_id: int | None, now: int) -> in
             thread_id = store.create(db, session.project_id, title, at)
         before = {"thread": session.thread_id, "how": continuity.how(db, session_id), "into": thread_id}
         store.join(db, session_id, thread_id, continuity.CHOSEN)
-        links_store.correct(db, "thread", f"session/{session_id}", {"thread": thread_id}, before, now)
+        write(db, "thread", f"session/{session_id}", {"thread": thread_id}, before, now)
         _refresh(db, session.thread_id, thread_id)
     return thread_id
 

@@ -280,7 +280,6 @@ class Look:
     """What is on screen as it is now."""
 
     stamp: Stamp
-    waiting: int
     rows: dict[int, EpisodeRow]
     told: Told
 
@@ -302,11 +301,10 @@ def rest(db: Connection, known: Sequence[Slot], query: Filter, project: str, zon
     return shelf
 
 
-def look(db: Connection, db_path: str, shown: Sequence[int], unit_id: int, at: int) -> Look:
+def look(db: Connection, shown: Sequence[int], unit_id: int, at: int) -> Look:
     """The rows on screen, the story of one of them, and whether the list may have changed."""
     return Look(
         episodes.stamp(db),
-        waiting(db, db_path, at),
         episodes.rows(db, shown),
         told(db, unit_id, at) if unit_id else Told(None),
     )

@@ -122,6 +122,7 @@ class Episodes(EpisodeActions):
             self.soon(_EVERY_S, self._look)
         else:
             self.read_list()
+            self._count_questions()
 
     def look_again(self) -> None:
         """The person changed something: show it at once, and what was split off under the cursor."""
@@ -141,11 +142,20 @@ class Episodes(EpisodeActions):
     def _look(self) -> None:
         """What is on screen as it is now; the whole list where that changed."""
         shown, unit_id, at = self.shelf.shown(*self.index.places()), self.unit_id or 0, self.cockpit.clock()
-        path = self.cockpit.db_path
-        self.reads.ask("look", lambda db: reading.look(db, path, shown, unit_id, at), self._show_look)
+        self.reads.ask("look", lambda db: reading.look(db, shown, unit_id, at), self._show_look)
+        self._count_questions()
+
+    def _count_questions(self) -> None:
+        """Apart from the list, which it would hold up: the questions are of learnings and labels, too."""
+        path, at = self.cockpit.db_path, self.cockpit.clock()
+        self.reads.ask("questions", lambda db: reading.waiting(db, path, at), self._show_questions)
+
+    def _show_questions(self, waiting: int) -> None:
+        if waiting != self.waiting:
+            self.waiting = waiting
+            self.name_list()
 
     def _show_look(self, found: Look) -> None:
-        self.waiting = found.waiting
         self.shelf.fill(found.rows)
         self.index.redraw()
         self._point_out()
@@ -158,16 +168,12 @@ class Episodes(EpisodeActions):
 
     def read_list(self) -> None:
         query, project, counted = self.filter, self.cockpit.project, not self.search.typing
-        path, at = self.cockpit.db_path, self.cockpit.clock()
         self.reads.forget("older", "rest", "number")
         self.reads.ask(
             "list",
-            lambda db: (
-                query, episode_views.page(db, None, query, project=project, counted=counted),
-                reading.waiting(db, path, at),
-            ),
+            lambda db: (query, episode_views.page(db, None, query, project=project, counted=counted)),
             self._show_list,
-        )  # fmt: skip
+        )
 
     def _count(self) -> None:
         query, project = self.filter, self.cockpit.project
@@ -198,8 +204,8 @@ class Episodes(EpisodeActions):
 
     # What the answers change
 
-    def _show_list(self, found: tuple[Filter, Page, int]) -> None:
-        query, page, self.waiting = found
+    def _show_list(self, found: tuple[Filter, Page]) -> None:
+        query, page = found
         if query is not self.filter:
             return
         keep = self._keep or self.unit_id or 0

@@ -163,15 +163,14 @@ def _judge(episode: Episode, found: list[Struggle], files: dict[str, bool], tria
     outside = {path: made and not _IN_TESTS.search(path) for path, made in files.items()}
     for one in found:
         one.made = _runs_made(one, outside)
-        one.red = one.red and not one.made
+        one.red &= not one.made
         if one.made and (one.end == _VOUCHED or (one.failures and not one.passed and _content(episode, one.last_at))):
-            one.trial, one.probe, one.red = True, True, False
+            one.trial = one.probe = True
 
 
 def _content(episode: Episode, at: int) -> bool:
     """Whether the agent was content with what a run showed, right after it: a demonstration may have to fail."""
-    said = next((one.text for one in episode.sayings if at < one.at and one.kind in ("thinking", "closing")), "")
-    return bool(_PRAISES.match(said.strip()))
+    return any(_PRAISES.match(said.text.strip()) for said in episode.said_after(at)[:1])
 
 
 _PRAISES = re.compile(

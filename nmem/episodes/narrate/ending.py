@@ -364,8 +364,9 @@ def _passed(
     ran: list[Struggle], ledger: Ledger, last_edit: int, *, by_word: bool, unseen_at: int, denied: bool
 ) -> list[str]:  # fmt: skip
     """How the tests ended whose newest run that was seen passed."""
-    newest = max(one.last_at for one in _tests(ran))
-    late = [one for one in _tests(ran) if one.passed and one.last_at >= last_edit]
+    tests = _tests(ran)
+    newest = max(one.last_at for one in tests)
+    late = [one for one in tests if one.passed and one.last_at >= last_edit]
     if late and all(one.made for one in late) and not denied:
         return [f"{late[-1].name}, written for this, passed at the end", *[_WORD] * by_word]
     if newest >= last_edit and denied:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues
@@ -14,6 +15,7 @@ from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prose import clip, sentences, short, size
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.turns import Correction, acts, looks
+from nmem.llm.story import PROBLEM
 
 _LEAST = 0.9
 """From which weight on something stood in the way."""
@@ -193,13 +195,12 @@ def diagnosed(episode: Episode) -> str:
     made = {one.file_path for one in episode.actions if one.obs_type == "file_write" and one.outcome != FAILED}
     edits = [one.at for one in episode.actions if one.obs_type == "file_edit" and one.outcome != FAILED
              and not one.halted and one.file_path not in made]  # fmt: skip
-    ends = [*(one.at for one in episode.actions[1:]), 1 << 62]
-    for one, end in reversed(list(zip(episode.actions, ends, strict=False))):
+    for one, then in reversed(list(pairwise(episode.actions))):  # none is last: an edit follows
         if one.obs_type not in open_ends.CHECKS or one.outcome == OK or one.halted:
             continue
         if not (edits and edits[0] < one.at < edits[-1]):
             continue
-        said = [each.text for each in episode.sayings if each.kind == "thinking" and one.at < each.at <= end]
+        said = [each.text for each in episode.said_after(one.at, then.at) if each.kind == "thinking"]
         rows = [row.text for text in said for row in sentences(text)[:_FIRST]]
         wrong = next((row for row in rows if _WRONG.search(row) and _LEAST_SAID <= size(row) <= _MOST_SAID), "")
         if wrong:
@@ -262,7 +263,7 @@ def obstacle(
     each turn's answer. `aside`: what else stood in the way, with what each weighs.
     """
     cause, blocked, objected = found
-    ranked = [(1.45, f"The problem itself: {cause}")] if cause and not _ANNOUNCED.match(cause) else []
+    ranked = [(1.45, f"{PROBLEM}{cause}")] if cause and not _ANNOUNCED.match(cause) else []
     if blocked:
         ranked.append((1.3, f"In the agent's words: {blocked}"))
     recurring, said = by_turns

@@ -113,6 +113,18 @@ class Episode:
         after = [*(one.at for one in said), _NEVER][1:]
         return [one for one, end in zip(said, after, strict=True) if not self.stopped(one.at, end)]
 
+    def said_after(self, at: int, until: int = _NEVER) -> list[Saying]:
+        """What the agent said after a moment, in answers and on the way, until another one; both in ms."""
+        return self._said[bisect_right(self._said_at, at) : bisect_right(self._said_at, until)]
+
+    @cached_property
+    def _said(self) -> list[Saying]:
+        return [one for one in self.sayings if one.kind in ("thinking", "closing")]
+
+    @cached_property
+    def _said_at(self) -> list[int]:
+        return [one.at for one in self._said]
+
     def stopped(self, since: int, end: int = _NEVER) -> bool:
         """Whether the user broke a turn off between a moment in it and `end`, both in ms."""
         if not self.stops:

@@ -15,6 +15,7 @@ from nmem.learn.rows import Said
 from nmem.retrieval import naming
 from nmem.retrieval.background import Background
 from nmem.retrieval.terms import CHAT
+from nmem.sanitize import whole
 from nmem.text import at_word
 
 ALIKE = 0.6
@@ -45,7 +46,7 @@ _THING, _URL = "<thing>", "<url>"
 _NAMING = re.compile(r"[-_/.#@0-9]")
 _MOST = 1_500
 """Requests of a project that are compared: each with every other."""
-_TITLE, _LEAST_SAID = 109, 20
+_TITLE = 109
 """Characters of a title; one of `read.CUT` was cut by an older nmem."""
 _EXCERPT = 200
 _NOT_SOURCES = ("docs/", "doc/", "node_modules/", ".claude/", "vendor/", "adr/", "/", "~")
@@ -256,8 +257,7 @@ def _intent(group: Sequence[Asked], newest: Asked, *, weak: bool) -> Pattern:
 def _titled(intent: str) -> str:
     """The whole sentences of an intent that fit a title, else its first words."""
     line = _line(intent)
-    ends = [line.rfind(stop, _LEAST_SAID, _TITLE) for stop in (". ", "! ", "? ")]
-    return line[: max(ends) + 1] if len(line) > _TITLE and max(ends) > 0 else at_word(line, _TITLE)
+    return whole(line, _TITLE) or at_word(line, _TITLE)
 
 
 def _line(intent: str) -> str:

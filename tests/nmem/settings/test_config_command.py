@@ -93,7 +93,7 @@ def test_set_and_unset_keep_comments_and_order(mine: Path) -> None:
         (("context.holdot", "0.1"), "context.holdot is not known: did you mean holdout?"),
         (("attention", "1"), "attention is not known: it is a table of attention."),
         (("contxt.holdout", "0.1"), "contxt.holdout is not known: did you mean context.holdout?"),
-        (("foo.bar", "1"), "foo.bar is not known; the nearest is "),
+        (("foo.bar", "1"), "foo.bar is not known; `nmem config list` shows all"),
         (("llm.timeout_minutes", "1"), "llm.timeout_minutes is not known: did you mean threads.timeout_minutes?"),
         (("threads.clients.clade", "5"), "threads.clients.clade is not known: did you mean claude?"),
         (("threads.method", "best"), "threads.method must be one of fitted, seed"),
@@ -115,7 +115,7 @@ def test_what_cannot_be_set_is_one_line_and_changes_nothing(mine: Path, words: t
 
 def test_an_unknown_name_in_an_unknown_table_does_not_list_every_setting(mine: Path) -> None:
     said = refused("set", "foo.bar", "1")
-    assert said.rstrip().endswith(", `nmem config list` shows all")
+    assert said.rstrip().endswith("; `nmem config list` shows all")
     assert len(said) < 120
 
 
