@@ -55,7 +55,7 @@ NOTHING = {
     "nmem recall check": "something is wrong with an index",
     "nmem doctor": "something is wrong: here, no client has hooks",
     "nmem native": "something is stale",
-    "nmem attention test": "it may be quiet just now",
+    "nmem attention test": "no terminal is there that could ring",
     "nmem compactions": "no session was compacted",
     "nmem eval compactions": "no session was compacted",
     "nmem blame": "nothing recorded made the line",
@@ -67,6 +67,7 @@ SAID = {
     "nmem fix": "no known fix of this error",
     "nmem recall check": "is an older index: `nmem recall migrate",
     "nmem doctor": "Reading everything",
+    "nmem attention test": "it is quiet now",  # by night: the page sets quiet hours from 22:00 to 07:00
     "nmem compactions": "no compaction of",
     "nmem eval compactions": "no compaction is recorded",
 }
