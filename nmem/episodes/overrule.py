@@ -16,7 +16,7 @@ from nmem.episodes import open_ends, titles
 from nmem.episodes.narrate.prose import within, without_last_words, words
 from nmem.episodes.narrate.records import Narrative
 from nmem.llm.claims import sentences
-from nmem.llm.story import PROBLEM, Story
+from nmem.llm.story import Story
 
 _NOTES, _SAME = 8, 0.7
 _SETTLED = ("The user decided", "The user corrected", "Plan accepted by the user")
@@ -113,8 +113,6 @@ def _stood(facts: str, told: str) -> str:
     if _RAN_FAILED.search(told):
         told_too = facts and (facts.partition(" failed")[0] in told or within(words(told), words(facts)) >= _ALIKE)
         told = told if told_too else ""
-    if facts and told.startswith(PROBLEM):
-        told = ""
     if not facts or not told:
         return told or facts
     name, failed, _ = facts.partition(" failed")

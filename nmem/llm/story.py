@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nmem.llm import claims
-from nmem.llm.grounding import CHANGED, DONE, PERSON, Ground, cited, content, covered, tells_change
+from nmem.llm.grounding import CHANGED, DONE, PERSON, Ground, cited, tells_change
 
-PROBLEM = "The problem itself: "
-"""How an obstacle begins that is what the work was for."""
 FAILED = " FAILED"
 """What follows a command that failed, in what was done for a prompt."""
 
@@ -54,7 +52,7 @@ def _outcome(said: str, ground: Ground) -> str:
 def _obstacle(said: str, ground: Ground) -> str:
     """What stood in the way: something failed or was refused there, or the user came back with it.
 
-    What only the first request and answers to it tell is what the unit is for; an answer alone tells of no obstacle.
+    What the first request tells is what the unit is for, and no obstacle; nor is what an answer alone tells.
     """
     told, turns = ground.text(said), sorted({int(id_[1:]) for id_ in ground.rows})
     cites = {id_ for _, ids in cited(said) for id_ in ids}
@@ -64,16 +62,12 @@ def _obstacle(said: str, ground: Ground) -> str:
     if _WENT_WELL.search(told) and not (claims.ENDS["failed"].search(told) or claims.NEGATION.search(told)):
         return ""
     stood = (ground.rows.get(f"{DONE}{id_[1:]}") for id_ in cites if id_ != first)
-    if any(row is not None and _STOOD.search(row.text) for row in stood):
-        return told
-    asked = ground.rows[first].whole if first in ground.rows else None
-    new = asked is not None and covered(content(told), asked) < _ASKED
-    return f"{PROBLEM}{told}" if first in cites and new else ""
+    return told if any(row is not None and _STOOD.search(row.text) for row in stood) else ""
 
 
-_WENT_WELL = re.compile(r"\b(?:clean|succeed\w*|success\w*|pass(?:es|ed)|(?:is|are) in commit)\b", re.IGNORECASE)
-_ASKED = 0.6
-"""The part of its words from which on an obstacle is what the first request itself tells."""
+_WENT_WELL = re.compile(
+    r"\b(?:clean|succeed\w*|success\w*|pass(?:es|ed)|(?:is|are) in commit|found and fixed)\b", re.IGNORECASE
+)
 _FURTHER = re.compile(
     r"The user (?:also )?(?:needed|wanted|asked for|wished for|requested) (?:another|a further|an additional)\b"
 )

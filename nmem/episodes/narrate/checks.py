@@ -28,9 +28,10 @@ _MISUSE = re.compile(
 )
 _PATH = re.compile(
     r"(?i)\bcd:.*(?:no such|not a) |can't open (?:input )?file|cannot change to|directory not found"
-    r"|no collectors for|ERROR: (?:file )?not found: |not a valid editable requirement"
+    r"|no collectors for|unittest\.loader\._FailedTest|ERROR: (?:file )?not found: |not a valid editable requirement"
 )
-"""A call from another folder than the one it was meant for, or for a test that is not there."""
+_ELSEWHERE = "path"
+"""What is at fault for a call from another folder than the one it was meant for, or for a test that is not there."""
 _SETUP = re.compile(
     rf"(?i){_MISUSE.pattern}|(?:Syntax|Indentation|Tab|Import|ModuleNotFound)Error|cannot (?:import|find (?:mod|pack))"
 )
@@ -38,7 +39,7 @@ _SETUP = re.compile(
 _MANY = 3
 """Failures for one kind of reason that are no slip, although no edit of the work was needed to get past them."""
 _SCRIPT = re.compile(
-    r"(?:python|node|bun|deno|ruby|perl|php|bash|sh)[\d.]* (?:\(|\S+\.\w+\b)|(?:python[\d.]* -m )?pytest \S+\.py\b"
+    r"(?:python|node|bun|deno|ruby|perl|php|bash|sh)[\d.]* (?:\(|\S+\.\w+\b)|(?:python[\d.]* (?:-m )?)?pytest \S+\.py\b"
 )
 _PYTHON = re.compile(r"^python[\d.]+ ")
 _NUMBERS = re.compile(r"[\d\W_]+")
@@ -68,6 +69,10 @@ class Struggle:
     """Files edited between the newest failure and the run that passed."""
     first_at: int = 0
     last_at: int = 0
+    failed_at: int = 0
+    """Its first failure."""
+    passed_at: int = 0
+    """Its first run that passed after its newest failure."""
     counts: str = ""
     some: bool = False
     """Only tests of some names ran since its newest failure, or since an edit."""
@@ -121,11 +126,13 @@ class Struggle:
         if work and got_by and not by_call:
             return work
         least, kinds = _MANY if self.passed or by_call else 1, [how for how, _ in self.faults]
-        return [reason for how, reason in self.faults if how != "path" and kinds.count(how) >= least]
+        return [reason for how, reason in self.faults if how != _ELSEWHERE and kinds.count(how) >= least]
 
     def pass_(self, *, by_name: bool) -> None:
         """Take a run that passed; `by_name`: of tests, only those of some names ran."""
         self.some = by_name and self.kind == "test" and (self.some or not self.passed or self.touched)
+        if not self.passed:
+            self.passed_at = self.last_at
         self.passed, self.touched = True, False
 
 
@@ -164,8 +171,19 @@ def _judge(episode: Episode, found: list[Struggle], files: dict[str, bool], tria
     for one in found:
         one.made = _runs_made(one, outside)
         one.red &= not one.made
-        if one.made and (one.end == _VOUCHED or (one.failures and not one.passed and _content(episode, one.last_at))):
+        if one.made and one.failures and not one.passed and _left_behind(episode, one, found):
             one.trial = one.probe = True
+
+
+def _left_behind(episode: Episode, one: Struggle, found: list[Struggle]) -> bool:
+    """Whether the agent had done with a script of its own that failed: another test passed later, or it said so.
+
+    Of one that could not run at all neither another script nor a word tells that.
+    """
+    later = [other for other in found if other.kind == "test" and other.passed and other.last_at > one.last_at]
+    if one.faults[-1][0] == "setup":
+        return any(not other.made for other in later)
+    return bool(later) or one.end == _VOUCHED or _content(episode, one.last_at)
 
 
 def _content(episode: Episode, at: int) -> bool:
@@ -185,7 +203,7 @@ def _judge_fault(one: Struggle | None, files: dict[str, bool]) -> None:
         return
     how, reason = one.faults[-1]
     work = any(not files[path] and not _named_in(one.command, path) for path in one.edited)
-    if work and one.broke and how != "path":
+    if work and one.broke and how != _ELSEWHERE:
         how, one.undone = "", True
     elif not (how or work) and _runs_made(one, files):
         how = "own"
@@ -223,7 +241,7 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle], files: dict[str, 
         one.settled = one.kind in _CHECKS and open_ends.closed(failed, after)
         one.red = (
             one.kind in _CHECKS
-            and not (one.passed or one.misused or one.probe)
+            and not (one.passed or one.misused or one.probe or one.faults[-1][0] == _ELSEWHERE)
             and not any(action.at > one.last_at and _again(one, action) for action in runs)
         )
         if one.settled and any(open_ends.passes(failed, each) for each in after):
@@ -376,6 +394,7 @@ def _kind(action: Action, verdict: bool | None) -> str:
 def _failed(one: Struggle, action: Action, files: dict[str, bool]) -> None:
     """Note a failure and its reason, the newest last."""
     one.failures += 1
+    one.failed_at = one.failed_at or action.at
     one.command, one.said = action.content, action.response
     if _chained(action, one.kind):  # which part failed is not on record
         one.name = naming.chain(action.content, _CHECKS) or one.name
@@ -383,7 +402,7 @@ def _failed(one: Struggle, action: Action, files: dict[str, bool]) -> None:
     reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else naming.why(action)
     one.misused = bool(_MISUSE.search(reason))
     one.broke = any(not made and not _named_in(action.content, path) for path, made in files.items())
-    one.faults.append(("path" if _PATH.search(reason) else "setup" if _SETUP.search(reason) else "", reason))
+    one.faults.append((_ELSEWHERE if _PATH.search(reason) else "setup" if _SETUP.search(reason) else "", reason))
     if reason in one.reasons:
         one.reasons.remove(reason)
     one.reasons.append(reason)

@@ -52,7 +52,7 @@ def _tested(ran: list[Struggle], *, said: bool) -> dict[str, bool]:
         return {}
     return {
         "tests_passed": newest.passed and not any(one.red for one in tests),
-        "tests_failed": not newest.passed and not newest.open and not (said and newest.settled),
+        "tests_failed": not (newest.passed or newest.open or newest.trial) and not (said and newest.settled),
     }
 
 
@@ -187,6 +187,8 @@ def unseen(episode: Episode, asks: list[Ask], ledger: Ledger) -> tuple[str, ...]
         out.append(f"a plan was put to the user and not carried out here{f': {clip(title, 100)}' if title else ''}")
     if sent := 0 if _kept_since(episode) else _handed_on(episode):
         out.append(f"what {sent} subagent{'s' * (sent > 1)} changed is not counted")
+    if gone := _deleted_clone(episode):
+        out.append(f"the clone {gone} was deleted after that")
     closings = episode.closings()
     ended = episode.actions[-1] if episode.actions else None
     spoken = max((one.at for one in closings), default=0)
@@ -200,6 +202,27 @@ def unseen(episode: Episode, asks: list[Ask], ledger: Ledger) -> tuple[str, ...]
     elif not episode.going_on and closings and spoken >= asked and PROGRESS.search(closings[-1].text[-400:]):
         out.append("something was still running at the end")
     return tuple(out)
+
+
+def _deleted_clone(episode: Episode) -> str:
+    """The folder that a repository was cloned to, or the project's own, where it was deleted after the last edit."""
+    clones, gone = {episode.root.rstrip("/")} - {""}, ""
+    for one in episode.actions:
+        if one.outcome != OK:
+            continue
+        if one.obs_type in ("file_edit", "file_write"):
+            gone = ""
+        for found in _REMOVES.finditer(one.content):
+            gone = next((name for each in found[1].split() if (name := each.rstrip("/")) in clones), gone)
+        for found in _CLONES.finditer(one.content):
+            name = found[2] or found[1].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+            clones.add(name.rstrip("/"))
+            gone = "" if gone == name.rstrip("/") else gone
+    return short(gone) if gone else ""
+
+
+_CLONES = re.compile(r"\bgit clone (?:-\S+ (?:\d+ )?)*([^\s;&|]+)(?: (?![-2>&|;])([\w./~-]+))?")
+_REMOVES = re.compile(r"\brm (?:-\w+ )+((?:[\w./~-]+ ?)+)")
 
 
 def task_name(action: Action) -> str:
@@ -334,7 +357,9 @@ def _checked(
     if "tests_passed" in found:
         return _passed(ran, ledger, last_edit, by_word=by_word, unseen_at=unseen_at, denied=denied) + red
     if "tests_failed" in found:
-        return ["the last test run that was seen failed", *[_WORD] * by_word]
+        newest = max(_tests(ran), key=lambda one: one.last_at)
+        own = f"{newest.name}, written for this, failed when it was last run"
+        return [own if newest.made else "the last test run that was seen failed", *[_WORD] * by_word]
     if by_word:
         return [*red, _WORD]
     checks = [one for one in ran if one.kind in open_ends.CHECKS and not (one.misused or one.trial)]

@@ -21,7 +21,7 @@ from nmem.episodes.narrate.ending import (
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, labelled, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
-from nmem.episodes.narrate.obstacles import broken_off, diagnosed, lost, made_again, obstacle, resisted
+from nmem.episodes.narrate.obstacles import broken_off, diagnosed, lost, made_again, obstacle, resisted, unable_to_run
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, within, words
 from nmem.episodes.narrate.records import OK, UNKNOWN, Episode, Narrative
@@ -78,9 +78,12 @@ def narrate(episode: Episode) -> Narrative:
     found = causes(episode, found_turns, gone)
     cause = _new(_telling(labelled(found_turns)) or _cause(read_prompts, found), episode)
     edits = resisted(episode)
-    aside = [(1.1, lost(episode) or made_again(episode, ledger)), (_REDONE, diagnosed(episode)), edits]
+    aside = [
+        (1.1, lost(episode) or made_again(episode, ledger)), (_REDONE, diagnosed(episode)), edits,
+        unable_to_run(episode, ran),
+    ]  # fmt: skip
     way = obstacle(
-        ran, corrected, refused, ledger, (cause, _blocked(episode), objected), told_by_turns(found_turns),
+        episode, ran, corrected, refused, ledger, (_blocked(episode), objected), told_by_turns(found_turns),
         interrupted="interrupted" in ended, aside=aside,
     )  # fmt: skip
     known = [words(text) for text in done if not text.startswith(REPORTED)]
@@ -101,9 +104,9 @@ def narrate(episode: Episode) -> Narrative:
         next_steps=next_steps(episode, read_prompts, ran, finished=accepted, unanswered=open_end),
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
-        notes=_untold(_notes(ran, corrected, ledger, objected), [*solved, *settled]),
+        notes=_untold([*_because(cause), *_notes(ran, corrected, ledger, objected)], [*solved, *settled, *proven]),
         outcome="" if empty else _end(episode, read_prompts, found_turns, ledger, ran, ended, by_word=by_word),
-        obstacle=way or _opened_for(read_prompts, ran) or edits[1] or broken_off(episode),
+        obstacle=way or edits[1] or broken_off(episode),
         marks=ended,
     )
 
@@ -211,10 +214,21 @@ def _new(cause: str, episode: Episode) -> str:
     return "" if told or _CUT.search(cause) else cause
 
 
+def _because(cause: str) -> list[str]:
+    """The cause of what the work was to mend, as a note."""
+    return [f"Cause: {cause}"] if cause and not _ANNOUNCED.match(cause) else []
+
+
+_ANNOUNCED = re.compile(
+    r"\W*(?:the )?(?:root |real |actual )?(?:cause|problem|issue|bug) (?:is |was )?"
+    r"(?:now )?(?:pinned|found|confirmed|identified|verified|located|known|understood)\b",
+    re.IGNORECASE,
+)
+"""Says that there is a cause, not which."""
 _RETOLD_BY_HALF = 0.5
 _CUT = re.compile(r"\[…\]|\b(?:supposed to|should (?:be|have|not)|is expected to)\b")
 _REDONE = 1.46
-"""What a repair weighs that did not do: more than the problem that was to be solved."""
+"""What a repair weighs that did not do."""
 
 
 def _telling(cause: str) -> str:
@@ -235,18 +249,6 @@ _TELLS = 4
 def _is_broken(ask: Ask) -> bool:
     """Whether a request tells of something that does not work."""
     return bool(ask.error) or any(cues.BROKEN.search(one) for one in (*ask.sentences[:6], ask.goal))
-
-
-def _opened_for(read_prompts: list[Ask], ran: list[Struggle]) -> str:
-    """The failure that an episode was opened for, where nothing else stood in the way."""
-    if not read_prompts or not _is_broken(read_prompts[0]):
-        return ""
-    kept = (
-        one
-        for one in ran
-        if one.weighty and not (one.probe or one.misused or one.lone or one.made) and (one.passed or not one.settled)
-    )
-    return next(map(told, kept), "")
 
 
 def _blocked(episode: Episode) -> str:

@@ -8,34 +8,51 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from nmem.episodes import open_ends
-from nmem.episodes.narrate import cues
+from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.checks import Struggle, once, told
 from nmem.episodes.narrate.ending import QUIET, STUDIES, call, task_name
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prose import clip, sentences, short, size
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.turns import Correction, acts, looks
-from nmem.llm.story import PROBLEM
 
 _LEAST = 0.9
 """From which weight on something stood in the way."""
 _KEPT = 0.4
 _UNDONE = 1.47
-"""What a test weighs that showed that an edit of the work was wrong: more than the problem that was to be solved."""
+"""What a test weighs that showed that an edit of the work was wrong."""
 _FEW = 2
 _GIT = ("git_commit", "git_push")
 _LINE = 60
 """Characters by which the subjects of two commits are compared."""
 
 
-def _failed(ran: list[Struggle]) -> list[Struggle]:
-    """What failed and mattered."""
+def _failed(ran: list[Struggle], episode: Episode) -> list[Struggle]:
+    """What failed and mattered: no slip that the next calls mended, no tidying up."""
     return [
         one for one in once(ran)
         if one.weighty and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
+        and not _mended_at_once(one, episode) and not _TIDIES.match(one.name)
         and not (one.misused and one.failures == 1) and not _passing(one)
         and not (one.kind == "command" and one.failures == 1 and not one.passed and not any(one.reasons))
     ]  # fmt: skip
+
+
+def _mended_at_once(one: Struggle, episode: Episode) -> bool:
+    """Whether it passed after a few calls: no more than a look, an edit and another run. A test of the project that
+    showed an edit of the work to be wrong is no slip.
+    """
+    if one.made and len(one.weighty) == 1:
+        return True
+    if not one.passed or one.failures > 1 or (one.undone and one.kind == "test" and any(one.reasons)):
+        return False
+    return sum(one.failed_at < each.at < one.passed_at for each in episode.actions) <= _SLIP
+
+
+_SLIP = 3
+"""Calls between a failure and the run that passed, up to which it was a slip."""
+_TIDIES = re.compile(r"(?:rm|mv|cp|mkdir|ls|cd|cat|find|kill|pkill)\b")
+"""Commands whose failure says nothing of the work."""
 
 
 def _passing(one: Struggle) -> bool:
@@ -44,11 +61,11 @@ def _passing(one: Struggle) -> bool:
     return silent and one.passed and not one.fixed_by and one.failures <= _FEW
 
 
-def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
+def _struggled(ran: list[Struggle], failed: list[Struggle]) -> list[tuple[float, str]]:
     """What failed, by how often and how much it mattered."""
     out: list[tuple[float, str]] = []
     last_at = max((one.last_at for one in ran), default=0)
-    for one in _failed(ran):
+    for one in failed:
         check = one.kind in open_ends.CHECKS
         called_wrong = one.passed and not one.fixed_by and all(how for how, _ in one.faults)
         misused = called_wrong or one.lone or (one.misused and one.failures <= _FEW)
@@ -63,6 +80,8 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
             weight = max(weight, _UNDONE)
         if one.settled and not (one.passed or one.red):
             weight *= _KEPT  # the work was committed all the same
+        if one.kind == "install" and not one.passed:
+            weight = max(weight, _LEAST)
         if not (one.passed or one.open or one.probe or one.settled or one.lone):
             weight += 1.0 * (one.last_at == last_at) + 0.5 * check
         out.append((weight, told(one)))
@@ -74,7 +93,7 @@ def _first_and_last(ran: list[Struggle], chosen: list[str]) -> list[str]:
 
     An episode that was opened for one failure and met another is not told by the later one alone.
     """
-    failed = sorted((one for one in _failed(ran) if not one.probe and not one.misused), key=lambda one: one.first_at)
+    failed = sorted((one for one in ran if not one.probe and not one.misused), key=lambda one: one.first_at)
     if not chosen or any(text not in {told(one) for one in failed} for text in chosen):
         return chosen
     ends = {told(failed[0]), told(failed[-1]), *chosen}
@@ -110,6 +129,31 @@ def lost(episode: Episode) -> str:
     names = Counter(str(one.metadata.get("description") or one.content) for one in sent if not one.response)
     again = sum(count > 1 for count in names.values())
     return f"{again} of {len(names)} subagents had to be started again" if again else ""
+
+
+def unable_to_run(episode: Episode, ran: list[Struggle]) -> tuple[float, str]:
+    """How many calls failed as the project could not be installed, built or imported, with what that weighs: 0.0 for
+    few.
+    """
+    ended_badly = (one for one in episode.actions if one.outcome == FAILED and not one.halted)
+    failed = [one for one in ended_badly if _UNABLE.search(one.response)]
+    if len(failed) < _OFTEN:
+        return 0.0, ""
+    why = next(filter(None, map(naming.why, reversed(failed))), "")
+    why = f" ({why})" if why else ""
+    text = f"{len(failed)} calls failed as something could not be installed, built or imported{why}"
+    if any(one.kind == "test" and one.passed and not one.made and one.last_at > failed[-1].at for one in ran):
+        return 0.25 * len(failed), text
+    return 1.0 * len(failed), f"{text}, and no test of the project was seen to pass after that"
+
+
+_OFTEN = 3
+_UNABLE = re.compile(
+    r"^(?:E +)?(?:ImportError|ModuleNotFoundError): (?!No module named '?(?:pytest|pip|tox|nox)\b)"
+    r"|\berror: (?:subprocess-exited-with-error|metadata-generation-failed|externally-managed-environment)"
+    r"|\berror: command .{1,80} failed|^(?:error: )?Failed (?:building|to build)\b",
+    re.MULTILINE,
+)
 
 
 def made_again(episode: Episode, ledger: Ledger) -> str:
@@ -237,20 +281,13 @@ def _at_work(episode: Episode, moment: int) -> bool:
 _ASKING = ("plan", "question")
 
 
-_ANNOUNCED = re.compile(
-    r"\W*(?:the )?(?:root |real |actual )?(?:cause|problem|issue|bug) (?:is |was )?"
-    r"(?:now )?(?:pinned|found|confirmed|identified|verified|located|known|understood)\b",
-    re.IGNORECASE,
-)
-"""Says that there is a cause, not which."""
-
-
 def obstacle(
+    episode: Episode,
     ran: list[Struggle],
     corrected: list[Correction],
     refused: list[Action],
     ledger: Ledger,
-    found: tuple[str, str, str],
+    found: tuple[str, str],
     by_turns: tuple[str, dict[int, str]],
     *,
     interrupted: bool = False,
@@ -258,17 +295,16 @@ def obstacle(
 ) -> str:
     """The longest struggle: failures of one thing, the user's objections, work that was taken back; "" for none.
 
-    `found`: what the agent named as the cause of the problem that the episode was opened for, what it could not do,
-    and the refused call that the user spoke upon; each may be "". `by_turns`: what the user reported again and again,
-    each turn's answer. `aside`: what else stood in the way, with what each weighs.
+    What the work was for is none. `found`: what the agent could not do, and the refused call that the user spoke upon;
+    each may be "". `by_turns`: what the user reported again and again, each turn's answer. `aside`: what else stood in
+    the way, with what each weighs.
     """
-    cause, blocked, objected = found
-    ranked = [(1.45, f"{PROBLEM}{cause}")] if cause and not _ANNOUNCED.match(cause) else []
-    if blocked:
-        ranked.append((1.3, f"In the agent's words: {blocked}"))
+    blocked, objected = found
+    failed = _failed(ran, episode)
+    ranked = [(1.3, f"In the agent's words: {blocked}")] if blocked else []
     recurring, said = by_turns
     ranked += [(9.0, recurring)] * bool(recurring)
-    ranked += _struggled(ran)
+    ranked += _struggled(ran, failed)
     ranked += [one for one in aside if one[1]]
     if corrected:
         ranked.append((1.8 * len(corrected), _objections(corrected, said)))
@@ -282,5 +318,5 @@ def obstacle(
         ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {short(gone[-1].path)}"))
     ranked = sorted((item for item in ranked if item[0] >= _LEAST), key=lambda item: -item[0])
     second = [item for item in ranked[1:2] if item[0] >= 1.5 and item[0] >= 0.65 * ranked[0][0]]
-    chosen = _first_and_last(ran, [text for _, text in ranked[:1] + second])
+    chosen = _first_and_last(failed, [text for _, text in ranked[:1] + second])
     return ". ".join(text.rstrip(".") for text in chosen)
