@@ -64,8 +64,8 @@ decided: at most 3 things that the user settled for later work, too: the user's 
 "never retry a payment [P4]". A piece of work that is asked for is none, nor is what you or the agent propose.
 outcome: what came of it in the end, one sentence in the agent's words: the answer, the result or what failed.
 obstacle: what cost most, one sentence in words of the rows, its cause only as they state it, or "": what the user
-turned down or doubted, what failed to the end or again and again (which test), what could not be run. What the work was
-to mend is none, nor what one or two calls put right: mostly there is none.
+turned down or doubted, what failed to the end or again (which test) or could not run. What was to be mended is none,
+nor what a call or two put right.
 notes: at most 2 more things that went wrong or were undone. next: at most 2 things open at the end. Lists may be empty.
 Each sentence of all but title and decided tells one fact in words of the rows and ends with the ids of the rows
 it rests on: "The TTL was read in minutes. [S3]" or "The user wants no retry. [P4, S4]". A sentence that these rows do

@@ -230,7 +230,7 @@ _PUSHED = re.compile(r"\bpushed\b", re.IGNORECASE)
 _NOT_COMMITTED = re.compile(r"\d+ (?:changed files? not committed|files? changed, no commit seen)$", re.IGNORECASE)
 _TESTS_PASSED = re.compile(r"tests passed\b", re.IGNORECASE)
 _TESTS_FAILED = re.compile(r"the last test run that was seen failed|tests? (?:run )?failed\b", re.IGNORECASE)
-_OWN_SCRIPT = re.compile(r", written for this, (?:passed|failed)\b")
+_NO_TEST = re.compile(r"a script written for this \(|tests could not run\b", re.IGNORECASE)
 """A script that the episode made is no test of the project."""
 _BEFORE = "tests passed before the last edits"
 _GIVEN_UP = re.compile(r"given up\b", re.IGNORECASE)
@@ -309,9 +309,7 @@ def _place(part: str) -> int:
         return _TAKEN_BACK
     if _COMMITS.match(part) or _PUSHED.match(part):
         return _KEPT
-    if _OWN_SCRIPT.search(part):
-        return _TESTED
-    return _TESTED if _TESTS_PASSED.match(part) or _TESTS_FAILED.match(part) else _ELSE
+    return _TESTED if any(one.match(part) for one in (_NO_TEST, _TESTS_PASSED, _TESTS_FAILED)) else _ELSE
 
 
 def outcome_of(

@@ -30,7 +30,7 @@ _PATH = re.compile(
     r"(?i)\bcd:.*(?:no such|not a) |can't open (?:input )?file|cannot change to|directory not found"
     r"|no collectors for|unittest\.loader\._FailedTest|ERROR: (?:file )?not found: |not a valid editable requirement"
 )
-_ELSEWHERE = "path"
+ELSEWHERE = "path"
 """What is at fault for a call from another folder than the one it was meant for, or for a test that is not there."""
 _SETUP = re.compile(
     rf"(?i){_MISUSE.pattern}|(?:Syntax|Indentation|Tab|Import|ModuleNotFound)Error|cannot (?:import|find (?:mod|pack))"
@@ -126,7 +126,7 @@ class Struggle:
         if work and got_by and not by_call:
             return work
         least, kinds = _MANY if self.passed or by_call else 1, [how for how, _ in self.faults]
-        return [reason for how, reason in self.faults if how != _ELSEWHERE and kinds.count(how) >= least]
+        return [reason for how, reason in self.faults if how != ELSEWHERE and kinds.count(how) >= least]
 
     def pass_(self, *, by_name: bool) -> None:
         """Take a run that passed; `by_name`: of tests, only those of some names ran."""
@@ -203,7 +203,7 @@ def _judge_fault(one: Struggle | None, files: dict[str, bool]) -> None:
         return
     how, reason = one.faults[-1]
     work = any(not files[path] and not _named_in(one.command, path) for path in one.edited)
-    if work and one.broke and how != _ELSEWHERE:
+    if work and one.broke and how != ELSEWHERE:
         how, one.undone = "", True
     elif not (how or work) and _runs_made(one, files):
         how = "own"
@@ -241,7 +241,7 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle], files: dict[str, 
         one.settled = one.kind in _CHECKS and open_ends.closed(failed, after)
         one.red = (
             one.kind in _CHECKS
-            and not (one.passed or one.misused or one.probe or one.faults[-1][0] == _ELSEWHERE)
+            and not (one.passed or one.misused or one.probe or one.faults[-1][0] == ELSEWHERE)
             and not any(action.at > one.last_at and _again(one, action) for action in runs)
         )
         if one.settled and any(open_ends.passes(failed, each) for each in after):
@@ -349,6 +349,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     described = said if isinstance(said, str) else ""
     called = naming.name(action.content, kind, described)
     key = (kind, naming.key(action.content, kind) or _PYTHON.sub("python ", called))
+    key = next((known for known, one in found.items() if one.command == action.content), key)
     chain = _chained(action, kind)
     _judge_fault(found.get(key), files)
     if verdict is None:
@@ -402,7 +403,7 @@ def _failed(one: Struggle, action: Action, files: dict[str, bool]) -> None:
     reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else naming.why(action)
     one.misused = bool(_MISUSE.search(reason))
     one.broke = any(not made and not _named_in(action.content, path) for path, made in files.items())
-    one.faults.append((_ELSEWHERE if _PATH.search(reason) else "setup" if _SETUP.search(reason) else "", reason))
+    one.faults.append((ELSEWHERE if _PATH.search(reason) else "setup" if _SETUP.search(reason) else "", reason))
     if reason in one.reasons:
         one.reasons.remove(reason)
     one.reasons.append(reason)

@@ -358,8 +358,7 @@ def _checked(
         return _passed(ran, ledger, last_edit, by_word=by_word, unseen_at=unseen_at, denied=denied) + red
     if "tests_failed" in found:
         newest = max(_tests(ran), key=lambda one: one.last_at)
-        own = f"{newest.name}, written for this, failed when it was last run"
-        return [own if newest.made else "the last test run that was seen failed", *[_WORD] * by_word]
+        return [_failed(newest), *[_WORD] * by_word]
     if by_word:
         return [*red, _WORD]
     checks = [one for one in ran if one.kind in open_ends.CHECKS and not (one.misused or one.trial)]
@@ -380,6 +379,13 @@ def _checked(
     return [f"{newest.name} passed{'' if newest.last_at < failed_at else ' at the end'}"]
 
 
+def _failed(newest: Struggle) -> str:
+    """How the newest test run failed: one that could not run says nothing of the work."""
+    if newest.made:
+        return f"a script written for this ({newest.name}) failed when it was last run"
+    return "tests could not run" if all(how for how, _ in newest.faults) else "the last test run that was seen failed"
+
+
 def _weighs(one: Struggle) -> tuple[int, bool, int]:
     """How much a check that failed says of the end: by its kind, whether it checks all, and when it ran."""
     return _BY_WEIGHT.index(one.kind), not open_ends.targets(one.command), one.last_at
@@ -393,7 +399,7 @@ def _passed(
     newest = max(one.last_at for one in tests)
     late = [one for one in tests if one.passed and one.last_at >= last_edit]
     if late and all(one.made for one in late) and not denied:
-        return [f"{late[-1].name}, written for this, passed at the end", *[_WORD] * by_word]
+        return [f"a script written for this ({late[-1].name}) passed at the end", *[_WORD] * by_word]
     if newest >= last_edit and denied:
         return ["tests passed at the end, others fail by the agent's word"]
     if newest >= last_edit:

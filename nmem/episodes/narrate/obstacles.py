@@ -34,7 +34,8 @@ def _failed(ran: list[Struggle], episode: Episode) -> list[Struggle]:
         if one.weighty and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
         and not _mended_at_once(one, episode) and not _TIDIES.match(one.name)
         and not (one.misused and one.failures == 1) and not _passing(one)
-        and not (one.kind == "command" and one.failures == 1 and not one.passed and not any(one.reasons))
+        and not (one.kind == "command" and one.failures == 1 and not (one.passed or _at_end(one, episode)))
+        and not (one.kind == "lint" and (one.passed or not one.edited))
     ]  # fmt: skip
 
 
@@ -44,9 +45,16 @@ def _mended_at_once(one: Struggle, episode: Episode) -> bool:
     """
     if one.made and len(one.weighty) == 1:
         return True
-    if not one.passed or one.failures > 1 or (one.undone and one.kind == "test" and any(one.reasons)):
+    if not one.passed or one.failures > 1 or (one.cure and one.kind in _GIT):
+        return False
+    if one.undone and one.kind == "test" and any(one.reasons):
         return False
     return sum(one.failed_at < each.at < one.passed_at for each in episode.actions) <= _SLIP
+
+
+def _at_end(one: Struggle, episode: Episode) -> bool:
+    """Whether little was done after its newest run."""
+    return sum(each.at > one.last_at for each in episode.actions) <= _SLIP
 
 
 _SLIP = 3
@@ -70,8 +78,6 @@ def _struggled(ran: list[Struggle], failed: list[Struggle]) -> list[tuple[float,
         called_wrong = one.passed and not one.fixed_by and all(how for how, _ in one.faults)
         misused = called_wrong or one.lone or (one.misused and one.failures <= _FEW)
         weight = len(one.weighty) * (0.2 if misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
-        if one.kind == "lint" and one.passed:
-            weight *= 0.5  # how the code looks
         if one.passed and one.fixed_by and not one.misused:
             weight = max(weight, 1.0)  # something had to be edited
         if one.kind == "command" and any(one.reasons) and not (one.misused or one.probe):
@@ -142,12 +148,16 @@ def unable_to_run(episode: Episode, ran: list[Struggle]) -> tuple[float, str]:
     why = next(filter(None, map(naming.why, reversed(failed))), "")
     why = f" ({why})" if why else ""
     text = f"{len(failed)} calls failed as something could not be installed, built or imported{why}"
-    if any(one.kind == "test" and one.passed and not one.made and one.last_at > failed[-1].at for one in ran):
-        return 0.25 * len(failed), text
-    return 1.0 * len(failed), f"{text}, and no test of the project was seen to pass after that"
+    made = {one.name for one in ran if one.made and not any(_UNABLE.search(reason) for _, reason in one.faults)}
+    later = (one for one in episode.actions if one.at > failed[-1].at and one.outcome == OK)
+    runs = (one for one in later if one.obs_type == "test" or _INTERPRETED.search(one.content))
+    got_past = any(naming.name(one.content, one.obs_type) not in made for one in runs)
+    return (0.25 if got_past else 1.0) * len(failed), text
 
 
 _OFTEN = 3
+_INTERPRETED = re.compile(r"\b(?:python|node|ruby|php)[\d.]* -\w")
+"""A command that runs a module, or a script of its own."""
 _UNABLE = re.compile(
     r"^(?:E +)?(?:ImportError|ModuleNotFoundError): (?!No module named '?(?:pytest|pip|tox|nox)\b)"
     r"|\berror: (?:subprocess-exited-with-error|metadata-generation-failed|externally-managed-environment)"
