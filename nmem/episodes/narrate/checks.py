@@ -18,7 +18,7 @@ _CHECKS = frozenset(("test", "build", "lint"))
 _BY_CALL = frozenset(("install", "git_push"))
 """What passes or fails by how it is called."""
 FOLLOWED = _CHECKS | {"git_commit", "git_push", "install", "command", "github", "git_other"}
-_MISUSE = re.compile(
+MISUSE = re.compile(
     r"command not found|unrecognized subcommand|unknown (?:option|command|flag)|No module named"
     r"|not recognized as|Unknown JSON field|unexpected argument|invalid (?:option|argument)|^Usage:"
     r"|No such file or directory|unknown revision|cannot change to|cannot find main module"
@@ -26,14 +26,15 @@ _MISUSE = re.compile(
     r"|can't open (?:input )?file|Cannot find module '/(?:private/)?tmp",
     re.IGNORECASE,
 )
+"""There is no such program, module, option or file: the call was wrong, or something is not installed."""
 _PATH = re.compile(
-    r"(?i)\bcd:.*(?:no such|not a) |can't open (?:input )?file|cannot change to|directory not found"
+    r"(?i)\bcd:.*(?:no such|not a) |can't open (?:(?:input )?file|')|cannot change to|directory not found"
     r"|no collectors for|unittest\.loader\._FailedTest|ERROR: (?:file )?not found: |not a valid editable requirement"
 )
-ELSEWHERE = "path"
+BY_PLACE = "path"
 """What is at fault for a call from another folder than the one it was meant for, or for a test that is not there."""
 _SETUP = re.compile(
-    rf"(?i){_MISUSE.pattern}|(?:Syntax|Indentation|Tab|Import|ModuleNotFound)Error|cannot (?:import|find (?:mod|pack))"
+    rf"(?i){MISUSE.pattern}|(?:Syntax|Indentation|Tab|Import|ModuleNotFound)Error|cannot (?:import|find (?:mod|pack))"
 )
 """What ran was not the work: the call, the interpreter, a package, or the script itself is at fault."""
 _MANY = 3
@@ -48,7 +49,7 @@ _PUSHING = re.compile(
 )
 """What a push prints."""
 _LOOKS = re.compile(
-    r"(?:check|list|show|look|find|get|view|inspect|wait|see|read|search|monitor|poll)\b", re.IGNORECASE
+    r"(?:check|list|show|look|find|get|view|inspect|wait|see|read|search|monitor|poll|validate)\b", re.IGNORECASE
 )
 """How a call describes itself that only looks."""
 _COMPARES = re.compile(r"\bgit stash(?: push| save)?\s*(?:-\S+ *)*[;&].*\bgit stash pop", re.DOTALL)
@@ -126,7 +127,7 @@ class Struggle:
         if work and got_by and not by_call:
             return work
         least, kinds = _MANY if self.passed or by_call else 1, [how for how, _ in self.faults]
-        return [reason for how, reason in self.faults if how != ELSEWHERE and kinds.count(how) >= least]
+        return [reason for how, reason in self.faults if how != BY_PLACE and kinds.count(how) >= least]
 
     def pass_(self, *, by_name: bool) -> None:
         """Take a run that passed; `by_name`: of tests, only those of some names ran."""
@@ -171,19 +172,16 @@ def _judge(episode: Episode, found: list[Struggle], files: dict[str, bool], tria
     for one in found:
         one.made = _runs_made(one, outside)
         one.red &= not one.made
-        if one.made and one.failures and not one.passed and _left_behind(episode, one, found):
-            one.trial = one.probe = True
+        if one.made and one.failures and not one.passed:
+            meant = one.end == _VOUCHED or _content(episode, one.last_at)
+            one.probe |= meant and one.faults[-1][0] != "setup"
+            one.trial |= one.probe or _left_behind(one, found)
 
 
-def _left_behind(episode: Episode, one: Struggle, found: list[Struggle]) -> bool:
-    """Whether the agent had done with a script of its own that failed: another test passed later, or it said so.
-
-    Of one that could not run at all neither another script nor a word tells that.
-    """
+def _left_behind(one: Struggle, found: list[Struggle]) -> bool:
+    """Whether another test passed after a script that failed; of one that could not run, no other script tells that."""
     later = [other for other in found if other.kind == "test" and other.passed and other.last_at > one.last_at]
-    if one.faults[-1][0] == "setup":
-        return any(not other.made for other in later)
-    return bool(later) or one.end == _VOUCHED or _content(episode, one.last_at)
+    return any(not other.made or one.faults[-1][0] != "setup" for other in later)
 
 
 def _content(episode: Episode, at: int) -> bool:
@@ -203,7 +201,7 @@ def _judge_fault(one: Struggle | None, files: dict[str, bool]) -> None:
         return
     how, reason = one.faults[-1]
     work = any(not files[path] and not _named_in(one.command, path) for path in one.edited)
-    if work and one.broke and how != ELSEWHERE:
+    if work and one.broke and how != BY_PLACE:
         how, one.undone = "", True
     elif not (how or work) and _runs_made(one, files):
         how = "own"
@@ -241,7 +239,7 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle], files: dict[str, 
         one.settled = one.kind in _CHECKS and open_ends.closed(failed, after)
         one.red = (
             one.kind in _CHECKS
-            and not (one.passed or one.misused or one.probe or one.faults[-1][0] == ELSEWHERE)
+            and not (one.passed or one.misused or one.probe or one.faults[-1][0] == BY_PLACE)
             and not any(action.at > one.last_at and _again(one, action) for action in runs)
         )
         if one.settled and any(open_ends.passes(failed, each) for each in after):
@@ -348,7 +346,8 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     said = action.metadata.get("description")
     described = said if isinstance(said, str) else ""
     called = naming.name(action.content, kind, described)
-    key = (kind, naming.key(action.content, kind) or _PYTHON.sub("python ", called))
+    whole_name = naming.name(action.content, kind, described, room=400)
+    key = (kind, naming.key(action.content, kind) or _PYTHON.sub("python ", whole_name))
     key = next((known for known, one in found.items() if one.command == action.content), key)
     chain = _chained(action, kind)
     _judge_fault(found.get(key), files)
@@ -401,9 +400,9 @@ def _failed(one: Struggle, action: Action, files: dict[str, bool]) -> None:
         one.name = naming.chain(action.content, _CHECKS) or one.name
     one.passed, one.open, one.again, one.edited = False, False, False, []
     reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else naming.why(action)
-    one.misused = bool(_MISUSE.search(reason))
+    one.misused = bool(MISUSE.search(reason))
     one.broke = any(not made and not _named_in(action.content, path) for path, made in files.items())
-    one.faults.append((ELSEWHERE if _PATH.search(reason) else "setup" if _SETUP.search(reason) else "", reason))
+    one.faults.append((BY_PLACE if _PATH.search(reason) else "setup" if _SETUP.search(reason) else "", reason))
     if reason in one.reasons:
         one.reasons.remove(reason)
     one.reasons.append(reason)

@@ -6,7 +6,7 @@ import re
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
-from nmem.episodes.narrate.checks import FOLLOWED, Struggle, judged, vouched
+from nmem.episodes.narrate.checks import BY_PLACE, FOLLOWED, MISUSE, Struggle, judged, vouched
 from nmem.episodes.narrate.ledger import ELSEWHERE, Ledger, outside
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import AT_THE_END, clip, short
@@ -208,6 +208,7 @@ def _deleted_clone(episode: Episode) -> str:
     """The folder that a repository was cloned to, or the project's own, where it was deleted after the last edit."""
     clones, gone = {episode.root.rstrip("/")} - {""}, ""
     for one in episode.actions:
+        clones -= set(_NOT_THERE.findall(one.response))  # the shell stood in the clone, or somewhere else
         if one.outcome != OK:
             continue
         if one.obs_type in ("file_edit", "file_write"):
@@ -222,6 +223,7 @@ def _deleted_clone(episode: Episode) -> str:
 
 
 _CLONES = re.compile(r"\bgit clone (?:-\S+ (?:\d+ )?)*([^\s;&|]+)(?: (?![-2>&|;])([\w./~-]+))?")
+_NOT_THERE = re.compile(r"no such file or directory: ([\w.-][\w./-]*)")
 _REMOVES = re.compile(r"\brm (?:-\w+ )+((?:[\w./~-]+ ?)+)")
 
 
@@ -383,7 +385,8 @@ def _failed(newest: Struggle) -> str:
     """How the newest test run failed: one that could not run says nothing of the work."""
     if newest.made:
         return f"a script written for this ({newest.name}) failed when it was last run"
-    return "tests could not run" if all(how for how, _ in newest.faults) else "the last test run that was seen failed"
+    unable = all(how == BY_PLACE or MISUSE.search(reason) for how, reason in newest.faults)
+    return "tests could not run" if unable else "the last test run that was seen failed"
 
 
 def _weighs(one: Struggle) -> tuple[int, bool, int]:

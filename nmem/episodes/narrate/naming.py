@@ -19,8 +19,8 @@ _WORD = re.compile(r"[^\s()\"'`;|]+$")
 _INLINE = re.compile(r"\b(?:node|python3?|ruby|perl|bun|deno) (?:-[ecp]|-(?: |$)|<<|eval\b)")
 
 
-def name(command: str, kind: str = "", description: str = "") -> str:
-    """A command by what it runs: without cd, pipes, redirections and most arguments."""
+def name(command: str, kind: str = "", description: str = "", room: int = 60) -> str:
+    """A command by what it runs: without cd, pipes, redirections and most arguments; at most `room` characters."""
     parsed, known = steps_of(command[:4000], kind)
     steps = [step.argv for step in parsed.steps if step.argv and not step.simple.nested]
     steps = [argv for argv in steps if not _NOT_MAIN.match(" ".join(argv[:2]))] or steps
@@ -46,7 +46,7 @@ def name(command: str, kind: str = "", description: str = "") -> str:
         return clip(f"{taken[0] if taken else 'command'} ({description})", 90)
     taken[:1] = [_SAME.get(one, one) for one in taken[:1]]
     taken += [word for word in main if word in _BUILDS_TESTS] if kind == "build" and "test" in taken else []
-    return clip(" ".join(taken) or command.strip().split("\n", 1)[0], 60)
+    return clip(" ".join(taken) or command.strip().split("\n", 1)[0], room)
 
 
 def steps_of(command: str, kind: str) -> tuple[Command, list[list[str]]]:

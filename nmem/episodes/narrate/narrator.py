@@ -208,7 +208,7 @@ def _cause(read_prompts: list[Ask], found: list[str]) -> str:
 
 
 def _new(cause: str, episode: Episode) -> str:
-    """A cause that the agent had to find; "" where the user told of it, where it says what should be, or is cut."""
+    """What the agent had to find; "" where the user told of it, where it says what should be, or is cut."""
     asked: set[str] = set().union(*(words(one.text) for one in episode.prompts))
     told = within(words(cause), asked) >= _RETOLD_BY_HALF if cause else True
     return "" if told or _CUT.search(cause) else cause
@@ -255,12 +255,16 @@ def _blocked(episode: Episode) -> str:
     """What the last closing text says could not be done."""
     closings = episode.closings()
     for one in sentences(closings[-1].text) if closings else []:
+        if _LED_TO.match(one.text):
+            continue
         done = cues.DONE.match(one.text) or cues.PASSES.search(one.text)
         if cues.BLOCKED.search(one.text) and 5 <= size(one.text) <= 45 and not (done or cues.QUESTION.search(one.text)):
             return clip(one.text, 200)
     return ""
 
 
+_LED_TO = re.compile(r"(?:this|that|it|which) (?:resulted|caused|led|meant|made)\b", re.IGNORECASE)
+"""Tells what the fault was that is mended."""
 _RESTATES = 0.6
 """The part of the smaller one's words from which on a cause says what was asked for."""
 _PLACED = re.compile(r"(?:in|at|on|about|with|when|inside|within|how|where|from)\b", re.IGNORECASE)

@@ -43,7 +43,7 @@ def _mended_at_once(one: Struggle, episode: Episode) -> bool:
     """Whether it passed after a few calls: no more than a look, an edit and another run. A test of the project that
     showed an edit of the work to be wrong is no slip.
     """
-    if one.made and len(one.weighty) == 1:
+    if one.made and len(one.weighty) == 1 and (one.passed or one.faults[-1][0] or not one.broke):
         return True
     if not one.passed or one.failures > 1 or (one.cure and one.kind in _GIT):
         return False
@@ -117,6 +117,10 @@ def _objections(corrected: list[Correction], said: dict[int, str]) -> str:
     came = said.get(longest.turn, "")
     then = f"; what came of it: {clip(came, 150)}" if cues.DONE.match(came) or cues.DONE_ANY.search(came) else ""
     return f"The user {what}{count}: " + (longest.text if longest.error else f"“{longest.text}”") + then
+
+
+_OTHER_MIND = re.compile(r"\W*(?:on second thought|thinking (?:again|about it)|scratch that)\b", re.IGNORECASE)
+"""A wish of the user's that takes the place of an earlier one: nothing stood in the way."""
 
 
 def lost(episode: Episode) -> str:
@@ -201,7 +205,7 @@ def resisted(episode: Episode) -> tuple[float, str]:
         text = f"{len(failed)} edits failed" + (f", {times} of them of {of}" if times > 1 else "")
     if lost_calls < _EFFORT:
         return 0.0, text
-    then = "until that file was edited" if edited else "after it, and it was not edited"
+    then = "until that file was edited" if edited else "on that file after it"
     return min(2.4, 1.0 + 0.1 * lost_calls), f"{text}; {lost_calls} calls {then}"
 
 
@@ -285,6 +289,9 @@ def broken_off(episode: Episode) -> str:
 def _at_work(episode: Episode, moment: int) -> bool:
     """Whether the turn that a moment lies in had changed something by then, or done more than look."""
     since = max((one.at for one in episode.prompts if one.at <= moment), default=0)
+    last = next((one for one in reversed(episode.actions) if one.at <= moment), None)
+    if last is not None and last.obs_type == "plan":
+        return False  # put to the user, who did not take it
     return any(since <= one.at <= moment and (acts(one) or one.obs_type in _EDITS) for one in episode.actions)
 
 
@@ -316,6 +323,7 @@ def obstacle(
     ranked += [(9.0, recurring)] * bool(recurring)
     ranked += _struggled(ran, failed)
     ranked += [one for one in aside if one[1]]
+    corrected = [one for one in corrected if not _OTHER_MIND.match(one.text)]
     if corrected:
         ranked.append((1.8 * len(corrected), _objections(corrected, said)))
     refused = [one for one in refused if objected or not looks(one)]

@@ -85,7 +85,7 @@ def _fails_still(one: Struggle) -> bool:
     """A check whose newest run failed, when no run of the same code passed after it and nothing was committed."""
     if not one.failures or one.passed or one.misused or one.open or one.settled or one.trial:
         return False
-    if one.faults[-1][0] == checks.ELSEWHERE:
+    if one.faults[-1][0] == checks.BY_PLACE:
         return False
     return one.kind in open_ends.CHECKS
 

@@ -170,11 +170,11 @@ def test_an_obstacle_failed_or_came_back(said: str, stood: str) -> None:
     assert read({**GOLD, "obstacle": said}).obstacle == stood
 
 
-def test_a_problem_that_had_to_be_found_is_told_as_the_problem_itself() -> None:
+def test_the_problem_that_was_to_be_mended_is_no_obstacle() -> None:
     smooth = [Turn(TURNS[0].prompt, did=["edited src/auth/token.py"], said=TURNS[0].said)]
     told = {**GOLD, "obstacle": "The refresh path in token.py read the TTL constant as minutes. [P1, S1]"}
     reader = session_prompt._Reader(smooth, 0, 1, None)
-    assert reader({"stories": [told]}).stories[0].obstacle.startswith("The problem itself: The refresh path")
+    assert reader({"stories": [told]}).stories[0].obstacle == ""
 
 
 def test_what_came_of_an_earlier_request_is_told_as_such() -> None:

@@ -41,7 +41,7 @@ def test_a_failure_and_the_edit_that_made_it_pass_are_told(begin: type[Story]) -
     assert told.learned[-1].endswith("then passed after edits to invoice.py")
     assert told.notes == []
     assert any("coupon was applied twice" in text for text in told.learned)
-    assert "coupon was applied twice" in told.obstacle
+    assert told.obstacle == ""
     assert "tests_passed" in told.marks
     assert told.outcome == (
         "1 changed file not committed; tests passed at the end;"
@@ -265,13 +265,15 @@ def test_time_grows_with_the_text_and_not_faster(begin: type[Story]) -> None:
 
 def test_what_failed_first_and_last_is_the_obstacle_in_their_order(begin: type[Story]) -> None:
     story = begin().user("Deploy to staging, the deploy script fails")
-    story.shell("bash deploy.sh staging", outcome="failed").shell("bash deploy.sh staging --user ops")
-    story.edit("deploy.sh").shell("bash deploy.sh staging").user("now write a test for the boil timer")
-    story.shell("pytest tests/test_timer.py", "test", "failed").edit("tests/test_timer.py")
+    for _ in range(2):
+        story.shell("bash deploy.sh staging", outcome="failed", response="Error: no such user").edit("deploy.sh")
+    story.shell("bash deploy.sh staging").user("now write a test for the boil timer")
+    for _ in range(2):
+        story.shell("pytest tests/test_timer.py", "test", "failed").edit("tests/test_timer.py")
     story.shell("pytest tests/test_timer.py", "test").agent("The test passes.")
     told = narrate(story.episode()).obstacle
-    assert told.startswith("bash deploy.sh staging failed once")
-    assert told.index("deploy.sh") < told.index("pytest tests/test_timer.py failed once")
+    assert told.startswith("bash deploy.sh staging failed 2 times")
+    assert told.index("deploy.sh") < told.index("pytest tests/test_timer.py failed 2 times")
     assert told.count("then passed") == 2
 
 
