@@ -41,7 +41,12 @@ import os
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
+
+    Drift = Callable[[str, dict[str, object]], tuple[str, ...]]
+    ResponseFields = Callable[[str], frozenset[str] | None]
+    Canonical = Callable[[str, object], tuple[str, dict[str, object]]]
 
     from capture.event import Event
 
@@ -153,6 +158,30 @@ class Client:
         """It reports a new session after a compaction: that report is the observation."""
         self.shell_tool = shell_tool
         """What it calls the tool that runs a command."""
+
+
+def vocabulary(
+    known: frozenset[str], tools: dict[str, str], response: frozenset[str] = frozenset()
+) -> tuple[Drift, ResponseFields, Canonical]:
+    """The drift, response_fields and canonical of a client whose fields and tools are lists. `response`: the fields of
+    any tool's response.
+    """
+
+    def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
+        from capture.clients.fields import unknown  # on use: it is loaded by then
+
+        told = unknown(payload.get("tool_response"), response, "tool_response.") if response else ()
+        return unknown(payload, known) + told
+
+    def response_fields(tool_name: str) -> frozenset[str] | None:
+        return response if tool_name in tools else None
+
+    def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
+        from capture.clients.tools import canonical  # on use: start-up stays short
+
+        return canonical(tool_name, tool_input, tools)
+
+    return drift, response_fields, canonical
 
 
 def room(event: Event) -> int:

@@ -5,8 +5,8 @@ A camelCase registration gets camelCase fields and no event name; a PascalCase o
 
 from __future__ import annotations
 
-from capture.clients import CAMEL, FLAT, SYNC, Client, Registration
-from capture.clients.fields import begin, first, mapping, text, unknown, words
+from capture.clients import CAMEL, FLAT, SYNC, Client, Registration, vocabulary
+from capture.clients.fields import begin, first, mapping, text, words
 from capture.event import (
     PRE_COMPACT,
     PROMPT,
@@ -69,6 +69,8 @@ NAMES = {
     "ask_user": "ask", "AskUserQuestion": "ask", "exit_plan_mode": "plan", "skill": "skill",
 }  # fmt: skip
 
+drift, response_fields, canonical = vocabulary(KNOWN, NAMES)
+
 
 def parse(native_event: str, payload: object, now: int) -> Event | None:
     """What happened, in nmem's words; None for events that are not kept and for payloads without a session."""
@@ -87,23 +89,6 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
     event.at = stamp(payload.get("timestamp"), now)
     event.drift = drift(native, payload)
     return event
-
-
-def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
-    """Fields that no known version has."""
-    return unknown(payload, KNOWN)
-
-
-def response_fields(tool_name: str) -> frozenset[str] | None:
-    """What is known of a tool's response; None for a tool that nobody knows."""
-    return frozenset() if tool_name in NAMES else None
-
-
-def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
-    """The canonical tool and its canonical input."""
-    from capture.clients import tools  # on use: start-up stays short
-
-    return tools.canonical(tool_name, tool_input, NAMES)
 
 
 def answer(event: Event, response: object) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from capture.clients import FLAT, SNAKE, SYNC, Client, Registration
-from capture.clients.fields import begin, first, items, mapping, text, unknown, whole, words
+from capture.clients import FLAT, SNAKE, SYNC, Client, Registration, vocabulary
+from capture.clients.fields import begin, first, items, mapping, text, whole, words
 from capture.event import (
     PRE_COMPACT,
     PROMPT,
@@ -60,6 +60,8 @@ NAMES = {
     "WebFetch": "web_fetch", "WebSearch": "web_search", "Task": "agent", "TodoWrite": "todo", "AskQuestion": "ask",
 }  # fmt: skip
 
+drift, response_fields, canonical = vocabulary(KNOWN, NAMES)
+
 
 def parse(native_event: str, payload: object, now: int) -> Event | None:
     """What happened, in nmem's words; None for events that are not kept and for payloads without a conversation."""
@@ -82,23 +84,6 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
         return None
     event.drift = drift(native, payload)
     return event
-
-
-def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
-    """Fields that no known version has."""
-    return unknown(payload, KNOWN)
-
-
-def response_fields(tool_name: str) -> frozenset[str] | None:
-    """What is known of a tool's response; None for a tool that nobody knows."""
-    return frozenset() if tool_name in NAMES else None
-
-
-def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
-    """The canonical tool and its canonical input; a deleted file is an edit."""
-    from capture.clients import tools  # on use: start-up stays short
-
-    return tools.canonical(tool_name, tool_input, NAMES)
 
 
 def answer(event: Event, response: object) -> None:

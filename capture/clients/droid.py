@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from capture.clients import SYNC, Client, Registration, common
-from capture.clients.fields import first, mapping, text, unknown, whole, words
+from capture.clients import SYNC, Client, Registration, common, vocabulary
+from capture.clients.fields import first, mapping, text, whole, words
 from capture.event import PRE_COMPACT, PROMPT, SUBAGENT_END, TURN_END, Event
 
 CLIENT = Client(
@@ -34,6 +34,8 @@ NAMES = {
     "ExitSpecMode": "plan",
 }  # fmt: skip
 
+drift, response_fields, canonical = vocabulary(KNOWN, NAMES)
+
 
 def parse(native_event: str, payload: object, now: int) -> Event | None:
     """What happened, in nmem's words; None for events that are not kept and for payloads without a session."""
@@ -53,23 +55,6 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
         event.context_tokens = whole(payload.get("estimated_tokens"))
     event.drift = drift(native_event, payload)
     return event
-
-
-def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
-    """Fields that no known version has."""
-    return unknown(payload, KNOWN)
-
-
-def response_fields(tool_name: str) -> frozenset[str] | None:
-    """What is known of a tool's response; None for a tool that nobody knows."""
-    return frozenset() if tool_name in NAMES else None
-
-
-def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
-    """The canonical tool and its canonical input."""
-    from capture.clients import tools  # on use: start-up stays short
-
-    return tools.canonical(tool_name, tool_input, NAMES)
 
 
 def answer(event: Event, response: object) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from capture.clients import SYNC, Client, Registration
-from capture.clients.fields import begin, first, items, mapping, text, unknown, whole, words
+from capture.clients import SYNC, Client, Registration, vocabulary
+from capture.clients.fields import begin, first, items, mapping, text, whole, words
 from capture.event import PROMPT, SESSION_END, SESSION_START, TOOL_RESULT, TURN_END, Event
 
 CLIENT = Client(
@@ -52,6 +52,8 @@ _NOTHING = ("", "(none)", "0", "null")
 _CANCELLED = ("Command was cancelled", "Command was automatically cancelled", "[Operation Cancelled]")
 _BEHIND = ("Command is running in background", "Command moved to background")
 
+drift, response_fields, canonical = vocabulary(KNOWN, NAMES, RESPONSE)
+
 
 def parse(native_event: str, payload: object, now: int) -> Event | None:
     """What happened, in nmem's words; None for events that are not kept and for payloads without a session."""
@@ -67,23 +69,6 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
     event.at = stamp(payload.get("timestamp"), now)
     event.drift = drift(native, payload)
     return event
-
-
-def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
-    """Fields that no known version has."""
-    return unknown(payload, KNOWN) + unknown(payload.get("tool_response"), RESPONSE, "tool_response.")
-
-
-def response_fields(tool_name: str) -> frozenset[str] | None:
-    """What is known of a tool's response; None for a tool that nobody knows."""
-    return RESPONSE if tool_name in NAMES else None
-
-
-def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
-    """The canonical tool and its canonical input."""
-    from capture.clients import tools  # on use: start-up stays short
-
-    return tools.canonical(tool_name, tool_input, NAMES)
 
 
 def answer(event: Event, response: object) -> None:

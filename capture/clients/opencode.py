@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 
-from capture.clients import ASYNC, CAMEL, PLUGIN, SYNC, Client, Registration
-from capture.clients.fields import begin, first, items, mapping, text, unknown, whole, words
+from capture.clients import ASYNC, CAMEL, PLUGIN, SYNC, Client, Registration, vocabulary
+from capture.clients.fields import begin, first, items, mapping, text, whole, words
 from capture.event import (
     POST_COMPACT,
     PROMPT,
@@ -67,6 +67,9 @@ def plugin(command: list[str]) -> str:
         return file.read().replace(_PLACE, dumps(command))
 
 
+drift, response_fields, canonical = vocabulary(KNOWN, NAMES)
+
+
 def parse(native_event: str, payload: object, now: int) -> Event | None:
     """What happened, in nmem's words; None for events that are not kept and for payloads without a session."""
     kind = _KINDS.get(native_event)
@@ -82,23 +85,6 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
     event.client_version = text(payload.get("client_version"))
     event.drift = drift(native_event, payload)
     return event
-
-
-def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
-    """Fields that the plugin never sends."""
-    return unknown(payload, KNOWN)
-
-
-def response_fields(tool_name: str) -> frozenset[str] | None:
-    """What is known of a tool's response; None for a tool that nobody knows."""
-    return frozenset() if tool_name in NAMES else None
-
-
-def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
-    """The canonical tool and its canonical input."""
-    from capture.clients import tools  # on use: start-up stays short
-
-    return tools.canonical(tool_name, tool_input, NAMES)
 
 
 def answer(event: Event, response: object) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from capture.clients import SYNC, Client, Registration, common, gemini
-from capture.clients.fields import text, unknown, whole, words
+from capture.clients import SYNC, Client, Registration, common, gemini, vocabulary
+from capture.clients.fields import text, whole, words
 from capture.event import TURN_END, Event
 
 CLIENT = Client(
@@ -32,6 +32,8 @@ KNOWN = words(
 NAMES = {**gemini.NAMES, "agent": "agent", "task": "agent", "todo_write": "todo", "skill": "skill", "lsp": "search",
          "web_search": "web_search", "ask_user_question": "ask"}  # fmt: skip
 
+drift, response_fields, canonical = vocabulary(KNOWN, NAMES, gemini.RESPONSE)
+
 
 def parse(native_event: str, payload: object, now: int) -> Event | None:
     """What happened, in nmem's words; None for events that are not kept and for payloads without a session.
@@ -50,23 +52,6 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
         event.context_tokens = whole(payload.get("input_tokens"))
     event.drift = drift(native_event, payload)
     return event
-
-
-def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
-    """Fields that no known version has."""
-    return unknown(payload, KNOWN) + unknown(payload.get("tool_response"), gemini.RESPONSE, "tool_response.")
-
-
-def response_fields(tool_name: str) -> frozenset[str] | None:
-    """What is known of a tool's response; None for a tool that nobody knows."""
-    return gemini.RESPONSE if tool_name in NAMES else None
-
-
-def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
-    """The canonical tool and its canonical input."""
-    from capture.clients import tools  # on use: start-up stays short
-
-    return tools.canonical(tool_name, tool_input, NAMES)
 
 
 def answer(event: Event, response: object) -> None:

@@ -20,6 +20,16 @@ MOST_SESSIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
+class Shift:
+    """A feature whose weight has moved, in log-odds of the right-hand word where words are told apart."""
+
+    feature: str
+    words: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """One prompt: its features, whether the intent changes there, and what that is worth."""
 

@@ -23,7 +23,7 @@ from nmem.errors import NmemError
 from nmem.threads.formula import Example, fit
 from nmem.training import answers as rows
 from nmem.training import store
-from nmem.training.answers import Answer
+from nmem.training.answers import Answer, Shift
 from nmem.training.store import Fitting
 
 KINDS = ("online", "revised")
@@ -63,16 +63,6 @@ class Figures:
     recall: float
     f1: float
     cost: float
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """A feature whose weight has moved."""
-
-    feature: str
-    words: str
-    before: float
-    after: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from nmem.training import answers as rows
 from nmem.training import label_fit as lf
 from nmem.training import labels as shipping
 from nmem.training import personal_labels_kept as kept
+from nmem.training.answers import Shift
 
 LEAST, LEAST_SESSIONS = 8, 3
 """Decided calls, and sessions with some, below which a dimension is not fitted."""
@@ -41,16 +42,6 @@ OWN_AT = 2.0
 """Programs, tools and the like of the person's calls count so much: they say more of the same person's next calls than
 of anybody's, so a habit is learned there and not in what all calls have in common."""
 _TOLD = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """A feature whose weight has moved, in log-odds of the right-hand word."""
-
-    feature: str
-    words: str
-    before: float
-    after: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,8 +113,6 @@ class Struggle:
     """The work had been edited before its newest failure."""
     undone: bool = False
     """It failed after the work had been edited, and it took another edit of the work to get past that."""
-    lone: bool = False
-    """It runs a script that the episode made, and did so once."""
     made: bool = False
     """It runs a script that the episode made outside the folders of tests: no test of the project's."""
 
@@ -167,7 +165,7 @@ def _judge(episode: Episode, found: list[Struggle], files: dict[str, bool], tria
         one.trial = any(name in f"{one.name} {one.command}" for name in trials)
         one.probe |= one.trial
     if failed_ones := [one for one in found if one.failures]:
-        _judge_ends(episode, failed_ones, files)
+        _judge_ends(episode, failed_ones)
     outside = {path: made and not _IN_TESTS.search(path) for path, made in files.items()}
     for one in found:
         one.made = _runs_made(one, outside)
@@ -219,14 +217,13 @@ def _named_in(command: str, path: str) -> bool:
     return re.search(rf"(?<![\w.-]){re.escape(path.rsplit('/', 1)[-1])}", command) is not None
 
 
-def _judge_ends(episode: Episode, failed_ones: list[Struggle], files: dict[str, bool]) -> None:
+def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
     """What became of each that failed."""
     ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
     done = [one for one in episode.actions if not (one.halted or _compares(one))]
     rows = [row(action) for action in done]
     runs = [one for one in done if one.obs_type in _CHECKS]
     for one in failed_ones:
-        one.lone = one.failures == 1 and not (one.passed or one.open or one.faults[-1][0]) and _runs_made(one, files)
         turn = episode.turn(one.last_at)
         failed = (one.last_at, one.kind, "", one.command, FAILED, one.said)
         after = [each for each in rows if each[0] > one.last_at]

@@ -7,6 +7,7 @@ import re
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.checks import BY_PLACE, FOLLOWED, MISUSE, Struggle, judged, vouched
+from nmem.episodes.narrate.facts import deleted_clone
 from nmem.episodes.narrate.ledger import ELSEWHERE, Ledger, outside
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import AT_THE_END, clip, short
@@ -187,7 +188,7 @@ def unseen(episode: Episode, asks: list[Ask], ledger: Ledger) -> tuple[str, ...]
         out.append(f"a plan was put to the user and not carried out here{f': {clip(title, 100)}' if title else ''}")
     if sent := 0 if _kept_since(episode) else _handed_on(episode):
         out.append(f"what {sent} subagent{'s' * (sent > 1)} changed is not counted")
-    if gone := _deleted_clone(episode):
+    if gone := deleted_clone(episode):
         out.append(f"the clone {gone} was deleted after that")
     closings = episode.closings()
     ended = episode.actions[-1] if episode.actions else None
@@ -202,29 +203,6 @@ def unseen(episode: Episode, asks: list[Ask], ledger: Ledger) -> tuple[str, ...]
     elif not episode.going_on and closings and spoken >= asked and PROGRESS.search(closings[-1].text[-400:]):
         out.append("something was still running at the end")
     return tuple(out)
-
-
-def _deleted_clone(episode: Episode) -> str:
-    """The folder that a repository was cloned to, or the project's own, where it was deleted after the last edit."""
-    clones, gone = {episode.root.rstrip("/")} - {""}, ""
-    for one in episode.actions:
-        clones -= set(_NOT_THERE.findall(one.response))  # the shell stood in the clone, or somewhere else
-        if one.outcome != OK:
-            continue
-        if one.obs_type in ("file_edit", "file_write"):
-            gone = ""
-        for found in _REMOVES.finditer(one.content):
-            gone = next((name for each in found[1].split() if (name := each.rstrip("/")) in clones), gone)
-        for found in _CLONES.finditer(one.content):
-            name = found[2] or found[1].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
-            clones.add(name.rstrip("/"))
-            gone = "" if gone == name.rstrip("/") else gone
-    return short(gone) if gone else ""
-
-
-_CLONES = re.compile(r"\bgit clone (?:-\S+ (?:\d+ )?)*([^\s;&|]+)(?: (?![-2>&|;])([\w./~-]+))?")
-_NOT_THERE = re.compile(r"no such file or directory: ([\w.-][\w./-]*)")
-_REMOVES = re.compile(r"\brm (?:-\w+ )+((?:[\w./~-]+ ?)+)")
 
 
 def task_name(action: Action) -> str:
@@ -359,8 +337,7 @@ def _checked(
     if "tests_passed" in found:
         return _passed(ran, ledger, last_edit, by_word=by_word, unseen_at=unseen_at, denied=denied) + red
     if "tests_failed" in found:
-        newest = max(_tests(ran), key=lambda one: one.last_at)
-        return [_failed(newest), *[_WORD] * by_word]
+        return [_failed(max(_tests(ran), key=lambda one: one.last_at)), *[_WORD] * by_word]
     if by_word:
         return [*red, _WORD]
     checks = [one for one in ran if one.kind in open_ends.CHECKS and not (one.misused or one.trial)]
@@ -385,8 +362,11 @@ def _failed(newest: Struggle) -> str:
     """How the newest test run failed: one that could not run says nothing of the work."""
     if newest.made:
         return f"a script written for this ({newest.name}) failed when it was last run"
-    unable = all(how == BY_PLACE or MISUSE.search(reason) for how, reason in newest.faults)
+    unable = all(how == BY_PLACE or MISUSE.search(reason) or _IMPORT.search(reason) for how, reason in newest.faults)
     return "tests could not run" if unable else "the last test run that was seen failed"
+
+
+_IMPORT = re.compile(r"ImportError: (?!cannot import name)")
 
 
 def _weighs(one: Struggle) -> tuple[int, bool, int]:

@@ -12,7 +12,7 @@ from capture.shell import parse
 from capture.shell.families import git
 from nmem.episodes.narrate import cues, shell
 from nmem.episodes.narrate.ledger import REPLACED, Commit, Ledger
-from nmem.episodes.narrate.prose import clip, plain, uncut
+from nmem.episodes.narrate.prose import clip, plain, short, uncut
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.undone import elsewhere, temporary
 from nmem.text import whole
@@ -290,3 +290,26 @@ def files_read(episode: Episode) -> list[str]:
     """Every file that was read, in the order of the first reading."""
     found = (one.file_path for one in episode.actions if one.obs_type == "file_read" and one.outcome != FAILED)
     return list(dict.fromkeys(path for path in found if path))
+
+
+def deleted_clone(episode: Episode) -> str:
+    """The folder that a repository was cloned to, or the project's own, where it was deleted after the last edit."""
+    clones, gone = {episode.root.rstrip("/")} - {""}, ""
+    for one in episode.actions:
+        clones -= set(_NOT_THERE.findall(one.response))  # the shell stood in the clone, or somewhere else
+        if one.outcome != OK:
+            continue
+        if one.obs_type in ("file_edit", "file_write"):
+            gone = ""
+        for found in _REMOVES.finditer(one.content):
+            gone = next((name for each in found[1].split() if (name := each.rstrip("/")) in clones), gone)
+        for found in _CLONES.finditer(one.content):
+            name = found[2] or found[1].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+            clones.add(name.rstrip("/"))
+            gone = "" if gone == name.rstrip("/") else gone
+    return short(gone) if gone else ""
+
+
+_CLONES = re.compile(r"\bgit clone (?:-\S+ (?:\d+ )?)*([^\s;&|]+)(?: (?![-2>&|;])([\w./~-]+))?")
+_NOT_THERE = re.compile(r"no such file or directory: ([\w.-][\w./-]*)")
+_REMOVES = re.compile(r"\brm (?:-\w+ )+((?:[\w./~-]+ ?)+)")

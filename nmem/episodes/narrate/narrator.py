@@ -104,7 +104,7 @@ def narrate(episode: Episode) -> Narrative:
         next_steps=next_steps(episode, read_prompts, ran, finished=accepted, unanswered=open_end),
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
-        notes=_untold([*_because(cause), *_notes(ran, corrected, ledger, objected)], [*solved, *settled, *proven]),
+        notes=_untold(_notes(ran, corrected, ledger, objected, cause), [*solved, *settled, *proven]),
         outcome="" if empty else _end(episode, read_prompts, found_turns, ledger, ran, ended, by_word=by_word),
         obstacle=way or edits[1] or broken_off(episode),
         marks=ended,
@@ -214,17 +214,6 @@ def _new(cause: str, episode: Episode) -> str:
     return "" if told or _CUT.search(cause) else cause
 
 
-def _because(cause: str) -> list[str]:
-    """The cause of what the work was to mend, as a note."""
-    return [f"Cause: {cause}"] if cause and not _ANNOUNCED.match(cause) else []
-
-
-_ANNOUNCED = re.compile(
-    r"\W*(?:the )?(?:root |real |actual )?(?:cause|problem|issue|bug) (?:is |was )?"
-    r"(?:now )?(?:pinned|found|confirmed|identified|verified|located|known|understood)\b",
-    re.IGNORECASE,
-)
-"""Says that there is a cause, not which."""
 _RETOLD_BY_HALF = 0.5
 _CUT = re.compile(r"\[…\]|\b(?:supposed to|should (?:be|have|not)|is expected to)\b")
 _REDONE = 1.46
@@ -279,7 +268,7 @@ def _checked(ran: list[Struggle]) -> bool | None:
     return all(verdicts) if verdicts else None
 
 
-def _notes(ran: list[Struggle], corrected: list[Correction], ledger: Ledger, objected: str) -> list[str]:
+def _notes(ran: list[Struggle], corrected: list[Correction], ledger: Ledger, objected: str, cause: str) -> list[str]:
     """What a later session should not repeat. `objected`: the refused call that the user spoke upon, and the words."""
     hard = [
         one for one in once(ran)
@@ -289,7 +278,7 @@ def _notes(ran: list[Struggle], corrected: list[Correction], ledger: Ledger, obj
         and (one.passed or not one.settled)
     ]  # fmt: skip
     hard.sort(key=lambda one: (-one.failures, one.first_at))
-    out = [told(one) for one in hard[:_HARD]]
+    out = [f"Cause: {cause}"] * bool(cause) + [told(one) for one in hard[:_HARD]]
     out += [
         (f"The user reported an error: {one.text}" if one.error else f"{CORRECTED}“{one.text}”")
         for one in corrected

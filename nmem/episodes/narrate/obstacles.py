@@ -69,14 +69,14 @@ def _passing(one: Struggle) -> bool:
     return silent and one.passed and not one.fixed_by and one.failures <= _FEW
 
 
-def _struggled(ran: list[Struggle], failed: list[Struggle]) -> list[tuple[float, str]]:
+def _struggled(ran: list[Struggle], episode: Episode) -> list[tuple[float, str]]:
     """What failed, by how often and how much it mattered."""
     out: list[tuple[float, str]] = []
     last_at = max((one.last_at for one in ran), default=0)
-    for one in failed:
+    for one in _failed(ran, episode):
         check = one.kind in open_ends.CHECKS
         called_wrong = one.passed and not one.fixed_by and all(how for how, _ in one.faults)
-        misused = called_wrong or one.lone or (one.misused and one.failures <= _FEW)
+        misused = called_wrong or (one.misused and one.failures <= _FEW)
         weight = len(one.weighty) * (0.2 if misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
         if one.passed and one.fixed_by and not one.misused:
             weight = max(weight, 1.0)  # something had to be edited
@@ -88,22 +88,10 @@ def _struggled(ran: list[Struggle], failed: list[Struggle]) -> list[tuple[float,
             weight *= _KEPT  # the work was committed all the same
         if one.kind == "install" and not one.passed:
             weight = max(weight, _LEAST)
-        if not (one.passed or one.open or one.probe or one.settled or one.lone):
+        if not (one.passed or one.open or one.probe or one.settled):
             weight += 1.0 * (one.last_at == last_at) + 0.5 * check
         out.append((weight, told(one)))
     return out
-
-
-def _first_and_last(ran: list[Struggle], chosen: list[str]) -> list[str]:
-    """Where the obstacle is something that failed: also what failed first and last, mended or still open, in order.
-
-    An episode that was opened for one failure and met another is not told by the later one alone.
-    """
-    failed = sorted((one for one in ran if not one.probe and not one.misused), key=lambda one: one.first_at)
-    if not chosen or any(text not in {told(one) for one in failed} for text in chosen):
-        return chosen
-    ends = {told(failed[0]), told(failed[-1]), *chosen}
-    return [text for one in failed if (text := told(one)) in ends]
 
 
 def _objections(corrected: list[Correction], said: dict[int, str]) -> str:
@@ -317,11 +305,10 @@ def obstacle(
     the way, with what each weighs.
     """
     blocked, objected = found
-    failed = _failed(ran, episode)
     ranked = [(1.3, f"In the agent's words: {blocked}")] if blocked else []
     recurring, said = by_turns
     ranked += [(9.0, recurring)] * bool(recurring)
-    ranked += _struggled(ran, failed)
+    ranked += _struggled(ran, episode)
     ranked += [one for one in aside if one[1]]
     corrected = [one for one in corrected if not _OTHER_MIND.match(one.text)]
     if corrected:
@@ -336,5 +323,4 @@ def obstacle(
         ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {short(gone[-1].path)}"))
     ranked = sorted((item for item in ranked if item[0] >= _LEAST), key=lambda item: -item[0])
     second = [item for item in ranked[1:2] if item[0] >= 1.5 and item[0] >= 0.65 * ranked[0][0]]
-    chosen = _first_and_last(failed, [text for _, text in ranked[:1] + second])
-    return ". ".join(text.rstrip(".") for text in chosen)
+    return ". ".join(text.rstrip(".") for _, text in ranked[:1] + second)

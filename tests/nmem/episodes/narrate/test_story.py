@@ -263,20 +263,6 @@ def test_time_grows_with_the_text_and_not_faster(begin: type[Story]) -> None:
     assert spent(4000) < max(0.5, 40 * spent(200))
 
 
-def test_what_failed_first_and_last_is_the_obstacle_in_their_order(begin: type[Story]) -> None:
-    story = begin().user("Deploy to staging, the deploy script fails")
-    for _ in range(2):
-        story.shell("bash deploy.sh staging", outcome="failed", response="Error: no such user").edit("deploy.sh")
-    story.shell("bash deploy.sh staging").user("now write a test for the boil timer")
-    for _ in range(2):
-        story.shell("pytest tests/test_timer.py", "test", "failed").edit("tests/test_timer.py")
-    story.shell("pytest tests/test_timer.py", "test").agent("The test passes.")
-    told = narrate(story.episode()).obstacle
-    assert told.startswith("bash deploy.sh staging failed 2 times")
-    assert told.index("deploy.sh") < told.index("pytest tests/test_timer.py failed 2 times")
-    assert told.count("then passed") == 2
-
-
 def test_a_last_request_that_files_were_changed_for_is_not_told_as_left_undone(begin: type[Story]) -> None:
     story = begin().user("Write a test for the boil timer").edit("tests/test_timer.py").agent("Added a test.")
     story.user("also explain in the README how to descale it")
