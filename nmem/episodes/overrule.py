@@ -107,8 +107,8 @@ def _came(facts: str, told: str) -> str:
 def _stood(facts: str, told: str) -> str:
     """The model's obstacle, then the records' where it is another; alone where both name one failed command.
 
-    The records count failures and name the cure. A single failure that went away is left out beside the model's. Of a
-    failed command that the records do not tell as an obstacle they know that it was a slip.
+    The records count failures and name the cure; one that went away is left out beside the model's. Of a failed command
+    that the records do not tell as an obstacle they know that it was a slip.
     """
     if _RAN_FAILED.search(told):
         told_too = facts and (facts.partition(" failed")[0] in told or within(words(told), words(facts)) >= _ALIKE)
@@ -119,22 +119,16 @@ def _stood(facts: str, told: str) -> str:
     same = failed and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", told.replace("`", ""))
     if same and _FAILS.search(told):
         return facts
-    minor = _went_away(facts) or within(words(told), words(facts)) >= _ALIKE
+    what, once, then = facts.partition(" failed once")
+    went_away = once and ", then passed" in then and ". " not in what and " failed " not in then
+    minor = went_away or within(words(told), words(facts)) >= _ALIKE
     return told if minor else f"{told.rstrip('.')}. {facts}"
 
 
 _ALIKE = 0.5
-_STOP = re.compile(r"[^\s.]\. ")
-"""Ends a sentence: a dot in the name of a file has no space after it, one that stands for a folder has one before."""
 _FAILS = re.compile(r"\b(?:fail|err)", re.IGNORECASE)
-_RAN_FAILED = re.compile(r"\bFAILED\b")
-"""How a model quotes a line about a command that failed."""
-
-
-def _went_away(facts: str) -> bool:
-    """Whether the records' obstacle is one failure that passed when it was tried again; see checks.told."""
-    _, once, then = facts.partition(" failed once")
-    return bool(once) and ", then passed" in then and not _STOP.search(facts)
+_RAN_FAILED = re.compile(r"\bFAILED\b|\bno such file or directory\b|\bSyntaxError\b|\bNo module named\b")
+"""How a model quotes a line about a command that failed, or that could not run as it was called."""
 
 
 def _with(told: list[str], known: Sequence[str], always: Callable[[str], bool]) -> list[str]:

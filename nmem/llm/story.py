@@ -59,15 +59,17 @@ def _obstacle(said: str, ground: Ground) -> str:
     first = f"{PERSON}{turns[0]}" if turns else ""
     if not told or any(id_[0] == PERSON and id_ != first for id_ in cites):
         return "" if _FURTHER.match(told) else told
-    if _WENT_WELL.search(told) and not (claims.ENDS["failed"].search(told) or claims.NEGATION.search(told)):
+    if told.isascii() and not any(cue.search(told) for cue in (claims.ENDS["failed"], claims.NEGATION, _TROUBLE)):
         return ""
     stood = (ground.rows.get(f"{DONE}{id_[1:]}") for id_ in cites if id_ != first)
     return told if any(row is not None and _STOOD.search(row.text) for row in stood) else ""
 
 
-_WENT_WELL = re.compile(
-    r"\b(?:clean|succeed\w*|success\w*|pass(?:es|ed)|(?:is|are) in commit|found and fixed)\b", re.IGNORECASE
+_TROUBLE = re.compile(
+    r"(?i)\b(?:errors?|wrong|bro(?:k|ke)\w*|block|refus|reject|miss(?:ing|e[sd])|conflict|object|doubt|turned down"
+    r"|had to|again|instead|unable|stuck|crash|slow|timed? ?out|lost|only)"
 )
+"""Says in English that something was in the way."""
 _FURTHER = re.compile(
     r"The user (?:also )?(?:needed|wanted|asked for|wished for|requested) (?:another|a further|an additional)\b"
 )
@@ -82,8 +84,14 @@ def _found(line: str, ground: Ground) -> bool:
         return True
     if all(id_[0] == PERSON for id_ in ids) or tells_change(line, ground.rows):
         return False
+    if _RUN_FAILED.search(line):
+        return False
     rows = (ground.rows.get(f"{DONE}{int(id_[1:]) - back}") for id_ in ids for back in (0, 1))
     return any(row is not None and FAILED in row.text for row in rows)
+
+
+_RUN_FAILED = re.compile(r"`[^`]+` (?:\w+ ){0,4}?failed (?:with|once|\d|again|as)\b", re.IGNORECASE)
+"""Says that a command failed: a later session learns nothing by that."""
 
 
 def lines(value: object) -> list[str]:

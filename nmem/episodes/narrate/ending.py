@@ -263,6 +263,8 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
         count = len(loose) + len(beyond)
         unkept = "" if ledger.tried or ledger.said_commits else _unseen_commit(ledger)
         parts.append(f"{count} file{'s' * (count > 1)} changed{unkept}")
+    elif late := {one.path for one in beyond} & set(ledger.touched_after(kept[-1].at)) if kept else ():
+        parts.append(f"{len(late)} file{'s' * (len(late) > 1)} changed after the last commit")
     elif loose:
         parts.append(f"{_files(len(loose))} {_uncommitted(ledger)}")
     parts += [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]

@@ -122,11 +122,7 @@ def lost(episode: Episode) -> str:
     sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted]
     gone = [one for one in sent if one.outcome == FAILED or cues.LIMIT.match(one.response)]
     said = clip(" ".join(gone[-1].response.split()), 100) if gone else ""
-    if gone:
-        return f"{len(gone)} of {len(sent)} subagents brought no result{f': {said}' if said else ''}"
-    names = Counter(str(one.metadata.get("description") or one.content) for one in sent if not one.response)
-    again = sum(count > 1 for count in names.values())
-    return f"{again} of {len(names)} subagents had to be started again" if again else ""
+    return f"{len(gone)} of {len(sent)} subagents brought no result{f': {said}' if said else ''}" if gone else ""
 
 
 def unable_to_run(episode: Episode, ran: list[Struggle]) -> tuple[float, str]:

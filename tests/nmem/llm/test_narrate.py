@@ -403,3 +403,10 @@ def test_parsing_a_reply_raises_only_what_it_says(text: str) -> None:
 def test_any_sentence_can_be_held_against_the_facts(text: str) -> None:
     for sentence in sentences(text):
         assert stands(sentence, FACTS) in (True, False)
+
+
+def test_what_tells_of_no_trouble_is_no_obstacle_and_a_failed_command_no_lesson() -> None:
+    found = "The refresh path in token.py read the TTL as minutes. [S1]"
+    assert read({**GOLD, "obstacle": found}).obstacle == ""
+    failed = "The test `pytest tests/test_token.py` failed with 2 errors. [D1]"
+    assert failed not in read({**GOLD, "learned": [failed]}).learned

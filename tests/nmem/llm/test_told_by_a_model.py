@@ -114,7 +114,7 @@ def test_the_model_words_it_and_the_facts_overrule_it(
 @pytest.mark.parametrize(
     ("outcome", "obstacle", "kept"),
     [
-        ("The coupon was applied twice in src/invoice.py. [S1]", "Rounding happens before the coupon. [S2]", True),
+        ("The coupon was applied twice in src/invoice.py. [S1]", "The rounding is still wrong. [S1]", True),
         ("The avatar upload was repaired in src/avatar.py. [S1]", "The avatar server timed out. [S2]", False),
         ("All invoice tests pass now. [D2]", "", False),
     ],
@@ -141,7 +141,7 @@ def test_what_came_of_it_and_the_obstacle_are_a_models_where_the_rows_bear_them_
     assert end.startswith(ends.partition("; the agent")[0]), "the checks and commits are the records'"
     if kept:
         assert end.endswith("; before the last request: The coupon was applied twice in src/invoice.py")
-        assert way == f"Rounding happens before the coupon. {stood}", "failures are the records' too"
+        assert way == f"The rounding is still wrong. {stood}", "failures are the records' too"
 
 
 @pytest.mark.parametrize(
