@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nmem.episodes import open_ends, titles
+from nmem.episodes.narrate.checks import MISUSE
 from nmem.episodes.narrate.prose import within, without_last_words, words
 from nmem.episodes.narrate.records import Narrative
 from nmem.llm.claims import sentences
@@ -127,7 +128,7 @@ def _stood(facts: str, told: str) -> str:
 
 _ALIKE = 0.5
 _FAILS = re.compile(r"\b(?:fail|err)", re.IGNORECASE)
-_RAN_FAILED = re.compile(r"\bFAILED\b|\bno such file or directory\b|\bSyntaxError\b|\bNo module named\b")
+_RAN_FAILED = re.compile(rf"\bFAILED\b|(?i:{MISUSE.pattern}|SyntaxError|ModuleNotFoundError|not a valid editable)")
 """How a model quotes a line about a command that failed, or that could not run as it was called."""
 
 

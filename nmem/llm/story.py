@@ -57,12 +57,11 @@ def _obstacle(said: str, ground: Ground) -> str:
     told, turns = ground.text(said), sorted({int(id_[1:]) for id_ in ground.rows})
     cites = {id_ for _, ids in cited(said) for id_ in ids}
     first = f"{PERSON}{turns[0]}" if turns else ""
-    if not told or any(id_[0] == PERSON and id_ != first for id_ in cites):
-        return "" if _FURTHER.match(told) else told
-    if told.isascii() and not any(cue.search(told) for cue in (claims.ENDS["failed"], claims.NEGATION, _TROUBLE)):
-        return ""
+    wrong = not told.isascii() or any(cue.search(told) for cue in (claims.ENDS["failed"], claims.NEGATION, _TROUBLE))
+    if any(id_[0] == PERSON and id_ != first for id_ in cites):
+        return told if (wrong or told.startswith("The user ")) and not _FURTHER.match(told) else ""
     stood = (ground.rows.get(f"{DONE}{id_[1:]}") for id_ in cites if id_ != first)
-    return told if any(row is not None and _STOOD.search(row.text) for row in stood) else ""
+    return told if wrong and any(row is not None and _STOOD.search(row.text) for row in stood) else ""
 
 
 _TROUBLE = re.compile(
@@ -71,7 +70,8 @@ _TROUBLE = re.compile(
 )
 """Says in English that something was in the way."""
 _FURTHER = re.compile(
-    r"The user (?:also )?(?:needed|wanted|asked for|wished for|requested) (?:another|a further|an additional)\b"
+    r"The user (?:also )?(?:(?:needed|wanted|asked for|wished for|requested) (?:another|a further|an additional)"
+    r"|asked (?:when|whether|what|how|if|who|where))\b"
 )
 _STOOD = re.compile(rf"{FAILED}\b|^(?:refused|broken off) by the user|\berror\b", re.MULTILINE)
 
