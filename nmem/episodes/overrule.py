@@ -63,8 +63,6 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
     outcome, obstacle = (" ".join(kept.all([one])) for one in (told.outcome, told.obstacle))
     learned = kept.all(told.learned)
     notes = kept.all(told.notes)
-    if not (obstacle or facts.obstacle) and notes:
-        obstacle = notes.pop(0)  # they too tell what went wrong
     next_steps = kept.all(told.next_steps)
     return (
         replace(

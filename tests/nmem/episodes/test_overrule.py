@@ -174,6 +174,6 @@ def test_an_obstacle_of_any_length_is_read_in_a_moment() -> None:
     assert time.perf_counter() - began < 2
 
 
-def test_a_note_stands_in_for_an_obstacle_that_nobody_names() -> None:
+def test_a_note_is_told_as_a_note_where_nobody_names_an_obstacle() -> None:
     told = overrule(Narrative(), Worded("Mend it.", notes=("The run was broken off.", "A hook warned.")), "m")[0]
-    assert (told.obstacle, told.notes) == ("The run was broken off.", ["A hook warned."])
+    assert (told.obstacle, told.notes) == ("", ["The run was broken off.", "A hook warned."])
