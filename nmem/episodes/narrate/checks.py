@@ -441,9 +441,16 @@ def _cured(one: Struggle, action: Action) -> None:
     if _UNCHECKED in action.content and _UNCHECKED not in one.command:
         one.cure, one.fixed_by = f"{one.name} {_UNCHECKED}", []
         return
-    if one.kind in _BY_CALL and not edited:
-        now = naming.call(action.content, one.kind)
-        one.cure = now if now != naming.call(one.command, one.kind) else ""
+    if edited or not (one.kind in _BY_CALL or one.faults[-1][0] == "setup"):
+        return
+    lines = (action.content, one.command)
+    by_call = one.kind in _BY_CALL
+    now, then = (naming.call(line, one.kind) if by_call else "".join(_INTERPRETER.findall(line)[:1]) for line in lines)
+    one.cure = now if now != then else ""
+
+
+_INTERPRETER = re.compile(r"(?<![\w.-])((?:python|node|ruby|php)[\d.]*)(?= )")
+"""An interpreter as it is called: `python3` is not `python`."""
 
 
 _UNCHECKED = "--no-verify"

@@ -33,7 +33,8 @@ def _failed(ran: list[Struggle], episode: Episode) -> list[Struggle]:
         one for one in once(ran)
         if one.weighty and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
         and not _mended_at_once(one, episode) and not _TIDIES.match(one.name)
-        and not (one.misused and one.failures == 1) and not _passing(one)
+        and not (one.misused and one.failures == 1)
+        and not (one.passed and not one.fixed_by and one.kind in ("github", "git_other") and not any(one.reasons))
         and not (one.kind == "command" and one.failures == 1 and not (one.passed or _at_end(one, episode)))
         and not (one.kind == "lint" and (one.passed or not one.edited))
     ]  # fmt: skip
@@ -61,12 +62,6 @@ _SLIP = 3
 """Calls between a failure and the run that passed, up to which it was a slip."""
 _TIDIES = re.compile(r"(?:rm|mv|cp|mkdir|ls|cd|cat|find|kill|pkill)\b")
 """Commands whose failure says nothing of the work."""
-
-
-def _passing(one: Struggle) -> bool:
-    """A question to git or the forge that went away by itself, and nobody knows why it failed."""
-    silent = one.kind in ("github", "git_other") and not any(one.reasons)
-    return silent and one.passed and not one.fixed_by and one.failures <= _FEW
 
 
 def _struggled(ran: list[Struggle], episode: Episode) -> list[tuple[float, str]]:
@@ -126,9 +121,7 @@ def lost(episode: Episode) -> str:
 
 
 def unable_to_run(episode: Episode, ran: list[Struggle]) -> tuple[float, str]:
-    """How many calls failed as the project could not be installed, built or imported, with what that weighs: 0.0 for
-    few.
-    """
+    """How many calls failed as something could not be installed, built or imported, and the weight; 0.0 for few."""
     ended_badly = (one for one in episode.actions if one.outcome == FAILED and not one.halted)
     failed = [one for one in ended_badly if _UNABLE.search(one.response)]
     if len(failed) < _OFTEN:

@@ -231,3 +231,10 @@ def test_what_the_project_s_own_linter_finds_is_no_failure(begin: type[Story]) -
     own = narrate(replace(found, root="/home/ann/pylint"))
     assert "failed" in elsewhere.outcome
     assert "failed" not in own.outcome and own.obstacle == ""
+
+
+def test_what_passed_under_another_interpreter_says_so(begin: type[Story]) -> None:
+    story = begin().user("Add a lid to the kettle").edit("kettle.py").write("try.py")
+    story.shell("cd pots && python try.py", "test", "failed", response=SYNTAX)
+    told = narrate(story.shell("cd pots && python3 try.py", "test").agent("Added the lid.").episode())
+    assert any(note.endswith("then passed as `python3`") for note in told.notes), told.notes

@@ -323,7 +323,7 @@ def test_one_program_by_two_names_is_one_struggle(begin: type[Story]) -> None:
     story = begin().user("Time the kettle").edit("kettle.py")
     story.shell("python try_kettle.py", "test", "failed", response="  print(f'x')\nSyntaxError: invalid syntax")
     told = narrate(story.shell("python3 try_kettle.py", "test").agent("Timed the kettle in kettle.py.").episode())
-    assert told.notes == ["python try_kettle.py failed once (SyntaxError: invalid syntax), then passed later"]
+    assert told.notes == ["python try_kettle.py failed once (SyntaxError: invalid syntax), then passed as `python3`"]
 
 
 def test_each_requests_result_is_told_by_what_says_it(begin: type[Story]) -> None:
