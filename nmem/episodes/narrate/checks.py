@@ -384,8 +384,12 @@ def _kind(action: Action, verdict: bool | None) -> str:
     pushing = (made and "push" in action.content) or (verdict is False and _PUSHING.search(action.response))
     if action.obs_type == "git_commit" and pushing:
         return "git_push"
-    inline = action.obs_type == "test" and not action.told("tests") and naming.inline(action.content)
-    return "command" if inline else action.obs_type
+    uncounted = action.obs_type == "test" and not action.told("tests")
+    shows = _SHOWS.match(str(action.metadata.get("description") or ""))
+    return "command" if uncounted and (shows or naming.inline(action.content)) else action.obs_type
+
+
+_SHOWS = re.compile(r"(?:display|explain|print|document)\b", re.IGNORECASE)
 
 
 def _failed(one: Struggle, action: Action, files: dict[str, bool]) -> None:

@@ -133,14 +133,16 @@ def unable_to_run(episode: Episode, ran: list[Struggle]) -> tuple[float, str]:
     later = (one for one in episode.actions if one.at > failed[-1].at and one.outcome == OK)
     runs = (one for one in later if one.obs_type == "test" or _INTERPRETED.search(one.content))
     got_past = any(naming.name(one.content, one.obs_type) not in made for one in runs)
-    return (0.25 if got_past else 1.0) * len(failed), text
+    work = sum(not _RUNNER.search(one.response) for one in failed)
+    return (0.25 * len(failed) if got_past or work < _OFTEN else 1.0 * work), text
 
 
 _OFTEN = 3
+_RUNNER = re.compile(r"No module named '?(?:pytest|pip|tox|nox)\b")
 _INTERPRETED = re.compile(r"\b(?:python|node|ruby|php)[\d.]* -\w")
 """A command that runs a module, or a script of its own."""
 _UNABLE = re.compile(
-    r"^(?:E +)?(?:ImportError|ModuleNotFoundError): (?!No module named '?(?:pytest|pip|tox|nox)\b)"
+    r"^(?:E +)?(?:ImportError|ModuleNotFoundError): |: No module named \S+$|requires a different Python"
     r"|\berror: (?:subprocess-exited-with-error|metadata-generation-failed|externally-managed-environment)"
     r"|\berror: command .{1,80} failed|^(?:error: )?Failed (?:building|to build)\b",
     re.MULTILINE,
@@ -158,12 +160,12 @@ def made_again(episode: Episode, ledger: Ledger) -> str:
     return ""
 
 
-_RESISTED, _TWICE, _EFFORT = 3, 2, 6
-"""The least number of failed edits that is an obstacle: in all, of one file; and of calls that one of them led to."""
+_RESISTED, _TWICE = 3, 2
+"""The least number of failed edits that is an obstacle: in all, and of one file where nothing else was in the way."""
 
 
 def resisted(episode: Episode) -> tuple[float, str]:
-    """How many edits failed, and the file with most failures, with what that weighs: 0.0 where few calls were lost."""
+    """How many edits failed, and the file with most failures, with what that weighs: 0.0 for few."""
     failed = [
         one for one in episode.actions
         if one.obs_type in _EDITS and one.outcome == FAILED and not one.halted and one.file_path
@@ -172,18 +174,14 @@ def resisted(episode: Episode) -> tuple[float, str]:
     if not failed:
         return 0.0, ""
     path, times = Counter(one.file_path or "" for one in failed).most_common(1)[0]
-    lost_calls, edited = _lost_on(episode, path)
-    if len(failed) < _RESISTED and times < _TWICE and lost_calls < _EFFORT:
+    if len(failed) < _RESISTED and times < _TWICE:
         return 0.0, ""
     of = short(path)
     if times == len(failed):
-        text = f"{times} edits of {of} failed" if times > 1 else f"An edit of {of} failed"
+        text = f"{times} edits of {of} failed"
     else:
         text = f"{len(failed)} edits failed" + (f", {times} of them of {of}" if times > 1 else "")
-    if lost_calls < _EFFORT:
-        return 0.0, text
-    then = "until that file was edited" if edited else "on that file after it"
-    return min(2.4, 1.0 + 0.1 * lost_calls), f"{text}; {lost_calls} calls {then}"
+    return 1.2 * (len(failed) >= _RESISTED), text
 
 
 _EDITS = ("file_edit", "file_write")
@@ -191,36 +189,6 @@ _UNREAD = re.compile(
     r"has not been read yet|been modified since read|must (?:first )?read|read it (?:first|again)", re.IGNORECASE
 )
 """A client that wants a file read before it is edited: a matter of one more call."""
-
-
-def _lost_on(episode: Episode, path: str) -> tuple[int, bool]:
-    """Calls about a file from an edit of it that failed to the next that did not, and whether there was one.
-
-    Without one: the calls after the edit that failed first.
-    """
-    until, since, seeking = 0, 0, False
-    for one in episode.actions:
-        own = one.file_path == path
-        if one.halted or not (own or _mentions(one.content, path, episode.root)):
-            continue
-        if own and one.obs_type in _EDITS and one.outcome != FAILED:
-            until, since, seeking = until + since, 0, False
-        elif seeking or (own and one.obs_type in _EDITS):
-            since, seeking = since + 1, True
-    return (until, True) if until else (max(0, since - 1), False)
-
-
-def _mentions(text: str, path: str, root: str) -> bool:
-    """Whether a text names a file: by its whole path, or from one of its folders on."""
-    if path.rsplit("/", 1)[-1] not in text:
-        return False
-    whole = path if path.startswith("/") else f"{root.rstrip('/')}/{path}"
-    words = (word.removeprefix("./") for word in _BETWEEN.split(text))
-    return any(word == whole or (word and word[0] != "/" and f"/{path}".endswith(f"/{word}")) for word in words)
-
-
-_BETWEEN = re.compile(r"[\s'\"`=:;,|&<>()\[\]{}]+")
-"""What stands between the words of a command."""
 
 
 def diagnosed(episode: Episode) -> str:
