@@ -305,7 +305,8 @@ def means(pattern: str, path: str) -> bool:
         return True
     if f"/{given}/" in f"/{path}" and "/" in given:
         return True
-    return any(mark in given for mark in "*?[") and (fnmatchcase(path, given) or fnmatchcase(path, "*/" + given))
+    tail = "/".join(given.split("/")[-path.count("/") - 1 :]) if given[0] == "/" else given
+    return any(mark in given for mark in "*?[") and any(fnmatchcase(path, one) for one in (given, tail, f"*/{given}"))
 
 
 def _moved(path: str, old: str, new: str) -> str:

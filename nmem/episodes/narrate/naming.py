@@ -175,7 +175,7 @@ def why(action: Action) -> str:
         text = _RULES.sub("", _STAMP.sub("", line)).strip()
         if len(text) < 8 or _EXIT.match(text) or text.startswith(("at ", "$ ", "> ")) or _data(text):
             continue
-        if _LOGGED.match(text) or _CODE.match(text) or "Warning: " in text:
+        if _LOGGED.match(text) or _CODE.match(text) or "Warning: " in text or "config option" in text:
             continue
         weight = (
             -1.0 * ("warning" in text[:24].lower())

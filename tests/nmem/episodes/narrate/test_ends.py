@@ -541,3 +541,9 @@ def test_a_script_that_only_shows_something_tests_nothing(begin: type[Story]) ->
     story = begin().user("Seal the lid").edit("lid.py").write("test_why.py")
     story.shell("python test_why.py", "test", description="Display why it is sealed")
     assert "passed" not in narrate(story.agent("Sealed.").episode()).outcome
+
+
+def test_files_that_an_absolute_glob_removed_are_gone(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid").edit("lid.py").write("test_a.py").write("test_b.py").write("deep/test_c.py")
+    told = narrate(story.shell("rm -f /home/ann/pots/test_*.py").agent("Sealed.").episode())
+    assert told.outcome.startswith("2 changed files")
