@@ -57,7 +57,7 @@ def _obstacle(said: str, ground: Ground) -> str:
     told, turns = ground.text(said), sorted({int(id_[1:]) for id_ in ground.rows})
     cites = {id_ for _, ids in cited(said) for id_ in ids}
     first = f"{PERSON}{turns[0]}" if turns else ""
-    wrong = not told.isascii() or any(cue.search(told) for cue in (claims.ENDS["failed"], claims.NEGATION, _TROUBLE))
+    wrong = _FOREIGN.search(told) or any(cue.search(told) for cue in (claims.ENDS["failed"], claims.NEGATION, _TROUBLE))
     if any(id_[0] == PERSON and id_ != first for id_ in cites):
         return told if (wrong or told.startswith("The user ")) and not _FURTHER.match(told) else ""
     stood = (ground.rows.get(f"{DONE}{id_[1:]}") for id_ in cites if id_ != first)
@@ -65,10 +65,11 @@ def _obstacle(said: str, ground: Ground) -> str:
 
 
 _TROUBLE = re.compile(
-    r"(?i)\b(?:errors?|wrong|bro(?:k|ke)\w*|block|refus|reject|miss(?:ing|e[sd])|conflict|object|doubt|turned down"
-    r"|had to|again|instead|unable|stuck|crash|slow|timed? ?out|lost|only)"
+    r"(?i)\b(?:errors?|wrong|broken?\b|blocked|refus|reject|miss(?:ing|e[sd])|conflict|objected|doubt|turned down"
+    r"|had to\b|again\b|instead|unable|stuck|crash|slow|timed? ?out|lost\b|only\b)"
 )
 """Says in English that something was in the way."""
+_FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 _FURTHER = re.compile(
     r"The user (?:also )?(?:(?:needed|wanted|asked for|wished for|requested) (?:another|a further|an additional)"
     r"|asked (?:when|whether|what|how|if|who|where))\b"
@@ -90,7 +91,7 @@ def _found(line: str, ground: Ground) -> bool:
     return any(row is not None and FAILED in row.text for row in rows)
 
 
-_RUN_FAILED = re.compile(r"`[^`]+` (?:\w+ ){0,4}?failed (?:with|once|\d|again|as)\b", re.IGNORECASE)
+_RUN_FAILED = re.compile(r"`[^`]+` (?:\w+ ){0,4}?failed (?:with|once|\d+|again)\b", re.IGNORECASE)
 """Says that a command failed: a later session learns nothing by that."""
 
 

@@ -231,7 +231,7 @@ _NOT_COMMITTED = re.compile(r"\d+ (?:changed files? not committed|files? changed
 _TESTS_PASSED = re.compile(r"tests passed\b", re.IGNORECASE)
 _TESTS_FAILED = re.compile(r"the last test run that was seen failed|tests? (?:run )?failed\b", re.IGNORECASE)
 _NO_TEST = re.compile(r"a script written for this \(|tests could not run\b", re.IGNORECASE)
-"""A script that the episode made is no test of the project."""
+"""A script that the episode made is no test of the project, and a test that could not run says nothing."""
 _BEFORE = "tests passed before the last edits"
 _GIVEN_UP = re.compile(r"given up\b", re.IGNORECASE)
 

@@ -91,7 +91,7 @@ class Struggle:
     """It runs a file that the episode made and took away again, or that the agent has done with: its failure is no end
     of the work."""
     cure: str = ""
-    """The call that passed in the end, where that was another one and no edit explains it."""
+    """The call or the interpreter that passed in the end, where that was another one and no edit explains it."""
     waited: str = ""
     """The question it waited for at its newest run."""
     got_past: bool = False
@@ -170,6 +170,7 @@ def _judge(episode: Episode, found: list[Struggle], files: dict[str, bool], tria
     for one in found:
         one.made = _runs_made(one, outside)
         one.red &= not one.made
+    for one in found:
         if one.made and one.failures and not one.passed:
             meant = one.end == _VOUCHED or _content(episode, one.last_at)
             one.probe |= meant and one.faults[-1][0] != "setup"
@@ -345,7 +346,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     called = naming.name(action.content, kind, described)
     whole_name = naming.name(action.content, kind, described, room=400)
     key = (kind, naming.key(action.content, kind) or _PYTHON.sub("python ", whole_name))
-    key = next((known for known, one in found.items() if one.command == action.content), key)
+    key = next((known for known, one in found.items() if action.content and one.command == action.content), key)
     chain = _chained(action, kind)
     _judge_fault(found.get(key), files)
     if verdict is None:

@@ -167,7 +167,7 @@ _LOOKS = re.compile(
 
 
 def unseen(episode: Episode, asks: list[Ask], ledger: Ledger) -> tuple[str, ...]:
-    """That a commit or push was asked for last and none followed; that something still ran at the end."""
+    """That a commit or push asked for last did not follow, a clone was deleted, something still ran at the end."""
     out = []
     if asks and episode.prompts:
         last, since = asks[-1], episode.prompts[-1].at
@@ -263,10 +263,10 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
         count = len(loose) + len(beyond)
         unkept = "" if ledger.tried or ledger.said_commits else _unseen_commit(ledger)
         parts.append(f"{count} file{'s' * (count > 1)} changed{unkept}")
-    elif late := {one.path for one in beyond} & set(ledger.touched_after(kept[-1].at)) if kept else ():
-        parts.append(f"{len(late)} file{'s' * (len(late) > 1)} changed after the last commit")
     elif loose:
         parts.append(f"{_files(len(loose))} {_uncommitted(ledger)}")
+    if kept and (late := {one.path for one in beyond} & set(ledger.touched_after(kept[-1].at))):
+        parts.append(f"{len(late)} file{'s' * (len(late) > 1)} changed after the last commit")
     parts += [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]
     if "abandoned" in found:
         how = next((one.undone for one in ledger.undone() if one.undone), "undone")
@@ -344,7 +344,8 @@ def _checked(
         return [*red, _WORD]
     checks = [one for one in ran if one.kind in open_ends.CHECKS and not (one.misused or one.trial)]
     if not checks:
-        return [_UNSEEN] if unseen_at and unseen_at > last_edit else []
+        unable = any(one.kind == "test" and one.misused and not (one.passed or one.made) for one in ran)
+        return [_UNSEEN] if unseen_at and unseen_at > last_edit else ["tests could not run"] * unable
     newest = max(checks, key=lambda one: one.last_at)
     if newest.open:
         return [*red, *([_UNSEEN] if unseen_at > last_edit and not red else [])]

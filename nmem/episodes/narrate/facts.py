@@ -293,23 +293,25 @@ def files_read(episode: Episode) -> list[str]:
 
 
 def deleted_clone(episode: Episode) -> str:
-    """The folder that a repository was cloned to, or the project's own, where it was deleted after the last edit."""
-    clones, gone = {episode.root.rstrip("/")} - {""}, ""
+    """The clone that files were edited in, or the project's own folder, where it was deleted after the last edit."""
+    clones, edited, gone = {episode.root.rstrip("/")} - {""}, "", ""
     for one in episode.actions:
-        clones -= set(_NOT_THERE.findall(one.response))  # the shell stood in the clone, or somewhere else
-        if one.outcome != OK:
+        if one.outcome == OK and one.obs_type in ("file_edit", "file_write") and one.file_path:
+            edited, gone = f"{edited} /{one.file_path}", ""
+        if one.tool_name not in _SHELLS:
             continue
-        if one.obs_type in ("file_edit", "file_write"):
-            gone = ""
-        for found in _REMOVES.finditer(one.content):
+        clones -= {name for pair in _NOT_THERE.findall(one.response) for name in pair}  # the shell stood in the clone
+        for found in _REMOVES.finditer(one.content) if one.outcome == OK else ():
             gone = next((name for each in found[1].split() if (name := each.rstrip("/")) in clones), gone)
-        for found in _CLONES.finditer(one.content):
-            name = found[2] or found[1].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
-            clones.add(name.rstrip("/"))
-            gone = "" if gone == name.rstrip("/") else gone
-    return short(gone) if gone else ""
+        for found in _CLONES.finditer(one.content) if one.outcome == OK else ():
+            name = (found[2] or found[1].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")).rstrip("/")
+            clones.add(name)
+            gone = "" if gone == name else gone
+    return short(gone) if gone == episode.root.rstrip("/") or f"/{gone}/" in edited else ""
 
 
-_CLONES = re.compile(r"\bgit clone (?:-\S+ (?:\d+ )?)*([^\s;&|]+)(?: (?![-2>&|;])([\w./~-]+))?")
-_NOT_THERE = re.compile(r"no such file or directory: ([\w.-][\w./-]*)")
-_REMOVES = re.compile(r"\brm (?:-\w+ )+((?:[\w./~-]+ ?)+)")
+_CLONES = re.compile(
+    r"\bgit clone (?:(?:-b|--branch|--depth|-o|--origin|-c) \S+ |-\S+ )*([^\s;&|]+)(?: (?![-2>&|;])([\w./~-]+))?"
+)
+_NOT_THERE = re.compile(r"no such file or directory: ([\w.-][\w./-]*)|cd: ([\w.-][\w./-]*): No such file or directory")
+_REMOVES = re.compile(r"(?<![\w-])(?<!git )rm (?:-\w+ )+((?:[\w./~-]+(?=[\s;&|)]|$) ?)+)")

@@ -147,7 +147,7 @@ class Ledger:
 
     def matching(self, pattern: str) -> list[Change]:
         """The changes that a path, a folder or a glob of a command means."""
-        return [change for change in self.changes.values() if means(pattern, change.path)]
+        return [change for change in self.changes.values() if means(pattern, change.path, self.root)]
 
     def take_back(self, found: list[Change], how: str, *, new_too: bool = True) -> list[Change]:
         """What is not committed of these changes is lost; gives those that were lost."""
@@ -296,7 +296,7 @@ def outside(path: str) -> bool:
     return path.startswith(("/", "~", "../")) or path[1:3] in (":\\", ":/")
 
 
-def means(pattern: str, path: str) -> bool:
+def means(pattern: str, path: str, root: str = "") -> bool:
     """Whether a path as it was typed (a file, a folder, a glob, absolute or not) covers a path of the project."""
     given = pattern.removeprefix("./").rstrip("/")
     if given in ("", ".", ":/", "*"):
@@ -305,8 +305,9 @@ def means(pattern: str, path: str) -> bool:
         return True
     if f"/{given}/" in f"/{path}" and "/" in given:
         return True
-    tail = "/".join(given.split("/")[-path.count("/") - 1 :]) if given[0] == "/" else given
-    return any(mark in given for mark in "*?[") and any(fnmatchcase(path, one) for one in (given, tail, f"*/{given}"))
+    inside = given.removeprefix(f"{root}/") if root else given
+    globs = (given, inside) if inside != given else (given, f"*/{given}")
+    return any(mark in given for mark in "*?[") and any(fnmatchcase(path, one) for one in globs)
 
 
 def _moved(path: str, old: str, new: str) -> str:

@@ -21,7 +21,7 @@ from nmem.episodes.narrate.ending import (
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, labelled, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
-from nmem.episodes.narrate.obstacles import broken_off, diagnosed, lost, made_again, obstacle, resisted, unable_to_run
+from nmem.episodes.narrate.obstacles import broken_off, diagnosed, lost, made_again, obstacle, resisted
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, within, words
 from nmem.episodes.narrate.records import OK, UNKNOWN, Episode, Narrative
@@ -78,10 +78,7 @@ def narrate(episode: Episode) -> Narrative:
     found = causes(episode, found_turns, gone)
     cause = _new(_telling(labelled(found_turns)) or _cause(read_prompts, found), episode)
     edits = resisted(episode)
-    aside = [
-        (1.1, lost(episode) or made_again(episode, ledger)), (_REDONE, diagnosed(episode)), edits,
-        unable_to_run(episode, ran),
-    ]  # fmt: skip
+    aside = [(1.1, lost(episode) or made_again(episode, ledger)), (_REDONE, diagnosed(episode)), edits]
     way = obstacle(
         episode, ran, corrected, refused, ledger, (_blocked(episode), objected), told_by_turns(found_turns),
         interrupted="interrupted" in ended, aside=aside,

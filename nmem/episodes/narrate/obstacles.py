@@ -36,13 +36,13 @@ def _failed(ran: list[Struggle], episode: Episode) -> list[Struggle]:
         and not (one.misused and one.failures == 1)
         and not (one.passed and not one.fixed_by and one.kind in ("github", "git_other") and not any(one.reasons))
         and not (one.kind == "command" and one.failures == 1 and not (one.passed or _at_end(one, episode)))
-        and not (one.kind == "lint" and (one.passed or not one.edited))
+        and not (one.kind == "lint" and (one.passed or not (one.edited or one.undone)))
     ]  # fmt: skip
 
 
 def _mended_at_once(one: Struggle, episode: Episode) -> bool:
-    """Whether it passed after a few calls: no more than a look, an edit and another run. A test of the project that
-    showed an edit of the work to be wrong is no slip.
+    """Whether a failure is a slip: a few calls put it right, or one failure of a script of the episode's own that did
+    not run the work. A test of the project that showed an edit of the work to be wrong is none.
     """
     if one.made and len(one.weighty) == 1 and (one.passed or one.faults[-1][0] or not one.broke):
         return True
@@ -59,7 +59,7 @@ def _at_end(one: Struggle, episode: Episode) -> bool:
 
 
 _SLIP = 3
-"""Calls between a failure and the run that passed, up to which it was a slip."""
+"""Calls between a failure and the run that passed, or after a run, that are few."""
 _TIDIES = re.compile(r"(?:rm|mv|cp|mkdir|ls|cd|cat|find|kill|pkill)\b")
 """Commands whose failure says nothing of the work."""
 
@@ -139,7 +139,7 @@ def unable_to_run(episode: Episode, ran: list[Struggle]) -> tuple[float, str]:
 
 _OFTEN = 3
 _RUNNER = re.compile(r"No module named '?(?:pytest|pip|tox|nox)\b")
-_INTERPRETED = re.compile(r"\b(?:python|node|ruby|php)[\d.]* -\w")
+_INTERPRETED = re.compile(r"\b(?:python|node|ruby|php)[\d.]* -(?:m (?!pip\b|venv\b)|[cer] )")
 """A command that runs a module, or a script of its own."""
 _UNABLE = re.compile(
     r"^(?:E +)?(?:ImportError|ModuleNotFoundError): |: No module named \S+$|requires a different Python"
@@ -265,7 +265,9 @@ def obstacle(
     ranked = [(1.3, f"In the agent's words: {blocked}")] if blocked else []
     recurring, said = by_turns
     ranked += [(9.0, recurring)] * bool(recurring)
-    ranked += _struggled(ran, episode)
+    unable = unable_to_run(episode, ran)
+    able = [one for one in ran if not (one.faults and all(_UNABLE.search(reason) for _, reason in one.faults))]
+    ranked += [unable, *_struggled(ran if unable[0] < _LEAST else able, episode)]
     ranked += [one for one in aside if one[1]]
     corrected = [one for one in corrected if not _OTHER_MIND.match(one.text)]
     if corrected:

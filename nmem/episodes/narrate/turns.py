@@ -312,7 +312,7 @@ _WHY = re.compile(
 """Asks, or guesses."""
 _OBJECTS = Cue(
     r"\bwhy (?:did|are|do) you\b|\bare you sure\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
-    r"|\bwhy\b.{0,60}\bstill\b|\bstill (?:not|n['’]?t|fail|broken|see|get|there|the same|show|ha(?:s|ve|pp))"
+    r"|\bwhy\b.{0,60}\bstill\b|\bstill (?:not|\w+n['’]?t|fail|crash|broken|see|get|there|the same|show|ha(?:s|ve|pp))"
     r"|왜 |아니(?!면|라)|なぜ|ない(?!か)",
 )
 _GRANTED, _ROOM, _SHORT = 300, 190, 14

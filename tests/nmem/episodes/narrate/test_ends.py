@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -486,6 +487,8 @@ def test_a_clone_that_was_deleted_at_the_end_is_told(begin: type[Story]) -> None
     assert "the clone pots was deleted after that" in narrate(clone.shell("rm -rf pots").episode()).outcome
     again = clone.shell("git clone https://git.example.org/pots.git pots").agent("Here it is again.")
     assert "deleted" not in narrate(again.episode()).outcome
+    read = begin().user("Seal the lid").shell("git clone -b main https://git.example.org/pots.git pots").edit("lid.py")
+    assert "deleted" not in narrate(read.shell("rm -rf pots").agent("Sealed.").episode()).outcome
     inside = begin().user("Seal the lid").shell("git clone https://git.example.org/pots.git pots").edit("lid.py")
     inside.shell("cd pots && make", "build", "failed", response="cd: no such file or directory: pots")
     assert "deleted" not in narrate(inside.shell("rm -rf pots").agent("Sealed.").episode()).outcome
@@ -523,9 +526,9 @@ def test_one_slip_of_a_commit_hash_or_of_tidying_up_is_no_obstacle(begin: type[S
 
 def test_tests_that_could_not_run_say_nothing_of_the_work(begin: type[Story]) -> None:
     story = begin().user("Seal the lid").edit("lid.py")
-    for why in ("python: No module named pytest", "ERROR: file not found: tests/test_lid.py"):
+    for why in ("python: No module named pytest", "ERROR: file not found: tests/test_lid.py") * 2:
         story.shell("python -m pytest tests/test_lid.py", "test", "failed", response=why)
-    assert "tests could not run" in narrate(story.agent("Sealed it.").episode()).outcome.lower()
+        assert "tests could not run" in narrate(story.agent("Sealed it.").episode()).outcome.lower()
 
 
 def test_a_runner_that_is_missing_again_and_again_is_told(begin: type[Story]) -> None:
@@ -545,5 +548,5 @@ def test_a_script_that_only_shows_something_tests_nothing(begin: type[Story]) ->
 
 def test_files_that_an_absolute_glob_removed_are_gone(begin: type[Story]) -> None:
     story = begin().user("Seal the lid").edit("lid.py").write("test_a.py").write("test_b.py").write("deep/test_c.py")
-    told = narrate(story.shell("rm -f /home/ann/pots/test_*.py").agent("Sealed.").episode())
-    assert told.outcome.startswith("2 changed files")
+    story.shell("rm -rf /tmp/*").shell("rm -f /tmp/*.py").shell("rm -f /home/ann/pots/test_*.py").agent("Sealed.")
+    assert narrate(replace(story.episode(), root="/home/ann/pots")).outcome.startswith("2 changed files")
