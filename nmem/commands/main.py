@@ -47,7 +47,7 @@ COMMANDS: dict[str, str] = {
     "unpin": "remove a pin",
     "mark": "add a note, a decision or a rollback point to the current session",
     "undo": "undo your newest correction",
-    "purge": "forget what you name, completely: rows, stories, indexes, files; undo within a window",
+    "purge": "forget what you name: rows, stories, indexes, files; undo within a window",
     "when": "look up the written decision for a situation",
     "how": "look up the written decision for a procedure: how it is done here",
     "recall": "written decisions: check, migrate, write one, name one, report use",
