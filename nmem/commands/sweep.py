@@ -104,8 +104,12 @@ def _dry(wanted: Policy, project: str) -> Swept:
         return out
 
 
+_PATIENCE = 30.0
+"""Seconds that the sweep of a cockpit or of settling is waited for."""
+
+
 def _swept(wanted: Policy, project: str, seconds: float) -> Swept:
-    with terminal.writing() as db, alone(paths.database()) as mine:
+    with terminal.writing() as db, alone(paths.database(), min(seconds, _PATIENCE)) as mine:
         if not mine:
             raise NmemError("another sweep is running: see `nmem sweep --journal`")
         project = key_of(db, project)

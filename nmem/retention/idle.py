@@ -226,12 +226,18 @@ def within(seconds: float, stopped: Callable[[], bool]) -> Callable[[], bool]:
 
 
 @contextmanager
-def alone(db_path: str) -> Iterator[bool]:
-    """Whether no other process sweeps this database; the system frees the lock when its holder dies."""
+def alone(db_path: str, patience: float = 0.0) -> Iterator[bool]:
+    """Whether no other process sweeps this database; the system frees the lock when its holder dies.
+
+    `patience`: for how many seconds another one is waited for.
+    """
     paths.make(paths.folder(db_path))
     handle = opened(str(Path(paths.folder(db_path), "sweep.lock")), os.O_WRONLY | os.O_CREAT)
     try:
-        yield _mine(handle)
+        end = time.monotonic() + patience
+        while not (mine := _mine(handle)) and time.monotonic() < end:
+            time.sleep(0.05)
+        yield mine
     finally:
         os.close(handle)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,20 @@ def test_the_command_asks_sweeps_and_keeps_a_journal(record: Recorded, settled: 
     assert "file_read" in run("--policy", "--json")
     with pytest.raises(NmemError, match="nothing is recorded of project nowhere"):
         CliRunner().invoke(nmem, ["sweep", "--dry-run", "--project", "nowhere"], catch_exceptions=False)
+
+
+def test_another_sweep_is_waited_for(record: Recorded, settled: Settled, db_path: str) -> None:
+    record.coupon()
+    settled()
+    given = ["sweep", "--yes", "--clock-is-right", "--json"]
+    with ExitStack() as other:
+        assert other.enter_context(idle.alone(db_path))
+        told = CliRunner().invoke(nmem, [*given, "--seconds", "0.1"], standalone_mode=False)
+        assert "another sweep is running" in str(told.exception)
+        end = threading.Timer(0.3, other.close)
+        end.start()
+        assert json.loads(CliRunner().invoke(nmem, given).output)["forgotten"] > 0
+        end.join()
 
 
 def test_a_wrong_policy_names_the_nearest_word_and_forgets_nothing(
