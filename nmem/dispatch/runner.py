@@ -64,11 +64,12 @@ class Runner:
                 self._start(db, one)
             if self._again(db, claims):
                 return True
-            if claims and not store.counts(db).get(RUNNING) and (one := self._claim(db)):
+            running = bool(store.counts(db).get(RUNNING))  # read once: a task may end between two looks
+            if claims and not running and (one := self._claim(db)):
                 self._start(db, one)  # what kept it from being claimed has ended just now
                 return True
             if claims:
-                return bool(store.counts(db).get(RUNNING))
+                return running
             return any((one := read.task(db, each)) is not None and one.state == RUNNING for each in self.started)
 
     def _again(self, db: Connection, claims: bool) -> bool:
