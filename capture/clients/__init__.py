@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from capture.event import Event
+
     Drift = Callable[[str, dict[str, object]], tuple[str, ...]]
     ResponseFields = Callable[[str], frozenset[str] | None]
     Canonical = Callable[[str, object], tuple[str, dict[str, object]]]
-
-    from capture.event import Event
 
 _ORDER = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "cursor", "droid")
 """How clients are listed; others follow by name."""

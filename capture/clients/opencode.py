@@ -57,6 +57,8 @@ NAMES = {
 
 _PLACE = "__NMEM_COMMAND__"
 
+drift, response_fields, canonical = vocabulary(KNOWN, NAMES)
+
 
 def plugin(command: list[str]) -> str:
     """The plugin's text, which starts this command with the event's name behind it."""
@@ -65,9 +67,6 @@ def plugin(command: list[str]) -> str:
     path = os.path.join(os.path.dirname(__file__), "opencode_plugin.js")
     with open(path, encoding="utf-8") as file:
         return file.read().replace(_PLACE, dumps(command))
-
-
-drift, response_fields, canonical = vocabulary(KNOWN, NAMES)
 
 
 def parse(native_event: str, payload: object, now: int) -> Event | None:

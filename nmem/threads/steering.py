@@ -40,8 +40,8 @@ def _choose(db: Connection, project_id: int, chosen: tuple[int | None] | None, n
             store.forget_choice(db, project_id)
         else:
             store.choose(db, project_id, chosen[0], now)
-        write(db, NEXT, f"project/{project_id}", {"chosen": store.chosen(db, project_id)},
-                          {"chosen": before}, now)  # fmt: skip
+        chosen_now = {"chosen": store.chosen(db, project_id)}
+        write(db, NEXT, f"project/{project_id}", chosen_now, {"chosen": before}, now)
 
 
 def describe_next(payload: dict[str, Any]) -> str:

@@ -18,15 +18,18 @@ _CHECKS = frozenset(("test", "build", "lint"))
 _BY_CALL = frozenset(("install", "git_push"))
 """What passes or fails by how it is called."""
 FOLLOWED = _CHECKS | {"git_commit", "git_push", "install", "command", "github", "git_other"}
+_NO_PROGRAM = (
+    r"command not found|unrecognized subcommand|No module named|not recognized as|Script not found|Missing script"
+    r"|no (?:such )?task \S* ?found|No rule to make target"
+)
 MISUSE = re.compile(
-    r"command not found|unrecognized subcommand|unknown (?:option|command|flag)|No module named"
-    r"|not recognized as|Unknown JSON field|unexpected argument|invalid (?:option|argument)|^Usage:"
-    r"|No such file or directory|unknown revision|cannot change to|cannot find main module"
-    r"|no (?:such )?task \S* ?found|[Ss]cript not found|Missing script|No rule to make target"
-    r"|can't open (?:input )?file|Cannot find module '/(?:private/)?tmp",
+    rf"{_NO_PROGRAM}|unknown (?:option|command|flag)|Unknown JSON field|unexpected argument"
+    r"|invalid (?:option|argument)|^Usage:|No such file or directory|unknown revision|cannot change to"
+    r"|cannot find main module|can't open (?:input )?file|Cannot find module '/(?:private/)?tmp",
     re.IGNORECASE,
 )
 """There is no such program, module, option or file: the call was wrong, or something is not installed."""
+_ABSENT = re.compile(rf"(?i){_NO_PROGRAM}|ImportError: (?!cannot import name)")
 _PATH = re.compile(
     r"(?i)\bcd:.*(?:no such|not a) |can't open (?:(?:input )?file|')|cannot change to|directory not found"
     r"|no collectors for|unittest\.loader\._FailedTest|ERROR: (?:file )?not found: |not a valid editable requirement"
@@ -115,6 +118,11 @@ class Struggle:
     """It failed after the work had been edited, and it took another edit of the work to get past that."""
     made: bool = False
     """It runs a script that the episode made outside the folders of tests: no test of the project's."""
+
+    @property
+    def unable(self) -> bool:
+        """Every failure says that nothing ran: no such program, module or file of tests."""
+        return bool(self.faults) and all(how == BY_PLACE or _ABSENT.search(reason) for how, reason in self.faults)
 
     @property
     def weighty(self) -> list[str]:
@@ -344,9 +352,10 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     said = action.metadata.get("description")
     described = said if isinstance(said, str) else ""
     called = naming.name(action.content, kind, described)
-    whole_name = naming.name(action.content, kind, described, room=400)
-    key = (kind, naming.key(action.content, kind) or _PYTHON.sub("python ", whole_name))
-    key = next((known for known, one in found.items() if action.content and one.command == action.content), key)
+    uncut = naming.name(action.content, kind, described, room=400) if called.endswith("…") else called
+    key = (kind, naming.key(action.content, kind) or _PYTHON.sub("python ", uncut))
+    same = (known for known, one in found.items() if known[0] == kind and one.command == action.content)
+    key = next(same, key)  # described otherwise, but the very same line
     chain = _chained(action, kind)
     _judge_fault(found.get(key), files)
     if verdict is None:

@@ -6,7 +6,7 @@ import re
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
-from nmem.episodes.narrate.checks import BY_PLACE, FOLLOWED, MISUSE, Struggle, judged, vouched
+from nmem.episodes.narrate.checks import FOLLOWED, Struggle, judged, vouched
 from nmem.episodes.narrate.facts import deleted_clone
 from nmem.episodes.narrate.ledger import ELSEWHERE, Ledger, outside
 from nmem.episodes.narrate.prompts import Ask
@@ -344,7 +344,7 @@ def _checked(
         return [*red, _WORD]
     checks = [one for one in ran if one.kind in open_ends.CHECKS and not (one.misused or one.trial)]
     if not checks:
-        unable = any(one.kind == "test" and one.misused and not (one.passed or one.made) for one in ran)
+        unable = any(one.kind == "test" and one.unable and not (one.passed or one.made) for one in ran)
         return [_UNSEEN] if unseen_at and unseen_at > last_edit else ["tests could not run"] * unable
     newest = max(checks, key=lambda one: one.last_at)
     if newest.open:
@@ -365,11 +365,7 @@ def _failed(newest: Struggle) -> str:
     """How the newest test run failed: one that could not run says nothing of the work."""
     if newest.made:
         return f"a script written for this ({newest.name}) failed when it was last run"
-    unable = all(how == BY_PLACE or MISUSE.search(reason) or _IMPORT.search(reason) for how, reason in newest.faults)
-    return "tests could not run" if unable else "the last test run that was seen failed"
-
-
-_IMPORT = re.compile(r"ImportError: (?!cannot import name)")
+    return "tests could not run" if newest.unable else "the last test run that was seen failed"
 
 
 def _weighs(one: Struggle) -> tuple[int, bool, int]:

@@ -294,10 +294,12 @@ def files_read(episode: Episode) -> list[str]:
 
 def deleted_clone(episode: Episode) -> str:
     """The clone that files were edited in, or the project's own folder, where it was deleted after the last edit."""
-    clones, edited, gone = {episode.root.rstrip("/")} - {""}, "", ""
+    clones, gone = {episode.root.rstrip("/")} - {""}, ""
+    edited: set[str] = set()
     for one in episode.actions:
         if one.outcome == OK and one.obs_type in ("file_edit", "file_write") and one.file_path:
-            edited, gone = f"{edited} /{one.file_path}", ""
+            edited.add(f"/{one.file_path}")
+            gone = ""
         if one.tool_name not in _SHELLS:
             continue
         clones -= {name for pair in _NOT_THERE.findall(one.response) for name in pair}  # the shell stood in the clone
@@ -307,7 +309,8 @@ def deleted_clone(episode: Episode) -> str:
             name = (found[2] or found[1].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")).rstrip("/")
             clones.add(name)
             gone = "" if gone == name else gone
-    return short(gone) if gone == episode.root.rstrip("/") or f"/{gone}/" in edited else ""
+    ours = gone == episode.root.rstrip("/") or any(f"/{gone}/" in path for path in edited)
+    return short(gone) if ours else ""
 
 
 _CLONES = re.compile(

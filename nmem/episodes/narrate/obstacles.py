@@ -35,7 +35,8 @@ def _failed(ran: list[Struggle], episode: Episode) -> list[Struggle]:
         and not _mended_at_once(one, episode) and not _TIDIES.match(one.name)
         and not (one.misused and one.failures == 1)
         and not (one.passed and not one.fixed_by and one.kind in ("github", "git_other") and not any(one.reasons))
-        and not (one.kind == "command" and one.failures == 1 and not (one.passed or _at_end(one, episode)))
+        and not (one.kind == "command" and one.failures == 1 and not one.passed
+                 and episode.calls_between(one.last_at) > _SLIP)
         and not (one.kind == "lint" and (one.passed or not (one.edited or one.undone)))
     ]  # fmt: skip
 
@@ -50,12 +51,7 @@ def _mended_at_once(one: Struggle, episode: Episode) -> bool:
         return False
     if one.undone and one.kind == "test" and any(one.reasons):
         return False
-    return sum(one.failed_at < each.at < one.passed_at for each in episode.actions) <= _SLIP
-
-
-def _at_end(one: Struggle, episode: Episode) -> bool:
-    """Whether little was done after its newest run."""
-    return sum(each.at > one.last_at for each in episode.actions) <= _SLIP
+    return episode.calls_between(one.failed_at, one.passed_at) <= _SLIP
 
 
 _SLIP = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -124,6 +124,14 @@ class Episode:
     @cached_property
     def _said_at(self) -> list[int]:
         return [one.at for one in self._said]
+
+    def calls_between(self, since: int, until: int = _NEVER) -> int:
+        """How many calls came after a moment and before another one; both in ms."""
+        return max(0, bisect_left(self._acted_at, until) - bisect_right(self._acted_at, since))
+
+    @cached_property
+    def _acted_at(self) -> list[int]:
+        return sorted(one.at for one in self.actions)
 
     def stopped(self, since: int, end: int = _NEVER) -> bool:
         """Whether the user broke a turn off between a moment in it and `end`, both in ms."""

@@ -529,6 +529,10 @@ def test_tests_that_could_not_run_say_nothing_of_the_work(begin: type[Story]) ->
     for why in ("python: No module named pytest", "ERROR: file not found: tests/test_lid.py") * 2:
         story.shell("python -m pytest tests/test_lid.py", "test", "failed", response=why)
         assert "tests could not run" in narrate(story.agent("Sealed it.").episode()).outcome.lower()
+    ran = begin().user("Seal the lid").edit("lid.py")
+    missing = "E   FileNotFoundError: [Errno 2] No such file or directory: 'lid.json'"
+    ran.shell("python -m pytest tests/test_lid.py", "test", "failed", response=missing)
+    assert "could not run" not in narrate(ran.agent("Sealed it.").episode()).outcome, "a file that the work misses"
 
 
 def test_a_runner_that_is_missing_again_and_again_is_told(begin: type[Story]) -> None:
