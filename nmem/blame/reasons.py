@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PureWindowsPath
 from sqlite3 import Connection
 
 from capture.project import resolve
@@ -135,6 +135,8 @@ def blame(db: Connection, path: str, first: int = 1, last: int = 0) -> Answer:
 
 def of_session(db: Connection, session_id: str, path: str) -> str:
     """Where a file of a session's records lies. Raises NmemError where the folder is not on this machine."""
+    if PureWindowsPath(path).drive:
+        return path
     project = project_of(db, session_id)
     folder = "" if project is None else root(db, project, session_id)
     return str(Path(folder or ".") / path)

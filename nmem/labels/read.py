@@ -217,6 +217,11 @@ def doubts(db: Connection, db_path: str, limit: int) -> tuple[Doubt, ...]:
     return tuple(out)
 
 
+def doubtful(db: Connection, db_path: str, limit: int) -> int:
+    """How many `doubts` there are, without a look at any of them."""
+    return len(store.doubtful(db, limit, AMONG)) if current(db_path) else 0
+
+
 def _nearness(word: Word) -> tuple[float, int]:
     """How near to telling the model is; of equals the dimension that comes first."""
     return abs(word.leaning) / (word.threshold or 1.0), -DIMENSIONS.index(word.dimension)

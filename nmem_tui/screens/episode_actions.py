@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING
 
 from nmem.read import episodes as episode_views
@@ -290,12 +291,13 @@ class EpisodeActions(ListScreen):
             self.app.push_screen(Why(self.story.row.session_id, path))
 
     def _file(self) -> str:
-        """The file under the story's cursor, else the episode's first."""
+        """The file under the story's cursor, else the episode's hottest or first; one of the project where there is."""
         if self.pane.has_focus and self.pane.path:
             return self.pane.path
         story = self.story if self.told else None
-        called = (row.path for row in story.said_and_done if row.path and row.word.startswith("file")) if story else ()
-        return story.hot[0].path if story and story.hot else next(iter(called), "")
+        called = [row.path for row in story.said_and_done if row.path and row.word.startswith("file")] if story else []
+        found = [*(file.path for file in story.hot), *called] if story else []
+        return next((path for path in found if not PureWindowsPath(path).anchor), found[0] if found else "")
 
     def _open_links(self) -> list[Link]:
         return [link for link in self.story.links if link.asked] if self.story else []

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from capture.storage import store
 from nmem_tui.screens.reason_dialogs import Why
 from nmem_tui.widgets.story import StoryPane
 
@@ -79,6 +82,20 @@ async def test_f_on_an_edit_of_the_story_tells_why_its_files_lines_are_so(
         assert isinstance(pilot.app.screen, Why)
         assert "1 of 2 lines explained" in text(pilot)
         assert "in no repository; nothing recorded made it" in text(pilot)
+
+
+async def test_f_asks_of_a_file_of_the_project_before_a_scratch_file_that_was_edited_more(
+    edited: str, cockpit: Any, settled: Any, tmp_path: Path
+) -> None:
+    hot = [{"path": path, "reads": 0, "edits": edits} for path, edits in (("C:/Temp/try.py", 20), ("flaky.py", 1))]
+    with closing(store.connect(str(tmp_path / edited))) as db:
+        db.execute("UPDATE work_units SET hot_files = ?", (json.dumps(hot),))
+    async with cockpit(edited, (160, 60)) as pilot:
+        await at_story(pilot, settled)
+        await pilot.press("F")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, Why)
+        assert pilot.app.screen.path == "flaky.py"
 
 
 async def test_f_on_a_row_of_the_stream_says_where_a_file_is_not_on_this_machine(

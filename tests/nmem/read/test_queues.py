@@ -9,7 +9,7 @@ from nmem.audit import review
 from nmem.audit.store import unjudged
 from nmem.episodes import units
 from nmem.episodes.unit import Verdict
-from nmem.queues import BOUNDARIES, MOST, QUEUES, REDACTIONS, queues
+from nmem.queues import BOUNDARIES, DRAWN, LABELS, LEARNINGS, MOST, QUEUES, REDACTIONS, queues, waiting
 from nmem.read import episode_store, stories
 
 
@@ -30,6 +30,32 @@ def test_each_queue_is_there_and_what_is_not_read_is_counted(db: sqlite3.Connect
     assert set(found.cards) == set(found.counts) == set(QUEUES)
     assert len(found.cards[REDACTIONS]) == MOST
     assert found.counts[REDACTIONS] == unjudged(db) == MOST + 5
+
+
+def _learning(db: sqlite3.Connection, key: str, kind: str, state: str, until: int | None = None) -> None:
+    db.execute(
+        "INSERT INTO learnings(project_id, kind, key, title, first_at, last_at, sessions, occurrences, state, state_at,"
+        " state_by, snoozed_until) VALUES (1, ?, ?, 'make fails', 1, 2, 2, 2, ?, 2, 'nmem', ?)",
+        (kind, key, state, until),
+    )
+
+
+def test_the_screen_counts_as_many_questions_as_the_review_puts(db: sqlite3.Connection, tmp_path: Path) -> None:
+    path, now = str(tmp_path / "nmem.db"), 5_000
+    _learning(db, "a", "failed_command", "open")
+    _learning(db, "b", "failed_command", "snoozed", now)
+    _learning(db, "c", "failed_command", "snoozed", now + 1)
+    _learning(db, "d", "failed_command", "dismissed")
+    _learning(db, "e", "skill", "open")
+    db.execute("UPDATE observations SET label_model = 'rules' WHERE id IN (1, 2, 3)")
+    db.execute("UPDATE observations SET label_model = 'rules+novelty' WHERE id = 3")
+    found = queues(db, path, now)
+    assert (found.counts[LEARNINGS], found.counts[LABELS]) == (2, 2)
+    assert waiting(db, path, now) == sum(found.counts.values())
+    db.execute("UPDATE observations SET label_model = 'rules'")
+    db.execute("UPDATE observations SET phase = 1, scope = 1, locus = 1, novelty = 1, friction = 1 WHERE id = 1")
+    assert waiting(db, path, now) == sum(queues(db, path, now).counts.values()) == 10
+    assert queues(db, path, now).counts[LABELS] == 8 < DRAWN
 
 
 def test_of_many_questions_on_boundaries_the_likeliest_of_the_newest_weeks_are_put(
