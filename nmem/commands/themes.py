@@ -40,8 +40,9 @@ def _listed(project: str, since: int, limit: int, *, as_json: bool) -> None:
         return
     if not found:
         click.echo("no themes: `nmem settle` groups episodes on the same subject")
-    table("Themes", ("id", "project", "last", "episodes", "sessions", "about"), [
-        (str(each.id), each.project, day_and_time(each.last_at), str(each.episodes), str(each.sessions), each.label)
+    table("Themes", ("id", "project", "last", "episodes", "sessions", "words", "for example"), [
+        (str(each.id), each.project, day_and_time(each.last_at), str(each.episodes), str(each.sessions), each.label,
+         " ".join(each.example.split())[:120])
         for each in found
     ])  # fmt: skip
 

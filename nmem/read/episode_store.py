@@ -393,11 +393,20 @@ def links(db: Connection, thread_id: int | None) -> tuple[Link, ...]:
 
 
 A_WEEK, WEEKS = 10, 4
-"""So many questions on boundaries of each week, the likeliest ones, and of so many weeks: the newest with questions."""
-_WEEK = 7 * 24 * 3_600_000
-_ASKED = f"""SELECT prompt_id FROM (SELECT x.prompt_id, row_number() OVER (PARTITION BY p.at / {_WEEK}
-    ORDER BY x.score DESC, x.prompt_id DESC) AS place, dense_rank() OVER (ORDER BY p.at / {_WEEK} DESC) AS week FROM
-    unit_prompts x JOIN prompts p ON p.id = x.prompt_id WHERE x.offered) WHERE place <= {A_WEEK} AND week <= {WEEKS}"""  # noqa: S608 - our numbers
+"""So many questions of a kind of each week, the likeliest ones, and of so many weeks: the newest with questions."""
+
+
+def _few(key: str, at: str, score: str, source: str) -> str:
+    """A query of so few questions; `source`: the rows of all."""
+    week = f"{at} / {7 * 24 * 3_600_000}"
+    return f"""SELECT {key} FROM (SELECT {key}, row_number() OVER (PARTITION BY {week} ORDER BY {score} DESC, {key} DESC)
+        AS place, dense_rank() OVER (ORDER BY {week} DESC) AS week FROM {source})
+        WHERE place <= {A_WEEK} AND week <= {WEEKS}"""  # noqa: S608 - our words and numbers
+
+
+_ASKED = _few("prompt_id", "p.at", "x.score", "unit_prompts x JOIN prompts p ON p.id = x.prompt_id WHERE x.offered")
+_UNSURE = _few("link_id", "b.created_at", "l.algorithmic_score", """(SELECT *, id AS link_id FROM episode_links) l
+    JOIN threads b ON b.id = l.later_thread_id WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person'""")
 
 
 def offers(db: Connection, limit: int) -> list[Row]:
@@ -418,15 +427,13 @@ def said_before(db: Connection, session_id: str, source: str, at: int) -> Row | 
 
 
 def doubtful(db: Connection, limit: int = 100) -> tuple[Link, ...]:
-    """Uncertain decisions on links that nobody judged yet, newest first."""
-    sql = f"""{_LINK}
-        WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person' ORDER BY l.at DESC, l.id DESC LIMIT ?"""
+    """Uncertain decisions on links that nobody judged yet, as many as are asked, newest first."""
+    sql = f"{_LINK} WHERE l.id IN ({_UNSURE}) ORDER BY l.at DESC, l.id DESC LIMIT ?"
     return tuple(map(_link, db.execute(sql, (limit,)).fetchall()))
 
 
 def asked(db: Connection) -> tuple[int, int]:
     """How many questions are put to the person: on boundaries, on links."""
-    sql = f"""SELECT (SELECT count(*) FROM ({_ASKED})),
-        (SELECT count(*) FROM episode_links WHERE certainty = 'uncertain' AND outcome_by IS NOT 'person')"""  # noqa: S608 - our words
+    sql = f"SELECT (SELECT count(*) FROM ({_ASKED})), (SELECT count(*) FROM ({_UNSURE}))"  # noqa: S608 - our words
     row = db.execute(sql).fetchone() if tables.version(db) else (0, 0)
     return int(row[0]), int(row[1])

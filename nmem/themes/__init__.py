@@ -21,6 +21,8 @@ class Theme:
     episodes: int
     sessions: int
     last_at: int
+    example: str
+    """The title with most of the label's words, of equals the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class EpisodeOf:
     name: str
 
 
+_TITLE = "coalesce(u.title, u.agent_title, u.heading, substr(u.intent, 1, 200))"
 _FROM = (
     "FROM unit_themes t JOIN work_units u ON u.id = t.unit_id JOIN sessions s ON s.id = u.session_id"
     " JOIN projects p ON p.id = s.project_id WHERE t.theme > 0"
@@ -65,21 +68,29 @@ def _themes(db: Connection, where: str, values: list[Any], since: int, limit: in
         f" {_FROM}{where} GROUP BY t.theme HAVING max(u.last_at) >= ? ORDER BY last DESC, t.theme LIMIT ?",
         (*values, since, limit),
     )
-    return [Theme(*row) for row in rows.fetchall()]
+    found = rows.fetchall()
+    titles: dict[int, list[str]] = {row[0]: [] for row in found}
+    for number, title in db.execute(
+        f"SELECT t.theme, {_TITLE} {_FROM} AND t.theme IN (SELECT value FROM json_each(?)) ORDER BY u.last_at DESC",
+        (str(list(titles)),),
+    ):
+        titles[number].append(title or "")
+    return [Theme(*row, _example(row[2], titles[row[0]])) for row in found]
+
+
+def _example(label: str, titles: list[str]) -> str:
+    words = label.split()
+    return max(titles, key=lambda title: sum(word in title.lower() for word in words), default="")
 
 
 def episodes(db: Connection, number: int, limit: int = 200) -> list[EpisodeOf]:
     """The episodes of a theme, the newest first."""
     rows = db.execute(
-        "SELECT u.id, u.session_id, u.thread_id, u.started_at, u.last_at,"
-        f" coalesce(u.title, u.agent_title, u.heading, u.intent) {_FROM} AND t.theme = ?"
+        f"SELECT u.id, u.session_id, u.thread_id, u.started_at, u.last_at, {_TITLE} {_FROM} AND t.theme = ?"
         " ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
         (number, limit),
     )
     return [EpisodeOf(*row) for row in rows.fetchall()]
-
-
-_TITLE = "coalesce(u.title, u.agent_title, u.heading, substr(u.intent, 1, 200))"
 
 
 def growth(db: Connection, most: int, least: int) -> list[tuple[int, int, float, int | None]]:

@@ -15,7 +15,7 @@ from string import ascii_lowercase, ascii_uppercase
 from nmem.read.episodes import EpisodeRow
 from nmem.text import fit, width
 from nmem_tui.model import symbols
-from nmem_tui.model.episodes import Shelf, day_of
+from nmem_tui.model.episodes import Shelf, day_of, same
 from nmem_tui.model.figures import age, clock, several
 from nmem_tui.model.line import Line, cut, fitting, joined, length
 from nmem_tui.model.now_cards import flat
@@ -187,7 +187,9 @@ def _named(one: Segment, letters: Letters | None, cells: int, zone: tzinfo | Non
     thread: Line = []
     if letters is not None and one.row.thread and room > 2 * _TITLE:
         letter, tone = letters.of(one.row.thread_id)
-        thread = [(f"{letter} ", tone), (f"{fit(flat(one.row.thread), _TITLE)}: ", "quiet")]
+        about = flat(one.row.thread)
+        says = "" if same(about, flat(one.row.name)) else f"{fit(about, _TITLE)}: "
+        thread = [(f"{letter} ", tone), (says, "quiet")]
     name = fit(flat(one.row.name), max(0, room - length(thread)))
     return [*thread, (f"{name}  " if name else "", "text"), (when, "quiet")]
 

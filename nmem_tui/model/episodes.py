@@ -249,14 +249,14 @@ def heading(entry: Entry, row: EpisodeRow | None, today: int, cells: int, *, pro
     if row is None:
         return [("  ·", "rest")]
     title = flat(cut_title(row.thread)) or "a thread without a title"
-    if entry.size == 1 and _same(title, flat(row.name)):
+    if entry.size == 1 and same(title, flat(row.name)):
         title = "a thread of the same name"
     where = fit(f" ─ {printable(row.project)}", 24) if projects and row.project else ""
     tail = f"{where}  {count}"
     return [("┌ ", "line"), (fit_words(title, max(8, cells - 2 - width(tail))), "accent"), (tail, "quiet")]
 
 
-def _same(title: str, name: str) -> bool:
+def same(title: str, name: str) -> bool:
     """Whether a thread's title says what its episode's name does; either may be cut."""
     one, other = sorted((title.rstrip(".… "), name.rstrip(".… ")), key=len)
     return one == other or (len(one) >= _TELLING and other.startswith(one))

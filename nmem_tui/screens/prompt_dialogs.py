@@ -108,10 +108,10 @@ class Themes(Listed):
                 [
                     ("▸ " if each.id == mine else "  ", "accent"), (day(each.last_at, zone)[5:16] + " ", "quiet"),
                     (pad(several(each.episodes, "episode"), 13, right=True) + "  ", "quiet"),
-                    (flat(each.label) or "no words in common", "text"),
+                    (flat(each.example), "text"), (f"  {flat(each.label)}", "quiet"),
                     ("" if project else f"  {printable(each.project)}", "quiet"),
                 ],
-                f"{flat(each.label)} {printable(each.project)}",
+                f"{flat(each.label)} {flat(each.example)} {printable(each.project)}",
                 f"{each.id} {flat(each.label)}",
             )
             for each in sorted(listed, key=lambda one: one.id != mine)

@@ -128,6 +128,9 @@ def test_themes_are_listed_and_browsed(db: Connection) -> None:
     found = json.loads(run("--json"))["themes"]
     assert [(each["episodes"], each["sessions"], each["project"]) for each in found] == [(EACH, EACH, "shop")] * 3
     assert run("--limit", "1").count("\n") == 3
+    titled = {each["label"]: each["example"] for each in found}
+    assert all(any(word in title.lower() for word in label.split()) for label, title in titled.items()), titled
+    assert all(title in run() for title in titled.values())
     number = str(found[0]["id"])
     shown = CliRunner().invoke(nmem, ["show", f"theme/{number}"])
     assert shown.exit_code == 0 and shown.output == run(number)
