@@ -169,10 +169,10 @@ def say(own: Keys, faults: Iterable[str], *, as_json: bool) -> None:
     if as_json:
         click.echo(to_json({"actions": [_object(one, own) for one in ACTIONS]}))
         return
-    rows = [
-        (one.id, f"{_listed_keys(one) or '–'}{' (yours)' if one.id in own else ''}  {_places(one)}: {one.help}")
-        for one in (each.with_keys(own) for each in ACTIONS)
-    ]
+    rows = []
+    for one in (each.with_keys(own) for each in ACTIONS):
+        keys, places = " ".join(map(key_name, one.keys)) or "–", ", ".join(one.context.split())
+        rows.append((one.id, f"{keys}{' (yours)' if one.id in own else ''}  {places}: {one.help}"))
     terminal.say("Actions of the cockpit: change their keys under [tui.keys] in config.toml", [("", rows)])
 
 
@@ -180,11 +180,3 @@ def _object(one: Action, keys: Keys) -> dict[str, object]:
     mine = one.with_keys(keys)
     return {"id": one.id, "keys": list(mine.keys), "default": list(one.keys), "screens": one.context.split(),
             "group": one.group, "writes": one.writes, "help": one.help}  # fmt: skip
-
-
-def _listed_keys(one: Action) -> str:
-    return " ".join(key_name(key) for key in one.keys)
-
-
-def _places(one: Action) -> str:
-    return ", ".join(one.context.split())

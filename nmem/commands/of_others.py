@@ -33,7 +33,7 @@ def show(found: Sequence[Fact], heading: str = HEADING) -> None:
         return
     click.echo()
     many = len({one.project_id for one in found}) > 1
-    terminal.say(heading, [("", [(_who(one), _told(one, project=many)) for one in found])])
+    terminal.say(heading, [("", [(fit(printable(one.who), _NAME), _told(one, project=many)) for one in found])])
 
 
 def tell(item: str, *, as_json: bool) -> None:
@@ -57,10 +57,6 @@ def tell(item: str, *, as_json: bool) -> None:
     terminal.say(
         f"{one.kind.capitalize()} of your team: {one.title}", [("", rows), ("Text", [("", one.body)] * bool(one.body))]
     )
-
-
-def _who(one: Fact) -> str:
-    return fit(printable(one.who), _NAME)
 
 
 def _told(one: Fact, *, project: bool) -> str:

@@ -211,7 +211,8 @@ def _found(one: Task | None, task: int) -> Task:
 def _facts(one: Task) -> list[tuple[str, str]]:
     why = standing(one)
     rows = [
-        ("state", f"{one.state}{f': {why}' if why else ''}"), ("exit code", _code(one)), ("client", _client(one)),
+        ("state", f"{one.state}{f': {why}' if why else ''}"), ("client", _client(one)),
+        ("exit code", "" if one.exit_code is None else str(one.exit_code)),
         ("project", one.project), ("folder", one.cwd), ("needs", ", ".join(f"task/{need}" for need in one.needs)),
         ("priority", str(one.priority or "")),
         ("tries", f"{one.tries} of {one.retries + 1}" if one.tries or one.retries else ""),
@@ -225,10 +226,6 @@ def _facts(one: Task) -> list[tuple[str, str]]:
         ("took", terminal.span(one.ended_at - one.started_at) if one.ended_at and one.started_at else ""),
     ]  # fmt: skip
     return [(label, text) for label, text in rows if text]
-
-
-def _code(one: Task) -> str:
-    return "" if one.exit_code is None else str(one.exit_code)
 
 
 def _client(one: Task) -> str:

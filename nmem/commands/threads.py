@@ -258,15 +258,11 @@ def _project(db: sqlite3.Connection, project: str, thread: int | None) -> int:
         found = head.project_id if head else None
         missing = f"there is no thread {thread}: `nmem threads` lists them"
     else:
-        key = project or resolve(_folder()).key
+        key = project or resolve(str(Path.cwd())).key
         return named(db, key).id
     if found is None:
         raise NmemError(missing)
     return found
-
-
-def _folder() -> str:
-    return str(Path.cwd())
 
 
 def _json(value: dict[str, Any]) -> None:
@@ -347,18 +343,13 @@ def _session(one: SessionOf) -> tuple[str, str]:
 
 def _links(thread: int, found: ThreadView) -> _Pairs:
     """What it is one line of work with, and what somebody should say; what it is not is only counted."""
-    told = [one for one in found.decisions if one.linked or one.outcome_by == "person" or _asks(one)]
+    told = [one for one in found.decisions if one.linked or one.outcome_by == "person" or one.asked]
     rows = [_link(thread, one, found.titles) for one in told]
     if found.cross and found.cross.summary:
         rows.insert(0, ("all of it", found.cross.summary))
     if others := len(found.decisions) - len(told):
         rows.append(("", f"({count(others, 'other thread')} compared, and not the same work: --json has the scores)"))
     return rows
-
-
-def _asks(one: Decision) -> bool:
-    """Whether a person should say what it is."""
-    return one.certainty == "uncertain" and not one.outcome
 
 
 def _link(thread: int, one: Decision, titles: dict[int, str]) -> tuple[str, str]:

@@ -399,14 +399,15 @@ A_WEEK, WEEKS = 10, 4
 def _few(key: str, at: str, score: str, source: str) -> str:
     """A query of so few questions; `source`: the rows of all."""
     week = f"{at} / {7 * 24 * 3_600_000}"
-    return f"""SELECT {key} FROM (SELECT {key}, row_number() OVER (PARTITION BY {week} ORDER BY {score} DESC, {key} DESC)
-        AS place, dense_rank() OVER (ORDER BY {week} DESC) AS week FROM {source})
+    return f"""SELECT {key} FROM (SELECT {key}, dense_rank() OVER (ORDER BY {week} DESC) AS week, row_number() OVER
+        (PARTITION BY {week} ORDER BY {score} DESC, {key} DESC) AS place FROM {source})
         WHERE place <= {A_WEEK} AND week <= {WEEKS}"""  # noqa: S608 - our words and numbers
 
 
 _ASKED = _few("prompt_id", "p.at", "x.score", "unit_prompts x JOIN prompts p ON p.id = x.prompt_id WHERE x.offered")
-_UNSURE = _few("link_id", "b.created_at", "l.algorithmic_score", """(SELECT *, id AS link_id FROM episode_links) l
-    JOIN threads b ON b.id = l.later_thread_id WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person'""")
+_LINKS = "(SELECT *, id AS link_id FROM episode_links) l JOIN threads b ON b.id = l.later_thread_id"
+_UNSURE = _few("link_id", "b.created_at", "l.algorithmic_score",
+               f"{_LINKS} WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person'")  # fmt: skip
 
 
 def offers(db: Connection, limit: int) -> list[Row]:

@@ -22,6 +22,7 @@ from nmem.read.views import StreamRow
 from nmem.sanitize import quoted, whole
 from nmem.share import Outward
 from nmem.share.document import client, failure, outward, result, when
+from nmem.stance.words import times
 from nmem.text import at_word, counted
 
 MOST = 1_500
@@ -181,9 +182,9 @@ class _Facts:
         if told and told.obstacle and not told.stale:
             yield f"This stood in the way: {self._quoted(told.obstacle, _TEXT)}"
         elif self.found.obstacle and not failing:
-            times = "once" if self.found.obstacle_times == 1 else f"{self.found.obstacle_times} times"
+            often = times(self.found.obstacle_times)
             end = "passed in the end" if self.found.obstacle_mended else "never passed"
-            yield f"This failed {times} and {end}: {self._quoted(self.found.obstacle, _SHORT)}"
+            yield f"This failed {often} and {end}: {self._quoted(self.found.obstacle, _SHORT)}"
         settled = "The user " if self.found.decisions else "\0"
         for text in [one for one in (told.learned if told else ()) if not one.startswith(settled)][:_FAILED]:
             yield f"This was learned: {self._quoted(text, _TEXT)}"
@@ -209,7 +210,7 @@ class _Facts:
                 (sum(one.edits for one in files), "changed"), (sum(one.reads for one in files), "read"),
                 (sum(one.failures for one in files), "met by a failed call"),
             )  # fmt: skip
-            why = [f"{word} {_times(number)}" for number, word in touched if number]
+            why = [f"{word} {times(number)}" for number, word in touched if number]
             if name and why:
                 kept = "; no commit of it was seen" if any(left.get(one.path) for one in files) else ""
                 yield f"{name} was {' and '.join(why)}{kept}."
@@ -219,7 +220,3 @@ class _Facts:
         ready = self.out.text(text)
         said = quoted(whole(ready, limit - 2) or at_word(ready, limit - 2), limit)
         return said if said[-2:-1] in ".?!…" else said + ends
-
-
-def _times(number: int) -> str:
-    return {1: "once", 2: "twice"}.get(number, f"{number} times")

@@ -63,24 +63,25 @@ def of_episode(db: Connection, unit_id: int) -> int:
 
 
 def _themes(db: Connection, where: str, values: list[Any], since: int, limit: int) -> list[Theme]:
-    rows = db.execute(
+    found = db.execute(
         "SELECT t.theme, max(p.name), max(t.label), count(*), count(DISTINCT u.session_id), max(u.last_at) AS last"
         f" {_FROM}{where} GROUP BY t.theme HAVING max(u.last_at) >= ? ORDER BY last DESC, t.theme LIMIT ?",
         (*values, since, limit),
-    )
-    found = rows.fetchall()
+    ).fetchall()
     titles: dict[int, list[str]] = {row[0]: [] for row in found}
     for number, title in db.execute(
-        f"SELECT t.theme, {_TITLE} {_FROM} AND t.theme IN (SELECT value FROM json_each(?)) ORDER BY u.last_at DESC",
+        f"SELECT t.theme, {_TITLE} {_FROM} AND t.theme IN (SELECT value FROM json_each(?)) ORDER BY u.last_at DESC",  # noqa: S608
         (str(list(titles)),),
     ):
         titles[number].append(title or "")
-    return [Theme(*row, _example(row[2], titles[row[0]])) for row in found]
+    return [
+        Theme(number, project, label, many, sessions, last, _example(label, titles[number]))
+        for number, project, label, many, sessions, last in found
+    ]
 
 
 def _example(label: str, titles: list[str]) -> str:
-    words = label.split()
-    return max(titles, key=lambda title: sum(word in title.lower() for word in words), default="")
+    return max(titles, key=lambda title: sum(word in title.lower() for word in label.split()), default="")
 
 
 def episodes(db: Connection, number: int, limit: int = 200) -> list[EpisodeOf]:

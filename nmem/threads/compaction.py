@@ -240,7 +240,8 @@ def _macro(episodes: Sequence[_Episode], shown: Sequence[skill_use.Skill]) -> li
         phases.update({name: int(number) for name, number in each.phases.items() if isinstance(number, int | float)})
     if told := _work(phases):
         out.append(told)
-    out += [f"Learned: {sentence(text)}" for text in _unique(text for each in episodes for text in each.learned)[:6]]
+    learned = dict.fromkeys(text for each in episodes for text in each.learned)
+    out += [f"Learned: {sentence(text)}" for text in list(learned)[:6]]
     out += [f"Skill: {one.when}, run {', then '.join(one.steps)}" for one in shown[:_SKILLS]]
     return out or [f"Episodes: {len(episodes)}"] if episodes else []
 
@@ -298,10 +299,6 @@ def _uncut(text: str) -> str:
 def _most(values: Iterable[str]) -> list[str]:
     counts = Counter(values)
     return sorted(counts, key=lambda value: (-counts[value], value))
-
-
-def _unique(values: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(values))
 
 
 def texts(stored: str | None, key: str = "") -> tuple[str, ...]:

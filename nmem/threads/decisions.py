@@ -76,6 +76,11 @@ class Decision:
         return AT_PROMPT in self.components and self.outcome_by != PERSON
 
     @property
+    def asked(self) -> bool:
+        """Whether a person should say what it is."""
+        return self.certainty == "uncertain" and not self.outcome
+
+    @property
     def linked(self) -> bool:
         """Do the two threads count as one line of work, after what the person said?"""
         reversed_ = self.outcome_by == PERSON and self.outcome == INCORRECT

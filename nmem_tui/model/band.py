@@ -90,7 +90,7 @@ class Stretch:
         out: list[EpisodeRow] = []
         room = cells
         for slot in shelf.slots[first : first + cells]:
-            row = shelf.row(slot.id)
+            row = shelf.cached(slot.id)
             if row is None:
                 break
             room -= _size(row, cells) + (_gap(row, out[-1], shelf.zone) if out else 0)

@@ -8,8 +8,7 @@ database. Row texts come in blocks, and those used least are forgotten.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from sqlite3 import Connection
@@ -22,6 +21,7 @@ from nmem.read.stories import Story
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model.figures import age, clock, several
 from nmem_tui.model.line import Line, fit_words, length
+from nmem_tui.model.lists import Rows
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.symbols import Sign
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from nmem.learn.learning import Warned
 
 BLOCK = 64
-_KEPT = 4096
 
 
 class Entry(NamedTuple):
@@ -61,10 +60,11 @@ def day_name(day: int, today: int) -> str:
     return named + datetime.fromordinal(day).replace(tzinfo=UTC).strftime("%a %d %b %Y")
 
 
-class Shelf:
+class Shelf(Rows[EpisodeRow]):
     """What is known of the list."""
 
     def __init__(self, zone: tzinfo | None = None) -> None:
+        super().__init__()
         self.zone = zone
         self.slots: list[Slot] = []
         self.entries: list[Entry] = []
@@ -73,8 +73,6 @@ class Shelf:
         self.order: dict[int, int] = {}
         """Episode -> which of the slots is its own."""
         self.complete = True
-        self._rows: OrderedDict[int, EpisodeRow] = OrderedDict()
-        self._asked: set[int] = set()
         self._open: list[Slot] = []
 
     def __len__(self) -> int:
@@ -121,13 +119,6 @@ class Shelf:
         """The episode at a place."""
         return self.entries[place].id if self.able(place) else None
 
-    def row(self, unit_id: int) -> EpisodeRow | None:
-        """The row of an episode if it is in memory."""
-        row = self._rows.get(unit_id)
-        if row is not None:
-            self._rows.move_to_end(unit_id)
-        return row
-
     def wanted(self, first: int, last: int) -> list[int]:
         """Episodes around [first, last) that are neither in memory nor asked for; now they are asked for."""
         low, high = max(0, first - BLOCK), min(len(self.entries), last + BLOCK)
@@ -142,15 +133,6 @@ class Shelf:
     def shown(self, first: int, last: int) -> list[int]:
         """The episodes on screen, to be read again."""
         return list({entry.id for entry in self.entries[max(0, first) : last]})
-
-    def fill(self, rows: dict[int, EpisodeRow], asked: Iterable[int] = ()) -> None:
-        """Keep rows that were asked for."""
-        self._asked.difference_update(asked)
-        for key, row in rows.items():
-            self._rows[key] = row
-            self._rows.move_to_end(key)
-        while len(self._rows) > _KEPT:
-            self._rows.popitem(last=False)
 
     def inherit(self, other: Shelf) -> None:
         """Take over the rows of an older list."""

@@ -105,13 +105,16 @@ def wrap(text: str, cells: int, limit: int) -> list[str]:
 
 def _pieces(word: str, cells: int) -> Iterable[str]:
     while width(word) > cells:
-        head = word[:cells] if word.isascii() else _fitting_head(word, cells)
+        head = fitting_head(word, cells)
         yield head
         word = word[len(head) :]
     yield word
 
 
-def _fitting_head(word: str, cells: int) -> str:
+def fitting_head(word: str, cells: int) -> str:
+    """So much of a word as stands in `cells` cells; one character at least."""
+    if word.isascii():
+        return word[: max(1, cells)]
     taken = 0
     for place, char in enumerate(word):
         taken += width(char)

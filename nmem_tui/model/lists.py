@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from nmem.text import fit, printable
 from nmem_tui.model import symbols
 from nmem_tui.model.line import Line, cut, plain
 from nmem_tui.model.symbols import Sign
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,32 @@ def plain_items(lines: Sequence[Line]) -> Iterator[Item]:
     """Lines that are only there to be read."""
     for line in lines:
         yield Item(lambda cells, line=line: cut(line, cells))  # type: ignore[misc]
+
+
+class Rows(Generic[R]):
+    """Rows by their keys, as far as they were read: those used least are forgotten."""
+
+    KEPT = 4096
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[int, R] = OrderedDict()
+        self._asked: set[int] = set()
+
+    def fill(self, rows: dict[int, R], asked: Iterable[int] = ()) -> None:
+        """Keep rows that were asked for."""
+        self._asked.difference_update(asked)
+        for key, row in rows.items():
+            self._rows[key] = row
+            self._rows.move_to_end(key)
+        while len(self._rows) > self.KEPT:
+            self._rows.popitem(last=False)
+
+    def cached(self, key: int) -> R | None:
+        """A row if it is in memory."""
+        row = self._rows.get(key)
+        if row is not None:
+            self._rows.move_to_end(key)
+        return row
 
 
 MOST = 1000

@@ -7,8 +7,7 @@ stored; a late row goes where its time says. Row texts come in blocks and the bl
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import tzinfo
 
 from nmem.read.listing import fitted
@@ -17,22 +16,23 @@ from nmem.read.views import StreamRow, outcome_words
 from nmem.text import fit_path, pad, printable, width
 from nmem_tui.model.figures import clock, duration
 from nmem_tui.model.line import Line, cut, length
+from nmem_tui.model.lists import Rows
 from nmem_tui.model.symbols import Sign
 
 BLOCK = 128
-_KEPT = 8 * BLOCK
-"""Rows in memory, about a megabyte; those that one walks back to further off are read again."""
 
 
-class Window:
+class Window(Rows[StreamRow]):
     """The slots of one stream and a bounded cache of its rows."""
 
+    KEPT = 8 * BLOCK
+    """About a megabyte; those that one walks back to further off are read again."""
+
     def __init__(self) -> None:
+        super().__init__()
         self.slots = Slots.of(())
         self.complete = False
         """Whether the oldest slot is the stream's oldest."""
-        self._rows: OrderedDict[int, StreamRow] = OrderedDict()
-        self._asked: set[int] = set()
 
     def __len__(self) -> int:
         return len(self.slots)
@@ -78,10 +78,7 @@ class Window:
     def row(self, place: int) -> StreamRow | None:
         """The row at a place if it is in memory."""
         key = self.key(place)
-        if key is None or key not in self._rows:
-            return None
-        self._rows.move_to_end(key)
-        return self._rows[key]
+        return None if key is None else self.cached(key)
 
     def wanted(self, first: int, last: int) -> Sequence[int]:
         """Keys of the blocks around [first, last) that are neither in memory nor asked for; now they are asked for."""
@@ -91,15 +88,6 @@ class Window:
         keys = keys[: 4 * BLOCK]
         self._asked.update(keys)
         return keys
-
-    def fill(self, rows: dict[int, StreamRow], asked: Iterable[int]) -> None:
-        """Keep rows that were asked for."""
-        self._asked.difference_update(asked)
-        for key, row in rows.items():
-            self._rows[key] = row
-            self._rows.move_to_end(key)
-        while len(self._rows) > _KEPT:
-            self._rows.popitem(last=False)
 
     def stale(self, first: int, last: int) -> list[int]:
         """Keys on screen, to be read again: a stored row may have been merged into or mended since."""

@@ -21,7 +21,7 @@ from nmem.dispatch.task import (
 from nmem.text import fit, fit_path, lines, pad, printable, width
 from nmem_tui.model import actions
 from nmem_tui.model.figures import age, ago, clock, date, several
-from nmem_tui.model.line import Line, cut, fitting, section, wrap
+from nmem_tui.model.line import Line, cut, fitting, fitting_head, section, wrap
 from nmem_tui.model.lists import Item, plain_items
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.symbols import Sign
@@ -294,24 +294,13 @@ def folded(text: str, cells: int) -> Iterator[str]:
     """A printable line over as many as it needs: broken at blanks where there are some, its indent kept."""
     cells = max(8, cells)
     while width(text) > cells:
-        head = _head_of(text, cells)
+        head = fitting_head(text, cells)
         at = head.rfind(" ")
         if at > cells // 2:
             head = head[: at + 1]
         yield head.rstrip()
         text = text[len(head) :]
     yield text
-
-
-def _head_of(text: str, cells: int) -> str:
-    if text.isascii():
-        return text[:cells]
-    taken = 0
-    for place, char in enumerate(text):
-        taken += width(char)
-        if taken > cells and place:
-            return text[:place]
-    return text
 
 
 def _options(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:

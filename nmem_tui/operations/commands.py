@@ -181,12 +181,17 @@ def forget_next(db: Connection, now: int, project_id: int) -> str:
 
 
 @_change
-def dismiss(db: Connection, now: int, learning_id: int) -> str:
-    """A learning is nothing to learn from."""
+def mark_learning(db: Connection, now: int, learning_id: int, state: str) -> str:
+    """A learning is dismissed, resolved or open again."""
     from nmem.learn import lifecycle  # on use: start-up stays short
 
-    lifecycle.dismiss(db, learning_id, now)
-    return f"dismissed: it is not listed as open again{_back()}"
+    mark, said = {
+        "dismissed": (lifecycle.dismiss, "dismissed: it is not listed as open again"),
+        "resolved": (lifecycle.resolve, "resolved: it opens again if it comes back"),
+        "open": (lifecycle.reopen, "open again"),
+    }[state]
+    mark(db, learning_id, now)
+    return said + _back()
 
 
 @_change
@@ -196,24 +201,6 @@ def snooze(db: Connection, now: int, learning_id: int, ms: int, words: str) -> s
 
     lifecycle.snooze(db, learning_id, now + ms, now)
     return f"snoozed for {words}{_back()}"
-
-
-@_change
-def resolve(db: Connection, now: int, learning_id: int) -> str:
-    """What a learning tells of is fixed."""
-    from nmem.learn import lifecycle  # on use: start-up stays short
-
-    lifecycle.resolve(db, learning_id, now)
-    return f"resolved: it opens again if it comes back{_back()}"
-
-
-@_change
-def reopen(db: Connection, now: int, learning_id: int) -> str:
-    """A learning is open again."""
-    from nmem.learn import lifecycle  # on use: start-up stays short
-
-    lifecycle.reopen(db, learning_id, now)
-    return f"open again{_back()}"
 
 
 @_change

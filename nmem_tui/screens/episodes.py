@@ -242,7 +242,7 @@ class Episodes(EpisodeActions):
 
         def draw(place: int, cells: int) -> Line:
             entry = known.entries[place]
-            row = known.row(entry.id)
+            row = known.cached(entry.id)
             if entry.kind != "unit":
                 return episodes.heading(entry, row, today, cells, projects=not self.cockpit.project)
             if row is None:

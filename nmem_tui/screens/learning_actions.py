@@ -153,7 +153,7 @@ class LearningActions(ListScreen):
         self.purge([f"learning/{one.id}" for one in self.chosen() if not one.members])
 
     def do_dismiss(self) -> None:
-        self._each("dismiss", commands.dismiss, "dismissed")
+        self._each("dismiss", lambda each: commands.mark_learning(each, "dismissed"), "dismissed")
 
     def do_snooze(self) -> None:
         from nmem_tui.screens.diff_dialog import Snooze  # on use: start-up stays short
@@ -168,7 +168,7 @@ class LearningActions(ListScreen):
         self.app.push_screen(Snooze(), take)
 
     def do_resolved(self) -> None:
-        self._each("resolve", commands.resolve, "resolved")
+        self._each("resolve", lambda each: commands.mark_learning(each, "resolved"), "resolved")
 
     def do_reopen(self) -> None:
         """It is open again; an accepted one takes its rule back, which is shown first."""
@@ -176,7 +176,7 @@ class LearningActions(ListScreen):
         if one is None:
             return
         if one.state != "accepted":
-            self.cockpit.change(commands.reopen(one.id))
+            self.cockpit.change(commands.mark_learning(one.id, "open"))
             return
         from nmem_tui.screens.diff_dialog import Withdraw  # on use: start-up stays short
 

@@ -254,7 +254,7 @@ class Review(View):
         elif isinstance(one, Link):
             self._answer(commands.link(one.id, False))
         elif isinstance(one, Learning):
-            self._answer(commands.dismiss(one.id))
+            self._answer(commands.mark_learning(one.id, "dismissed"))
         elif isinstance(one, Doubt):
             self._answer(commands.relabel(one.call.id, one.word.dimension, review.other(one)))
         elif isinstance(one, Redaction):
@@ -291,7 +291,7 @@ class Review(View):
 
     def do_resolved(self) -> None:
         if isinstance(self.question, Learning):
-            self._answer(commands.resolve(self.question.id))
+            self._answer(commands.mark_learning(self.question.id, "resolved"))
 
     def _answer(self, change: Change) -> None:
         """Carry it out, and go on; where the queue is empty, with the next one."""

@@ -406,7 +406,7 @@ async def test_what_changes_elsewhere_shows_without_moving_the_cursor_and_a_fail
         )
         gone = pilot.app.screen.one.id
         db.execute("DELETE FROM learnings WHERE id = ?", (gone,))
-        pilot.app.change(commands.dismiss(gone))
+        pilot.app.change(commands.mark_learning(gone, "dismissed"))
         await until(pilot, f"there is no learning {gone}")
         db.close()
 
