@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
@@ -35,11 +35,11 @@ class Queues:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-def queues(db: Connection, db_path: str, now: int, labels: int = DRAWN) -> Queues:
-    """All five; `labels`: so many calls are asked about."""
+def queues(db: Connection, db_path: str, now: int, labels: int = DRAWN, links: Iterable[int] | None = None) -> Queues:
+    """All five; `labels`: so many calls are asked about; `links`: only these, however many others are asked about."""
     if not tables.version(db):
         return Queues()
-    deck = stories.deck(db, MOST)
+    deck = stories.deck(db, MOST, links)
     learned = learn.learnings(db, now)
     cards: dict[str, tuple[Card, ...]] = {
         BOUNDARIES: deck.offers,

@@ -39,7 +39,7 @@ def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
     out: list[Finding] = []
     for client in sorted({one.client for one in sessions}):
         mine = [one for one in sessions if one.client == client]
-        newest = max(mine, key=_order).version
+        newest = max(mine, key=lambda one: drift.version_order(one.version, one.at)).version
         here, earlier = [o for o in mine if o.version == newest], [o for o in mine if o.version != newest]
         found = list(_compared(db, client, newest, earlier, here, "in earlier versions"))
         if not found:
@@ -53,10 +53,6 @@ def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
         said = f"{calls:,} calls of {read} are read as before; no share has shifted"
         out.append(Finding("extraction", OK, said))
     return out
-
-
-def _order(one: _Session) -> tuple[tuple[int, ...], int]:
-    return drift.version_order(one.version, one.at)
 
 
 def _sessions(db: Connection, deep: bool) -> list[_Session]:

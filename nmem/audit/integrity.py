@@ -84,7 +84,7 @@ LEFT = (
 
 def findings(db: Connection, path: str, deep: bool = False) -> list[Finding]:
     """Rows left behind; deep, also every text index compared with its source. Raises sqlite3.Error."""
-    out = [_left(one, number) for one, number in _behind(db, deep)]
+    out = [Finding("orphans", NOTE, one.counted(number), _FIX) for one, number in _behind(db, deep)]
     out += _narratives(db)
     if deep:
         out += texts(path)
@@ -97,10 +97,6 @@ def _behind(db: Connection, deep: bool) -> Iterator[tuple[Left, int]]:
             number = db.execute(f"SELECT count(*) FROM {one.table} WHERE {one.where}").fetchone()[0]  # noqa: S608
             if number:
                 yield one, int(number)
-
-
-def _left(one: Left, number: int) -> Finding:
-    return Finding("orphans", NOTE, one.counted(number), _FIX)
 
 
 def _narratives(db: Connection) -> list[Finding]:

@@ -205,7 +205,7 @@ def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Repor
     history.begin(db, run.milliseconds())
     importer = Importer(db)
     try:
-        with _progress(importer, _new(db, chosen), quiet):
+        with _progress(importer, sum(left(each, place(db, each)) for each in chosen), quiet):
             report = importer.run(chosen)
         _episodes(db, importer.changed)
         cost.take_in(db)
@@ -218,11 +218,6 @@ def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Repor
 def _episodes(db: sqlite3.Connection, changed: set[str]) -> None:
     """Divide what is new into episodes, and what an import that was stopped left undivided."""
     detect.sessions(db, sorted(changed | set(undivided(db))), paths.database())
-
-
-def _new(db: sqlite3.Connection, chosen: list[Transcript]) -> int:
-    """Bytes that were not read yet."""
-    return sum(left(each, place(db, each)) for each in chosen)
 
 
 @contextmanager

@@ -211,8 +211,8 @@ def _found(one: Task | None, task: int) -> Task:
 def _facts(one: Task) -> list[tuple[str, str]]:
     why = standing(one)
     rows = [
-        ("state", f"{one.state}{f': {why}' if why else ''}"), ("client", _client(one)),
-        ("exit code", "" if one.exit_code is None else str(one.exit_code)),
+        ("state", f"{one.state}{f': {why}' if why else ''}"),
+        ("exit code", "" if one.exit_code is None else str(one.exit_code)), ("client", _client(one)),
         ("project", one.project), ("folder", one.cwd), ("needs", ", ".join(f"task/{need}" for need in one.needs)),
         ("priority", str(one.priority or "")),
         ("tries", f"{one.tries} of {one.retries + 1}" if one.tries or one.retries else ""),

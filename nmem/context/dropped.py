@@ -96,13 +96,11 @@ def folds(db: Connection, session_id: str, most: int = EVERY, until: int = EVERY
         for one in fold.known:
             one.named = fold.names.have(one)
         out.append(fold)
-        carried = [_copy(one) for one in fold.known if one.named or not fold.summary]
+        carried = [
+            Thing(one.kind, one.text, one.id, one.at, one.said) for one in fold.known if one.named or not fold.summary
+        ]
         begin = at + 1
     return out
-
-
-def _copy(one: Thing) -> Thing:
-    return Thing(one.kind, one.text, one.id, one.at, one.said)
 
 
 def _together(fresh: Sequence[Thing], carried: Sequence[Thing]) -> list[Thing]:

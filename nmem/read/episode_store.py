@@ -6,7 +6,7 @@ Takes a connection of `nmem.database.reader`, whose rows answer to names, where 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 from typing import Any
@@ -393,21 +393,21 @@ def links(db: Connection, thread_id: int | None) -> tuple[Link, ...]:
 
 
 A_WEEK, WEEKS = 10, 4
-"""So many questions of a kind of each week, the likeliest ones, and of so many weeks: the newest with questions."""
+"""So many questions of a kind at a time, of each week the likeliest ones; the newest weeks with questions."""
 
 
 def _few(key: str, at: str, score: str, source: str) -> str:
     """A query of so few questions; `source`: the rows of all."""
     week = f"{at} / {7 * 24 * 3_600_000}"
-    return f"""SELECT {key} FROM (SELECT {key}, dense_rank() OVER (ORDER BY {week} DESC) AS week, row_number() OVER
-        (PARTITION BY {week} ORDER BY {score} DESC, {key} DESC) AS place FROM {source})
+    return f"""SELECT key FROM (SELECT {key} AS key, dense_rank() OVER (ORDER BY {week} DESC) AS week,
+        row_number() OVER (PARTITION BY {week} ORDER BY {score} DESC, {key} DESC) AS place FROM {source})
         WHERE place <= {A_WEEK} AND week <= {WEEKS}"""  # noqa: S608 - our words and numbers
 
 
-_ASKED = _few("prompt_id", "p.at", "x.score", "unit_prompts x JOIN prompts p ON p.id = x.prompt_id WHERE x.offered")
-_LINKS = "(SELECT *, id AS link_id FROM episode_links) l JOIN threads b ON b.id = l.later_thread_id"
-_UNSURE = _few("link_id", "b.created_at", "l.algorithmic_score",
-               f"{_LINKS} WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person'")  # fmt: skip
+_ASKED = _few("x.prompt_id", "p.at", "x.score", "unit_prompts x JOIN prompts p ON p.id = x.prompt_id WHERE x.offered")
+_UNSURE = "l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person'"
+_UNSURE_FEW = _few("l.id", "b.created_at", "l.algorithmic_score",
+                   f"episode_links l JOIN threads b ON b.id = l.later_thread_id WHERE {_UNSURE}")  # fmt: skip
 
 
 def offers(db: Connection, limit: int) -> list[Row]:
@@ -427,14 +427,16 @@ def said_before(db: Connection, session_id: str, source: str, at: int) -> Row | 
     return first_row(db, sql, (session_id, source, at))
 
 
-def doubtful(db: Connection, limit: int = 100) -> tuple[Link, ...]:
-    """Uncertain decisions on links that nobody judged yet, as many as are asked, newest first."""
-    sql = f"{_LINK} WHERE l.id IN ({_UNSURE}) ORDER BY l.at DESC, l.id DESC LIMIT ?"
-    return tuple(map(_link, db.execute(sql, (limit,)).fetchall()))
+def doubtful(db: Connection, limit: int = 100, only: Iterable[int] | None = None) -> tuple[Link, ...]:
+    """Uncertain decisions on links that no person judged yet, newest first: as many as are asked, or of `only` all."""
+    few = _UNSURE_FEW if only is None else "SELECT value FROM json_each(?2)"
+    sql = f"{_LINK} WHERE {_UNSURE} AND l.id IN ({few}) ORDER BY l.at DESC, l.id DESC LIMIT ?1"
+    values = (limit,) if only is None else (limit, json.dumps(list(only)))
+    return tuple(map(_link, db.execute(sql, values).fetchall()))
 
 
 def asked(db: Connection) -> tuple[int, int]:
     """How many questions are put to the person: on boundaries, on links."""
-    sql = f"SELECT (SELECT count(*) FROM ({_ASKED})), (SELECT count(*) FROM ({_UNSURE}))"  # noqa: S608 - our words
+    sql = f"SELECT (SELECT count(*) FROM ({_ASKED})), (SELECT count(*) FROM ({_UNSURE_FEW}))"  # noqa: S608 - our words
     row = db.execute(sql).fetchone() if tables.version(db) else (0, 0)
     return int(row[0]), int(row[1])

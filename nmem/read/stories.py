@@ -318,11 +318,12 @@ class Deck:
     links: tuple[Link, ...] = ()
 
 
-def deck(db: Connection, limit: int = 100) -> Deck:
-    """The open questions, newest first; on boundaries the likeliest of each of the newest weeks."""
+def deck(db: Connection, limit: int = 100, links: Iterable[int] | None = None) -> Deck:
+    """The open questions, newest first, the likeliest of each of the newest weeks; or of these links, whatever week."""
     if not present(db):
         return Deck()
-    return Deck(tuple(_offer(db, row) for row in episode_store.offers(db, limit)), episode_store.doubtful(db, limit))
+    offers = tuple(_offer(db, row) for row in episode_store.offers(db, limit))
+    return Deck(offers, episode_store.doubtful(db, limit, links))
 
 
 def _offer(db: Connection, row: Row) -> Offer:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.recall import store
-from nmem.recall.index import Index
 from nmem.recall.loaded import Recall
 
 
@@ -50,10 +49,6 @@ def report(db: Connection, recall: Recall, since: int = 0, limit: int = 20) -> R
     return Report(
         sum(by_origin.values()), by_origin, store.counted(db, "outcome", *of),
         sum(use.offered for use in uses), sum(use.used for use in uses), tuple(uses),
-        tuple(link for link in _links(recall.index) if link not in known),
+        tuple(link for entry in recall.index.docs if (link := f"/{entry[0]} {entry[1]}") not in known),
         tuple((row[0], row[1]) for row in store.unanswered(db, *of, limit)),
     )  # fmt: skip
-
-
-def _links(index: Index) -> list[str]:
-    return [f"/{entry[0]} {entry[1]}" for entry in index.docs]

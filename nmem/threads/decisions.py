@@ -78,7 +78,7 @@ class Decision:
     @property
     def asked(self) -> bool:
         """Whether a person should say what it is."""
-        return self.certainty == "uncertain" and not self.outcome
+        return self.certainty == "uncertain" and self.outcome_by != PERSON
 
     @property
     def linked(self) -> bool:

@@ -11,7 +11,7 @@ from datetime import tzinfo
 from functools import wraps
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec
 
 from nmem import database, settle_start
 from nmem.errors import NmemError
@@ -181,7 +181,7 @@ def forget_next(db: Connection, now: int, project_id: int) -> str:
 
 
 @_change
-def mark_learning(db: Connection, now: int, learning_id: int, state: str) -> str:
+def mark_learning(db: Connection, now: int, learning_id: int, state: Literal["dismissed", "resolved", "open"]) -> str:
     """A learning is dismissed, resolved or open again."""
     from nmem.learn import lifecycle  # on use: start-up stays short
 

@@ -277,7 +277,7 @@ class EpisodeActions(ListScreen):
             self.app.push_screen(Changed(self.unit_id))
 
     def may_blame(self) -> str | None:
-        """A file of the story, else the first that the episode worked on."""
+        """Where a file is recorded of the episode."""
         if reason := self.may_pin():
             return reason
         return None if self._file() or not self.told else "no file is recorded of this episode"
@@ -291,13 +291,14 @@ class EpisodeActions(ListScreen):
             self.app.push_screen(Why(self.story.row.session_id, path))
 
     def _file(self) -> str:
-        """The file under the story's cursor, else the episode's hottest or first; one of the project where there is."""
+        """The file under the story's cursor, else the episode's hottest or first: the project's own before others."""
         if self.pane.has_focus and self.pane.path:
             return self.pane.path
         story = self.story if self.told else None
         called = [row.path for row in story.said_and_done if row.path and row.word.startswith("file")] if story else []
         found = [*(file.path for file in story.hot), *called] if story else []
-        return next((path for path in found if not PureWindowsPath(path).anchor), found[0] if found else "")
+        own = [path for path in found if not PureWindowsPath(path).anchor and path[0] != "~"]
+        return next(iter(own or found), "")
 
     def _open_links(self) -> list[Link]:
         return [link for link in self.story.links if link.asked] if self.story else []

@@ -22,7 +22,7 @@ from nmem.stance import store as stances
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model import episodes
 from nmem_tui.model.figures import age, day, several
-from nmem_tui.model.line import Line, length, wrap
+from nmem_tui.model.line import Line, fit_words, length, wrap
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.search import MANUAL
 from nmem_tui.screens.modal import Choice, Dialog, Modal
@@ -103,14 +103,22 @@ class Themes(Listed):
         zone = self.cockpit.zone
         if not listed:
             return [Choice([("no themes yet: twelve told episodes of a project make them", "quiet")], "", None)]
+
+        def line(each: read.Theme, cells: int) -> list[Line]:
+            head: Line = [
+                ("▸ " if each.id == mine else "  ", "accent"), (day(each.last_at, zone)[:10], "quiet"),
+                (pad(several(each.episodes, "episode"), 13, right=True) + "  ", "quiet"),
+            ]  # fmt: skip
+            tail: Line = [
+                (f"  {flat(each.label) or 'no words in common'}", "quiet"),
+                ("" if project else f"  {printable(each.project)}", "quiet"),
+            ]
+            room = max(12, cells - length(head) - length(tail))
+            return [[*head, (pad(fit_words(flat(each.example), room), room), "text"), *tail]]
+
         return [
             Choice(
-                [
-                    ("▸ " if each.id == mine else "  ", "accent"), (day(each.last_at, zone)[5:16] + " ", "quiet"),
-                    (pad(several(each.episodes, "episode"), 13, right=True) + "  ", "quiet"),
-                    (flat(each.example), "text"), (f"  {flat(each.label)}", "quiet"),
-                    ("" if project else f"  {printable(each.project)}", "quiet"),
-                ],
+                partial(line, each),
                 f"{flat(each.label)} {flat(each.example)} {printable(each.project)}",
                 f"{each.id} {flat(each.label)}",
             )

@@ -84,10 +84,10 @@ class Review(View):
         self._read()
 
     def _read(self) -> None:
-        path, at, asked = self.cockpit.db_path, self.cockpit.clock(), self.asked
+        path, at, asked, only = self.cockpit.db_path, self.cockpit.clock(), self.asked, self._only
 
         def work(db: Connection) -> Queues:
-            return reading.queues(db, path, at, asked)
+            return reading.queues(db, path, at, asked, only)
 
         self.reads.ask("deck", work, self._show)
 
@@ -110,8 +110,7 @@ class Review(View):
     def _narrow(self) -> None:
         """Only what was asked for: some links; as many calls as were drawn and are not answered."""
         if self._only is not None:
-            links = [one for one in self.cards[LINKS] if isinstance(one, Link) and one.id in self._only]
-            self.cards = {name: [] for name in QUEUES} | {LINKS: [*links]}
+            self.cards = {name: [] for name in QUEUES} | {LINKS: self.cards[LINKS]}
             self.left = {name: len(cards) for name, cards in self.cards.items()}
         shown = {review.key(one) for one in self.cards[LABELS]}
         answered = [key for key in self._given if key[0] == LABELS and key not in shown]
@@ -222,7 +221,11 @@ class Review(View):
 
     def may_draw(self) -> str | None:
         """Only of what there is always more."""
-        return None if self.queue in (LABELS, REDACTIONS) else "this queue already shows every open question"
+        return (
+            None
+            if self.queue in (LABELS, REDACTIONS)
+            else "this queue shows the likeliest open questions already; the next follow as you answer"
+        )
 
     def may_read(self) -> str | None:
         """Only what stands somewhere else in full; before that the key gives the card the keyboard."""

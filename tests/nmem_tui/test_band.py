@@ -83,6 +83,17 @@ def test_idle_time_is_a_gap_and_a_night_is_marked() -> None:
     assert legend == "A Thread 1 2  B Thread 2 1  ─ no thread 1"
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("Do it", "A Thread 1: Do it"), ("Thread 1", "A Thread 1  "), ("", "A Thread 1:")],
+)
+def test_below_the_strip_a_thread_is_named_once(name: str, told: str) -> None:
+    stretch = Stretch()
+    segments = stretch.around(shelf([row(1, NOW - 9 * MINUTE, name=name)]), 1, 120)
+    mark = plain(band.draw(segments, 1, stretch.letters, 120, 2, NOW, UTC)).splitlines()[-1]
+    assert told in mark, mark
+
+
 def test_the_stretch_stays_while_the_cursor_moves_in_it_and_follows_when_it_leaves() -> None:
     known = shelf([row(number, NOW - number * 3_600_000) for number in range(1, 200)])
     stretch = Stretch()

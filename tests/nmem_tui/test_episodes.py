@@ -175,6 +175,10 @@ async def test_themes_are_browsed_and_list_their_episodes(
         first, second = (next(row for row in rows if word in row) for word in ("flaky thumb", "release ["))
         assert "▸ " in first and "1 episode" in first, "the theme of the episode under the cursor"
         assert "▸ " not in second and "2 episodes" in second and shown.index(first) < shown.index(second)
+        await pilot.resize_terminal(80, 24)
+        await settled(pilot)
+        (narrow,) = [row for row in text(pilot).splitlines() if "release [notes]" in row]
+        assert "release [notes]  aurora" in narrow, "a long title leaves words and project their room"
         await pilot.press(*"notes", "enter")
         await settled(pilot)
         assert "Episodes ─ release [notes]" in text(pilot) and "filter “theme:7” · 2 of 5" in text(pilot)

@@ -25,7 +25,8 @@ def _themes(ask: Ask) -> Answer:
     place, many = ask.place, ask.number("limit")
     found = themes.themes(ask.db, place.key, limit=many + 1)
     shown = [
-        some({"id": f"theme:{each.id}", "about": line(f"{each.label}: {each.example}", 120), "episodes": each.episodes,
+        some({"id": f"theme:{each.id}", "about": line(": ".join(filter(None, (each.label, each.example))), 120),
+              "episodes": each.episodes,
               "sessions": each.sessions, "at": when(each.last_at),
               "project": name(each.project, 80) if each.project != place.name else ""})
         for each in found[:many]

@@ -31,6 +31,11 @@ WHOLE = (
 )
 
 
+def test_a_path_with_a_drive_is_looked_for_as_it_stands(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "nmem.db")) as db:
+        assert reasons.of_session(db, "none", "C:/Temp/try.py") == "C:/Temp/try.py"
+
+
 def put(*texts: str) -> Any:
     """These lines are the file; those that it had already stay whose they are."""
 

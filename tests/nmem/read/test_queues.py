@@ -9,7 +9,7 @@ from nmem.audit import review
 from nmem.audit.store import unjudged
 from nmem.episodes import units
 from nmem.episodes.unit import Verdict
-from nmem.queues import BOUNDARIES, DRAWN, LABELS, LEARNINGS, MOST, QUEUES, REDACTIONS, queues, waiting
+from nmem.queues import BOUNDARIES, DRAWN, LABELS, LEARNINGS, LINKS, MOST, QUEUES, REDACTIONS, queues, waiting
 from nmem.read import episode_store, stories
 
 
@@ -30,6 +30,41 @@ def test_each_queue_is_there_and_what_is_not_read_is_counted(db: sqlite3.Connect
     assert set(found.cards) == set(found.counts) == set(QUEUES)
     assert len(found.cards[REDACTIONS]) == MOST
     assert found.counts[REDACTIONS] == unjudged(db) == MOST + 5
+
+
+def _link(db: sqlite3.Connection, at: int, score: float, certainty: str = "uncertain", by: str | None = None) -> int:
+    """A decision on two threads, of which the later one began then."""
+    threads = [
+        db.execute("INSERT INTO threads(project_id, created_at, last_at) VALUES (1, ?, ?)", (at, at)).lastrowid
+        for _ in range(2)
+    ]
+    made = db.execute(
+        "INSERT INTO episode_links(at, earlier_thread_id, later_thread_id, algorithmic_score, components, decision,"
+        " certainty, outcome, outcome_by) VALUES (?, ?, ?, ?, '{}', 'link', ?, ?, ?)",
+        (at, *threads, score, certainty, by and "correct", by),
+    )
+    return made.lastrowid or 0
+
+
+def test_of_many_doubtful_links_the_likeliest_of_the_newest_weeks_are_put_and_all_that_are_named(
+    db: sqlite3.Connection, tmp_path: Path
+) -> None:
+    week, each, path = 7 * 24 * 3_600_000, episode_store.A_WEEK, str(tmp_path / "nmem.db")
+    made: dict[tuple[int, int], int] = {}
+    for weeks in range(episode_store.WEEKS + 2):
+        for number in range(each + 3):
+            made[weeks, number] = _link(
+                db, week * (9 + weeks) + number, number / 100, by="files" if number % 2 else None
+            )
+        _link(db, week * (9 + weeks), 0.9, by="person")
+        _link(db, week * (9 + weeks), 0.9, "likely")
+    found = queues(db, path, 5_000)
+    asked = {card.id for card in found.cards[LINKS] if isinstance(card, episode_store.Link)}
+    likeliest = {made[weeks, number] for weeks, number in made if weeks >= 2 and number >= 3}
+    assert asked == likeliest
+    assert len(asked) == found.counts[LINKS] == waiting(db, path, 5_000) == each * episode_store.WEEKS
+    named = queues(db, path, 5_000, links=[made[0, 0], made[5, 0]])
+    assert {getattr(card, "id", 0) for card in named.cards[LINKS]} == {made[0, 0], made[5, 0]}
 
 
 def _learning(db: sqlite3.Connection, key: str, kind: str, state: str, until: int | None = None) -> None:
