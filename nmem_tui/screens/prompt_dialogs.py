@@ -89,6 +89,10 @@ class Listed(Dialog):
         raise NotImplementedError
 
 
+_TITLE, _WITH_DAYS = 30, 80
+"""Cells that a theme's title gets at least, words and project what is left; and those from which on days are shown."""
+
+
 class Themes(Listed):
     """Choose what the episodes are to be about; the theme of the episode that one comes from stands first."""
 
@@ -100,21 +104,17 @@ class Themes(Listed):
     def choices_of(self, found: tuple[list[read.Theme], int, str]) -> list[Choice]:
         """A theme a line, and its number with its words."""
         listed, mine, project = found
-        zone = self.cockpit.zone
         if not listed:
             return [Choice([("no themes yet: twelve told episodes of a project make them", "quiet")], "", None)]
 
         def line(each: read.Theme, cells: int) -> list[Line]:
-            head: Line = [
-                ("▸ " if each.id == mine else "  ", "accent"), (day(each.last_at, zone)[:10], "quiet"),
-                (pad(several(each.episodes, "episode"), 13, right=True) + "  ", "quiet"),
-            ]  # fmt: skip
-            tail: Line = [
-                (f"  {flat(each.label) or 'no words in common'}", "quiet"),
-                ("" if project else f"  {printable(each.project)}", "quiet"),
-            ]
-            room = max(12, cells - length(head) - length(tail))
-            return [[*head, (pad(fit_words(flat(each.example), room), room), "text"), *tail]]
+            at = day(each.last_at, self.cockpit.zone)[:10] if cells >= _WITH_DAYS else ""
+            count = f"{at}{pad(several(each.episodes, 'episode'), 13, right=True)}  "
+            head: Line = [("▸ " if each.id == mine else "  ", "accent"), (count, "quiet")]
+            where = "" if project else f"  {printable(each.project)}"
+            tail = f"  {flat(each.label) or 'no words in common'}{where}"
+            room = max(_TITLE, cells - length(head) - width(tail))
+            return [[*head, (pad(fit_words(flat(each.example), room), room), "text"), (tail, "quiet")]]
 
         return [
             Choice(
