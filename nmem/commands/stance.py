@@ -192,7 +192,8 @@ def _about(found: Stance) -> Iterator[tuple[str, str]]:
             values = [value for value in smoothed if value is not None]
             if values and mean5 is not None and mean20 is not None:
                 means = f"last 5 {signed(mean5)}, last 20 {signed(mean20)}"
-                yield axis, f"{spark(values, middle)}  {signed(values[-1])} smoothed; {means}, {_lean(lean)}"
+                turn = _LEANS.get(lean, f"turning to {lean}")
+                yield axis, f"{spark(values, middle)}  {signed(values[-1])} smoothed; {means}, {turn}"
         yield "last at", f"{day(last.at, terminal.now())}, {clock(last.at)}"
     yield "calls", f"{found.observations}, {found.failed} failed{_unread(found)}"
     for label, split in (("locus", found.locus), ("novelty", found.novelty), ("friction", found.friction)):
@@ -213,10 +214,6 @@ def _unread(found: Stance) -> str:
     told = [part for part in parts if part]
     placed = f": {found.placed} in quadrants" if told and found.placed and not found.few else ""
     return "".join(f", {part}" for part in told) + placed
-
-
-def _lean(direction: str) -> str:
-    return _LEANS.get(direction, f"turning to {direction}")
 
 
 def _now(found: Stance) -> str:

@@ -14,6 +14,22 @@ from capture.redaction import rules_cache
 _every: list[Cue] = []
 
 
+class _Lazy:
+    """A pattern that is compiled when it is first used."""
+
+    def __init__(self, source: str, flags: int) -> None:
+        self._given = source, flags
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever a pattern has
+        found = self.__dict__[name] = getattr(re.compile(*self._given), name)
+        return found
+
+
+def lazy(source: str, flags: int = 0) -> re.Pattern[str]:
+    """As `re.compile`, on use: the patterns of stories take a cockpit 20 ms, which may need none of them."""
+    return cast("re.Pattern[str]", _Lazy(source, flags))
+
+
 class Cue:
     """Patterns of words in any case, written in lower case and compiled when they are first looked for.
 

@@ -11,6 +11,21 @@ INTENT = 2_000
 """Characters of the opening prompt that are kept as the intent."""
 BROKEN_OFF = f"(source = 'machine' AND content = '{STOPPED}')"
 """SQL, of a row of `prompts`: the mark that stands where a person broke a turn off."""
+TITLED = """coalesce(
+  (SELECT coalesce(u.title, u.agent_title, u.heading) FROM work_units u WHERE u.session_id = s.id
+     AND coalesce(u.title, u.agent_title, u.heading) IS NOT NULL
+     ORDER BY u.turn_count DESC, u.started_at, u.id LIMIT 1),
+  (SELECT content FROM prompts WHERE session_id = s.id AND source = 'agent' AND kind = 'title'
+     ORDER BY at DESC, id DESC LIMIT 1))
+"""
+"""The title of a session `s` (SQL): of its longest episode that has one, or what its client calls it."""
+NAMED = """coalesce(
+  (SELECT substr(content, 1, 400) FROM prompts WHERE session_id = s.id AND source = 'user'
+     AND length(content) >= 16 AND content NOT GLOB '[<>/]*' ORDER BY at, id LIMIT 1),
+  (SELECT substr(content, 1, 400) FROM prompts WHERE session_id = s.id AND source = 'user' ORDER BY at, id LIMIT 1))
+"""
+"""What a session `s` begins with (SQL): its first prompt that is no command, notice or mere word (`yes` could be any of
+them), else its first."""
 
 COLUMNS = (
     "id", "session_id", "thread_id", "first_prompt_id", "last_prompt_id", "started_at", "ended_at", "last_at",
@@ -109,3 +124,12 @@ class UnitPrompt:
         self.id, self.at, self.unit_id = row[:3]
         label, score, reason, by, offered = row[3:]
         self.verdict = Verdict(label, by, score, reason, bool(offered))
+
+
+def shown(given: str | None, heading: str | None, intent: str) -> str:
+    """What an episode is called: a given name, the title that was made, and where there is none yet, its prompt's."""
+    if given or heading or not intent:
+        return given or heading or ""
+    from nmem.episodes.titles import of_prompt  # on use: its phrases cost the cockpit's start
+
+    return of_prompt(intent)

@@ -165,14 +165,9 @@ def write(db: Connection, project_id: int, patterns: Sequence[Pattern], now: int
     changed = 0
     for one in patterns:
         changed += _write(db, project_id, one, before.pop((one.kind, one.key), None), now)
-    gone = [number for number, was in before.values() if _forgettable(was)]
+    gone = [number for number, was in before.values() if was["state_by"] != PERSON and was["rule"] is None]
     store.drop(db, gone)
     return changed + len(gone)
-
-
-def _forgettable(was: dict[str, object]) -> bool:
-    """Whether nobody would miss a learning that the sessions do not bear out any more."""
-    return was["state_by"] != PERSON and was["rule"] is None
 
 
 def _write(db: Connection, project_id: int, one: Pattern, known: tuple[int, dict[str, object]] | None, now: int) -> int:

@@ -15,7 +15,7 @@ from sqlite3 import Connection, Row
 from nmem import tables
 from nmem.episodes import open_ends, units
 from nmem.episodes.tally import Seen, Tally
-from nmem.episodes.titles import shown
+from nmem.episodes.unit import shown
 from nmem.read import episode_store
 from nmem.read.episode_store import COUNTED, Filter, Thread
 from nmem.read.store import Effort, HotFile, effort, hot_files

@@ -18,7 +18,7 @@ from typing import Any
 from nmem.context.places import LATELY, Edit, edits
 from nmem.dispatch import task as tasks
 from nmem.episodes.store import IDLE
-from nmem.episodes.titles import shown
+from nmem.episodes.unit import shown
 from nmem.read import store
 from nmem.read.episodes import outcome_of
 from nmem.sessions import marks

@@ -13,7 +13,7 @@ from typing import Any
 
 from nmem import tables
 from nmem.episodes.text import checkout_path
-from nmem.episodes.titles import NAMED, TITLED
+from nmem.episodes.unit import NAMED, TITLED
 from nmem.tables import NOW
 
 INVESTIGATE = ("file_read", "search", "web_fetch", "web_search", "question", "plan")

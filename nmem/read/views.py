@@ -18,7 +18,7 @@ from capture.storage import spool
 from capture.storage.store import file
 from nmem.episodes import open_ends
 from nmem.episodes.store import observed
-from nmem.episodes.titles import shown
+from nmem.episodes.unit import shown
 from nmem.read import figures, store
 from nmem.read.store import Effort, HotFile, effort, hot_files
 from nmem.text import json_object

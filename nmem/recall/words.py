@@ -60,7 +60,7 @@ def stem(word: str) -> str:
     if len(word) < 4:
         return word
     for ending, least in (("ingly", 4), ("edly", 4), ("ing", 3), ("ed", 3)):
-        if word.endswith(ending) and len(word) - len(ending) >= least - 1 and _voiced(word[: -len(ending)]):
+        if word.endswith(ending) and len(word) - len(ending) >= least - 1 and set(_VOWELS) & set(word[: -len(ending)]):
             word = _mended(word[: -len(ending)])
             break
     for ending, instead in _KINDS:
@@ -94,10 +94,6 @@ def _plural(word: str) -> str:
     if word[-1] == "s" and word[-2] not in "sua" and not word.endswith("is"):
         return word[:-1]
     return word
-
-
-def _voiced(part: str) -> bool:
-    return any(char in _VOWELS for char in part)
 
 
 def _mended(part: str) -> str:

@@ -11,7 +11,7 @@ from sqlite3 import Connection, Row
 
 from capture.labels.calls import NOT_CALLS
 from nmem import tables
-from nmem.episodes.titles import NAMED, TITLED
+from nmem.episodes.unit import NAMED, TITLED
 from nmem.stance.model import Call
 from nmem.tables import NOW
 

@@ -15,7 +15,7 @@ from sqlite3 import Connection
 
 from capture import project
 from nmem.decisions import store as said
-from nmem.episodes import titles
+from nmem.episodes.unit import shown
 from nmem.errors import NmemError
 from nmem.recall import config, corpus, folder
 from nmem.recall.corpus import Corpus, Entry
@@ -91,7 +91,7 @@ def _episode(row: tuple[object, ...]) -> Material:
     data |= {name: texts(stored) for name, stored in lists.items()} | {"marks": marks}
     return Material(
         "episode", ("episode", str(session), str(began)), f"episode/{number}", str(session), int(str(last)),
-        titles.shown(str(given) if given else None, str(heading) if heading else None, str(intent)), summary,
+        shown(str(given) if given else None, str(heading) if heading else None, str(intent)), summary,
         texts(files), {key: value for key, value in data.items() if value},
     )  # fmt: skip
 

@@ -84,7 +84,7 @@ def _terse(prompt: str, low: str, said: list[str]) -> str:
         return first or (
             said[0] if len(prompt) <= _UNSPACED and prompt.rstrip("?？").endswith(("은", "는", "は", "呢")) else ""
         )
-    steps = _steps()
+    steps = set(terms(" ".join(LIFECYCLE | HOUSE)))  # of every piece of work, as texts are read
     own = [word for word in terms(prompt) if word not in CHAT and word not in steps and word not in STOP]
     aside = next((part for part in _ASIDE if part in low), "")
     first = next((word for word in said if word in _OPENERS or word not in ACK), "")
@@ -98,8 +98,3 @@ def _terse(prompt: str, low: str, said: list[str]) -> str:
 _OTHERS = {"branch", "release", "tag", "pr", "prs", "review", "reviewer", "comment", "comments", "feedback"}
 """Steps that somebody else's work goes through as well: they say nothing of the work just before."""
 _CHORES = (LIFECYCLE | HOUSE) - _OTHERS
-
-
-def _steps() -> set[str]:
-    """The steps that every piece of work goes through, as texts are read; few prompts ask for them."""
-    return set(terms(" ".join(LIFECYCLE | HOUSE)))

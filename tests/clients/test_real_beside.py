@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nmem.episodes import titles
+from nmem.episodes.unit import shown
 from nmem_tui.model.stream import WORDS
 from tests.clients.test_real_clients import (
     as_called,
@@ -61,7 +61,7 @@ def facts(db: sqlite3.Connection) -> list[Fact]:
         alike[row] += 1
         found.append((f"call {outcome}", f"{key}", rf"(?s)(?:{row}.*){{{alike[row]}}}"))
     for key, given, heading, intent in db.execute(EPISODES):
-        called = re.escape(titles.shown(given, heading, intent)[:30])
+        called = re.escape(shown(given, heading, intent)[:30])
         found.append(("episode", str(key), rf"Work unit[^\n]*\n[^\n]{{0,3}}{called}"))
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nmem.conversation.cues import Cue
+from nmem.conversation.cues import Cue, lazy
 
 _ = re.IGNORECASE
 
@@ -18,7 +18,7 @@ REQUEST = Cue(
     r"|お願い|しよう|できますか"
     r"|\b(?:por favor|preciso|quero|gostaria|poderia|você pode|vamos|consegue|tem como)\b",
 )
-IMPERATIVE = re.compile(
+IMPERATIVE = lazy(
     r"(?:ok(?:ay)?,? |now |then |also |and |so |first,? |next,? |hi,? |hey,? )*"
     r"(?:add|allow|apply|analy[sz]e|build|bump|change|check|clean|commit|compare|configure|convert|create"
     r"|choose|debug|delegate|delete|deploy|describe|design|disable|do(?! not)|document|downgrade|drop"
@@ -55,7 +55,7 @@ CORRECTION = Cue(
     r"|that should (?:have|be|show|say)|ainda (?:não|está)|não funcion|mesmo erro)\b"
     r"|여전히|안 ?돼|안 ?되|안되네|말고 |まだ|動かない|動きません|ではなく",
 )
-APPROVAL = re.compile(
+APPROVAL = lazy(
     r"^\W*(?:(?:ok(?:ay)?|yes|yep|yeah|great|perfect|nice|cool|awesome|thanks?|thank you|lgtm|works?"
     r"|good(?! (?:find|catch|call|point|idea|question)\b)"
     r"|it works|looks good|excellent|super"
@@ -101,7 +101,7 @@ DECISION = Cue(
     r"|key (?:insight|finding|difference|takeaway)|safe(?:st)? to|simplest|decidi|recomendo"
     r"|melhor opção)\b|결정|권장|추천|決定|推奨|おすすめ",
 )
-DONE = re.compile(
+DONE = lazy(
     r"^(?:\W|done|all|and|it|i(?:'ve| have)?|we(?:'ve| have)?|have|has|had|was|were|been|also|then|just"
     r"|successfully|the|both|everything)*\s*\b"
     r"(?:(?:add|adjust|appli|align|back|bump|chang|clarifi|clean|clear|committ|configur|consolidat|convert|spawn|increas|decreas|reduc|enabl|start"
@@ -120,7 +120,7 @@ DONE = re.compile(
     r"|corrigid|criad|atualizad|removid|alterad|implementad)\w*",
     _,
 )
-DRAFT = re.compile(
+DRAFT = lazy(
     r"\bhere(?:'s| is| are) (?:the|an?|your|my|what)\b.{0,60}\b(?:description|draft|proposal|proposed"
     r"|template|message|suggestion|options?|plan|outline|would)\b",
     _,
@@ -161,7 +161,7 @@ LEFT = Cue(
     r"|ainda (?:precisa|falta)|próximo passo|pendente)\b"
     r"|남았|아직|다음 단계|해야 합니다|필요합니다|まだ|残って|次のステップ|必要があります|未対応",
 )
-TALK = re.compile(
+TALK = lazy(
     r"^(?:let me|let's|i'?ll|i will|i'?m going|i am going|now,? (?:let|i)|i need to|i should|i can see"
     r"|i see|looking at|here'?s|here is|here are|good|great|perfect|sure|of course|absolutely|wait|hmm"
     r"|ok(?:ay)?\b"
@@ -173,8 +173,8 @@ TALK = re.compile(
     r"|if you|vou |agora vou|deixe|먼저|이제|좋습니다|네,|まず|では|わかりました|承知)",
     _,
 )
-QUESTION = re.compile(r"[?？]\W*$|할까요\W*$|을까요\W*$|ますか\W*$|でしょうか\W*$")
-NOISE_LINE = re.compile(
+QUESTION = lazy(r"[?？]\W*$|할까요\W*$|을까요\W*$|ますか\W*$|でしょうか\W*$")
+NOISE_LINE = lazy(
     r"^\s*(?:at .{1,200}\(|at [\w.$<>/]+:\d+|File \"|Traceback |\.\.\. \d+ more|\^+|~+|[•⨯✓✗×✔✖└├│┃╭╰─═"
     r"|>#$%]\s|\d{1,4}[:|]\s|\[?\d{4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\[(?:info|warn|error|debug|image)\b"
     r"|(?:info|warn(?:ing)?|error|debug|fatal|panic)[\]:\s]*[:\]]"
@@ -188,12 +188,12 @@ GENERIC_ERROR = Cue(
     r"|refused|exception|panic|timed? ?out|unused|rejected|unknown|ignored|not allowed|should not|no files"
     r"|unable|killed|no module named",
 )
-ERROR_LINE = re.compile(
+ERROR_LINE = lazy(
     r"\b\w*(?:Error|Exception|ERROR)\]?\s*[:=]|\berror(?: TS\d+|\[E\d+\])?\]?\s*[:=]|\bfatal:|\bpanic:"
     r"|npm (?:ERR!|error)|\bFAIL(?:ED)?[:\t]|[✖⨯] \w|unknown command",
     re.MULTILINE,
 )
-LIMIT = re.compile(
+LIMIT = lazy(
     r"^\W*(?:(?:claude )?(?:session|usage|weekly|\d-hour|rate) limit reached"
     r"|you(?:'|’)ve hit your (?:\w+ ){0,3}limit|api error|credit balance is too low|prompt is too long"
     r"|invalid api key|please run /login|(?:provider )?request timed out)",
@@ -221,7 +221,7 @@ USER_COMMIT = Cue(
 NOT_DONE = Cue(
     r"\b(?:blocked|could ?n[o']t|could not|unable to|failed to|did(?: not|n't) work|still (?:fails?|failing|broken))\b",
 )
-CHATTER = re.compile(
+CHATTER = lazy(
     r"^(?:good (?:eye|point|call|catch\w*|question)|(?:the|my) (?:aim|goal|plan|idea|focus) (?:is|was|here)"
     r"|nice (?:catch|find)"
     r"|i'?(?:m|ve| am| have) (?:been|wondering|in the middle|now|currently|trying"
@@ -231,7 +231,7 @@ CHATTER = re.compile(
     r"|based on (?:the|my|our) conversation|this should (?:reveal|help|show|tell)|hmm|oh[,!]|ah[,!])",
     _,
 )
-STATE = re.compile(
+STATE = lazy(
     r"^(?:\S+ ){1,6}?(?:is|are|isn't|does(?:n't| not)|do(?:n't| not)|loads?|needs?|should|can|could|will|still"
     r"|está|estão|é"
     r"|são|já roda)\b",
@@ -266,13 +266,13 @@ CI_PASSES = Cue(
 PASSES_NOT = Cue(
     r"\b(?:not|n't|never|should|will|would|if|once|until|except|fail\w*|before|unless)\b|않|未|ない",
 )
-CONCEDES = re.compile(
+CONCEDES = lazy(
     r"^\W*(?:(?:ah|oh|yes|hm+|ok(?:ay)?)\W+)*(?:you(?:'re|’re| are) (?:absolutely |totally |completely )?right(?! to )"
     r"|good (?:catch|point)|(?:você )?tem razão|du hast recht|sie haben recht|맞습니다|말씀하신|おっしゃる通り|ご指摘)",
     _,
 )
 """Grants that what the person said is so."""
-ADMITS = re.compile(
+ADMITS = lazy(
     r"^\W*(?:(?:found (?:it|the bug)|ah|oh|yes|indeed|good (?:question|find))\W+)*"
     r"(?:that(?:'s|’s| is)|this is|it(?:'s|’s| is)|there(?:'s|’s| is)|the) (?:a |an |the |indeed |really |actually )*"
     r"(?:real |design |subtle )?bug\b",
@@ -285,7 +285,7 @@ OWNS = Cue(
     r"|let me correct|desculp|mein fehler|entschuldigung)|죄송|(?:제|저의) 실수|실수했|申し訳|失礼しました",
 )
 """Owns a mistake."""
-HOLLOW = re.compile(
+HOLLOW = lazy(
     r"^(?:(?:i|we|ve|have|has|been|is|are|was|were|now|the|this|that|all|both|every|everything|each|of|in|on|with|for"
     r"|and|no|any|done|great|excellent|perfect|successful(?:ly)?|correct(?:ly)?|properly|fully|also|still|already|here|s|your|our|my|it|to|a|an"
     r"|changes?|edits?|fix(?:es|ed)?|bugs?|issues?|problems?|tests?|checks?|lint(?:er|ing)?|build|typecheck|type|suite"
@@ -298,7 +298,7 @@ HOLLOW = re.compile(
     _,
 )
 """Says that something is done, or that checks pass, and not what."""
-CANCELLED = re.compile(
+CANCELLED = lazy(
     r"Sibling tool call errored|Cancelled: parallel tool call|Cancelled by user|File has not been read yet"
     r"|File has been modified since read|exceeds maximum allowed|^String to replace not found in file",
     _,

@@ -6,39 +6,38 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from nmem.conversation.cues import lazy
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.prose import clip, plain, size, split
 
-_TAG = re.compile(
+_TAG = lazy(
     r"<(system-reminder|local-command-stdout|local-command-stderr|command-message|ide_\w+|bash-\w+"
     r"|task-notification)\b.*?</\1>",
     re.DOTALL,
 )
-_COMMAND = re.compile(r"<command-name>\s*(/?[\w:.-]+)\s*</command-name>")
-_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_IMAGE = re.compile(
+_COMMAND = lazy(r"<command-name>\s*(/?[\w:.-]+)\s*</command-name>")
+_ARGS = lazy(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_IMAGE = lazy(
     r"\[(?:Image|Pasted text|Screenshot)[^\]\n]{0,80}\]|!\[[^\]\n]{0,200}\]\([^)\n]{0,400}\)"
     r"|\[Request interrupted[^\]\n]{0,60}\]",
     re.IGNORECASE,
 )
-_ANY_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)((?: [^<>\n]{0,200})?)>")
-_URL = re.compile(r"https?://(?:\[REDACTED:[^\]\s]*\]|[^\s\"'<>)\]])+")
-_FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
-_TITLE = re.compile(r"^[ \t]{0,3}#{1,3}[ \t]+(.+)$", re.MULTILINE)
-_PLAN_WORD = re.compile(
-    r"^(?:(?:implementation|migration)?\s*plan|spec|task|rfc|feature|prd)\s*[:：—–-]\s*", re.IGNORECASE
-)
-_GOAL = re.compile(
+_ANY_TAG = lazy(r"<(/?)([a-zA-Z][\w-]*)((?: [^<>\n]{0,200})?)>")
+_URL = lazy(r"https?://(?:\[REDACTED:[^\]\s]*\]|[^\s\"'<>)\]])+")
+_FENCE = lazy(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
+_TITLE = lazy(r"^[ \t]{0,3}#{1,3}[ \t]+(.+)$", re.MULTILINE)
+_PLAN_WORD = lazy(r"^(?:(?:implementation|migration)?\s*plan|spec|task|rfc|feature|prd)\s*[:：—–-]\s*", re.IGNORECASE)
+_GOAL = lazy(
     r"^[ \t]*#{1,4}[ \t]+(?:\d+\.\s*)?(?:goal|objective|summary|overview|context|problem|what|목표|目的"
     r"|objetivo)\b.*\n+",
     re.IGNORECASE | re.MULTILINE,
 )
-_AT_FILE = re.compile(r"\[@?([^\]\n]+)\]\(file:///[^)\n]+\)")
-_SLASH = re.compile(r"^/([a-zA-Z][\w:.-]*)(?:\s+(.*))?$", re.DOTALL)
-_PLAN_LEAD = re.compile(
+_AT_FILE = lazy(r"\[@?([^\]\n]+)\]\(file:///[^)\n]+\)")
+_SLASH = lazy(r"^/([a-zA-Z][\w:.-]*)(?:\s+(.*))?$", re.DOTALL)
+_PLAN_LEAD = lazy(
     r"implement (?:the )?(?:following|this) plan|following plan|execute (?:the |this )?plan", re.IGNORECASE
 )
-_PLANS = re.compile(
+_PLANS = lazy(
     r"\A.*\b(?:plan|spec|task|rfc|feature|prd|add|implement\w*|fix|refactor|migrat\w+|build|create)\b"
     r"|^[ \t]*#{1,4}[ \t]+(?:\d+\.[ \t]*)?(?:(?:step|phase|task) \d|(?:the |proposed |implementation |overall )*"
     r"(?:plan|goals?|objectives?|context|problem|implementation|changes|steps|tasks|approach|verification|todos?"
@@ -46,7 +45,7 @@ _PLANS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """What tells a plan from any other document with headings."""
-_COUNTER = re.compile(r"^[\W\d]+(?=[A-Za-z])")
+_COUNTER = lazy(r"^[\W\d]+(?=[A-Za-z])")
 TERSE = 4
 _READ = 12_000
 
@@ -113,7 +112,7 @@ def _models(said: tuple[str, ...]) -> bool:
     return _requests(own)
 
 
-_SAMPLE = re.compile(
+_SAMPLE = lazy(
     r"\b(?:(?:this|that|these|the|following|an?) (?:\w+ )?(?:examples?|samples?|mock-?up|template)\b"
     r"|(?:similar to|look(?:s|ing)? like|in the style of|the way)\b)",
     re.IGNORECASE,
@@ -149,12 +148,12 @@ def _issue(text: str) -> re.Match[str] | None:
     return found if found and len(_FIELD.findall(text[:_FORM])) >= _FIELDS else None
 
 
-_MATTER = re.compile(
+_MATTER = lazy(
     r"^[ \t]*(problem_statement|(?:issue_|pr_)?title|subject|summary|headline)[ \t]*[:：][ \t]*(\S.{8,})$",
     re.IGNORECASE | re.MULTILINE,
 )
-_FIELD = re.compile(r"^[ \t]*[a-z]\w{1,24}:[ \t]+\S", re.MULTILINE)
-_BRACKET = re.compile(r"^\[\w{2,12}\]:?\s*")
+_FIELD = lazy(r"^[ \t]*[a-z]\w{1,24}:[ \t]+\S", re.MULTILINE)
+_BRACKET = lazy(r"^\[\w{2,12}\]:?\s*")
 _FORM, _FIELDS = 2_000, 3
 """Characters of a prompt in which a form begins, and lines that make one."""
 
@@ -183,7 +182,7 @@ def _document(text: str) -> str:
 
 _OUTLINED, _WRITTEN = 3, 600
 """Headings and characters of a text that is a document."""
-_PERSONAL = re.compile(
+_PERSONAL = lazy(
     r"[?？]\s*$|\b(?:please|i (?:want|need|would)|can you|could you|let'?s)\b", re.IGNORECASE | re.MULTILINE
 )
 """Words of somebody who asks."""
@@ -203,7 +202,7 @@ def _goal(text: str) -> str:
     return ""
 
 
-_ONLY_CODE = re.compile(r"(?:`[^`]*`|\W)+")
+_ONLY_CODE = lazy(r"(?:`[^`]*`|\W)+")
 
 
 def pasted_error(text: str) -> str:
@@ -234,9 +233,9 @@ def pasted_error(text: str) -> str:
     return ""
 
 
-_TELLS_NOT = re.compile(r"https?://\S+$|\d{1,2}[.)] |[-*] |//|#")
+_TELLS_NOT = lazy(r"https?://\S+$|\d{1,2}[.)] |[-*] |//|#")
 """A line that says nothing of an error: an address alone, an item of a list, a comment."""
-_SUPPOSES = re.compile(r"\W*(?:\d+\W+)?(?:if|when|whenever|unless|until|in case|should)\b", re.IGNORECASE)
+_SUPPOSES = lazy(r"\W*(?:\d+\W+)?(?:if|when|whenever|unless|until|in case|should)\b", re.IGNORECASE)
 """Begins a sentence about an error that may happen."""
 
 
@@ -259,7 +258,7 @@ def _got(text: str) -> str:
     return clip(plain(found[1]), 140) if found and _SYSTEM.search(found[1]) else ""
 
 
-_GETS = re.compile(
+_GETS = lazy(
     r"\W*(?:(?:now|but|and|still|hm+|ok) )*"
     r"(?:i (?:now |still |just )?(?:get|got|see(?=\b[^\n]*(?:\berror\b|:|[ '\"`(]~?\.{0,2}/\w)))"
     r"|i'?m getting|getting|it (?:says|prints))\b"
@@ -267,7 +266,7 @@ _GETS = re.compile(
     re.IGNORECASE,
 )
 """A person also sees pages and has wishes: what was seen names an error or a path, or has a colon."""
-_SYSTEM = re.compile(
+_SYSTEM = lazy(
     r"no such file or directory|cannot (?:open|find|stat|access)\b.*[:'`\"]|command not found|permission denied"
     r"|connection refused|segmentation fault|\w(?:Error|Exception): |\bpanic: |\bexit (?:code|status) [1-9]",
     re.IGNORECASE,
@@ -309,14 +308,14 @@ def _sentences(text: str) -> list[str]:
     return out
 
 
-_CODE_LINE = re.compile(
+_CODE_LINE = lazy(
     r"^[+-]?\s*(?://|/\*|\*/|<!--|[+-]\s*(?:const|let|var|if|for|return|import|def|func)\b|(?:const|let|var) \w+ ?="
     r"|return\b.*;"
     r"|if ?\(.*[{]|for ?\(.*[{]|[\w.]+\(.*\);?\s*$|\}|.*[;{]\s*$)"
 )
 
 
-_DANGLES = re.compile(r"\b(?:to|in|at|from|on|of|with|like|via|per|into)$", re.IGNORECASE)
+_DANGLES = lazy(r"\b(?:to|in|at|from|on|of|with|like|via|per|into)$", re.IGNORECASE)
 
 
 def _place_name(found: re.Match[str]) -> str:

@@ -7,20 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from nmem.conversation.cues import lazy
 from nmem.names import cited, reads_as_sentence
 
-_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
-_MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|`+|^[ \t]*>[ \t]?", re.MULTILINE)
-_EMPHASIS = re.compile(r"(?<![\w*])\*([^*\n]{1,200})\*(?![\w*])")
-_BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦➤→✅✔✓☑❌⚠]\ufe0f?|\d{1,2}[.)])[ \t]+(?:\[([ xX>-])\][ \t]+)?")
-_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.{1,200})")
-_LABEL = re.compile(r"\*\*([^*\n]{2,60}?)(?::\*\*|\*\*[ \t]*[:—–-])[ \t]*|([A-Z][A-Za-z' ]{2,30}):[ \t]+(?=\S)")
-_BOLD_LINE = re.compile(r"\*\*([^*\n]{2,90})\*\*:?\s*$")
-_SPLIT = re.compile(r"(?<=[.!?])[)\"'”]?\s+(?=[\"'“(\[A-Z0-9À-Ý가-힣ぁ-んァ-ヶ一-龯/@])|(?<=[。！？])\s*")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|[A-Z])\.|\.\.\.|^\d{1,2}\.)$", re.IGNORECASE)
-_EMOJI = re.compile("[\U0001f300-\U0001faff☀-➿️⬀-⯿]+ ?")
-_COUNT = re.compile(r"(?<=\w)(?<! to)(?<! of)(?<! at)(?<! by)(?<! is)(?<! in)(?<!than)(?<!from) \d{1,2}\.$")
-_CUT = re.compile(r"\s*…\[\+\d+\]")
+_LINK = lazy(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
+_MARKS = lazy(r"\*\*|__(?=\S)|(?<=\S)__|`+|^[ \t]*>[ \t]?", re.MULTILINE)
+_EMPHASIS = lazy(r"(?<![\w*])\*([^*\n]{1,200})\*(?![\w*])")
+_BULLET = lazy(r"[ \t]*(?:[-*+•‣◦➤→✅✔✓☑❌⚠]\ufe0f?|\d{1,2}[.)])[ \t]+(?:\[([ xX>-])\][ \t]+)?")
+_HEADING = lazy(r"[ \t]{0,3}#{1,6}[ \t]+(.{1,200})")
+_LABEL = lazy(r"\*\*([^*\n]{2,60}?)(?::\*\*|\*\*[ \t]*[:—–-])[ \t]*|([A-Z][A-Za-z' ]{2,30}):[ \t]+(?=\S)")
+_BOLD_LINE = lazy(r"\*\*([^*\n]{2,90})\*\*:?\s*$")
+_SPLIT = lazy(r"(?<=[.!?])[)\"'”]?\s+(?=[\"'“(\[A-Z0-9À-Ý가-힣ぁ-んァ-ヶ一-龯/@])|(?<=[。！？])\s*")
+_ABBREVIATION = lazy(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|[A-Z])\.|\.\.\.|^\d{1,2}\.)$", re.IGNORECASE)
+_EMOJI = lazy("[\U0001f300-\U0001faff☀-➿️⬀-⯿]+ ?")
+_COUNT = lazy(r"(?<=\w)(?<! to)(?<! of)(?<! at)(?<! by)(?<! is)(?<! in)(?<!than)(?<!from) \d{1,2}\.$")
+_CUT = lazy(r"\s*…\[\+\d+\]")
 _RULE = frozenset("|-: ")
 
 
@@ -74,7 +75,7 @@ LATER, NEXT = " Later: ", "; "
 """The text in a goal before the later requests, and between two of them."""
 AT_THE_END = "the agent at the end: "
 """What leads the agent's last words in an outcome."""
-_LAST_WORDS = re.compile(rf"{AT_THE_END}“(.*?)”(?=; |$)", re.IGNORECASE | re.DOTALL)
+_LAST_WORDS = lazy(rf"{AT_THE_END}“(.*?)”(?=; |$)", re.IGNORECASE | re.DOTALL)
 
 
 def without_last_words(outcome: str) -> tuple[str, str]:
@@ -103,8 +104,8 @@ def some(names: Sequence[str], most: int, mark: str = ", ", *, newest: bool = Fa
 
 _PROSE = 120
 """Characters from which on a text may be cut after a sentence."""
-_STOP = re.compile(r"(?<=\w[\w)\]”\"'])[.!?](?= [A-Z“\"(])|[。！？]")
-_CLAUSE = re.compile(r"[,;.:](?= )| \(| [-–—] |[。、，]")
+_STOP = lazy(r"(?<=\w[\w)\]”\"'])[.!?](?= [A-Z“\"(])|[。！？]")
+_CLAUSE = lazy(r"[,;.:](?= )| \(| [-–—] |[。、，]")
 
 
 def split(text: str) -> list[str]:
@@ -213,11 +214,11 @@ def short(path: str) -> str:
     return "…/" + "/".join(parts[-3:]) if outside and len(parts) > 4 else path
 
 
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]{2,}|[À-ÿ]+|[가-힣]+|[ァ-ヶー]+|[一-龯]+|\d+(?:\.\d+)+")
+_PART = lazy(r"[A-Z]?[a-z]+|[A-Z]{2,}|[À-ÿ]+|[가-힣]+|[ァ-ヶー]+|[一-龯]+|\d+(?:\.\d+)+")
 _ENDLESS_FROM = 200
-_ENDLESS = re.compile(r"\S{200,}")
+_ENDLESS = lazy(r"\S{200,}")
 """What no name is as long as; _CODE would take its length squared, or worse, to find that out."""
-_CODE = re.compile(r"[\w./~-]*[A-Za-z]\w*(?:[._/\\-]\w+)+|\w*[a-z][A-Z]\w*|--?[a-z][\w-]+|\w+\(\)|`[^`\n]{2,60}`")
+_CODE = lazy(r"[\w./~-]*[A-Za-z]\w*(?:[._/\\-]\w+)+|\w*[a-z][A-Z]\w*|--?[a-z][\w-]+|\w+\(\)|`[^`\n]{2,60}`")
 COMMON = frozenset(
     [
         "the", "a", "an", "and", "or", "of", "to", "in", "on", "for", "with", "that", "this", "these", "those",

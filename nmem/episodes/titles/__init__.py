@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from nmem.conversation.cues import lazy
 from nmem.episodes.narrate.cues import APPROVAL, REQUEST
 from nmem.episodes.narrate.prompts import TERSE, Ask, read
 from nmem.episodes.titles.goal import HAVE, goal, parts, verb
@@ -31,32 +32,30 @@ _SHORT, _CUT = 20, 80
 """Characters of a clause that may be a title, and of a sentence that may be cut to one."""
 _TELLING = 2
 """Words with content that make a title."""
-_TYPE = re.compile(r"^(?:\w{2,10}(?:\([^)]*\))?!?:|\[[^\]]{1,20}\]|[A-Z]{2,10}-\d+:?)\s+")
-_REFERENCE = re.compile(r"\s*\(#\d+\)$")
-_MARKS = re.compile(r"[*`#]+|\u200d(?!\w)")
+_TYPE = lazy(r"^(?:\w{2,10}(?:\([^)]*\))?!?:|\[[^\]]{1,20}\]|[A-Z]{2,10}-\d+:?)\s+")
+_REFERENCE = lazy(r"\s*\(#\d+\)$")
+_MARKS = lazy(r"[*`#]+|\u200d(?!\w)")
 """What shows nothing in a title; a joined emoji that is cut would leave its joiner behind."""
-_SECRET = re.compile(r"\[REDACTED\b[^\]\n]{0,80}(?:\]|$)(?:[\s,]*\[REDACTED\b[^\]\n]{0,80}(?:\]|$))*")
+_SECRET = lazy(r"\[REDACTED\b[^\]\n]{0,80}(?:\]|$)(?:[\s,]*\[REDACTED\b[^\]\n]{0,80}(?:\]|$))*")
 """Markers of what redaction took out, the last one maybe cut: nothing was said there."""
-_LEAD = re.compile(r"^(?:\d{1,2}[.)] (?=\w)|(?:question|note|task|todo|fyi|ps) ?: )", re.IGNORECASE)
+_LEAD = lazy(r"^(?:\d{1,2}[.)] (?=\w)|(?:question|note|task|todo|fyi|ps) ?: )", re.IGNORECASE)
 """What leads a sentence and is no part of its matter: the number of a list, "Question:"."""
-_GREETING = re.compile(
+_GREETING = lazy(
     r"^\W*(?:hi|hello|hey|good (?:morning|evening|day)|yo|hola|q|quit|exit|test|none)\b\W*$", re.IGNORECASE
 )
-_PLAN = re.compile(r"^implement (?:the )?(?:following|this) plan\W*$", re.IGNORECASE)
-_LOG = re.compile(r"^\s*(?:\d{4}-\d\d-\d\d|\[?\d\d:\d\d|at \S+\(|Traceback|File \"|\S+Error:|[{\[<|$>])")
+_PLAN = lazy(r"^implement (?:the )?(?:following|this) plan\W*$", re.IGNORECASE)
+_LOG = lazy(r"^\s*(?:\d{4}-\d\d-\d\d|\[?\d\d:\d\d|at \S+\(|Traceback|File \"|\S+Error:|[{\[<|$>])")
 _SAID = 24
 """Characters in which a sentence says that something has been done."""
-_DENSE = re.compile(r"[가-힣ぁ-んァ-ヶ一-龯]")
-_OPTION = re.compile(r"--[a-z]")
-_TALKS = re.compile(
+_DENSE = lazy(r"[가-힣ぁ-んァ-ヶ一-龯]")
+_OPTION = lazy(r"--[a-z]")
+_TALKS = lazy(
     r"(?:i|we|you|he|she|it|they|this|that|there|these|correction|sorry|until|currently|yesterday|earlier|see|remember|forgot)"
     r"(?:['’]\w+)?\b[,:]?(?! ?[/.(])",
     re.IGNORECASE,
 )
 """How a sentence begins that talks: no name of work."""
-_WANTED = re.compile(
-    r"^(?:the )?user (?:wants?|wanted|asked|would like|needs?|needed)(?: me)?(?: to| for)? ", re.IGNORECASE
-)
+_WANTED = lazy(r"^(?:the )?user (?:wants?|wanted|asked|would like|needs?|needed)(?: me)?(?: to| for)? ", re.IGNORECASE)
 _ENDS = listed(
     """
     of in on for to from with into by at via and or the a an between without using as like than
@@ -79,22 +78,6 @@ _ANY = frozenset(
     )
 )
 """What is said of any work, by its first five letters."""
-
-TITLED = """coalesce(
-  (SELECT coalesce(u.title, u.agent_title, u.heading) FROM work_units u WHERE u.session_id = s.id
-     AND coalesce(u.title, u.agent_title, u.heading) IS NOT NULL
-     ORDER BY u.turn_count DESC, u.started_at, u.id LIMIT 1),
-  (SELECT content FROM prompts WHERE session_id = s.id AND source = 'agent' AND kind = 'title'
-     ORDER BY at DESC, id DESC LIMIT 1))
-"""
-"""The title of a session `s` (SQL): of its longest episode that has one, or what its client calls it."""
-NAMED = """coalesce(
-  (SELECT substr(content, 1, 400) FROM prompts WHERE session_id = s.id AND source = 'user'
-     AND length(content) >= 16 AND content NOT GLOB '[<>/]*' ORDER BY at, id LIMIT 1),
-  (SELECT substr(content, 1, 400) FROM prompts WHERE session_id = s.id AND source = 'user' ORDER BY at, id LIMIT 1))
-"""
-"""What a session `s` begins with (SQL): its first prompt that is no command, notice or mere word (`yes` could be any of
-them), else its first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,11 +197,6 @@ def of_goal(sentence: str) -> str:
     does, rest = goal(_WANTED.sub("", without_markers(sentence).split(". ", 1)[0]))
     text = fit(f"{does} {rest}")
     return text if says(text) else ""
-
-
-def shown(given: str | None, heading: str | None, intent: str) -> str:
-    """What an episode is called: a given name, the title that was made, and where there is none yet, its prompt's."""
-    return given or heading or of_prompt(intent)
 
 
 def _tells(ask: Ask) -> bool:

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from nmem.conversation.cues import Cue
+from nmem.conversation.cues import Cue, lazy
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.titles.lists import IDIOMS, PAST, ROUTINE, VERBS, WEAK
 
-_LEAD = re.compile(
+_LEAD = lazy(
     r"^(?:(?:ok(?:ay)?|so|now|nice|great|perfect|cool|good|awesome|thanks?(?: you)?|yes|yeah|yep|no|nope|alright|right"
     r"|well|and|but|then|also|next|first|second(?:ly)?|finally|hmm+|hi|hey|hello|btw|actually|anyways?|please|pls|just"
     r"|maybe|perhaps|again|still|already|wait|it works|works|in addition|as a first step|for now|by the way"
@@ -30,25 +30,25 @@ _LEAD = re.compile(
     r"|(?:go|come) back to|i (?:noticed|see)(?: that)?|we (?:are|were)|i (?:am|was)|i'm)(?![\w'-])[\s,.:;!–-]*)+",
     re.IGNORECASE,
 )
-HAVE = re.compile(r"\b(?:have|has|had|was|were)\b|['’]ve\b", re.IGNORECASE)
+HAVE = lazy(r"\b(?:have|has|had|was|were)\b|['’]ve\b", re.IGNORECASE)
 """Says that something is done already."""
-_BEFORE = re.compile(
+_BEFORE = lazy(
     r"^(?:when|if|since|because|as|while|after|before|once|for|in|on|with|regarding)\b[^,]{3,80},\s+", re.IGNORECASE
 )
-_ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
-_PARTS = re.compile(r"(?<=[.!?;])\s+|\s+[-–—]\s+|\s*;\s*")
+_ASIDE = lazy(r"\([^)]*\)|\[[^\]]*\]")
+_PARTS = lazy(r"(?<=[.!?;])\s+|\s+[-–—]\s+|\s*;\s*")
 _WRONG = Cue(
     r"\b(?:not|never|no longer|cannot|wrong|broken|missing|fail(?:s|ed|ing)?|errors?|issues?|problem|bug|empty|stuck"
     r"|crash\w*|still (?:shows?|gets?|has|have|says?|prints?|returns?|gives?|takes?|uses?)"
     r"|dont|doesnt|isnt|wont|cant|didnt)\b|n['’]t\b",
 )
-_REPORTED = re.compile(
+_REPORTED = lazy(
     r"(?:(?:done|all|great|perfect|good|excellent|so|now)[.!:,]*\s+)*(?:(?:i|we)(?:['’]ve| have)"
     r"(?: now| just| successfully| also)*\s+)?(\w+ed|built|made|wrote|rewrote|set|split)\s+\S",
     re.IGNORECASE,
 )
-_MARKS = re.compile(r"[*`#]+")
-_LINES = re.compile(r"(?<=[.!?:])\s+|\n+")
+_MARKS = lazy(r"[*`#]+")
+_LINES = lazy(r"(?<=[.!?:])\s+|\n+")
 _EDGES = ".,;:!?()[]{}\"“”*`<>~→'"
 _AUXILIARY = ("is", "are", "was", "were", "does", "do", "should")
 

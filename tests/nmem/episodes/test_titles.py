@@ -17,6 +17,7 @@ from nmem.episodes.narrate.prompts import read
 from nmem.episodes.titles import ROOM, Material, made, of_prompt, says
 from nmem.episodes.titles.goal import verb
 from nmem.episodes.titles.phrases import MOST, choose, together, weighed
+from nmem.episodes.unit import shown
 
 
 @pytest.mark.parametrize(
@@ -95,8 +96,8 @@ def test_titles_are_short_and_of_whole_words() -> None:
 
 
 def test_a_given_name_stands_before_what_was_made() -> None:
-    assert titles.shown("Mine", "Made", "prompt") == "Mine"
-    assert titles.shown(None, "Made", "prompt") == "Made"
+    assert shown("Mine", "Made", "prompt") == "Mine"
+    assert shown(None, "Made", "prompt") == "Made"
 
 
 def test_eval_counts_the_words_of_a_persons_title(tmp_path: Path) -> None:
