@@ -56,7 +56,7 @@ _HEIR = (
 """The prompt before one that goes, or else the next."""
 _CALLED = ("path", "name", "root || '/' || path", "root || '/' || name")
 """A moved file's names, as recorded ones are: relative to the checkout or absolute."""
-_STAY, _CANDIDATES = registry.names("stays"), sorted(registry.names("candidate"))
+_STAY, _CANDIDATES = registry.names(lambda table: table.stays), sorted(registry.names(lambda table: table.candidate))
 
 
 def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> None:
@@ -430,7 +430,7 @@ def blank(db: Connection, chosen: Selection) -> None:
     """Take the words out of all that is left. Raises NmemError for a task at work that has them."""
     watch(db, chosen)
     _blank_traces(db, chosen.matcher)
-    for table in tables(db, {*FACTS, *registry.names("ever")}):
+    for table in tables(db, {*FACTS, *registry.names(lambda table: table.ever)}):
         columns = text_columns(db, table.name)
         if columns:
             _table(db, table, columns, partial(says_sql, chosen, table.name))
@@ -446,7 +446,7 @@ def _table(
         busy = db.execute(f"SELECT id FROM tasks WHERE state IN ('running', 'needs-input') AND ({hit})").fetchone()  # noqa: S608
         if busy:
             raise NmemError(f"task/{busy[0]} contains it and is running: `nmem task cancel {busy[0]}` first")
-    if table.name in registry.names("whole"):
+    if table.name in registry.names(lambda table: table.whole):
         db.execute(f"DELETE FROM main.{table.name} WHERE {hit}")  # noqa: S608
         return
     unique = _unique(db, table.name) | set(table.key) | {column for _, column, _ in _keys(db, table.name)}

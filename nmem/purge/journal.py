@@ -23,7 +23,7 @@ from nmem.purge.needles import Needles
 from nmem.search.text import UNSPACED_GLOB
 from nmem.store import registry, trace
 
-LEFT = registry.names("noted", is_=False) | {registry.SCHEMA}
+LEFT = registry.names(lambda table: not table.noted) | {registry.SCHEMA}
 """Counters, and what is made of facts and made anew: noted only while chosen words are taken out of them."""
 _FRAME = 400
 
@@ -168,7 +168,7 @@ class Journal:
 Rows = list[tuple[object, ...]]
 NUMBERED = tuple(table.name for table in registry.TABLES if table.numbered)
 """Facts whose numbers may be used again once they are gone."""
-_KEPT = {"corrections", *registry.names("ever")}
+_KEPT = {"corrections", *registry.names(lambda table: table.ever)}
 """Rows that came with the purge and stay: that it was, and what it took from a team for ever."""
 _LAST = ("search_docs",)
 """Kept by triggers on others: put right after these."""

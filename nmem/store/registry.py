@@ -6,6 +6,7 @@ primary keys are read from the schema itself (`nmem.purge.journal.tables`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -279,6 +280,6 @@ def exported(part: str = "") -> list[Table]:
     return [table for table in TABLES if table.export and part in ("", table.export.part)]
 
 
-def names(flag: str, *, is_: bool = True) -> frozenset[str]:
-    """The names of the tables of which an attribute is true, or is not."""
-    return frozenset(table.name for table in TABLES if bool(getattr(table, flag)) is is_)
+def names(which: Callable[[Table], object]) -> frozenset[str]:
+    """The names of the tables of which this is true."""
+    return frozenset(table.name for table in TABLES if which(table))

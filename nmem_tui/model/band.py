@@ -187,8 +187,7 @@ def _named(one: Segment, letters: Letters | None, cells: int, zone: tzinfo | Non
     thread: Line = []
     if letters is not None and one.row.thread and room > 2 * _TITLE:
         letter, tone = letters.of(one.row.thread_id)
-        about = flat(one.row.thread)
-        says = "" if same(about, flat(one.row.name)) else f"{fit(about, _TITLE)}: "
+        says = "" if same(flat(one.row.thread), flat(one.row.name)) else f"{fit(flat(one.row.thread), _TITLE)}: "
         thread = [(f"{letter} ", tone), (says, "quiet")]
     name = fit(flat(one.row.name), max(0, room - length(thread)))
     return [*thread, (f"{name}  " if name else "", "text"), (when, "quiet")]

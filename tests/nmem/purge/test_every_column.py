@@ -36,7 +36,7 @@ class Planter:
         self._number = Counter[str]()
 
     def everywhere(self) -> Planted:
-        for table in journal.tables(self.db, registry.names("ever")):
+        for table in journal.tables(self.db, registry.names(lambda table: table.ever)):
             for name, kind in self._columns(table.name):
                 if (table.name, name) not in HASHED and kind.upper() not in ("INTEGER", "REAL"):
                     self._plant(table.name, name)
@@ -104,7 +104,7 @@ def stands(db: sqlite3.Connection, planted: Planted) -> dict[tuple[str, str], st
 def rows(db: sqlite3.Connection) -> Iterator[tuple[str, list[str]]]:
     """Every row of every ordinary table, but for what counts up."""
     counted = {"purges", "gone_ids", "search_state", "context_projects", "corrections"}
-    for table in journal.tables(db, counted | registry.names("ever")):
+    for table in journal.tables(db, counted | registry.names(lambda table: table.ever)):
         yield table.name, sorted(map(repr, db.execute(f"SELECT * FROM {table.name}").fetchall()))
 
 
