@@ -55,7 +55,7 @@ def waiting(db: Connection, db_path: str, now: int) -> int:
     """How many questions are open in all five, as the review counts them when it is opened; no model is asked."""
     if not tables.version(db):
         return 0
-    return sum(_counts(db, learn.number(db, now), read.doubtful(db, db_path, DRAWN)).values())
+    return sum(_counts(db, learn.count_open(db, now), read.count_doubts(db, db_path, DRAWN)).values())
 
 
 def _counts(db: Connection, learnings: int, labels: int) -> dict[str, int]:

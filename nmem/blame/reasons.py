@@ -134,10 +134,7 @@ def blame(db: Connection, path: str, first: int = 1, last: int = 0) -> Answer:
 
 
 def of_session(db: Connection, session_id: str, path: str) -> str:
-    """Where a file of a session's records lies, a drive's own path as it stands.
-
-    Raises NmemError where the folder is not on this machine.
-    """
+    """Where a file of a session lies; a path with a drive stays. Raises NmemError: no such folder on this machine."""
     if PureWindowsPath(path).drive:
         return path
     project = project_of(db, session_id)

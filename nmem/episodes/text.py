@@ -194,3 +194,8 @@ def file_mentions(text: str) -> set[str]:
         if is_file and extension not in _NO_EXTENSIONS:
             out.add(base)
     return out
+
+
+def outside(path: str) -> bool:
+    """Whether a path is not in the project: absolute, or in the home folder."""
+    return path.startswith(("/", "~", "../")) or path[1:3] in (":\\", ":/")

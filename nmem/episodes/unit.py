@@ -130,6 +130,6 @@ def shown(given: str | None, heading: str | None, intent: str) -> str:
     """What an episode is called: a given name, the title that was made, and where there is none yet, its prompt's."""
     if given or heading or not intent:
         return given or heading or ""
-    from nmem.episodes.titles import of_prompt  # on use: its phrases cost the cockpit's start
+    from nmem.episodes.titles import of_prompt  # on use: start-up stays short
 
     return of_prompt(intent)

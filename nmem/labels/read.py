@@ -217,8 +217,8 @@ def doubts(db: Connection, db_path: str, limit: int) -> tuple[Doubt, ...]:
     return tuple(out)
 
 
-def doubtful(db: Connection, db_path: str, limit: int) -> int:
-    """How many `doubts` there are, without a look at any of them."""
+def count_doubts(db: Connection, db_path: str, limit: int) -> int:
+    """How many calls `doubts` gives; no model judges them."""
     return len(store.doubtful(db, limit, AMONG)) if current(db_path) else 0
 
 

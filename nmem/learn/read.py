@@ -87,9 +87,9 @@ def learnings(
     return tuple(replace(one, heat=scaled(weights[one.id])) for one in listed[:limit])
 
 
-def number(db: Connection, now: int) -> int:
+def count_open(db: Connection, now: int) -> int:
     """How many learnings `learnings` lists by default, without their heat."""
-    return min(_LIMIT, store.number(db, problems(), now)) if store.present(db) else 0
+    return min(_LIMIT, store.count_open(db, problems(), now)) if store.present(db) else 0
 
 
 def _rank(kind: str) -> int:

@@ -44,7 +44,7 @@ def learnings(db: Connection, project_id: int | None = None) -> list[Row]:
     return (every(_ROWS) if project_id is None else every(f"{_ROWS} WHERE l.project_id = ?", (project_id,))).fetchall()
 
 
-def number(db: Connection, kinds: Sequence[str], now: int) -> int:
+def count_open(db: Connection, kinds: Sequence[str], now: int) -> int:
     """How many learnings of these kinds are open at `now` (ms), snoozed ones whose time is over among them."""
     found = db.execute(
         f"SELECT count(*) FROM learnings WHERE kind IN ({', '.join('?' * len(kinds))})"  # noqa: S608 -- marks only

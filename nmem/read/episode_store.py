@@ -393,11 +393,11 @@ def links(db: Connection, thread_id: int | None) -> tuple[Link, ...]:
 
 
 A_WEEK, WEEKS = 10, 4
-"""So many questions of a kind at a time, of each week the likeliest ones; the newest weeks with questions."""
+"""Questions of one kind that are put at a time: the likeliest of a week, of the newest weeks that have some."""
 
 
 def _few(key: str, at: str, score: str, source: str) -> str:
-    """A query of so few questions; `source`: the rows of all."""
+    """SQL that selects the questions put at a time, out of all in `source`."""
     week = f"{at} / {7 * 24 * 3_600_000}"
     return f"""SELECT key FROM (SELECT {key} AS key, dense_rank() OVER (ORDER BY {week} DESC) AS week,
         row_number() OVER (PARTITION BY {week} ORDER BY {score} DESC, {key} DESC) AS place FROM {source})

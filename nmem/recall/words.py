@@ -7,7 +7,7 @@ from nmem.episodes.text import is_cjk, runs, split_identifier
 OPERATORS = ("when", "how")
 _LONGEST = 64
 """Characters of a word: what is longer is no word."""
-_VOWELS = "aeiouy"
+_VOWELS = frozenset("aeiouy")
 
 
 def normal(text: str) -> str:
@@ -60,8 +60,9 @@ def stem(word: str) -> str:
     if len(word) < 4:
         return word
     for ending, least in (("ingly", 4), ("edly", 4), ("ing", 3), ("ed", 3)):
-        if word.endswith(ending) and len(word) - len(ending) >= least - 1 and set(_VOWELS) & set(word[: -len(ending)]):
-            word = _mended(word[: -len(ending)])
+        part = word.removesuffix(ending)
+        if part != word and len(part) >= least - 1 and not _VOWELS.isdisjoint(part):
+            word = _mended(part)
             break
     for ending, instead in _KINDS:
         if word.endswith(ending) and len(word) - len(ending) >= 4:

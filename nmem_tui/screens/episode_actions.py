@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING
 
+from nmem.episodes.text import outside
 from nmem.read import episodes as episode_views
 from nmem_tui.model.now_cards import flat
 from nmem_tui.operations import commands
@@ -297,7 +297,7 @@ class EpisodeActions(ListScreen):
         story = self.story if self.told else None
         called = [row.path for row in story.said_and_done if row.path and row.word.startswith("file")] if story else []
         found = [*(file.path for file in story.hot), *called] if story else []
-        own = [path for path in found if not PureWindowsPath(path).anchor and path[0] != "~"]
+        own = [path for path in found if not outside(path)]
         return next(iter(own or found), "")
 
     def _open_links(self) -> list[Link]:

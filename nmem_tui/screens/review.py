@@ -221,11 +221,8 @@ class Review(View):
 
     def may_draw(self) -> str | None:
         """Only of what there is always more."""
-        return (
-            None
-            if self.queue in (LABELS, REDACTIONS)
-            else "this queue shows the likeliest open questions already; the next follow as you answer"
-        )
+        drawn = self.queue in (LABELS, REDACTIONS)
+        return None if drawn else "only labels and redactions are drawn: here the next question follows an answer"
 
     def may_read(self) -> str | None:
         """Only what stands somewhere else in full; before that the key gives the card the keyboard."""

@@ -8,12 +8,13 @@ from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.checks import FOLLOWED, Struggle, judged, vouched
 from nmem.episodes.narrate.facts import deleted_clone
-from nmem.episodes.narrate.ledger import ELSEWHERE, Ledger, outside
+from nmem.episodes.narrate.ledger import ELSEWHERE, Ledger
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import AT_THE_END, clip, short
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.reply import PROGRESS
 from nmem.episodes.narrate.turns import acts, left_plan
+from nmem.episodes.text import outside
 from nmem.names import reads_as_sentence
 
 _FEW = 2

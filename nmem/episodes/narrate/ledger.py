@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from nmem.episodes.tally import AGAIN
+from nmem.episodes.text import outside
 
 SOFT = "git reset, files kept"
 REPLACED = "replaced by a later commit"
@@ -289,11 +290,6 @@ def _prose(change: Change) -> bool:
 
 _PROSE = (".md", ".mdx", ".txt", ".rst", ".adoc", ".log", ".patch", ".diff", ".svg", ".png")
 _DATA = (".json", ".jsonl", ".csv", ".html")
-
-
-def outside(path: str) -> bool:
-    """Whether a path is not in the project: absolute, or in the home folder."""
-    return path.startswith(("/", "~", "../")) or path[1:3] in (":\\", ":/")
 
 
 def means(pattern: str, path: str, root: str = "") -> bool:

@@ -26,8 +26,7 @@ def _themes(ask: Ask) -> Answer:
     found = themes.themes(ask.db, place.key, limit=many + 1)
     shown = [
         some({"id": f"theme:{each.id}", "about": line(": ".join(filter(None, (each.label, each.example))), 120),
-              "episodes": each.episodes,
-              "sessions": each.sessions, "at": when(each.last_at),
+              "episodes": each.episodes, "sessions": each.sessions, "at": when(each.last_at),
               "project": name(each.project, 80) if each.project != place.name else ""})
         for each in found[:many]
     ]  # fmt: skip
