@@ -10,7 +10,6 @@ import unicodedata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 ELLIPSIS = "…"
@@ -76,14 +75,22 @@ def _halves(code: int) -> tuple[int, ...]:
 _ESCAPES = _Escapes()
 
 
-def to_json(
-    value: object, *, indent: int | None = None, sort_keys: bool = False, compact: bool = False,
-    default: Callable[[object], object] | None = None,
-) -> str:  # fmt: skip
-    """A value as JSON with its letters as they are; controls, bidi and hidden characters are escaped, and so kept."""
+def as_data(value: Any) -> object:  # noqa: ANN401 -- whatever a record holds
+    """What JSON has a form for: records become objects with the names of their fields, private ones left out."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if hasattr(value, "keys"):
+        return {str(key): as_data(each) for key, each in value.items()}
+    if fields := getattr(value, "_fields", None) or getattr(value, "__dataclass_fields__", None):
+        return {name: as_data(getattr(value, name)) for name in fields if name[0] != "_"}
+    return [as_data(each) for each in value] if hasattr(value, "__iter__") else str(value)
+
+
+def to_json(value: object, *, indent: int | None = None, sort_keys: bool = False, compact: bool = False) -> str:
+    """A value, also with records in it, as JSON; controls, bidi and hidden characters are escaped, and so kept."""
     from json import dumps  # on use: `nmem when` starts without
 
-    text = dumps(value, ensure_ascii=False, indent=indent, sort_keys=sort_keys, default=default,
+    text = dumps(as_data(value), ensure_ascii=False, indent=indent, sort_keys=sort_keys,
                       separators=(",", ":") if compact else None)  # fmt: skip
     return text if text.isprintable() else text.translate(_ESCAPES)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from sqlite3 import Connection
+from typing import NamedTuple
 
 from capture import paths
 from capture.statusline import LATELY
@@ -23,8 +23,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(NamedTuple):
     """One session that waits, and since which moment of its work."""
 
     session_id: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import asdict
 
 import click
 
@@ -29,7 +28,7 @@ def list_(as_json: bool) -> None:
     with terminal.reading("sessions") as db:
         found = waiting.all_of(db, now)
     if as_json:
-        shown = [{**asdict(one), "text": one.text} for one in found]
+        shown = [{**one._asdict(), "text": one.text} for one in found]
         click.echo(to_json({"waiting": shown, "how": list(own.how), "quiet": own.quiet, "silent": own.silent(now)}))
         return
     for one in found:

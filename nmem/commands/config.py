@@ -58,7 +58,7 @@ def get(name: str, *, as_json: bool) -> None:
     if told is not None:
         click.echo(f"nmem: {config.told(told)}; using the default", err=True)
     if as_json:
-        click.echo(to_json({"name": found.name, "value": found.value, "yours": found.yours}, default=str))
+        click.echo(to_json({"name": found.name, "value": found.value, "yours": found.yours}))
     else:
         click.echo(_shown(found.value))
 
@@ -171,7 +171,7 @@ def _list(*, as_json: bool, yours: bool = False) -> None:
     if as_json:
         data = {"path": config.path, "settings": [asdict(row) for row in rows],
                 "faults": [config.told(one) for one in found]}  # fmt: skip
-        click.echo(to_json(data, default=str))
+        click.echo(to_json(data))
         return
     for one in found:
         click.echo(f"nmem: {config.told(one)}", err=True)
@@ -210,5 +210,5 @@ def _shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple | dict):
-        return printable(to_json(value, default=str))
+        return printable(to_json(value))
     return printable(str(value)) or '""'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -48,7 +47,7 @@ def list_(project: str, thread: int | None, since: str | None, limit: int, team:
         found = listing.listed(db, project=key_of(db, project), thread=thread, since=after, limit=limit + 1)
     more, found = len(found) > limit, found[:limit]
     if as_json:
-        click.echo(to_json({"episodes": [asdict(each) for each in found]}))
+        click.echo(to_json({"episodes": found}))
     elif not terminal.is_terminal():
         terminal.piped("Episodes", "id started active turns state end project thread name", map(_tabs, found))
     elif not found:

@@ -58,20 +58,20 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
     if found is None:
         raise NmemError("this session was purged in the meantime")
     if as_json:
-        more = {"clashes": [asdict(one) for one in clashes], "told_by": told_by}
-        click.echo(to_json({**as_dict(found), **more}, default=str))
+        more = {"clashes": clashes, "told_by": told_by}
+        click.echo(to_json({**as_dict(found), **more}))
     else:
         _say(found, told_by, clashes)
 
 
 def as_dict(found: Standing) -> dict[str, object]:
     """All of it, each row with its id."""
-    view = asdict(found.view)
-    session = view.pop("session")
+    view = found.view._asdict()
+    session = view.pop("session")._asdict()
     return {
         "session": {**session, "id": f"session/{session['id']}"}, **view,
-        "unit": {**asdict(found.unit), "id": f"episode/{found.unit.id}"} if found.unit else None,
-        "stance": asdict(found.stance) if found.stance else None, "next": asdict(found.told),
+        "unit": {**found.unit._asdict(), "id": f"episode/{found.unit.id}"} if found.unit else None,
+        "stance": found.stance, "next": found.told,
         "stream": [{**asdict(row), "id": row_id(row)} for row in found.rows], "more": found.more,
     }  # fmt: skip
 

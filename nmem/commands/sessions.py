@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
@@ -73,7 +72,7 @@ def list_(
         _say_at_work(at_work, len(every), as_json=as_json)
         return
     if as_json:
-        click.echo(to_json({"sessions": [asdict(one) for one in found], "total": len(every), "tags": known}))
+        click.echo(to_json({"sessions": found, "total": len(every), "tags": known}))
         return
     if terminal.is_terminal():
         cells = get_terminal_size().columns - 1
@@ -92,7 +91,7 @@ def list_(
 def _say_at_work(found: list[AtWork], of: int, *, as_json: bool) -> None:
     """Each session with what it is at; where two edit one file, a line beneath both."""
     if as_json:
-        click.echo(to_json({"working": [asdict(one) for one in found], "total": of}))
+        click.echo(to_json({"working": found, "total": of}))
         return
     for one in found:
         row = one.session

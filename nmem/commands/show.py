@@ -312,7 +312,7 @@ def _prompt(found: PromptStory, whole: bool) -> Told:
         ("Said", [("", found.text if whole else found.text[:4_000])]),
         ("Done after it", _happened(found.done, whole)),
     ]
-    return f"prompt/{found.id}", sections, asdict(found)
+    return f"prompt/{found.id}", sections, found._asdict()
 
 
 def _decided(found: PromptStory) -> str:
@@ -339,8 +339,8 @@ def _session(db: Connection, beginning: str) -> Told:
             sections.append((name, [("-", text) for text in texts]))
         sections.append(("Notes", [("-", text) for text in summary.notes.split("\n") if text]))
     sections.append(("Episodes", list(_lines(episodes))))
-    found = {**asdict(row), "summary": asdict(summary) if summary else None,
-             "episodes": [asdict(each) for each in episodes]}  # fmt: skip
+    found = {**row._asdict(), "summary": summary,
+             "episodes": episodes}  # fmt: skip
     return f"session/{row.id}", sections, found
 
 
@@ -391,7 +391,7 @@ def _observation(db: Connection, number: int, *, whole: bool) -> Told:
     sections: list[Section] = [("", [row for row in rows if row[1]]), ("Done", [("", _cut(found.text, whole))])]
     if found.answer:
         sections.append(("Answered", [("", _cut(found.answer, whole))]))
-    return f"obs/{number}", sections, {**asdict(found), "id": f"obs/{number}"}
+    return f"obs/{number}", sections, {**found._asdict(), "id": f"obs/{number}"}
 
 
 def _cut(text: str, whole: bool) -> str:

@@ -224,8 +224,8 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
         connection.close()
     if as_json:
         data = {
-            **asdict(view), "history": left, "labels": asdict(labelled), "sessions": [asdict(row) for row in recent],
-            "projects": [asdict(one) for one in listed], "windows": [asdict(seen) for _, seen in windows],
+            **asdict(view), "history": left, "labels": labelled, "sessions": recent,
+            "projects": listed, "windows": [seen for _, seen in windows],
         }  # fmt: skip
         click.echo(to_json(data))
         return

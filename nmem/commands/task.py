@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from pkgutil import resolve_name
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
@@ -82,7 +81,7 @@ def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json
         raise click.UsageError("give one of PROMPT, --file and --learning")
     with queue.writing(paths.database()) as db:
         base, named = _base(db, " ".join(prompt), file, learning, load().client)
-        new = replace(base, **given(db, said, named))
+        new = base._replace(**given(db, said, named))
         made = act.add(db, new, terminal.now())
         hidden = accept.secrets(new.prompt)
         standing = read.standing(made, terminal.now(), load().quiet_hours)
@@ -111,7 +110,7 @@ def _base(
     except OSError:
         here = ""  # the folder was removed below its shell: another one has to be named
     if learning is not None:
-        return replace(of_learning(db, learning, terminal.now()), client=client), {}
+        return of_learning(db, learning, terminal.now())._replace(client=client), {}
     if file is None:
         return NewTask(prompt, here, client=client), {}
     if file == "-":

@@ -6,7 +6,6 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -105,7 +104,7 @@ _WIDEST = 12
 
 def shape(one: Task, standing: str) -> dict[str, Any]:
     """As JSON."""
-    return {**asdict(one), "title": one.title, "standing": standing, "can": list(act.able(one))}
+    return {**one._asdict(), "title": one.title, "standing": standing, "can": list(act.able(one))}
 
 
 def fresh() -> None:
@@ -192,7 +191,7 @@ def show_(task: int, as_json: bool) -> None:
         one = _found(read.task(db, task), task)
         events = read.events(db, task)
     if as_json:
-        told = {**shape(one, standing(one)), "events": [asdict(each) for each in events]}
+        told = {**shape(one, standing(one)), "events": events}
         click.echo(to_json(told))
         return
     said = [("", line) for line in lines(one.output)[-20:]] if one.output else []

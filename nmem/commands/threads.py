@@ -213,7 +213,8 @@ def tuning(force: bool, limit: int, as_json: bool) -> None:
     with reading("threads") as db:
         formula, found = link.current(db), links_store.tunings(db, limit)
     if as_json:
-        _json({"current": formula.to_dict(), "history": [{**asdict(each), "adopted": each.adopted} for each in found]})
+        history = [{**each._asdict(), "adopted": each.adopted} for each in found]
+        _json({"current": formula.to_dict(), "history": history})
         return
     parts = [(name, f"{weight:g}") for name, weight in formula.weights.items()]
     table("Formula", ("", ""), [("method", formula.method), *parts, ("threshold", f"{formula.threshold:g}")])

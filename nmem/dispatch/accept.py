@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -38,7 +37,7 @@ def accepted(db: Connection, new: NewTask) -> NewTask:
             raise NmemError(f"there is no task {need} to wait for: `nmem task list` lists them")
     if new.source == AGENT:
         _agents(db, new)
-    return replace(new, prompt=prompt, cwd=cwd, project=project(cwd), quiet_hours=quiet, worktree=worktree)
+    return new._replace(prompt=prompt, cwd=cwd, project=project(cwd), quiet_hours=quiet, worktree=worktree)
 
 
 def _worktree(new: NewTask, cwd: str) -> bool:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
 from sqlite3 import Connection
 from typing import Any
 
@@ -28,7 +27,7 @@ from nmem.dispatch import accept, clients, ending, queue, read, store, tmux
 from nmem.dispatch.task import CANCELLED, FAILED, QUEUED, TIMED_OUT, TMUX, NewTask, Task, stands
 from nmem.errors import NmemError
 
-_EDITABLE = tuple(each.name for each in fields(NewTask) if each.name not in ("source", "learning_id", "parent_id"))
+_EDITABLE = tuple(each for each in NewTask._fields if each not in ("source", "learning_id", "parent_id"))
 
 
 def add(db: Connection, new: NewTask, now: int) -> Task:
@@ -43,14 +42,14 @@ def edit(db: Connection, task_id: int, changes: Mapping[str, Any], now: int) -> 
         raise NmemError(f"task/{task_id} {stands(one.state)}: cancel it first")
     if strange := sorted(set(changes) - set(_EDITABLE)):
         raise NmemError(f"a task has no {', '.join(strange)} to change")
-    stood = asdict(one)
+    stood = one._asdict()
     before = NewTask(**{name: stood[name] for name in _EDITABLE})
-    given = replace(before, **changes)
+    given = before._replace(**changes)
     gone = () if "needs" in changes else tuple(need for need in one.needs if read.task(db, need) is None)
-    given = replace(given, needs=tuple(need for need in given.needs if need not in gone))
+    given = given._replace(needs=tuple(need for need in given.needs if need not in gone))
     accept.needs(db, task_id, given.needs)
     wanted = accept.accepted(db, given)
-    changed = asdict(wanted)
+    changed = wanted._asdict()
     needs = tuple(sorted({*wanted.needs, *gone}))
     values = {
         name: changed[name] for name in (*_EDITABLE, "project") if name != "needs" and changed[name] != stood[name]

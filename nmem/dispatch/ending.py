@@ -150,8 +150,8 @@ def judged(outcome: Outcome, one: Task, found: Work) -> Outcome:
     said = "; ".join(part for part in (outcome.reason, found.said()) if part)
     failed = outcome.state == SUCCEEDED and not one.interactive and bool(found.refused or found.empty)
     if not failed:
-        return replace(outcome, reason=said)
-    return replace(outcome, state=FAILED, reason=said, final=outcome.final or bool(found.refused))
+        return outcome._replace(reason=said)
+    return outcome._replace(state=FAILED, reason=said, final=outcome.final or bool(found.refused))
 
 
 def _of_session(db: Connection, one: Task) -> Work:

@@ -116,7 +116,7 @@ class Folder:
 
     def end(self, outcome: Outcome) -> None:
         """Say how it ended. Raises OSError."""
-        self._write(_ENDED, json.dumps(asdict(outcome)))
+        self._write(_ENDED, json.dumps(outcome._asdict()))
 
     def ended(self) -> Outcome | None:
         """How it ended, None while it has not."""

@@ -10,7 +10,6 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from sqlite3 import Connection
 from typing import Any
 
@@ -67,7 +66,7 @@ def writing(db_path: str) -> Iterator[Connection]:
 
 def add(db: Connection, new: NewTask, now: int) -> int:
     """Queue a task that nmem.dispatch.accept has let through; its id."""
-    row = {"created_at": now, "changed_at": now, **asdict(new), "worktree": bool(new.worktree)}
+    row = {"created_at": now, "changed_at": now, **new._asdict(), "worktree": bool(new.worktree)}
     del row["needs"]
     with transaction(db):
         made = store.add(db, row)

@@ -14,7 +14,7 @@ with a task stands in nmem.dispatch.act.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from heapq import heapify, heappop, heappush
 from sqlite3 import Connection, Row
@@ -23,7 +23,7 @@ from nmem import hours
 from nmem.dispatch import store
 from nmem.dispatch.task import QUEUED, Task, TaskEvent
 
-_STORED = tuple(each.name for each in fields(Task) if each.name not in ("needs", "waits_for", "approved"))
+_STORED = tuple(each for each in Task._fields if each not in ("needs", "waits_for", "approved"))
 _FLAGS = ("interactive", "worktree")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 QUEUED, RUNNING, NEEDS_INPUT = "queued", "running", "needs-input"
 SUCCEEDED, FAILED, CANCELLED, TIMED_OUT = "succeeded", "failed", "cancelled", "timed-out"
@@ -26,8 +26,7 @@ def stands(state: str) -> str:
     return _STANDS.get(state, f"is {state}")
 
 
-@dataclass(frozen=True, slots=True)
-class NewTask:
+class NewTask(NamedTuple):
     """What a person, a file, a learning or an agent asks for."""
 
     prompt: str
@@ -55,8 +54,7 @@ class NewTask:
     parent_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """A task as it is stored; times are milliseconds since 1970."""
 
     id: int
@@ -125,8 +123,7 @@ class Task:
         return self.state in OVER
 
 
-@dataclass(frozen=True, slots=True)
-class TaskEvent:
+class TaskEvent(NamedTuple):
     """One thing that happened to a task."""
 
     at: int
@@ -138,8 +135,7 @@ class TaskEvent:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How an attempt ended."""
 
     state: str

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from sqlite3 import Connection, Row
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmem import tables
 from nmem.read.store import first_row
@@ -299,8 +298,7 @@ def cut_title(title: str) -> str:
     return (title.rpartition(" ")[0].rstrip(" ,;:–-") or title) + "…"
 
 
-@dataclass(frozen=True, slots=True)
-class Thread:
+class Thread(NamedTuple):
     """One line of work over sessions."""
 
     id: int
@@ -312,8 +310,7 @@ class Thread:
     """A person chose it for the next session of its project."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A decision whether two threads are one line of work."""
 
     id: int

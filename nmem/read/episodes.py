@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
+from typing import NamedTuple
 
 from nmem import tables
 from nmem.episodes import open_ends, units
@@ -25,8 +26,7 @@ PAGE = 1000
 _CHUNK = 400
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentUnit:
+class CurrentUnit(NamedTuple):
     """The episode that a session is in, counted up to now."""
 
     id: int
@@ -52,8 +52,7 @@ class CurrentUnit:
     """What fails or is open, as far as nothing closed it since."""
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeRow:
+class EpisodeRow(NamedTuple):
     """One line of the list."""
 
     id: int
@@ -78,8 +77,7 @@ class EpisodeRow:
     """Files that it changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """Where an episode stands in the list."""
 
     last_at: int
@@ -88,8 +86,7 @@ class Slot:
     """A line of work over several sessions; None: the session is by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """Changes when the list may have changed."""
 
     units: int = 0
@@ -236,8 +233,7 @@ _BEFORE = "tests passed before the last edits"
 _GIVEN_UP = re.compile(r"given up\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How an episode stands, or ended."""
 
     tests: str = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from sqlite3 import Connection
 from typing import Any, NamedTuple
@@ -92,8 +91,7 @@ DAYS_SHOWN = 14
 """Days that are counted, today among them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Days:
+class Days(NamedTuple):
     """What was done in one project by day, the oldest day first."""
 
     project_id: int

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
+from typing import NamedTuple
 
 from capture.project import resolve
 from capture.storage.store import called_by
@@ -28,8 +28,7 @@ LAST = "last"
 """What stands for the newest session or episode."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptStory:
+class PromptStory(NamedTuple):
     """One prompt: what was said, where it belongs and why, and what was done after it."""
 
     id: int
@@ -50,8 +49,7 @@ class PromptStory:
     done: tuple[StreamRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
+class SessionSummary(NamedTuple):
     """What was told of a whole session."""
 
     intent: str
@@ -179,8 +177,7 @@ def unit_of(db: Connection, prompt_id: int | None) -> int | None:
     return units.of_prompt(db, prompt_id) if prompt_id and tables.version(db) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """What was done, and what came of it. Text is as stored; times are milliseconds."""
 
     id: int

@@ -11,9 +11,8 @@ other is not over; the same file of another checkout is one as well, of a milder
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from sqlite3 import Connection, Row
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmem.context.places import LATELY, Edit, edits
 from nmem.dispatch import task as tasks
@@ -33,8 +32,7 @@ WAITS = 24 * 3_600_000
 """Milliseconds for which a session that does not say that it is over waits for its person."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """One session in a list. Times are milliseconds; texts as stored."""
 
     id: str
@@ -71,7 +69,7 @@ def sessions(
     found = [one for one in found if (not states or one.state in states) and wanted <= set(one.tags)]
     found.sort(key=_KEYS[sort])
     many = clashes(edits(db, now)) if any(one.state == WORKING for one in found) else {}
-    found = [replace(one, clashes=len(many[one.id])) if one.id in many else one for one in found]
+    found = [one._replace(clashes=len(many[one.id])) if one.id in many else one for one in found]
     return _with_names(db, found[:limit] if limit else found)
 
 
@@ -119,14 +117,13 @@ def _with_names(db: Connection, some: list[Listed]) -> list[Listed]:
     untitled = [one.id for one in some if not found.get(one.id, (True,))[0]]
     late = frozenset(untitled[_MADE:])
     names = {each: opening if each in late else shown(None, name, opening) for each, (name, opening) in found.items()}
-    return [one if one.named else replace(one, name=names.get(one.id, "")) for one in some]
+    return [one if one.named else one._replace(name=names.get(one.id, "")) for one in some]
 
 
 # Who is at work, on what
 
 
-@dataclass(frozen=True, slots=True)
-class Clash:
+class Clash(NamedTuple):
     """A file that another session edited lately as well."""
 
     file: str
@@ -138,8 +135,7 @@ class Clash:
     """Whether it is the very file on the disk, not that of another worktree."""
 
 
-@dataclass(frozen=True, slots=True)
-class AtWork:
+class AtWork(NamedTuple):
     """A session that works, on what, with whom, on which files, and who else does."""
 
     session: Listed

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from sqlite3 import Connection, Row
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmem import tables
 from nmem.episodes.text import checkout_path
@@ -253,8 +252,7 @@ def observation(db: Connection, number: int) -> Row | None:
     return first_row(db, "SELECT * FROM observations WHERE id = ?", (number,))
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(NamedTuple):
     """How a stretch of work divides: looking, doing, and what went wrong."""
 
     investigate: int = 0
@@ -262,8 +260,7 @@ class Effort:
     failed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class HotFile:
+class HotFile(NamedTuple):
     """A file that the session works on."""
 
     path: str

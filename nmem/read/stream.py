@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
+from typing import NamedTuple
 
 from nmem import tables
 from nmem.read.views import StreamRow, metadata
@@ -41,8 +42,7 @@ class Slots:
         return len(self.key)
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(NamedTuple):
     """The newest ids seen: what comes later has higher ones, whatever its time.
 
     Neither a purge nor its undo makes them higher than they were.
@@ -90,8 +90,7 @@ def _bound(before: tuple[int, int] | None, bit: int) -> tuple[int, int]:
     return (before[0], (before[1] - bit + 1) // 2) if before else (2**62, 2**62)
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """What a filter leaves of a stretch of a session's rows."""
 
     slots: Slots
@@ -232,8 +231,7 @@ def in_order(db: Connection, keys: Sequence[int], *, whole: bool = False, text: 
         yield from (found[key] for key in some if key in found)
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """Which rows of all sessions: of a project (0: of all), of some types (none: of all), not before a time."""
 
     project_id: int = 0
@@ -242,8 +240,7 @@ class Wanted:
     since: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Whose:
+class Whose(NamedTuple):
     """The session of a row."""
 
     id: str
@@ -255,8 +252,7 @@ class Whose:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(NamedTuple):
     """Rows in about the order of time, the ids before which none is, and the newest ids at that moment."""
 
     rows: tuple[tuple[Whose, StreamRow], ...]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
 from sqlite3 import Connection, Row
-from typing import Any
+from typing import Any, NamedTuple
 
 from capture.storage import spool
 from capture.storage.store import file
@@ -24,8 +24,7 @@ from nmem.read.store import Effort, HotFile, effort, hot_files
 from nmem.text import json_object
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(NamedTuple):
     """One session, with where it runs and how it is doing. Times are milliseconds."""
 
     id: str
@@ -49,8 +48,7 @@ class SessionRow:
     """Its title, as its longest episode has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """Something that failed, and whether the same thing succeeded later."""
 
     id: int
@@ -62,8 +60,7 @@ class Failure:
     mended: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Hooks:
+class Hooks(NamedTuple):
     """Are the hooks alive: the newest run, a typical cost, and what was lost."""
 
     last_at: int | None = None
@@ -73,8 +70,7 @@ class Hooks:
     """Batches that wait for the database."""
 
 
-@dataclass(frozen=True, slots=True)
-class NowView:
+class NowView(NamedTuple):
     """All that the Now screen says about one session, the stream aside."""
 
     session: SessionRow
@@ -224,8 +220,7 @@ _ANSWER, _BUFFER = 20_000, 13_000
 """What Claude Code keeps free of the window: for the answer, and before it is too late to compact."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(NamedTuple):
     """When the window is compacted if the work goes on as it does."""
 
     turns: int
@@ -237,8 +232,7 @@ class Forecast:
     """Turns that this was taken from."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextWindow:
+class ContextWindow(NamedTuple):
     """The context window of one session."""
 
     session_id: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from sqlite3 import Connection
+from typing import NamedTuple
 
 from capture.redaction import redact
 from capture.storage.store import transaction
@@ -21,8 +21,7 @@ LONGEST, MOST_TAGS = 120, 20
 """Characters of a name or a tag; tags of one session."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(NamedTuple):
     """What a person says of a session; the name is empty where it has the one that nmem found."""
 
     name: str = ""
@@ -43,7 +42,7 @@ def read(name: object, tags: object, archived: object) -> Marks:
 def rename(db: Connection, session_id: str, name: str, now: int) -> str:
     """Call a session by a person's own name, or by the one that nmem found where it is empty; the name as kept."""
     kept = _word(name)
-    _change(db, session_id, now, "named" if kept else "unnamed", lambda before: replace(before, name=kept))
+    _change(db, session_id, now, "named" if kept else "unnamed", lambda before: before._replace(name=kept))
     return kept
 
 
@@ -55,7 +54,7 @@ def retag(db: Connection, session_id: str, more: Iterable[str], gone: Iterable[s
         tags = tuple(sorted({*before.tags} - unwanted | wanted))
         if wanted and len(tags) > MOST_TAGS:
             raise NmemError(f"a session can have {MOST_TAGS} tags at most: untag one first")
-        return replace(before, tags=tags)
+        return before._replace(tags=tags)
 
     return _change(db, session_id, now, "tagged" if wanted else "untagged", after).tags
 
@@ -63,7 +62,7 @@ def retag(db: Connection, session_id: str, more: Iterable[str], gone: Iterable[s
 def archive(db: Connection, session_id: str, on: bool, now: int) -> None:
     """Put a session away: lists leave it out; or bring it back."""
     done = "archived" if on else "back from the archive"
-    _change(db, session_id, now, done, lambda before: replace(before, archived=on))
+    _change(db, session_id, now, done, lambda before: before._replace(archived=on))
 
 
 def _tag(text: str) -> str:

@@ -7,9 +7,8 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmem.store import store
 from nmem.text import from_json, json_object
@@ -21,8 +20,7 @@ UNDONE_HERE = ("pin", "unpin", "everywhere", "here", "mark", "label")
 _together: ContextVar[str] = ContextVar(TOGETHER, default="")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One correction. `before` is what undo puts back; empty where only a list was asked for."""
 
     id: int

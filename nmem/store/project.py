@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from sqlite3 import Connection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmem.errors import NmemError
 from nmem.store import store
@@ -21,8 +20,7 @@ _LISTED, _SAID, _LIKE = 200, 4, 3
 """The most projects read, the most named in a message, and the first letters by which a project is put first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A project that is recorded."""
 
     id: int
@@ -30,8 +28,7 @@ class Known:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """A project in a list of them."""
 
     name: str

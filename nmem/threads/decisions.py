@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmem.text import json_object
 
@@ -45,8 +44,7 @@ _TELLS = 0.3
 """From which on a component (0 to 1) is told as a reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """One recorded decision, with the scores behind it and what came of it."""
 
     id: int
@@ -97,8 +95,7 @@ def numbers(components: str) -> dict[str, float]:
     return {name: float(value) for name, value in json_object(components).items() if isinstance(value, int | float)}
 
 
-@dataclass(frozen=True, slots=True)
-class Tuning:
+class Tuning(NamedTuple):
     """One re-fitting, adopted or not."""
 
     id: int
@@ -114,8 +111,7 @@ class Tuning:
         return bool(self.metrics.get("adopted"))
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """A thread as far as linking knows it."""
 
     id: int

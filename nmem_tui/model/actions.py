@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from textual.binding import Binding
 
@@ -24,8 +23,7 @@ Keys = Mapping[str, tuple[str, ...]]
 """A person's own keys, by action; see keymap."""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """Something that a person can do."""
 
     id: str
@@ -53,7 +51,7 @@ class Action:
     def with_keys(self, keys: Keys) -> Action:
         """The action with the person's own keys, where there are some."""
         own = keys.get(self.id)
-        return self if own is None else replace(self, keys=own, key_label="")
+        return self if own is None else self._replace(keys=own, key_label="")
 
 
 _NAMES = {

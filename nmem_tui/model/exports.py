@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from datetime import tzinfo
 from functools import wraps
 from sqlite3 import Connection
@@ -15,7 +14,7 @@ from nmem.read import episodes as views
 from nmem.read import stories
 from nmem.read.health import health as signs
 from nmem.read.standing import row_id, standing
-from nmem.text import printable, to_json
+from nmem.text import as_data, printable, to_json
 from nmem_tui.model import context as context_drawn
 from nmem_tui.model import (
     context_queries,
@@ -79,7 +78,7 @@ class Exported:
     def json(self) -> str:
         """As another program takes it."""
         whole = {"view": self.view, "title": self.title, **self.data}
-        return to_json(data(whole), indent=2) + "\n"
+        return to_json(whole, indent=2) + "\n"
 
 
 Gather = Callable[[Connection], Exported]
@@ -97,26 +96,9 @@ def _gather(do: Callable[Concatenate[Connection, P], Exported]) -> Callable[P, G
     return made
 
 
-def _public(fields: Iterable[tuple[str, object]]) -> dict[str, object]:
-    return {name: value for name, value in fields if not name.startswith("_")}
-
-
-def data(value: object) -> object:
-    """What JSON has a form for: records become objects with the names of their fields."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return data(asdict(value, dict_factory=_public))
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return data(value._asdict())
-    if isinstance(value, Mapping):
-        return {str(key): data(each) for key, each in value.items()}
-    if isinstance(value, list | tuple | set | frozenset | array):
-        return [data(each) for each in value]
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
-
-
 def with_id(kind: str, number: object, value: object) -> dict[str, object]:
     """A record with its id as commands take it."""
-    made = data(value)
+    made = as_data(value)
     return {**(made if isinstance(made, dict) else {"value": made}), "id": f"{kind}/{number}"}
 
 
@@ -249,7 +231,7 @@ def context(db: Connection, wanted: WantedContext, zone: tzinfo | None) -> Expor
         heading("Its parts"), [context_drawn.columns(CELLS)], _drawn(context_drawn.items(found, wanted.mode)),
     )  # fmt: skip
     title = f"Told {context_drawn.NAMES[wanted.mode]} ─ {several(found.tokens, 'token')}"
-    return Exported("context", title, lines, {"mode": wanted.mode, "context": data(found)})
+    return Exported("context", title, lines, {"mode": wanted.mode, "context": found})
 
 
 @_gather

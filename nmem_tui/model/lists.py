@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from nmem.text import fit, printable
 from nmem_tui.model import symbols
@@ -15,8 +14,7 @@ from nmem_tui.model.symbols import Sign
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One place of a list."""
 
     draw: Callable[[int], Line]
@@ -152,7 +150,7 @@ def _headed(head: Item | None, number: int) -> list[Item]:
     """The line over a group, saying how many are listed, where it says how many there are."""
     if head is None or (counts := head.counts) is None:
         return [head] if head is not None else []
-    return [replace(head, draw=lambda cells: cut(counts(number), cells))]
+    return [head._replace(draw=lambda cells: cut(counts(number), cells))]
 
 
 def count(listed: int, whole: int, *, more: bool = False) -> str:

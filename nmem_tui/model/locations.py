@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from contextlib import closing
-from dataclasses import dataclass
 from sqlite3 import Connection
+from typing import NamedTuple
 
 from nmem import database, tables
 from nmem.errors import NmemError
@@ -17,8 +17,7 @@ MOST = 100
 """So many places are remembered; of more, the oldest are forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """One place."""
 
     mode: str
@@ -29,8 +28,7 @@ class Place:
     """What the screen itself needs to find the place again; only the screen reads it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """The anchor of a question of the review that was left to read what it is about."""
 
     queue: str
@@ -82,8 +80,7 @@ _FORMS = ('"?q=coupon type:test", episode/12, learning/3, task/4, call/123, prom
           + ", ".join(SCREENS))  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A screen, and what stands on it."""
 
     screen: str = "now"

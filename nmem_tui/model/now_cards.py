@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import tzinfo
 
 from nmem.read.episode_store import cut_title
@@ -203,7 +202,7 @@ def narrow(
     lines += warned
     files = unit.hot if unit else view.hot
     if still := tuple(item for item in view.failures if not item.mended):
-        lines += [[("! ", "warn"), *line] for line in failures(replace(view, failures=still), zone, cells - 2, 1)]
+        lines += [[("! ", "warn"), *line] for line in failures(view._replace(failures=still), zone, cells - 2, 1)]
     lines += [stance] if stance else []
     full = now_gauges.short(view.window, cells)
     room = cells - sum(width(text) for text, _ in full) - (3 if full else 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, NamedTuple
@@ -52,8 +51,7 @@ SPAN, MOST_SPAN = 3_000, 24_000
 _SWITCH_MS = 10 * 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(NamedTuple):
     """What a commit brought: new slots, the newest ids, and rows worth drawing."""
 
     slots: Slots
@@ -61,8 +59,7 @@ class Tick:
     rows: dict[int, StreamRow]
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(NamedTuple):
     """The newest stretch of a stream."""
 
     session_id: str
@@ -73,8 +70,7 @@ class Opening:
     """Where the next, older stretch ends; None: there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Glance:
+class Glance(NamedTuple):
     """All that the cards of the Now screen say."""
 
     view: NowView

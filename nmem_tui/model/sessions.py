@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import tzinfo
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,8 +37,7 @@ _STATES = {
 _LABEL, _EPISODES, _CLASHES = 11, 30, 4
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(NamedTuple):
     """One session: what is listed of it, how it is resumed, its episodes."""
 
     session: Listed

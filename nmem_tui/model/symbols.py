@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import locale
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass, replace
 from importlib import import_module
 from typing import NamedTuple
 
@@ -20,8 +19,7 @@ BLOCKS, BRAILLE, ASCII = "blocks", "braille", "ascii"
 NAMES = (BLOCKS, BRAILLE, ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Symbols:
+class Symbols(NamedTuple):
     """One set."""
 
     name: str = BLOCKS
@@ -103,12 +101,11 @@ class Sign(NamedTuple):
 
     def drawn(self) -> str:
         """The sign in the set of now."""
-        return self.sign.format_map(asdict(_chosen)) if "{" in self.sign else self.sign
+        return self.sign.format_map(_chosen._asdict()) if "{" in self.sign else self.sign
 
 
 _BLOCKS = Symbols()
-_BRAILLE = replace(
-    _BLOCKS,
+_BRAILLE = _BLOCKS._replace(
     name=BRAILLE,
     bar="⠶",
     full="⣿",
@@ -181,7 +178,7 @@ def twins() -> dict[int, str]:
     table = {code: twin * width(chr(code)) for first, end, twin in _REST for code in range(first, end)}
     table |= {ord(char): twin for char, twin in _ALSO.items()}
     for other in (_BRAILLE, _BLOCKS):
-        for glyphs, own in reversed([*zip(astuple(other), astuple(_ASCII), strict=True)][1:]):
+        for glyphs, own in reversed([*zip(other, _ASCII, strict=True)][1:]):
             table |= {ord(glyph): own[min(place, len(own) - 1)] for place, glyph in enumerate(glyphs)}
     return {code: twin for code, twin in table.items() if code > 0x7F}
 

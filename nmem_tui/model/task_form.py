@@ -188,7 +188,7 @@ _READ: dict[str, Any] = {
 
 def new_task(base: NewTask | None, values: Mapping[str, Any]) -> NewTask:
     """The task that is meant; what it was made of keeps what no field says."""
-    return replace(base or NewTask("", ""), **values)
+    return (base or NewTask("", ""))._replace(**values)
 
 
 def folder(db: Connection, text: str) -> str:
@@ -227,7 +227,7 @@ def checked(db: Connection, draft: Draft, new: NewTask, task_id: int) -> Checked
     if (place := placed(db, draft)).no_folder:
         return replace(place, secrets=hidden)
     try:
-        found = accept.accepted(db, replace(new, cwd=folder(db, new.cwd)))
+        found = accept.accepted(db, new._replace(cwd=folder(db, new.cwd)))
         if task_id:
             accept.needs(db, task_id, new.needs)
     except NmemError as error:

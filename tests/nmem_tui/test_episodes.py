@@ -121,9 +121,9 @@ def test_threads_that_are_surely_others_take_no_line_and_what_is_open_keeps_its_
         found = story(db, told["flaky"])
     assert found
     (link,) = found.links
-    dull = [replace(link, id=10 + number, certainty="high", score=number / 100, linked=False) for number in range(8)]
-    same = replace(link, id=30, certainty="likely", score=0.9, linked=True, sure="likely", because="one branch")
-    refused = replace(link, id=40, linked=False, outcome="incorrect")
+    dull = [link._replace(id=10 + number, certainty="high", score=number / 100, linked=False) for number in range(8)]
+    same = link._replace(id=30, certainty="likely", score=0.9, linked=True, sure="likely", because="one branch")
+    refused = link._replace(id=40, linked=False, outcome="incorrect")
     many = StoryText(replace(found, links=(link, same, refused, *dull)), 80, UTC, seeds.NOW)
     lines = [plain([many.line(place, 80)]) for place in range(len(many))]
     links = [line for line in lines if line.startswith("link")]
@@ -141,7 +141,7 @@ def test_a_long_prompt_is_told_once_above_a_story(cells: int, told: Any, seeds: 
     assert found
     prompt = "Look into the upload of avatars, " + "which is slow and which fails now and then, " * 12
     shown = StoryText(
-        replace(found, titled=False, intent=prompt, row=replace(found.row, name="Look into the upload of avatars")),
+        replace(found, titled=False, intent=prompt, row=found.row._replace(name="Look into the upload of avatars")),
         cells,
         UTC,
         seeds.NOW,
@@ -445,16 +445,16 @@ def test_a_heading_says_no_name_that_the_row_below_it_says(told: Any, seeds: Any
     with closing(sqlite3.connect("aurora.db")) as db:
         db.row_factory = sqlite3.Row
         row = next(iter(rows(db, [told["flaky"]]).values()))
-    same = replace(
-        row, name="Make the thumbnails build green again", thread="Make the thumbnails build green again", thread_id=3
+    same = row._replace(
+        name="Make the thumbnails build green again", thread="Make the thumbnails build green again", thread_id=3
     )
     said = [
         plain([episodes.heading(Entry("thread", 1, row.id, size), one, 1, 100, projects=False)])
         for size, one in (
             (1, same),
             (2, same),
-            (1, replace(same, name="Another one")),
-            (1, replace(same, name=same.name[:25] + "…")),
+            (1, same._replace(name="Another one")),
+            (1, same._replace(name=same.name[:25] + "…")),
         )
     ]
     alone = "┌ a thread of the same name  1 episode"

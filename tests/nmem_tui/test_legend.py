@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import string
-from dataclasses import astuple
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from nmem_tui.screens.palette import Help
 
 _PLAIN = frozenset("·–─│×−←→↑↓‹›≤“”…┤└┴┼◂ ") | frozenset(string.printable)
 """What separates, frames and points: read without a key."""
-GLYPHS = frozenset("".join(str(each) for each in astuple(symbols.SETS[symbols.BLOCKS])[1:])) - _PLAIN
+GLYPHS = frozenset("".join(str(each) for each in symbols.SETS[symbols.BLOCKS][1:])) - _PLAIN
 SCREENS = NUMBERED.split()
 
 

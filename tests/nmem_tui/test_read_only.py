@@ -116,9 +116,7 @@ def test_what_would_write_in_the_background_does_not(whole: Path, seeds: Any) ->
         row = views.sessions(db, 1)[0]
     (whole / "transcript.jsonl").write_text('{"type":"user","message":{"role":"user","content":"late"}}\n')
     before = stored(whole)
-    from dataclasses import replace
-
-    watch.follow(replace(row, transcript_path=str(whole / "transcript.jsonl"), state="working"))
+    watch.follow(row._replace(transcript_path=str(whole / "transcript.jsonl"), state="working"))
     watch._catch_up()
     assert stored(whole) == before
 

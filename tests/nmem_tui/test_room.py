@@ -104,7 +104,7 @@ def test_a_row_tells_a_whole_title_one_word_how_it_ended_files_and_time() -> Non
     )  # fmt: skip
     told = "".join(text for text, _ in episode_rows.unit(row, 93, UTC))  # as wide as at 160 columns
     assert told == f"00:00 ? {row.name} ✓ commit 12 files   1 m "
-    unknown = "".join(text for text, _ in episode_rows.unit(replace(row, outcome=Outcome()), 78, UTC))
+    unknown = "".join(text for text, _ in episode_rows.unit(row._replace(outcome=Outcome()), 78, UTC))
     assert unknown == f"00:00 ? {row.name[:56].rstrip()}… bumpy   1 m "
 
 
@@ -112,7 +112,7 @@ async def test_a_narrow_now_warns_of_what_is_still_open(
     cockpit: Any, make_db: Any, text: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mended = Failure(9, 2_000, "test", "make test", "", "failed", mended=True)
-    opened = replace(mended, id=8, at=1_000, content="make lint", mended=False)
+    opened = mended._replace(id=8, at=1_000, content="make lint", mended=False)
     monkeypatch.setattr("nmem.read.views.failures", lambda *_: (mended, opened))
     async with cockpit(make_db("story"), (80, 24)) as pilot:
         await settled(pilot)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from nmem.conversation.cues import Cue
 from nmem.episodes.narrate import cues
@@ -365,7 +364,7 @@ def _own(ask: Ask, episode: Episode, turn: Turn) -> Ask:
         plain(next((one.text for one in reversed(episode.closings()) if one.at <= at), "")).lower().split()
     )
     left = tuple(one for one in ask.sentences if one.lower().rstrip(".")[:60] not in before)
-    return replace(ask, sentences=left) if before and left else ask
+    return ask._replace(sentences=left) if before and left else ask
 
 
 def _asks(text: str) -> bool:

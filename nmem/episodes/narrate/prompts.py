@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from nmem.conversation.cues import lazy
 from nmem.episodes.narrate import cues
@@ -50,8 +50,7 @@ TERSE = 4
 _READ = 12_000
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """One user prompt as it is meant. `kind`: plan document issue command terse text empty."""
 
     kind: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from nmem.conversation.cues import lazy
 from nmem.names import cited, reads_as_sentence
@@ -25,8 +25,7 @@ _CUT = lazy(r"\s*…\[\+\d+\]")
 _RULE = frozenset("|-: ")
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """One sentence in plain words. `label`: the heading or bold label above it, lower case. `item`: of a list."""
 
     text: str

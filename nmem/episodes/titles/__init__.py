@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from nmem.conversation.cues import lazy
 from nmem.episodes.narrate.cues import APPROVAL, REQUEST
@@ -80,8 +80,7 @@ _ANY = frozenset(
 """What is said of any work, by its first five letters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class Material(NamedTuple):
     """What there is of an episode: all may be empty."""
 
     prompts: Sequence[str] = ()
@@ -131,7 +130,7 @@ def made(material: Material) -> str:
     prompts, told_by, commits = (
         [without_markers(text) for text in texts] for texts in (material.prompts, material.said, material.commits)
     )
-    material = replace(material, prompts=prompts, said=told_by, commits=commits)
+    material = material._replace(prompts=prompts, said=told_by, commits=commits)
     asks = [read(text) for text in material.prompts]
     opening = next((at for at, ask in enumerate(asks) if _tells(ask)), 0)
     asked = [" ".join((ask.title, ask.goal, *ask.sentences, ask.error)) for ask in asks[opening:]]

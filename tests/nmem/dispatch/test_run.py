@@ -388,7 +388,7 @@ def test_cancelled_between_claim_and_start_never_starts(place: Place, monkeypatc
     begun: list[list[str]] = []
     monkeypatch.setattr(processes, "open_process", begun.append)
     with queue.writing(place.db_path) as db:
-        one = replace(place.task(number), state="running")
+        one = place.task(number)._replace(state="running")
         worker._start(db, one)
     (words,) = begun
     assert subprocess.run(words, timeout=120).returncode == 0
