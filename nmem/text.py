@@ -77,13 +77,20 @@ _ESCAPES = _Escapes()
 
 def as_data(value: Any) -> object:  # noqa: ANN401 -- whatever a record holds
     """What JSON has a form for: records become objects with the names of their fields, private ones left out."""
-    if value is None or isinstance(value, str | int | float):
+    if isinstance(value, _SCALARS):
         return value
-    if hasattr(value, "keys"):
-        return {str(key): as_data(each) for key, each in value.items()}
-    if fields := getattr(value, "_fields", None) or getattr(value, "__dataclass_fields__", None):
-        return {name: as_data(getattr(value, name)) for name in fields if name[0] != "_"}
+    if hasattr(value, "__dataclass_fields__"):
+        from dataclasses import asdict  # on use: `nmem when` starts without
+
+        value = asdict(value, dict_factory=lambda named: {name: each for name, each in named if name[0] != "_"})
+    elif isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict) or hasattr(value, "keys"):
+        return {str(key): each if isinstance(each, _SCALARS) else as_data(each) for key, each in value.items()}
     return [as_data(each) for each in value] if hasattr(value, "__iter__") else str(value)
+
+
+_SCALARS = (str, int, float, type(None))
 
 
 def to_json(value: object, *, indent: int | None = None, sort_keys: bool = False, compact: bool = False) -> str:

@@ -293,7 +293,7 @@ def knotted(graph: dict[str, set[str]]) -> int:
 
 
 TABLE = (
-    Figure("lines of product Python", size, 149_500, 85_000),
+    Figure("lines of product Python", size, 149_410, 85_000),
     Figure("modules", lambda house: len(house.modules), 796, 600),
     Figure("modules under 40 lines", each(lambda m: 0 < len(m.lines) < FRAGMENT), 49, 40),
     Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 20, 40),
@@ -302,7 +302,7 @@ TABLE = (
     Figure("modules on a circle of imports", lambda house: knotted(house.imports), 0, 0),
     Figure("modules on a circle at load", lambda house: knotted(house.imports_at_the_top), 0, 0),
     Figure("rooms on a circle of imports", lambda house: knotted(house.rooms), 0, 0),
-    Figure("import statements inside functions", each(lambda m: len(m.late)), 820, 300),
+    Figure("import statements inside functions", each(lambda m: len(m.late)), 818, 300),
     Figure("late imports that do not say why", each(lambda m: len(unexplained(m))), 0, 0),
     Figure(
         "most ancestors of a screen",

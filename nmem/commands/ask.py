@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,8 +68,8 @@ def command(question: tuple[str, ...], project: str, limit: int, no_model: bool,
     shown = near.quotes[:limit] if near.coverage >= asking.ENOUGH or recorded else ()
     nearest = () if shown else near.quotes[: min(limit, FEW)]
     if as_json:
-        form = _form(near, shown, told, problem, recorded=recorded) | {"nearest": [asdict(one) for one in nearest]}
-        click.echo(to_json({**form, "project": place.name, "elsewhere": [asdict(one) for one in elsewhere],
+        form = _form(near, shown, told, problem, recorded=recorded) | {"nearest": nearest}
+        click.echo(to_json({**form, "project": place.name, "elsewhere": elsewhere,
                             **of_others.forms(theirs)}))  # fmt: skip
     else:
         more = bool(elsewhere or nearest)
@@ -121,8 +120,8 @@ def _form(
     return {
         "question": near.question, "recorded": recorded, "words": list(near.words),
         "coverage": round(near.coverage, 3),
-        "answer": [asdict(one) for one in told.sentences] if told else [], "no_model": problem,
-        "quotes": [asdict(one) for one in shown],
+        "answer": told.sentences if told else [], "no_model": problem,
+        "quotes": shown,
     }  # fmt: skip
 
 

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -49,7 +48,7 @@ def command(dimension: str | None, project: str, everything: bool, limit: int | 
     wanted = Wanted(dimension or "", project, everything, limit or 0)
     with terminal.writing() as db, _stopping(stopped), _progress(as_json) as step:
         report = backfill(db, paths.database(), terminal.now(), wanted, step=step, stop=stopped.is_set)
-    click.echo(to_json(asdict(report)) if as_json else summary(report))
+    click.echo(to_json(report) if as_json else summary(report))
     if stopped.is_set():
         sys.exit(130)
 

@@ -14,6 +14,7 @@ import click
 from capture import paths
 from nmem import database
 from nmem.backup import copying, places, take
+from nmem.backup.copying import rescue
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.sealing import BY_PASSPHRASE, Keys, form
@@ -62,7 +63,7 @@ def command(
     for note in made.notes:
         click.echo(f"nmem: {printable(note)}", err=True)
     if as_json:
-        click.echo(to_json(asdict(made)))
+        click.echo(to_json(made))
         return
     sealed = ", encrypted" if made.encrypted else ""
     click.echo(f"{printable(made.path)}: {made.bytes / 1e6:,.1f} MB{sealed}, every page whole, {made.seconds:.1f} s")
@@ -104,7 +105,7 @@ def _list(*, as_json: bool) -> None:
     place = places.folder(paths.database())
     found = places.kept(place)
     if as_json:
-        click.echo(to_json({"folder": str(place), "backups": [asdict(one) for one in found]}))
+        click.echo(to_json({"folder": str(place), "backups": found}))
         return
     for one in found:
         what = "before a restore" if one.before_restore else "encrypted" if one.encrypted else ""
@@ -146,8 +147,6 @@ def _rescued(
     identities: tuple[str, ...], passphrase: bool, with_settings: bool, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     """Put what can be read of a damaged database in its place."""
-    from nmem.backup.copying import rescue  # on use: start-up stays short
-
     path = paths.database()
     if not database.exists(path):
         raise NmemError(f"nothing is recorded yet at {path}: nothing to rescue")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -37,7 +36,7 @@ def command(where: str, as_json: bool) -> int:
         found = reasons.blame(db, os.path.abspath(path), first, last)  # noqa: PTH100 - links are not followed
     if as_json:
         counts = {"lines": found.lines, "blank": found.blank, "explained": found.explained}
-        click.echo(to_json({"file": found.file, **counts, "blocks": [asdict(one) for one in found.blocks]}))
+        click.echo(to_json({"file": found.file, **counts, "blocks": found.blocks}))
     else:
         _say(found, whole=not last)
     return 0 if found.explained else 1
@@ -91,7 +90,7 @@ def changed(kind: str, number: str, *, as_json: bool, whole: bool) -> None:
         raise NmemError(f"there is no episode {number}: `nmem episodes` lists them")
     shown = changes.unified(found, whole=whole)
     if as_json:
-        click.echo(to_json(asdict(found)))
+        click.echo(to_json(found))
     elif not shown:
         click.echo(f"episode {number} changed no file and committed nothing")
     else:

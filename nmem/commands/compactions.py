@@ -92,7 +92,7 @@ def _outward(db: Connection, session_id: str, found: Sequence[Compaction]) -> tu
 
 def _shape(one: Compaction) -> dict[str, Any]:
     """As JSON."""
-    return {**asdict(one), "dropped": [asdict(each) for each in one.dropped]}
+    return {**asdict(one), "dropped": one.dropped}
 
 
 def _totals(every: Sequence[Compaction]) -> dict[str, Any]:

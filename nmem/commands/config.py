@@ -169,7 +169,7 @@ def _list(*, as_json: bool, yours: bool = False) -> None:
     rows = [row for row in standing(config) if row.yours or not yours]
     found = config.faults()
     if as_json:
-        data = {"path": config.path, "settings": [asdict(row) for row in rows],
+        data = {"path": config.path, "settings": rows,
                 "faults": [config.told(one) for one in found]}  # fmt: skip
         click.echo(to_json(data))
         return

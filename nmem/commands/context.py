@@ -251,7 +251,7 @@ def _past(project: str, limit: int, *, as_json: bool) -> None:
         told = [one for each in found.found if (one := read.telling(db, each.id)) is not None]
     if as_json:
         shown = [{**asdict(one.told), "undecided": one.told.undecided, "text": one.text,
-                  "items": [asdict(each) for each in one.items]} for one in told]  # fmt: skip
+                  "items": one.items} for one in told]  # fmt: skip
         click.echo(to_json({"tellings": found.tellings, "sessions": found.sessions, "items": found.items,
                             "used": found.used, "unused": found.unused, "told": shown}))  # fmt: skip
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -44,7 +43,7 @@ def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json:
         found = decided.listed(db, key, after, limit, dismissed=dismissed)
         theirs = teammates.listed(db, DECISION, key, after, limit)
     if as_json:
-        click.echo(to_json({"decisions": [asdict(one) for one in found], **of_others.forms(theirs)}))
+        click.echo(to_json({"decisions": found, **of_others.forms(theirs)}))
         return
     if not found and not theirs:
         click.echo("no decisions: nmem finds them in finished conversations")
@@ -66,7 +65,7 @@ def show(decision: int, as_json: bool) -> None:
     if found is None:
         raise NmemError(f"there is no decision {decision}: `nmem decisions` lists them")
     if as_json:
-        click.echo(to_json(asdict(found)))
+        click.echo(to_json(found))
     else:
         terminal.say(_heading(found, project=True), [("", [*rows(found), *_place(found)])])
 

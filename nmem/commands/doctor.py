@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 from pathlib import Path
@@ -37,7 +36,7 @@ def command(as_json: bool, fix: bool, deep: bool) -> None:
     findings = examine.examine(folder, deep)
     healthy = examine.healthy(findings)
     if as_json:
-        data = {"ok": healthy, "fixed": mended, "findings": [dataclasses.asdict(finding) for finding in findings]}
+        data = {"ok": healthy, "fixed": mended, "findings": findings}
         click.echo(to_json(data, indent=1))
     else:
         for line in mended:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +39,7 @@ def command(error: tuple[str, ...], project: str, all_projects: bool, limit: int
     if as_json:
         partial = any(each.shared for each in found.fixes)
         said = {"errors": list(found.errors), "elsewhere": elsewhere, "partial": partial,
-                "fixes": [asdict(each) for each in found.fixes]}  # fmt: skip
+                "fixes": found.fixes}  # fmt: skip
         click.echo(to_json(said))
     else:
         _say(found, elsewhere=elsewhere or all_projects)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from shutil import get_terminal_size
 from sqlite3 import Connection
 
@@ -65,7 +64,7 @@ def _look(project_id: int) -> None:
 
 def _files(found: list[hot.Spot], name: str, limit: int, *, as_json: bool) -> None:
     if as_json:
-        files = [asdict(one) for one in found[:limit]]
+        files = found[:limit]
         click.echo(to_json({"project": name, "half_life_days": config.load().half_life_days, "files": files}))
         return
     if not found:
@@ -90,7 +89,7 @@ def _files(found: list[hot.Spot], name: str, limit: int, *, as_json: bool) -> No
 def _map(found: list[hot.Spot], name: str, limit: int, *, as_json: bool) -> None:
     folders = hot.folders(found, limit)
     if as_json:
-        click.echo(to_json({"project": name, "folders": [asdict(one) for one in folders]}))
+        click.echo(to_json({"project": name, "folders": folders}))
         return
     if not folders:
         click.echo(f"no session edited a file of {printable(name)} in that time")
@@ -108,7 +107,7 @@ def _map(found: list[hot.Spot], name: str, limit: int, *, as_json: bool) -> None
 def _moved(db: Connection, project_id: int, name: str, since: int, limit: int, *, as_json: bool) -> None:
     changes = structure.changes(db, project_id, since, limit)
     if as_json:
-        click.echo(to_json({"project": name, "changes": [asdict(one) for one in changes]}))
+        click.echo(to_json({"project": name, "changes": changes}))
         return
     if not changes:
         click.echo(f"git moved, renamed, deleted or added no file of {printable(name)} since nmem first looked")

@@ -252,7 +252,7 @@ def take_in(source: str, moved: tuple[str, ...], *, as_json: bool) -> None:
             sweep.anew(db, now())
     begun = start(database)
     if as_json:
-        click.echo(to_json(asdict(report)))
+        click.echo(to_json(report))
         return
     for line in merged(report).split("\n"):
         click.echo(wrapped(line))

@@ -159,7 +159,7 @@ def show(learning: int, limit: int, as_json: bool) -> None:
         lesson = None if as_json or one.members else lessons.of(db, one)
     if as_json:
         proposed = one.rule or rules.rule(one)
-        _json({**shape(one), "proposed_rule": proposed, "evidence": [asdict(each) for each in evidence]})
+        _json({**shape(one), "proposed_rule": proposed, "evidence": evidence})
         return
     terminal.say(f"Learning {one.id}: {one.title}", [
         ("", facts(one, file)), ("Does it hold (sessions)", lesson.told() if lesson else []),

@@ -31,7 +31,7 @@ def command(context: click.Context, *, as_json: bool) -> None:
             **asdict(found),
             "used": found.used,
             "sentence": found.sentence(),
-            "offers": [asdict(o) for o in offers],
+            "offers": offers,
         }
         click.echo(to_json(told))
         return

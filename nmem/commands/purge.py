@@ -73,7 +73,7 @@ def command(
     if not yes or dry_run:
         shown = _preview(chosen, limit)
         if as_json:
-            click.echo(to_json({"preview": asdict(shown)}))
+            click.echo(to_json({"preview": shown}))
         else:
             _show(shown, backups)
         if dry_run or (shown.empty and not (backups and shown.backups)):
@@ -165,7 +165,7 @@ def _past(empty: bool, as_json: bool) -> None:
     with terminal.reading("purges") as db:
         found = run.past(db)
     if as_json:
-        click.echo(to_json({"purges": [asdict(one) for one in found]}))
+        click.echo(to_json({"purges": found}))
         return
     today = terminal.now()
     rows = [(f"{terminal.day(one.at, today)} {terminal.clock(one.at)}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import dataclasses
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -247,7 +246,7 @@ def _show(limit: int, judged: bool, as_json: bool) -> None:
     with terminal.reading() as db:
         found = review.queue(db, limit, judged=judged)
     if as_json:
-        click.echo(to_json({"reviews": [dataclasses.asdict(one) for one in found]}, indent=1))
+        click.echo(to_json({"reviews": found}, indent=1))
         return
     if not found:
         click.echo("nothing judged yet" if judged else "nothing to judge: `nmem review draw` draws a sample")

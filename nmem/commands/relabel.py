@@ -126,7 +126,7 @@ def _list(limit: int, as_json: bool, *, own: bool, unsure: bool) -> None:
     with terminal.reading("labels") as db:
         found = read.said(db, limit) if own else read.recent(db, limit, unsure=unsure)
     if as_json:
-        click.echo(to_json({"observations": [asdict(each) for each in found]}))
+        click.echo(to_json({"observations": found}))
     elif not found:
         click.echo("no corrections yet: `nmem relabel OBSERVATION phase=act` makes one" if own else "no such calls")
     else:

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 
 import click
 
@@ -70,7 +69,7 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
         return
     if report is None:
         raise NmemError("another settle process is still running: it continues in the background")
-    click.echo(to_json(asdict(report)) if as_json else summary(report, path))
+    click.echo(to_json(report) if as_json else summary(report, path))
     if report.failed:
         raise SystemExit(1)
 

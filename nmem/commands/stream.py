@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing, nullcontext
-from dataclasses import asdict
 
 import click
 
@@ -137,7 +136,7 @@ def _say(run: Run, *, as_json: bool, quietly: bool) -> None:
 
 def _say_cursors(found: list[Cursor], *, as_json: bool) -> None:
     if as_json:
-        click.echo(to_json({"targets": [asdict(one) for one in found]}))
+        click.echo(to_json({"targets": found}))
         return
     for one in found:
         refused = f", {one.refused:,} refused" if one.refused else ""

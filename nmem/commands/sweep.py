@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -161,10 +160,10 @@ def told(done: Swept) -> dict[str, Any]:
         "dry_run": done.dry, "forgotten": done.count, "sessions": done.sessions, "spared": done.spared,
         "imported": done.imported[0],
         "skipped": dict(done.skipped), "done": done.done, "seconds": done.seconds, "longest_lock_ms": done.longest_ms,
-        "shortened_to": done.shorter, "unknown_projects": [asdict(one) for one in done.strangers],
+        "shortened_to": done.shorter, "unknown_projects": done.strangers,
         "counts": [{"project": project, "type": type_, "count": count}
                    for (project, type_), count in done.counts.most_common()],
-        "lifetimes": [asdict(one) for one in done.lives],
+        "lifetimes": done.lives,
     }  # fmt: skip
 
 
@@ -181,7 +180,7 @@ def _show(project: str, as_json: bool, *, journal: bool) -> None:
         if journal:
             found = kept.entries(db)
             if as_json:
-                click.echo(to_json([asdict(one) for one in found]))
+                click.echo(to_json(found))
             else:
                 terminal.say("sweeps, the newest first" if found else "no sweep yet", [("", _rows(found))])
             return
@@ -190,7 +189,7 @@ def _show(project: str, as_json: bool, *, journal: bool) -> None:
         copied = copies.stored(db)
     if as_json:
         standing = {"enabled": wanted.enabled, "mediation": wanted.mediation, "max_bytes": wanted.max_bytes}
-        click.echo(to_json({**standing, "lifetimes": [asdict(one) for one in lives], "transcripts": asdict(copied)}))
+        click.echo(to_json({**standing, "lifetimes": lives, "transcripts": copied}))
         return
     switches = [
         ("by itself", "yes, once a day" if wanted.enabled else "no: retention.enabled is false"),
@@ -235,7 +234,7 @@ def maintain(vacuum: bool | None, seconds: float, as_json: bool) -> None:
             db, paths.database(), terminal.now(), stopped=within(seconds, lambda: False), vacuum=vacuum
         )
     if as_json:
-        click.echo(to_json([asdict(one) for one in steps]))
+        click.echo(to_json(steps))
         return
     rows = [(one.name, f"{one.told}{f' ({one.seconds:.1f} s)' if one.done else ''}") for one in steps]
     terminal.say("maintained the file", [("", rows)])

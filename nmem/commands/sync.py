@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -149,7 +149,7 @@ def now_(quiet: bool, db_path: str, as_json: bool) -> None:
     done = sync.waiting(path, _WAITS)
     if done is None:
         raise NmemError("another pass is still under way: it goes on in the background")
-    click.echo(to_json(asdict(done)) if as_json else _told(done))
+    click.echo(to_json(done) if as_json else _told(done))
     for name in done.strangers:
         click.echo(f"{printable(name)} is another project than the one you chose: share it again", err=True)
 

@@ -36,7 +36,7 @@ def _listed(project: str, since: int, limit: int, *, as_json: bool) -> None:
     with reading("themes") as db:
         found = themes.themes(db, key_of(db, project), since, limit)
     if as_json:
-        click.echo(to_json({"themes": [asdict(each) for each in found]}))
+        click.echo(to_json({"themes": found}))
         return
     if not found:
         click.echo("no themes: `nmem settle` groups episodes on the same subject")
@@ -53,7 +53,7 @@ def _one(number: int, limit: int, *, as_json: bool) -> None:
     if found is None:
         raise NmemError(f"there is no theme {number}: `nmem themes` lists them")
     if as_json:
-        click.echo(to_json({**asdict(found), "listed": [asdict(each) for each in episodes]}))
+        click.echo(to_json({**asdict(found), "listed": episodes}))
         return
     table(f"Theme {number}: {found.label}", ("id", "last", "thread", "about"), [
         (f"episode/{each.id}", day_and_time(each.last_at), f"thread/{each.thread_id}" if each.thread_id else "",

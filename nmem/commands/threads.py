@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -65,7 +65,7 @@ def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool
         found = read.threads(db, project, after, limit, singles=all_)
         single = links_store.single(db, project, after)
     if as_json:
-        _json({"threads": [asdict(each) for each in found], "single": single})
+        _json({"threads": found, "single": single})
         return
     if found and terminal.is_terminal():
         terminal.say("Threads", [_block(each) for each in found])
@@ -109,7 +109,7 @@ def show(thread: int, as_json: bool, limit: int) -> None:
     if found is None:
         raise NmemError(f"there is no thread {thread}: `nmem threads` lists them")
     if as_json:
-        _json({**asdict(found), "turns": [asdict(each) for each in turns]})
+        _json({**asdict(found), "turns": turns})
         return
 
     terminal.say(*told(found, turns))
@@ -188,7 +188,7 @@ def compact(thread: int, as_json: bool) -> None:
     with writing() as db:
         found = compaction.compact(db, thread, now())
     if as_json:
-        _json(asdict(found))
+        _json(found)
         return
     rows = [
         ("in short", found.micro),
@@ -266,7 +266,7 @@ def _project(db: sqlite3.Connection, project: str, thread: int | None) -> int:
     return found
 
 
-def _json(value: dict[str, Any]) -> None:
+def _json(value: object) -> None:
     click.echo(to_json(value))
 
 

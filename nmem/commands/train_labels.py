@@ -114,7 +114,7 @@ def cards(as_json: bool) -> None:
     if not found:
         raise NmemError("the model card is missing: run `nmem train labels`, or install nmem again")
     if as_json:
-        click.echo(to_json({"cards": [asdict(each) for each in found]}))
+        click.echo(to_json({"cards": found}))
         return
     terminal.say(f"Model {found[0].model} ({found[0].source})", [(each.dimension, _card(each)) for each in found])
 

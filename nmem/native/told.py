@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
 from typing import Any
 
 from nmem.native.documents import ALWAYS, Document
@@ -84,5 +83,5 @@ def shape(report: Report) -> dict[str, Any]:
              "sections": [{"line": line, "heading": name, "tokens": many} for line, name, many in one.sections]}
             for one in report.documents
         ],
-        "findings": [asdict(one) for one in report.findings],
+        "findings": report.findings,
     }  # fmt: skip

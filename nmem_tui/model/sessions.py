@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmem.errors import NmemError
 from nmem.read import sessions
+from nmem.read.listing import of_session
 from nmem.read.sessions import ALL, ARCHIVED, CURRENT, DONE, FAILED, WAITING, WORKING, AtWork, Listed
+from nmem.store.project import meant
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model import actions
 from nmem_tui.model.figures import age, ago, day, several
@@ -66,15 +68,12 @@ def listed(db: Connection, at: int, project: str, which: str, sort: str) -> List
 
 def listing(db: Connection, at: int, project: str, which: str, sort: str) -> list[Listed]:
     """The sessions of a project (its name or key) or of all."""
-    from nmem.store.project import meant  # on use: start-up stays short
-
     found = meant(db, project) if project else None
     return sessions.sessions(db, at, found.key if found else project, which=which, sort=sort, limit=LIMIT)
 
 
 def detail(db: Connection, session_id: str, at: int) -> Detail | None:
     """One of them in full; None when it is gone."""
-    from nmem.read.listing import of_session  # on use: start-up stays short
     from nmem.sessions import resume  # on use: start-up stays short
 
     one = sessions.session(db, session_id, at)

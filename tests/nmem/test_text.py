@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from nmem.text import fit, fit_path, lines, pad, printable, width
+from nmem.text import fit, fit_path, lines, pad, printable, to_json, width
 
 ANY = st.text(st.characters(codec=None, exclude_categories=()), max_size=120)
 
@@ -72,3 +75,22 @@ def test_a_duration_is_rounded_alike_wherever_it_is_told() -> None:
 
     ms = 7 * 60_000 + 59_000
     assert terminal.span(ms) == words.span(ms) == "7 min", "as 09:37 to 09:44 says"
+
+
+class Point(NamedTuple):
+    at: int
+
+
+@dataclass(frozen=True)
+class Path:
+    points: tuple[Point, ...]
+    named: dict[str, Point]
+    _private: int = 0
+
+
+def test_json_takes_records_as_they_are() -> None:
+    found = to_json({"path": Path((Point(1), Point(2)), {"last": Point(2)}), "steps": iter([1.5, None, True])})
+    assert json.loads(found) == {
+        "path": {"points": [{"at": 1}, {"at": 2}], "named": {"last": {"at": 2}}},
+        "steps": [1.5, None, True],
+    }
