@@ -43,7 +43,7 @@ CORRECTION = Cue(
     r"|this is (?:not|wrong)|i (?:said|meant|told|asked)\b|it'?s not\b|actually\b|but (?:i|you|it|that"
     r"|this|the|we|why)\b|still\b"
     r"|아니(?!면|라)|그게 아니|말고|하지 ?마|왜 |틀렸|잘못|違|いや|いいえ|そうじゃ|やめ|なぜ|não\b|nao\b"
-    r"|(?:sure|yes|ok(?:ay)?|right|fine),? but\b.{0,90}\b(?:not|instead|rather)\b"
+    r"|(?:sure|yes|yeah|yep|ok(?:ay)?|right|fine),? but\b.{0,90}\b(?:not|instead|rather|should)\b"
     r"|(?:on second thought|thinking (?:again|about it)|scratch that)\b"
     r"|are you sure\b|tem certeza|sicher\?|정말|本当に"
     r"|errado|pare\b|por que você|mas \b)"

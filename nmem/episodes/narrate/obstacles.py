@@ -49,11 +49,18 @@ def _mended_at_once(one: Struggle, episode: Episode) -> bool:
         return True
     if not one.passed or one.failures > 1 or (one.cure and one.kind in _GIT):
         return False
+    if any(_MISWRITTEN.search(reason) for reason in one.reasons):
+        return True
     if one.undone and one.kind == "test" and any(one.reasons):
         return False
     return episode.calls_between(one.failed_at, one.passed_at) <= _SLIP
 
 
+_MISWRITTEN = re.compile(
+    r"\bundefined: |(?:declared|imported) and not used|no new variables|redeclared|\b(?:Syntax|Indentation)Error"
+    r"|syntax error|\berror TS\d|cannot find (?:name|symbol)|NameError: ", re.IGNORECASE,
+)  # fmt: skip
+"""The compiler or interpreter names a line that was not finished: nothing about the work was wrong."""
 _SLIP = 3
 """Calls between a failure and the run that passed, or after a run, that are few."""
 _TIDIES = re.compile(r"(?:rm|mv|cp|mkdir|ls|cd|cat|find|kill|pkill)\b")
@@ -131,6 +138,28 @@ def unable_to_run(episode: Episode, ran: list[Struggle]) -> tuple[float, str]:
     got_past = any(naming.name(one.content, one.obs_type) not in made for one in runs)
     work = sum(not _RUNNER.search(one.response) for one in failed)
     return (0.25 * len(failed) if got_past or work < _OFTEN else 1.0 * work), text
+
+
+def misplaced(episode: Episode) -> tuple[float, str]:
+    """How many calls looked for one file or folder where it was not, and the weight; 0.0 for few."""
+    failed = (one for one in episode.actions if one.outcome == FAILED and not one.halted)
+    found = (_NOT_THERE.search(one.response[:400]) for one in failed)
+    paths = (next(filter(None, each.groups())) for each in found if each)
+    name, times = next(iter(Counter(filter(None, map(_head, paths))).most_common(1)), ("", 0))
+    text = f"The agent lost track of its folder: {times} calls looked for {name} where it was not"
+    return (0.35 * times, text) if times >= _LOST else (0.0, "")
+
+
+_LOST = 5
+_NOT_THERE = re.compile(
+    r"(?i)(?:no such file or directory|not exist|no matches found): ['\"]?([^\s'\"]+)"
+    r"|(?:^|[\s'\"])([^\s'\":]+)['\"]?: no such file or directory|can't open file ['\"]([^'\"]+)"
+)
+
+
+def _head(path: str) -> str:
+    """A path as given, of a relative one its first part."""
+    return path if path.startswith("/") else re.sub(r"^(?:\.{1,2}/)+", "", path).split("/")[0]
 
 
 _OFTEN = 3
@@ -263,7 +292,7 @@ def obstacle(
     ranked += [(9.0, recurring)] * bool(recurring)
     unable = unable_to_run(episode, ran)
     able = [one for one in ran if not (one.faults and all(_UNABLE.search(reason) for _, reason in one.faults))]
-    ranked += [unable, *_struggled(ran if unable[0] < _LEAST else able, episode)]
+    ranked += [unable, misplaced(episode), *_struggled(ran if unable[0] < _LEAST else able, episode)]
     ranked += [one for one in aside if one[1]]
     corrected = [one for one in corrected if not _OTHER_MIND.match(one.text)]
     if corrected:
@@ -271,7 +300,7 @@ def obstacle(
     refused = [one for one in refused if objected or not looks(one)]
     if refused:
         count = f"{len(refused)} tool call{'s' * (len(refused) > 1)}"
-        weight = 0.6 * len(refused) + 0.4 * (interrupted or bool(objected))
+        weight = 0.6 * len(refused) + (0.7 if objected else 0.4 * interrupted)
         ranked.append((weight, f"The user refused {count}: {objected or call(refused[-1])}"))
     gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted", "git stash", REPLACED)]
     if gone:

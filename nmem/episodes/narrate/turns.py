@@ -263,12 +263,15 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
         own = _unquoted(ask.sentences, said[number - 1] if number <= len(said) else "")
         head = " ".join(own[:2])[:240]
         objects = cues.CORRECTION.search(head) and (
-            not cues.QUESTION.search(head) or _OBJECTS.search(head) or cues.CONCEDES.match(answer)
+            not cues.QUESTION.search(head)
+            or _OBJECTS.search(head)
+            or cues.CONCEDES.match(answer)
+            or _YES_BUT.match(head)
         )
         if (
             (objects or cues.OWNS.search(answer))
             and size(head) >= 2
-            and not cues.APPROVAL.match(quoted := _quoted(own))
+            and (not cues.APPROVAL.match(quoted := _quoted(own)) or _YES_BUT.match(quoted))
         ):
             out.append(Correction(number, quoted))
         elif (_reports(ask) or cues.ADMITS.match(answer)) and not _REQUESTS.match(head):
@@ -276,6 +279,7 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
     return out
 
 
+_YES_BUT = re.compile(r"\W*(?:sure|yes|yeah|yep|ok(?:ay)?|right|fine),? but\b", re.IGNORECASE)
 _REQUESTS = re.compile(r"\W*(?:you can|can you|could you|please|let'?s|go ahead)\b", re.IGNORECASE)
 
 
@@ -342,8 +346,8 @@ def left_plan(episode: Episode) -> Action | None:
 
 
 def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, str]:
-    """The newest refused call right after which the user said something, and the words where they speak against it;
-    where they do not, a call that only looks was broken off to go on otherwise.
+    """The newest refused call right after which the user said something, and the words where they speak against it or
+    are few; where they do not, a call that only looks was broken off to go on otherwise.
     """
     for action in reversed(refused):
         told = REASON.search(action.response)
@@ -362,10 +366,13 @@ def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, s
             said = clip(plain(then.text), 150)
             against = _AGAINST.search(said)
             if against or not looks(action):
-                return action, said if against else ""
+                return action, said if against or (size(said) <= _CURT and not _CONTENT.match(said)) else ""
     return None, ""
 
 
+_CURT = 8
+"""Words that are a reply to a refused call, and no other matter."""
+_CONTENT = re.compile(r"\W*(?:it['’]?s|that['’]?s|all|looks) (?:perfect|fine|good|great|ok)\b", re.IGNORECASE)
 REASON = re.compile(r"\b(?:the user said|reason for the rejection):\s+(\S.*)", re.DOTALL)
 """What a client writes before a person's words in the answer to a refused call."""
 _AGAINST = Cue(

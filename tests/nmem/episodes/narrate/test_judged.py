@@ -238,3 +238,45 @@ def test_what_passed_under_another_interpreter_says_so(begin: type[Story]) -> No
     story.shell("cd pots && python try.py", "test", "failed", response=SYNTAX)
     told = narrate(story.shell("cd pots && python3 try.py", "test").agent("Added the lid.").episode())
     assert any(note.endswith("then passed as `python3`") for note in told.notes), told.notes
+
+
+def test_a_folder_that_was_looked_for_again_and_again_where_it_is_not_stood_in_the_way(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid of the kettle").shell("cd kettle && git status", "git_other").edit("lid.py")
+    answers = (
+        "(eval):cd:1: no such file or directory: kettle",
+        "ls: kettle/lid.py: No such file or directory",
+        "Path does not exist: kettle/lid.py",
+        "python: can't open file 'kettle/try.py': [Errno 2] No such file or directory",
+    )
+    for answer in answers:
+        story.shell("cd kettle && ls", outcome="failed", response=answer)
+    assert narrate(story.agent("Sealed.").episode()).obstacle == "", "a few slips"
+    story.shell("ls kettle", outcome="failed", response="ls: kettle: No such file or directory").agent("Sealed.")
+    lost = "The agent lost track of its folder: 5 calls looked for kettle where it was not"
+    assert narrate(story.episode()).obstacle == lost
+    other = begin().user("Seal the lid").edit("lid.py")
+    for name in ("a", "b", "c", "d", "e"):
+        other.shell(f"ls {name}", outcome="failed", response=f"ls: {name}: No such file or directory")
+    assert narrate(other.agent("Sealed.").episode()).obstacle == "", "a look for five things"
+
+
+def test_a_line_that_was_not_finished_is_no_obstacle_and_a_test_that_failed_is(begin: type[Story]) -> None:
+    for why, told in (("lid.go:14:2: undefined: regexp", False), ("--- FAIL: TestLid (0.00s)", True)):
+        story = begin().user("Seal the lid").edit("lid.go").edit("pot.go")
+        story.shell("go test ./...", "test", "failed", response=why).edit("lid.go").shell("go test ./...", "test")
+        assert bool(narrate(story.agent("Sealed.").episode()).obstacle) is told
+
+
+def test_yes_but_objects_also_as_a_question(begin: type[Story]) -> None:
+    story = begin().user("Cut the long prompt so that the steps are shown").edit("list.go").agent("It is cut now.")
+    story.user("yeah but it should show the steps, right?").edit("list.go").agent("The steps are shown.")
+    assert narrate(story.episode()).obstacle == "The user objected: “yeah but it should show the steps, right?”"
+    story = begin().user("Cut the long prompt").edit("list.go").agent("It is cut now.")
+    assert narrate(story.user("yeah that looks right").agent("Good.").episode()).obstacle == ""
+
+
+def test_a_curt_reply_to_a_refused_edit_is_told_with_it(begin: type[Story]) -> None:
+    for said, quoted in (("fix the test, the code is right", True), ("its perfect", False)):
+        story = begin().user("fix tests").edit("reset.go", refused="user").user(said).edit("reset_test.go")
+        told = narrate(story.agent("The tests pass.").episode()).obstacle
+        assert told == "The user refused 1 tool call: an edit of reset.go" + f", and said: “{said}”" * quoted
