@@ -61,7 +61,8 @@ def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object
     """The canonical tool and its canonical input."""
     from capture.clients import claude_tools, tools  # on use: start-up stays short
 
-    return tools.canonical(tool_name, tool_input, claude_tools.NAMES)
+    own = tool_name.removeprefix(claude_tools.EDITOR)
+    return tools.canonical(own if own in claude_tools.NAMES else tool_name, tool_input, claude_tools.NAMES)
 
 
 def answer(event: Event, response: object) -> None:

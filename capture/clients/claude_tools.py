@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from capture.clients.fields import first, items, mapping, text, whole, words
-from capture.clients.output import exit_code, failed_flag, flat, without_blobs
+from capture.clients.output import exit_code, failed_flag, flat, number_in, without_blobs
 from capture.clients.said import strip_own
 from capture.event import STOPPED, TOOL_ERROR, Event
 
@@ -20,6 +20,8 @@ NAMES = {
     "ListMcpResourcesTool": "mcp", "ReadMcpResourceTool": "mcp",
 }  # fmt: skip
 
+EDITOR = "mcp__acp__"
+"""Before the tools that an editor has in place of the client's own: `mcp__acp__Bash`, with the same arguments."""
 _COMMAND = words(
     "stdout stderr interrupted isImage noOutputExpected backgroundTaskId backgroundedByUser timedOutAfterMs sandbox"
     " returnCodeInterpretation persistedOutputPath persistedOutputSize gitOperation staleReadFileStateHint is_error"
@@ -98,7 +100,19 @@ def answer(event: Event, response: object) -> None:
     read = _READERS.get(event.tool_name) or _READERS.get(event.tool)
     said = read(event, given) if read and given else flat(response)
     event.output_text = strip_own(said)
+    if event.tool_name.startswith(EDITOR):
+        _answer_of_editor(event, said)
     return None
+
+
+def _answer_of_editor(event: Event, said: str) -> None:
+    """How a command of the editor's terminal ended: "Exited with code 1.Final output:", "Timed out. New output:"."""
+    head, _, rest = said.partition("output:\n")
+    if head == "Timed out. New ":
+        event.ok = False
+    elif head.startswith("Exited with code "):
+        event.exit_code = number_in(head.removeprefix("Exited with code ").removesuffix(".Final "))
+        event.ok, event.output_text = not event.exit_code, strip_own(rest.lstrip("\n"))
 
 
 def _answer_text(event: Event, response: str) -> None:

@@ -289,6 +289,27 @@ def test_an_mcp_answer_in_each_of_its_shapes(response: object, said: str) -> Non
     assert _tool("mcp__notes__add", {}, {"content": [{"type": "text", "text": "no"}], "isError": True}).ok is False
 
 
+@pytest.mark.parametrize(
+    ("said", "ok", "code", "output"),
+    [
+        ("Exited with code 0.Final output:\n\n[main 1a2b3c4] x\n", True, 0, "[main 1a2b3c4] x\n"),
+        ("Exited with code 1.Final output:\n\nno changes", False, 1, "no changes"),
+        ("Timed out. New output:\n\nAre you sure?", False, None, "Timed out. New output:\n\nAre you sure?"),
+        ("[main 1a2b3c4] x", True, None, "[main 1a2b3c4] x"),
+    ],
+)
+def test_a_command_in_an_editors_terminal_is_a_command(said: str, ok: bool, code: int | None, output: str) -> None:
+    ran = _tool("mcp__acp__Bash", {"command": "git commit -m x"}, [{"type": "text", "text": said}])
+    assert (ran.tool, ran.tool_input["command"]) == ("shell", "git commit -m x")
+    assert (ran.ok, ran.exit_code, ran.output_text) == (ok, code, output)
+
+
+def test_an_edit_by_an_editor_is_an_edit() -> None:
+    given = {"file_path": "a.py", "old_string": "a", "new_string": "b"}
+    ran = _tool("mcp__acp__Edit", given, [{"type": "text", "text": "Index: a.py"}])
+    assert (ran.tool, ran.ok) == ("edit", True)
+
+
 def test_a_tool_of_another_that_has_the_editors_prefix_keeps_its_server() -> None:
     ran = _tool("mcp__acp__deploy", {"path": "/srv/pot"}, [])
     assert (ran.tool, ran.tool_input["server"], ran.tool_input["tool"]) == ("mcp", "acp", "deploy")
