@@ -76,7 +76,7 @@ _ESCAPES = _Escapes()
 
 
 def as_data(value: Any) -> object:  # noqa: ANN401 -- whatever a record holds
-    """What JSON has a form for: records become objects with the names of their fields, private ones left out."""
+    """A value in the types of JSON: a record becomes an object of its public fields, another iterable a list."""
     if isinstance(value, _SCALARS):
         return value
     if hasattr(value, "__dataclass_fields__"):
@@ -85,8 +85,11 @@ def as_data(value: Any) -> object:  # noqa: ANN401 -- whatever a record holds
         value = asdict(value, dict_factory=lambda named: {name: each for name, each in named if name[0] != "_"})
     elif isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
-    if isinstance(value, dict) or hasattr(value, "keys"):
-        return {str(key): each if isinstance(each, _SCALARS) else as_data(each) for key, each in value.items()}
+    if hasattr(value, "items"):
+        return {
+            key if isinstance(key, _SCALARS) else str(key): each if isinstance(each, _SCALARS) else as_data(each)
+            for key, each in value.items()
+        }
     return [as_data(each) for each in value] if hasattr(value, "__iter__") else str(value)
 
 
@@ -94,7 +97,7 @@ _SCALARS = (str, int, float, type(None))
 
 
 def to_json(value: object, *, indent: int | None = None, sort_keys: bool = False, compact: bool = False) -> str:
-    """A value, also with records in it, as JSON; controls, bidi and hidden characters are escaped, and so kept."""
+    """A value as JSON, records included; control, bidi and hidden characters are escaped, and so kept."""
     from json import dumps  # on use: `nmem when` starts without
 
     text = dumps(as_data(value), ensure_ascii=False, indent=indent, sort_keys=sort_keys,

@@ -293,7 +293,7 @@ def knotted(graph: dict[str, set[str]]) -> int:
 
 
 TABLE = (
-    Figure("lines of product Python", size, 149_457, 85_000),
+    Figure("lines of product Python", size, 149_455, 85_000),
     Figure("modules", lambda house: len(house.modules), 796, 600),
     Figure("modules under 40 lines", each(lambda m: 0 < len(m.lines) < FRAGMENT), 49, 40),
     Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 20, 40),

@@ -21,7 +21,7 @@ NAMES = {
 }  # fmt: skip
 
 EDITOR = "mcp__acp__"
-"""Before the tools that an editor has in place of the client's own: `mcp__acp__Bash`, with the same arguments."""
+"""Prefix of tools that an editor provides in place of Claude Code's own: `mcp__acp__Bash` takes what Bash takes."""
 _COMMAND = words(
     "stdout stderr interrupted isImage noOutputExpected backgroundTaskId backgroundedByUser timedOutAfterMs sandbox"
     " returnCodeInterpretation persistedOutputPath persistedOutputSize gitOperation staleReadFileStateHint is_error"
@@ -97,16 +97,17 @@ def answer(event: Event, response: object) -> None:
     given = mapping(response)
     event.duration_ms = _duration(event.duration_ms, given)
     event.ok = not failed_flag(given) and event.kind != TOOL_ERROR
-    read = _READERS.get(event.tool_name) or _READERS.get(event.tool)
+    by_editor = event.tool_name.startswith(EDITOR)  # it answers as an MCP server does
+    read = None if by_editor else _READERS.get(event.tool_name) or _READERS.get(event.tool)
     said = read(event, given) if read and given else flat(response)
     event.output_text = strip_own(said)
-    if event.tool_name.startswith(EDITOR):
-        _answer_of_editor(event, said)
+    if by_editor and event.tool == "shell":
+        _answer_terminal(event, said)
     return None
 
 
-def _answer_of_editor(event: Event, said: str) -> None:
-    """How a command of the editor's terminal ended: "Exited with code 1.Final output:", "Timed out. New output:"."""
+def _answer_terminal(event: Event, said: str) -> None:
+    """An editor's terminal states the end first: "Exited with code 1.Final output:" or "Timed out. New output:"."""
     head, _, rest = said.partition("output:\n")
     if head == "Timed out. New ":
         event.ok = False

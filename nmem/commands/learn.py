@@ -115,7 +115,7 @@ def list_(
             write(db, found, about, now, output)
             return
     if as_json:
-        _json({"learnings": [shape(one) for one in found], **of_others.forms(theirs)})
+        click.echo(to_json({"learnings": [shape(one) for one in found], **of_others.forms(theirs)}))
     elif not terminal.is_terminal():
         terminal.piped("Learnings", "id heat felt kind sessions last state project title remedy", map(tabs, found))
         if not found:
@@ -159,7 +159,7 @@ def show(learning: int, limit: int, as_json: bool) -> None:
         lesson = None if as_json or one.members else lessons.of(db, one)
     if as_json:
         proposed = one.rule or rules.rule(one)
-        _json({**shape(one), "proposed_rule": proposed, "evidence": evidence})
+        click.echo(to_json({**shape(one), "proposed_rule": proposed, "evidence": evidence}))
         return
     terminal.say(f"Learning {one.id}: {one.title}", [
         ("", facts(one, file)), ("Does it hold (sessions)", lesson.told() if lesson else []),
@@ -284,10 +284,6 @@ def _span(text: str) -> int:
     if not 0 < span <= _LONGEST:
         raise click.UsageError(f"--for: invalid duration {printable(text)!r}: use 12h, 7d or 4w, at most five years")
     return span
-
-
-def _json(value: dict[str, Any]) -> None:
-    click.echo(to_json(value))
 
 
 _EVIDENCE, _FILES, _PATH = 3, 4, 48

@@ -65,7 +65,7 @@ def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool
         found = read.threads(db, project, after, limit, singles=all_)
         single = links_store.single(db, project, after)
     if as_json:
-        _json({"threads": found, "single": single})
+        click.echo(to_json({"threads": found, "single": single}))
         return
     if found and terminal.is_terminal():
         terminal.say("Threads", [_block(each) for each in found])
@@ -109,7 +109,7 @@ def show(thread: int, as_json: bool, limit: int) -> None:
     if found is None:
         raise NmemError(f"there is no thread {thread}: `nmem threads` lists them")
     if as_json:
-        _json({**asdict(found), "turns": turns})
+        click.echo(to_json({**asdict(found), "turns": turns}))
         return
 
     terminal.say(*told(found, turns))
@@ -188,7 +188,7 @@ def compact(thread: int, as_json: bool) -> None:
     with writing() as db:
         found = compaction.compact(db, thread, now())
     if as_json:
-        _json(found)
+        click.echo(to_json(found))
         return
     rows = [
         ("in short", found.micro),
@@ -214,7 +214,7 @@ def tuning(force: bool, limit: int, as_json: bool) -> None:
         formula, found = link.current(db), links_store.tunings(db, limit)
     if as_json:
         history = [{**each._asdict(), "adopted": each.adopted} for each in found]
-        _json({"current": formula.to_dict(), "history": history})
+        click.echo(to_json({"current": formula.to_dict(), "history": history}))
         return
     parts = [(name, f"{weight:g}") for name, weight in formula.weights.items()]
     table("Formula", ("", ""), [("method", formula.method), *parts, ("threshold", f"{formula.threshold:g}")])
@@ -264,10 +264,6 @@ def _project(db: sqlite3.Connection, project: str, thread: int | None) -> int:
     if found is None:
         raise NmemError(missing)
     return found
-
-
-def _json(value: object) -> None:
-    click.echo(to_json(value))
 
 
 def table(title: str, head: tuple[str, ...], rows: Rows) -> None:

@@ -34,6 +34,9 @@ IMPERATIVE = lazy(
     r"|implemente|melhore|mova|mude|remova|rode|use|verifique|veja)\b",
     _,
 )
+_YES_BUT = r"(?:sure|yes|yeah|yep|ok(?:ay)?|right|fine),? but\b"
+YES_BUT = lazy(rf"\W*{_YES_BUT}", _)
+"""A prompt that grants something and objects."""
 CORRECTION = Cue(
     r"^\W*(?:no\b(?! \d| problem| worries|,? (?:i think )?(?:that|it|this|all)(?:'s| is)? (?:fine|ok|good|right))|nope"
     r"|wrong|stop\b|wait\b"
@@ -43,7 +46,7 @@ CORRECTION = Cue(
     r"|this is (?:not|wrong)|i (?:said|meant|told|asked)\b|it'?s not\b|actually\b|but (?:i|you|it|that"
     r"|this|the|we|why)\b|still\b"
     r"|아니(?!면|라)|그게 아니|말고|하지 ?마|왜 |틀렸|잘못|違|いや|いいえ|そうじゃ|やめ|なぜ|não\b|nao\b"
-    r"|(?:sure|yes|yeah|yep|ok(?:ay)?|right|fine),? but\b.{0,90}\b(?:not|instead|rather|should)\b"
+    rf"|{_YES_BUT}.{{0,90}}\b(?:not|instead|rather|should)\b"
     r"|(?:on second thought|thinking (?:again|about it)|scratch that)\b"
     r"|are you sure\b|tem certeza|sicher\?|정말|本当に"
     r"|errado|pare\b|por que você|mas \b)"

@@ -60,7 +60,7 @@ _MISWRITTEN = re.compile(
     r"\bundefined: |(?:declared|imported) and not used|no new variables|redeclared|\b(?:Syntax|Indentation)Error"
     r"|syntax error|\berror TS\d|cannot find (?:name|symbol)|NameError: ", re.IGNORECASE,
 )  # fmt: skip
-"""The compiler or interpreter names a line that was not finished: nothing about the work was wrong."""
+"""The compiler or the interpreter rejects a line that was written wrong: the approach was not."""
 _SLIP = 3
 """Calls between a failure and the run that passed, or after a run, that are few."""
 _TIDIES = re.compile(r"(?:rm|mv|cp|mkdir|ls|cd|cat|find|kill|pkill)\b")
@@ -158,7 +158,7 @@ _NOT_THERE = re.compile(
 
 
 def _head(path: str) -> str:
-    """A path as given, of a relative one its first part."""
+    """An absolute path whole; of a relative path the first part."""
     return path if path.startswith("/") else re.sub(r"^(?:\.{1,2}/)+", "", path).split("/")[0]
 
 

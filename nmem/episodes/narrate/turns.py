@@ -266,12 +266,12 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
             not cues.QUESTION.search(head)
             or _OBJECTS.search(head)
             or cues.CONCEDES.match(answer)
-            or _YES_BUT.match(head)
+            or cues.YES_BUT.match(head)
         )
         if (
             (objects or cues.OWNS.search(answer))
             and size(head) >= 2
-            and (not cues.APPROVAL.match(quoted := _quoted(own)) or _YES_BUT.match(quoted))
+            and (not cues.APPROVAL.match(quoted := _quoted(own)) or cues.YES_BUT.match(quoted))
         ):
             out.append(Correction(number, quoted))
         elif (_reports(ask) or cues.ADMITS.match(answer)) and not _REQUESTS.match(head):
@@ -279,7 +279,6 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
     return out
 
 
-_YES_BUT = re.compile(r"\W*(?:sure|yes|yeah|yep|ok(?:ay)?|right|fine),? but\b", re.IGNORECASE)
 _REQUESTS = re.compile(r"\W*(?:you can|can you|could you|please|let'?s|go ahead)\b", re.IGNORECASE)
 
 
@@ -371,7 +370,7 @@ def objection(episode: Episode, refused: list[Action]) -> tuple[Action | None, s
 
 
 _CURT = 8
-"""Words that are a reply to a refused call, and no other matter."""
+"""The most words of a prompt that counts as the reply to a refused call."""
 _CONTENT = re.compile(r"\W*(?:it['’]?s|that['’]?s|all|looks) (?:perfect|fine|good|great|ok)\b", re.IGNORECASE)
 REASON = re.compile(r"\b(?:the user said|reason for the rejection):\s+(\S.*)", re.DOTALL)
 """What a client writes before a person's words in the answer to a refused call."""

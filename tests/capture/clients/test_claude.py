@@ -310,6 +310,12 @@ def test_an_edit_by_an_editor_is_an_edit() -> None:
     assert (ran.tool, ran.ok) == ("edit", True)
 
 
+def test_a_file_that_an_editor_reads_may_say_how_a_command_ended() -> None:
+    said = "Exited with code 1.Final output:\nsee the log"
+    ran = _tool("mcp__acp__Read", {"file_path": "run.log"}, {"content": [{"type": "text", "text": said}]})
+    assert (ran.tool, ran.ok, ran.exit_code, ran.output_text) == ("read", True, None, said)
+
+
 def test_a_tool_of_another_that_has_the_editors_prefix_keeps_its_server() -> None:
     ran = _tool("mcp__acp__deploy", {"path": "/srv/pot"}, [])
     assert (ran.tool, ran.tool_input["server"], ran.tool_input["tool"]) == ("mcp", "acp", "deploy")
