@@ -19,7 +19,7 @@ from nmem.threads.store import EACH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from sqlite3 import Connection
 
     from nmem.threads.store import Before
@@ -63,25 +63,32 @@ _ENTITIES = 2
 class About:
     """A line of work as far as a prompt can be about it."""
 
-    __slots__ = ("_named", "_said", "words")
+    __slots__ = ("_named", "_said", "_stems")
 
     def __init__(self, said: Sequence[str], files: Iterable[str]) -> None:
         names = {path_key(path).rpartition("/")[2] for path in files}
-        stems = {name.rpartition(".")[0] or name for name in names}
-        self.words = {word for text in [*said, *stems] for word in tokens(text[:EACH])}
-        self._named = names | stems
-        self._said = said
+        self._stems = {name.rpartition(".")[0] or name for name in names}
+        self._named = names | self._stems
+        self._said = [text[:EACH] for text in said]
+
+    def shared(self, words: set[str]) -> set[str]:
+        """Those of some tokens that its texts and the names of its files have."""
+        return self._found(words, [*self._said, " ".join(self._stems)], tokens)
 
     def named(self, entities: set[str]) -> set[str]:
         """Those of the files, symbols and issue numbers that its files and its texts name."""
-        found = entities & self._named
-        for text in self._said:
-            left = entities - found
+        return entities & self._named | self._found(entities - self._named, self._said, _entities)
+
+    @staticmethod
+    def _found(wanted: set[str], texts: Iterable[str], read: Callable[[str], Iterable[str]]) -> set[str]:
+        """What some texts have of what is wanted; a text is read only where it may have any."""
+        left = set(wanted)
+        for text in texts:
             if not left:
                 break
-            if _may_name(text[:EACH].lower(), left):
-                found |= left & _entities(text[:EACH])
-        return found
+            if _may_name(text.lower(), left):
+                left.difference_update(read(text))
+        return wanted - left
 
 
 class Prompt:
@@ -112,7 +119,7 @@ class Prompt:
 
     def near(self, about: About, own: set[str]) -> float:
         """How much of what is rare it shares with a line of work, 0 to 1.5; `own`: that one's sessions."""
-        shared, entities = self.words & about.words, about.named(self.entities)
+        shared, entities = about.shared(self.words), about.named(self.entities)
         if not shared and not entities:
             return 0.0
         if self._usual is None:
@@ -223,9 +230,9 @@ def _plain(text: str, *, numbers: bool = False) -> str:
     )
 
 
-def _may_name(lower: str, entities: set[str]) -> bool:
-    """Whether a text in lower case has one of the entities at all: reading its names costs a hundred times as much."""
-    return any(not entity.isascii() or entity.lstrip("#") in lower for entity in entities)
+def _may_name(lower: str, wanted: set[str]) -> bool:
+    """Whether a text in lower case may have one of some words or entities: to read it costs a hundred times as much."""
+    return any(not one.isascii() or one.lstrip("#") in lower for one in wanted)
 
 
 _named: dict[str, set[str]] = {}

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from nmem.episodes.text import tokens
 from nmem.threads import steering, store, subject
 
 World = Any
@@ -163,3 +166,10 @@ def test_a_long_thread_is_read_as_far_as_it_counts(world: World) -> None:
     before = store.before(world.db, newest, world.at(29), 0)
     subject.continued(world.db, world.project(), "new", "", world.at(30), RETRIES, before)
     assert len(asked) < 120
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=4), st.text(max_size=60))
+def test_a_line_of_work_shares_the_words_that_its_texts_have(said: list[str], asked: str) -> None:
+    wanted = set(tokens(f"{asked} {' '.join(said)[:40]}"))
+    about = subject.About(said, ["src/LidSeal.py"])
+    assert about.shared(wanted) == wanted & {word for text in [*said, "LidSeal"] for word in tokens(text)}
