@@ -220,7 +220,7 @@ def _facts(found: Story) -> list[tuple[str, str]]:
         ("wanted", found.intent[:_TEXT] if found.intent != found.row.name and not (told and told.goal) else ""),
         ("outcome", found.ended or row.outcome.words),
         *(("commit", f"{each.hash[:10]}  {each.message}") for each in found.commits if not told or told.stale),
-        ("obstacle", told.obstacle if told and not told.stale else _obstacle(found)),
+        ("obstacle", found.hindered or (found.unhindered if not open_ else "")),
         ("begins", _why(found.cut_by, found.cut_reason, found.cut_confidence)),
         ("goes on with", f"episode/{found.resumes.id}  {found.resumes.name[:120]}" if found.resumes else ""),
         *(("taken up in", f"episode/{each.id}  {each.name[:120]}") for each in found.resumed_by),
@@ -236,15 +236,6 @@ def _until(start: int, end: int, on: bool) -> str:
         return "now"
     same = terminal.local(start).date() == terminal.local(end).date()
     return clock(end) if same else f"{day(end, terminal.now())}, {clock(end)}"
-
-
-def _obstacle(found: Story) -> str:
-    if not found.obstacle:
-        return ""
-    times = "once" if found.obstacle_times == 1 else f"{found.obstacle_times} times"
-    return (
-        f"{_line(found.obstacle)}: failed {times}, {'passed in the end' if found.obstacle_mended else 'never passed'}"
-    )
 
 
 def _why(by: str, reason: str, sure: float) -> str:

@@ -1,9 +1,9 @@
 """Corrects a model's story by the facts: work done, files, commits and checks always come from the records.
 
-A model words the title, the intent, what came of it, the obstacle, what was learned, the notes and what is open. A
-sentence of its own that says something ended well which the records do not show is dropped, whatever row it names.
-What a person decided, a check that still fails and the agent's last open question are told in any case, in the words
-of the records.
+A model words the title, the intent, what came of it, the obstacle, what was learned, the notes and what is open; of a
+command that failed the records tell, which know how often and what cured it. A sentence of its own that says something
+ended well which the records do not show is dropped, whatever row it names. What a person decided, a check that still
+fails and the agent's last open question are told in any case, in the words of the records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nmem.episodes.narrate.checks import MISUSE
 from nmem.episodes.narrate.prose import within, without_last_words, words
 from nmem.episodes.narrate.records import Narrative
 from nmem.llm.claims import sentences
-from nmem.llm.story import Story
+from nmem.llm.story import RUN_FAILED, Story
 
 _NOTES, _SAME = 8, 0.7
 _SETTLED = ("The user decided", "The user corrected", "Plan accepted by the user")
@@ -62,7 +62,7 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
     intent = " ".join(one for one in sentences(told.intent) if _WISH.search(one) or kept.stands(one))
     outcome, obstacle = (" ".join(kept.all([one])) for one in (told.outcome, told.obstacle))
     learned = kept.all(told.learned)
-    notes = kept.all(told.notes)
+    notes = [one for one in kept.all(told.notes) if not (_RAN_FAILED.search(one) or RUN_FAILED.search(one))]
     next_steps = kept.all(told.next_steps)
     return (
         replace(

@@ -41,8 +41,14 @@ _TO_THE_READER = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, in order."""
-    return [part.strip() for part in _SENTENCE.split(text) if part and part.strip()]
+    """The sentences of a text, in order; a full stop within a command (`pip install -e . -q`) ends none."""
+    text = _COMMAND.sub(lambda found: found[0].replace(". ", _DOT), text)
+    return [part.strip().replace(_DOT, ". ") for part in _SENTENCE.split(text) if part and part.strip()]
+
+
+_COMMAND = re.compile(r"`[^`\n]+`")
+_DOT = ".\u2060"
+"""A full stop and a blank that part nothing."""
 
 
 def safe(sentence: str, *, brief: bool = False) -> bool:
@@ -122,45 +128,27 @@ def _loops(sentence: str) -> bool:
 
 @dataclass
 class Checker:
-    """Keeps what stands, once, and counts both; one checker for one answer, its fields in order of importance."""
+    """Keeps what stands, once; one checker for one answer, its fields in order of importance."""
 
     facts: Facts
-    kept: int = 0
     dropped: int = 0
     seen: set[str] = field(default_factory=set)
-    strange: list[str] = field(default_factory=list)
-    """Names and numbers for which sentences were dropped."""
+    """A model at a loss says one thing in every field."""
 
     def text(self, text: str, *, brief: bool = False) -> str:
         """The sentences of the text that stand and were not said before, joined."""
-        rows = sentences(text)
-        standing = [row for row in rows if self._new(row) and self._stands(row, brief)]
-        self.dropped += len(rows) - len(standing)
-        self.kept += len(standing)
+        standing = []
+        for row in sentences(text):
+            key = row.casefold().strip(" .;!")
+            if key not in self.seen and stands(row, self.facts, brief=brief):
+                standing.append(row)
+            self.dropped += key in self.seen or row not in standing
+            self.seen.add(key)
         return " ".join(standing).rstrip(" ;；")
 
     def texts(self, rows: Iterable[str], *, brief: bool = False) -> tuple[str, ...]:
         """The rows of which something stands."""
         return tuple(checked for row in rows if (checked := self.text(row, brief=brief)))
-
-    def _stands(self, sentence: str, brief: bool) -> bool:
-        if stands(sentence, self.facts, brief=brief):
-            return True
-        self.strange += [word for word in unsupported(sentence, self.facts) if word not in self.strange]
-        return False
-
-    @property
-    def mostly_invented(self) -> bool:
-        """Whether more was dropped than kept: then the rest is luck."""
-        return self.dropped > self.kept
-
-    def _new(self, sentence: str) -> bool:
-        """Whether it was not said before: a model at a loss says one thing in every field."""
-        key = sentence.casefold().strip(" .;!")
-        if key in self.seen:
-            return False
-        self.seen.add(key)
-        return True
 
 
 _ENDS = {

@@ -62,13 +62,14 @@ where that surprised, or a reason of the user. No fault that this work removed, 
 or planned, no remark on it: mostly there is nothing.
 decided: at most 3 things that the user settled for later work, too: the user's exact words and the id of that P row,
 "never retry a payment [P4]". A piece of work that is asked for is none, nor is what you or the agent propose.
-outcome: what came of it in the end, one sentence in the agent's words: the answer, the result or what failed.
-obstacle: what cost most, one sentence in words of the rows, or "": what the user turned down or doubted, what failed to
-the end or again (which test) or could not run; not what was to be mended, nor what a call or two put right.
+outcome: what came of it in the end, in the agent's words: the answer, the result or what failed; a guess as one ("the
+agent supposes"); what was asked for and put off.
+obstacle: what cost most, one sentence or "": what the user turned down or doubted, what failed to the end or again
+(which test) or could not run; not what was to be mended or unrelated, nor what a call or two cured.
 notes: at most 2 more things that went wrong or were undone. next: at most 2 things open at the end. Lists may be empty.
 Each sentence of all but title and decided tells one fact in words of the rows and ends with the ids of the rows
-it rests on: "The TTL was read in minutes. [S3]" or "The user wants no retry. [P4, S4]". A sentence that these rows do
-not bear out word for word is thrown away: state no cause, outcome or actor that they do not state."""
+it rests on: "The user wants no retry. [P4, S4]". A sentence that these rows do not bear out word for word is thrown
+away: state no cause, outcome or actor that they do not state."""
 _SYSTEM = """\
 You read the log of {what} for the memory that later sessions have of it. For each turn there is
 P: what the user asked, D: what was done for it, S: what the agent said in the end.

@@ -85,13 +85,13 @@ def _found(line: str, ground: Ground) -> bool:
         return True
     if all(id_[0] == PERSON for id_ in ids) or tells_change(line, ground.rows):
         return False
-    if _RUN_FAILED.search(line):
+    if RUN_FAILED.search(line):
         return False
     rows = (ground.rows.get(f"{DONE}{int(id_[1:]) - back}") for id_ in ids for back in (0, 1))
     return any(row is not None and FAILED in row.text for row in rows)
 
 
-_RUN_FAILED = re.compile(r"`[^`]+` (?:\w+ ){0,4}?failed (?:with|once|\d+|again)\b", re.IGNORECASE)
+RUN_FAILED = re.compile(r"`[^`]+` (?:\w+ ){0,4}?failed (?:with|once|\d+|again)\b", re.IGNORECASE)
 """Says that a command failed: a later session learns nothing by that."""
 
 

@@ -132,6 +132,22 @@ class Story:
         told = self.narrative.outcome if self.narrative else ""
         return without_last_words(told)[0] if self.last_words else told
 
+    @property
+    def hindered(self) -> str:
+        """What stood in the way, by a story that is up to date, else by the records; "" for nothing."""
+        if self.narrative and not self.narrative.stale:
+            return self.narrative.obstacle
+        times = "once" if self.obstacle_times == 1 else f"{self.obstacle_times} times"
+        ended = "passed in the end" if self.obstacle_mended else "never passed"
+        return f"{_flat(self.obstacle)}: failed {times}, {ended}" if self.obstacle else ""
+
+    @property
+    def unhindered(self) -> str:
+        """That nothing stood in the way; "" where something did."""
+        if self.hindered:
+            return ""
+        return "nothing that mattered" if self.obstacle else "nothing failed"
+
 
 def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
     """One episode with everything in it, or None when it is gone; long texts are cut unless `whole`."""

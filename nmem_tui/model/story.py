@@ -263,9 +263,8 @@ def _obstacle(story: Story, cells: int) -> Iterator[Line]:
     if narrative and narrative.obstacle and not narrative.stale:
         yield from _field("obstacle", flat(narrative.obstacle), cells, 6)
         return
-    if not story.obstacle or (narrative and not narrative.stale):
-        none = "nothing failed" if not story.obstacle else "nothing that mattered"
-        yield [(pad("obstacle", _LABEL), "quiet"), (f"✓ {none}", "good")]
+    if story.unhindered:
+        yield [(pad("obstacle", _LABEL), "quiet"), (f"✓ {story.unhindered}", "good")]
         return
     committed = "– committed since" if story.obstacle_closed else "✗ still open"
     end = "✓ then it passed" if story.obstacle_mended else committed

@@ -146,6 +146,8 @@ def test_an_episode_is_told(told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pytest -q  FAILED (exit 1)" in text
     assert all(cells(line) <= 80 for line in lines)
     assert run("episodes", "show", "1").output == run("show", "episode/1").output
+    assert run("narrate", "episode/2").exit_code == 0
+    assert "nothing that mattered" in run("show", "2").output, "its one failure was put right at once"
 
 
 def test_of_an_open_episode_what_was_done_so_far_is_told(told: Any, db_path: str) -> None:

@@ -29,7 +29,9 @@ MISUSE = re.compile(
     re.IGNORECASE,
 )
 """There is no such program, module, option or file: the call was wrong, or something is not installed."""
-_ABSENT = re.compile(rf"(?i){_NO_PROGRAM}|ImportError: (?!cannot import name)")
+_NONE_RAN = re.compile(r"^=+ (?:no tests ran|\d+ deselected)\b", re.MULTILINE)
+"""No test was chosen: the call was wrong."""
+ABSENT = re.compile(rf"(?i){_NO_PROGRAM}|ImportError: (?!cannot import name)")
 _PATH = re.compile(
     r"(?i)\bcd:.*(?:no such|not a) |can't open (?:(?:input )?file|')|cannot change to|directory not found"
     r"|no collectors for|unittest\.loader\._FailedTest|ERROR: (?:file )?not found: |not a valid editable requirement"
@@ -122,7 +124,7 @@ class Struggle:
     @property
     def unable(self) -> bool:
         """Every failure says that nothing ran: no such program, module or file of tests."""
-        return bool(self.faults) and all(how == BY_PLACE or _ABSENT.search(reason) for how, reason in self.faults)
+        return bool(self.faults) and all(how == BY_PLACE or ABSENT.search(reason) for how, reason in self.faults)
 
     @property
     def weighty(self) -> list[str]:
@@ -411,7 +413,7 @@ def _failed(one: Struggle, action: Action, files: dict[str, bool]) -> None:
         one.name = naming.chain(action.content, _CHECKS) or one.name
     one.passed, one.open, one.again, one.edited = False, False, False, []
     reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else naming.why(action)
-    one.misused = bool(MISUSE.search(reason))
+    one.misused = bool(MISUSE.search(reason) or _NONE_RAN.search(action.response))
     one.broke = any(not made and not _named_in(action.content, path) for path, made in files.items())
     one.faults.append((BY_PLACE if _PATH.search(reason) else "setup" if _SETUP.search(reason) else "", reason))
     if reason in one.reasons:

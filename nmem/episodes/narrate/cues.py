@@ -16,7 +16,7 @@ REQUEST = Cue(
     r"|만들어|추가해|확인해|을까|인가\?|인가요|나요|습니까|싶은데|까\?"
     r"|ください|して欲しい|してほしい|したい"
     r"|お願い|しよう|できますか"
-    r"|\b(?:por favor|preciso|quero|gostaria|poderia|você pode|vamos|consegue|tem como)\b",
+    r"|\b(?:por favor|preciso|quero|gostaria|poderia|você pode|vamos|consegue|tem como)\b"
 )
 IMPERATIVE = lazy(
     r"(?:ok(?:ay)?,? |now |then |also |and |so |first,? |next,? |hi,? |hey,? )*"
@@ -56,7 +56,7 @@ CORRECTION = Cue(
     r"|instead of (?:doing|that|this)|you used .{0,30}(?:wrong|instead)|not what i|if you (?:had )?used"
     r"|i don'?t (?:like|want)|(?:is|does|do|are|did) ?n[o']?t (?:really|actually|even)"
     r"|that should (?:have|be|show|say)|ainda (?:não|está)|não funcion|mesmo erro)\b"
-    r"|여전히|안 ?돼|안 ?되|안되네|말고 |まだ|動かない|動きません|ではなく",
+    r"|여전히|안 ?돼|안 ?되|안되네|말고 |まだ|動かない|動きません|ではなく"
 )
 APPROVAL = lazy(
     r"^\W*(?:(?:ok(?:ay)?|yes|yep|yeah|great|perfect|nice|cool|awesome|thanks?|thank you|lgtm|works?"
@@ -68,7 +68,7 @@ APPROVAL = lazy(
 PRAISE = Cue(
     r"\b(?:works?(?: now| great| fine| well| perfectly)?|perfect|great|awesome|lgtm|looks good|thanks?"
     r"|thank you|nice|excellent|funciona|perfeito|obrigad[oa])\b"
-    r"|좋아|좋습니다|완벽|감사|고마|잘 ?된|잘 ?되|ありがとう|完璧|動きました|いいですね",
+    r"|좋아|좋습니다|완벽|감사|고마|잘 ?된|잘 ?되|ありがとう|完璧|動きました|いいですね"
 )
 CAUSE = Cue(
     r"\b(?:root cause|the (?:real |actual |core |main |key |underlying )?(?:issue|problem|cause|bug"
@@ -78,17 +78,17 @@ CAUSE = Cue(
     r"|instead of|rather than|otherwise|only works?|does ?n[o']t (?:support|allow|exist|work|have)"
     r"|was ?n[o']t|never|actually|in fact|it appears|fails? (?:because|when|if)"
     r"|porque|causad[oa]|a causa|o problema (?:é|era)|na verdade|em vez de|devido)\b"
-    r"|때문|원인|이유|이므로|인해|므로|대신|ため|原因|なので|から、|代わりに|理由",
+    r"|때문|원인|이유|이므로|인해|므로|대신|ため|原因|なので|から、|代わりに|理由"
 )
 STRONG = Cue(
     r"\b(?:root cause|turn(?:s|ed) out|caused by|the (?:real |actual |core |underlying )?(?:issue|problem"
     r"|cause|bug|culprit|reason) (?:is|was)|because|the reason|a causa|o problema (?:é|era))\b"
-    r"|원인|때문|原因|理由",
+    r"|원인|때문|原因|理由"
 )
 BROKEN = Cue(
     r"\b(?:fail\w*|errors?|broken?|breaks?|bugs?|crash\w*|wrong|(?:do|does|did|is|are)(?:n't| not) work\w*"
     r"|problem|issue|hangs?|panic|falha\w*|erro|quebr\w+|não funciona)\b"
-    r"|오류|에러|버그|실패|안 ?돼|안 ?되|エラー|バグ|失敗|動かない",
+    r"|오류|에러|버그|실패|안 ?돼|안 ?되|エラー|バグ|失敗|動かない"
 )
 PROBLEM = Cue(
     r"\broot cause|\bthe (?:real |actual |core |main |key |underlying )?(?:issue|problem|cause|bug|culprit"
@@ -96,13 +96,13 @@ PROBLEM = Cue(
     r"|\b(?:fail\w*|break\w*|broke|error\w*|crash\w*|denied|reject\w*|timed out"
     r"|conflict\w*)\b.{0,80}\b(?:because|since|due to|as)\b|\bbecause\b.{0,80}\b(?:fail\w*|break\w*|broke"
     r"|error\w*|crash\w*|missing|not)\b"
-    r"|원인|때문|原因|causa|o problema (?:é|era)",
+    r"|원인|때문|原因|causa|o problema (?:é|era)"
 )
 DECISION = Cue(
     r"\b(?:decided|chose|chosen|opted|recommend(?:ed|ation)?|prefer(?:red)?|best (?:option|approach|path"
     r"|fit)|trade-?off|we should|verdict|conclusion"
     r"|key (?:insight|finding|difference|takeaway)|safe(?:st)? to|simplest|decidi|recomendo"
-    r"|melhor opção)\b|결정|권장|추천|決定|推奨|おすすめ",
+    r"|melhor opção)\b|결정|권장|추천|決定|推奨|おすすめ"
 )
 DONE = lazy(
     r"^(?:\W|done|all|and|it|i(?:'ve| have)?|we(?:'ve| have)?|have|has|had|was|were|been|also|then|just"
@@ -130,19 +130,19 @@ DRAFT = lazy(
 )
 BASE_LABEL = Cue(
     r"\b(?:done|completed|changes made|summary|recap|what (?:i|was|we|changed|i changed))\b|요약|완료|まとめ|完了"
-    r"|resumo|feito",
+    r"|resumo|feito"
 )
 ADDRESSED = Cue(r"\b(?:you(?:r|'ll|'d)?|if|should|could|would|will need|might)\b|하세요|ください")
 DONE_LABEL = Cue(
     r"\b(?:done|summary|changes?|what (?:i|was|we|changed|changes)|completed|fixed|the fix|fix|implemented"
     r"|recap|result|results|updated|added|removed|created|deliverables)\b"
-    r"|요약|변경|완료|수정|まとめ|変更|完了|\b(?:resumo|mudanças|alterações|feito|concluído)\b",
+    r"|요약|변경|완료|수정|まとめ|変更|完了|\b(?:resumo|mudanças|alterações|feito|concluído)\b"
 )
 CAUSE_LABEL = Cue(
     r"\b(?:root cause|cause|why|what (?:broke|happened|went wrong|caused|i found)|problem|issue|finding"
     r"|findings|key|insight|conclusion|reason|verdict|recommend\w*|analysis|gotcha|decision|decisions"
     r"|explanation|short answer|answer|tl;?dr|bottom line|critical|bugs?|important|caveat)\b"
-    r"|원인|이유|문제|결론|결정|原因|理由|問題|結論|\b(?:causa|motivo|problema|conclusão|decisão)\b",
+    r"|원인|이유|문제|결론|결정|原因|理由|問題|結論|\b(?:causa|motivo|problema|conclusão|decisão)\b"
 )
 LEFT_LABEL = Cue(
     r"(?:^|/ |what(?:'s| is) |\bup )next\b|\bnext (?:steps?|actions?|tasks?|up)\b"
@@ -150,7 +150,7 @@ LEFT_LABEL = Cue(
     r"|next|needs?)|not (?:yet )?done|follow-?ups?|pending|open (?:questions?|items?)|to do|out of scope"
     r"|before (?:merging|release)"
     r"|what you (?:need|should)|your turn|próximos passos|pendente|falta)\b|다음 (?:단계|작업|할|으로)"
-    r"|남은|향후|후속|次の|残り|今後|未完",
+    r"|남은|향후|후속|次の|残り|今後|未完"
 )
 LEFT = Cue(
     r"\b(?:not (?:yet )?(?:been )?(?:committed|pushed|tested|verified|run|implemented|deployed|flashed"
@@ -162,7 +162,7 @@ LEFT = Cue(
     r"|releasing)"
     r"|should be (?:run|tested|verified|updated)|todo|blocker|blocked|waiting (?:on|for) you|falta"
     r"|ainda (?:precisa|falta)|próximo passo|pendente)\b"
-    r"|남았|아직|다음 단계|해야 합니다|필요합니다|まだ|残って|次のステップ|必要があります|未対応",
+    r"|남았|아직|다음 단계|해야 합니다|필요합니다|まだ|残って|次のステップ|必要があります|未対応"
 )
 TALK = lazy(
     r"^(?:let me|let's|i'?ll|i will|i'?m going|i am going|now,? (?:let|i)|i need to|i should|i can see"
@@ -189,7 +189,7 @@ NOISE_LINE = lazy(
 GENERIC_ERROR = Cue(
     r"error|fail|undefined|cannot|can't|not found|no such|unexpected|missing|invalid|expected|denied"
     r"|refused|exception|panic|timed? ?out|unused|rejected|unknown|ignored|not allowed|should not|no files"
-    r"|unable|killed|no module named",
+    r"|unable|killed|no module named"
 )
 ERROR_LINE = lazy(
     r"\b\w*(?:Error|Exception|ERROR)\]?\s*[:=]|\berror(?: TS\d+|\[E\d+\])?\]?\s*[:=]|\bfatal:|\bpanic:"
@@ -205,7 +205,7 @@ LIMIT = lazy(
 BLOCKED = Cue(
     r"\b(?:blockers?|blocked|unresolved|could ?n[o']t (?:be )?|could not|unable to|cannot yet|failed to"
     r"|did not work|still (?:fails?|failing|broken)|waiting (?:on|for) you)\b"
-    r"|não consegui|bloquead|할 수 없었|실패했|できませんでした",
+    r"|não consegui|bloquead|할 수 없었|실패했|できませんでした"
 )
 COMPLAINT = Cue(
     r"\b(?:(?:is|it's|was|went|goes|keeps|still|stays?) (?:\w+ )?(?:down|dead|offline|stuck|broken|empty|blank)"
@@ -214,15 +214,15 @@ COMPLAINT = Cue(
     r"|(?:does|do|did|is|are)(?:n't| not|nt) (?:work|start|connect|load|show|respond|run)\w*"
     r"|no luck|same (?:error|thing)"
     r"|caiu|travou|ainda (?:não|esta|está)|fora do ar|continua|não (?:está|esta|funciona|abre|conecta|responde)\w*)\b"
-    r"|여전히|안 ?돼|안 ?되|まだ|動かない",
+    r"|여전히|안 ?돼|안 ?되|まだ|動かない"
 )
 USER_COMMIT = Cue(
     r"\bi(?:'ve| have)?(?: just| already)? (?:committed|pushed|merged|put .{0,30}\bcommit)\b"
     r"|\b(?:the|my) (?:latest|last|newest|previous)(?: \w+)? commits?\b|\bmy commits?\b"
-    r"|\bi (?:reset|amended|squashed) (?:the|my) commit",
+    r"|\bi (?:reset|amended|squashed) (?:the|my) commit"
 )
 NOT_DONE = Cue(
-    r"\b(?:blocked|could ?n[o']t|could not|unable to|failed to|did(?: not|n't) work|still (?:fails?|failing|broken))\b",
+    r"\b(?:blocked|could ?n[o']t|could not|unable to|failed to|did(?: not|n't) work|still (?:fails?|failing|broken))\b"
 )
 CHATTER = lazy(
     r"^(?:good (?:eye|point|call|catch\w*|question)|(?:the|my) (?:aim|goal|plan|idea|focus) (?:is|was|here)"
@@ -244,14 +244,14 @@ DONE_ANY = Cue(
     r"추가|수정(?:했|하였|됨|완료)|변경(?:했|하였|됨|완료)|삭제(?:했|하였|됨)|생성(?:했|하였|됨)|작성(?:했|하였|됨)|완료|반영(?:했|됨)|제거(?:했|됨)"
     r"|이동(?:했|됨)|적용(?:했|됨)|追加し|修正し|変更し|削除し|作成し|完了|更新し|対応し"
     r"|\b(?:adicionei|corrigi|criei|atualizei|removi|alterei|implementei|ajustei|movi|renomeei|adicionad[oa]s?|corrigid[oa]s?"
-    r"|criad[oa]s?|atualizad[oa]s?|removid[oa]s?|alterad[oa]s?|implementad[oa]s?|integrad[oa]s?|conclu[ií]d[oa]s?|com+itad[oa]s?|iniciad[oa]s?|encerrad[oa]s?)\b",
+    r"|criad[oa]s?|atualizad[oa]s?|removid[oa]s?|alterad[oa]s?|implementad[oa]s?|integrad[oa]s?|conclu[ií]d[oa]s?|com+itad[oa]s?|iniciad[oa]s?|encerrad[oa]s?)\b"
 )
 PASSES = Cue(
     r"\b(?:tests?|lint(?:er|ing)?|build|checks?|suite|hooks?)\b.{0,60}\b(?:pass(?:es|ed|ing)?|green|clean|succe\w+)\b"
     r"|\ball (?:\d+ )?(?:tests? )?pass|\btestes?\b.{0,30}\bpass(?:aram|ando|am)\b"
     r"|^(?:all )?clean(?=[.!])"
     r"|\btests?\b.{0,30}\b(?:grün|bestanden)\b"
-    r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)",
+    r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)"
 )
 """Says that checks pass."""
 TESTS_PASS = Cue(
@@ -259,16 +259,14 @@ TESTS_PASS = Cue(
     r"|\ball (?:\d+ )?(?:tests? |checks? )?(?:now )?pass|\bpass(?:es|ed)? \((?:all )?(?:\d[\d.,]* )?tests\b"
     r"|\btestes?\b.{0,30}\bpass(?:aram|ando|am)\b"
     r"|\btests?\b.{0,30}\b(?:grün|bestanden)\b"
-    r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)",
+    r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)"
 )
 """Says that tests pass; a lint or a build is none."""
 CI_PASSES = Cue(
-    r"\b(?:ci|checks?|pipeline|workflow|jobs?)\b(?!.{0,40}\blocal).{0,40}\b(?:pass(?:es|ed|ing)?|green|succe\w+)\b",
+    r"\b(?:ci|checks?|pipeline|workflow|jobs?)\b(?!.{0,40}\blocal).{0,40}\b(?:pass(?:es|ed|ing)?|green|succe\w+)\b"
 )
 """Says that the checks on the forge pass."""
-PASSES_NOT = Cue(
-    r"\b(?:not|n't|never|should|will|would|if|once|until|except|fail\w*|before|unless)\b|않|未|ない",
-)
+PASSES_NOT = Cue(r"\b(?:not|n't|never|should|will|would|if|once|until|except|fail\w*|before|unless)\b|않|未|ない")
 CONCEDES = lazy(
     r"^\W*(?:(?:ah|oh|yes|hm+|ok(?:ay)?)\W+)*(?:you(?:'re|’re| are) (?:absolutely |totally |completely )?right(?! to )"
     r"|good (?:catch|point)|(?:você )?tem razão|du hast recht|sie haben recht|맞습니다|말씀하신|おっしゃる通り|ご指摘)",
@@ -285,7 +283,7 @@ ADMITS = lazy(
 OWNS = Cue(
     r"\b(?:my (?:mistake|bad|error|apologies)|i (?:was|am) wrong|i apologi[sz]e|sorry (?:about|for|i)"
     r"|that(?:'s| is|’s| was) (?:a|my) (?:mistake|error)|i (?:misread|misunderstood|misinterpreted|overlooked)"
-    r"|let me correct|desculp|mein fehler|entschuldigung)|죄송|(?:제|저의) 실수|실수했|申し訳|失礼しました",
+    r"|let me correct|desculp|mein fehler|entschuldigung)|죄송|(?:제|저의) 실수|실수했|申し訳|失礼しました"
 )
 """Owns a mistake."""
 HOLLOW = lazy(
@@ -311,6 +309,6 @@ FLEETING = Cue(
     r"(?:is|was|has|had|removes|adds|contains|differs|lacks|also|does|doesn't|still)\b"
     r"|\b(?:behind|ahead of|diverged from|up[- ]to[- ]date with) [`'\"]?(?:main|master|origin|upstream|develop)\b"
     r"|^(?:i|we)(?:'m| am| are)? (?:won'?t|will not|can'?t|cannot|do not|don'?t|did not|didn'?t|not going|refuse)\b"
-    r"|^(?:i|we) (?:would|wouldn'?t|could|couldn'?t|left|leave|kept|skipped|stopped|paused)\b",
+    r"|^(?:i|we) (?:would|wouldn'?t|could|couldn'?t|left|leave|kept|skipped|stopped|paused)\b"
 )
 """What held for a branch at that moment, or what the agent would not do: said in a chat, and no knowledge later."""

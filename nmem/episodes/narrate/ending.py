@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
@@ -10,7 +11,7 @@ from nmem.episodes.narrate.checks import FOLLOWED, Struggle, judged, vouched
 from nmem.episodes.narrate.facts import deleted_clone
 from nmem.episodes.narrate.ledger import ELSEWHERE, Ledger
 from nmem.episodes.narrate.prompts import Ask
-from nmem.episodes.narrate.prose import AT_THE_END, clip, short
+from nmem.episodes.narrate.prose import AT_THE_END, clip, sentences, short
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.reply import PROGRESS
 from nmem.episodes.narrate.turns import acts, left_plan
@@ -18,8 +19,7 @@ from nmem.episodes.text import outside
 from nmem.names import reads_as_sentence
 
 _FEW = 2
-_BY_WEIGHT = ("lint", "build", "test")
-"""Kinds of checks, from the weakest to the strongest."""
+_BY_WEIGHT = ("lint", "build", "test")  # from the weakest to the strongest
 
 
 def marks(
@@ -110,9 +110,14 @@ def _interrupted(episode: Episode) -> bool:
 
 
 def said_to_pass(episode: Episode, ledger: Ledger) -> bool:
-    """Whether the agent said that checks pass, after a test ran that followed the last edit, or followed by one."""
-    ran = max((one.at for one in episode.actions if one.obs_type == "test" and not one.halted), default=0)
-    return bool(ran) and vouched(episode, max(ran, ledger.touched_at()), cues.TESTS_PASS)
+    """Whether the agent said that checks pass: at the end after a test or an edit, or of a run that was not seen."""
+    newest = next((one for one in reversed(episode.actions) if one.obs_type == "test" and not one.halted), None)
+    if newest is None:
+        return False
+    unseen = judged(newest) is None and newest.at > ledger.touched_at()
+    said = [row.text for one in episode.said_after(newest.at)[:unseen] for row in sentences(one.text)[:_FEW]]
+    own_word = any(cues.TESTS_PASS.search(row) and not cues.PASSES_NOT.search(row) for row in said)
+    return own_word or vouched(episode, max(newest.at, ledger.touched_at()), cues.TESTS_PASS)
 
 
 def outcome(
@@ -196,14 +201,23 @@ def unseen(episode: Episode, asks: list[Ask], ledger: Ledger) -> tuple[str, ...]
     spoken = max((one.at for one in closings), default=0)
     asked = episode.prompts[-1].at if episode.prompts else 0
     if ended and ended.obs_type == "task_spawn" and not (ended.halted or episode.going_on) and spoken < ended.at:
-        said = ended.response.strip()
-        told = f"this came of it: {clip(' '.join(said.split()), 120)}" if said and not _STARTED.search(said) else ""
-        out.append(f"work was handed to a subagent last, {told or 'its result was not seen'}")
+        out.append(_handed_last(episode))
     elif not episode.going_on and closings and spoken >= asked and _to_be_tried(episode, closings[-1].text, asked):
         out.append("it was left to the user to try")
     elif not episode.going_on and closings and spoken >= asked and PROGRESS.search(closings[-1].text[-400:]):
         out.append("something was still running at the end")
     return tuple(out)
+
+
+def _handed_last(episode: Episode) -> str:
+    """What came of the subagents that an episode ends with."""
+    sent = list(takewhile(lambda one: one.obs_type == "task_spawn", reversed(episode.actions)))
+    brought = [one for one in sent if one.outcome != FAILED and not cues.LIMIT.match(one.response)]
+    said = " ".join((brought or sent)[0].response.split())
+    came = f": {clip(said, 120)}" if said and not _STARTED.search(said) else ""
+    one = f"a subagent last, {f'this came of it{came}' if came else 'its result was not seen'}"
+    some = f"{len(sent)} subagents last, {len(brought)} of them brought a result{came}"
+    return f"work was handed to {some if len(sent) > 1 else one}"
 
 
 def task_name(action: Action) -> str:
@@ -389,7 +403,8 @@ def _passed(
         return ["tests passed at the end"]
     if unseen_at > last_edit:
         return [_WORD if by_word else "tests passed, and ran again after the last edits with a result not seen"]
-    return [f"tests passed before the last edits{_of(ledger, newest)}", *[_WORD] * by_word]
+    what = f"a script written for this ({tests[-1].name})" if all(one.made for one in tests) else "tests"
+    return [f"{what} passed before the last edits{_of(ledger, newest)}", *[_WORD] * by_word]
 
 
 def ran_unseen(episode: Episode) -> int:
@@ -403,7 +418,7 @@ _FAILING = re.compile(
     re.IGNORECASE,
 )
 """Says that checks do not pass."""
-_WORD = "the agent said at the end that tests pass"
+_WORD = "the agent said that tests pass"
 _UNSEEN = "tests ran, their result was not seen"
 
 

@@ -178,11 +178,7 @@ _STATUS_LINE = re.compile(r"^[ MADRCU?!T]{2} (\S.*)$")
 def _commit(out: Ledger, action: Action) -> None:
     told = action.told("commit")
     made = Commit(
-        str(told.get("hash") or ""),
-        subject(action),
-        str(told.get("branch") or ""),
-        action.at,
-        whole(told.get("files")),
+        str(told.get("hash") or ""), subject(action), str(told.get("branch") or ""), action.at, whole(told.get("files"))
     )
     out.tried |= not made.hash and action.outcome != OK
     if elsewhere(action.content):
@@ -293,9 +289,10 @@ def files_read(episode: Episode) -> list[str]:
 
 
 def deleted_clone(episode: Episode) -> str:
-    """The clone that files were edited in, or the project's own folder, where it was deleted after the last edit."""
-    clones, gone = {episode.root.rstrip("/")} - {""}, ""
+    """The clone that files were edited in, where it was deleted after the last edit."""
+    clones: set[str] = set()
     edited: set[str] = set()
+    gone = ""
     for one in episode.actions:
         if one.outcome == OK and one.obs_type in ("file_edit", "file_write") and one.file_path:
             edited.add(f"/{one.file_path}")
@@ -309,8 +306,7 @@ def deleted_clone(episode: Episode) -> str:
             name = (found[2] or found[1].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")).rstrip("/")
             clones.add(name)
             gone = "" if gone == name else gone
-    ours = gone == episode.root.rstrip("/") or any(f"/{gone}/" in path for path in edited)
-    return short(gone) if ours else ""
+    return short(gone) if gone and any(f"/{gone}/" in path for path in edited) else ""
 
 
 _CLONES = re.compile(

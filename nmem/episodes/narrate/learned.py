@@ -41,7 +41,7 @@ _DANGLES = re.compile(
 """How a sentence begins that needs the one before it, or talks."""
 _PASSING = Cue(
     r"\b(?:let me|we just|we already|i['’]ll|i (?:think|see|need|should|will|can)|maybe|perhaps|likely"
-    r"|might|may be|probably|was filed|could be)\b",
+    r"|might|may be|probably|was filed|could be)\b"
 )
 
 
@@ -159,7 +159,7 @@ _POINTS = re.compile(r"\b(?:this|that|it|them|those|these)\b|이거|그거|こ�
 """Words that mean something said before."""
 _ALWAYS = Cue(
     r"\b(?:always|never|from now on|whenever|every time|by default|sempre|nunca|immer|niemals)\b"
-    r"|항상|절대|いつも|常に|必ず",
+    r"|항상|절대|いつも|常に|必ず"
 )
 """What makes a rule of a request."""
 _PASTED = re.compile(r"\s*:?\s+(?:create mode|fatal:|error:|go: |===).*$", re.IGNORECASE)

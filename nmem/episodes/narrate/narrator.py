@@ -6,22 +6,14 @@ import re
 from dataclasses import replace
 
 from nmem.episodes import titles
-from nmem.episodes.narrate import cues, facts
+from nmem.episodes.narrate import cues, facts, obstacles
 from nmem.episodes.narrate.checks import Struggle, found_by_own_tool, once, struggles, told
 from nmem.episodes.narrate.completed import Grounds, completed
-from nmem.episodes.narrate.ending import (
-    call,
-    marks,
-    outcome,
-    ran_unseen,
-    reached,
-    said_to_pass,
-    unseen,
-)
+from nmem.episodes.narrate.ending import call, marks, outcome, ran_unseen, reached, said_to_pass, unseen
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, labelled, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
-from nmem.episodes.narrate.obstacles import broken_off, diagnosed, lost, made_again, obstacle, resisted
+from nmem.episodes.narrate.obstacles import broken_off, diagnosed, lost, made_again, resisted
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, within, words
 from nmem.episodes.narrate.records import OK, UNKNOWN, Episode, Narrative
@@ -77,15 +69,18 @@ def narrate(episode: Episode) -> Narrative:
     done = completed(episode, ledger, ran, grounds, did, gone, found_turns, answered)
     found = causes(episode, found_turns, gone)
     cause = _new(_telling(labelled(found_turns)) or _cause(read_prompts, found), episode)
-    edits = resisted(episode)
-    aside = [(1.1, lost(episode) or made_again(episode, ledger)), (_REDONE, diagnosed(episode)), edits]
-    way = obstacle(
+    edits, barred = resisted(episode), obstacles.untested(episode, ran)
+    aside = [(1.1, lost(episode) or made_again(episode, ledger)), (_REDONE, diagnosed(episode)), edits, barred]
+    way = obstacles.obstacle(
         episode, ran, corrected, refused, ledger, (_blocked(episode), objected), told_by_turns(found_turns),
         interrupted="interrupted" in ended, aside=aside,
     )  # fmt: skip
     known = [words(text) for text in done if not text.startswith(REPORTED)]
     solved, settled = mended(episode, ran), decided(episode)
     proven = list(filter(_telling, found_out(episode, found, found_turns)))
+    end = "" if empty else _end(
+        episode, read_prompts, found_turns, ledger, ran, ended, by_word=by_word, barred=bool(barred[1])
+    )  # fmt: skip
     return Narrative(
         intent=intent(episode, read_prompts, found_turns),
         title=_title(episode, ledger),
@@ -94,15 +89,12 @@ def narrate(episode: Episode) -> Narrative:
             *(text for text in proven if not any(within(words(text), other) >= _SAID for other in known)),
             *solved,
         ],
-        completed=[
-            *answered,
-            *(text for text in done if text.removeprefix(REPORTED) not in proven),
-        ],
+        completed=[*answered, *(text for text in done if text.removeprefix(REPORTED) not in proven)],
         next_steps=next_steps(episode, read_prompts, ran, finished=accepted, unanswered=open_end),
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
         notes=_untold(_notes(ran, corrected, ledger, objected, cause), [*solved, *settled, *proven]),
-        outcome="" if empty else _end(episode, read_prompts, found_turns, ledger, ran, ended, by_word=by_word),
+        outcome=end,
         obstacle=way or edits[1] or broken_off(episode),
         marks=ended,
     )
@@ -110,13 +102,15 @@ def narrate(episode: Episode) -> Narrative:
 
 def _end(
     episode: Episode, read_prompts: list[Ask], found: list[Turn], ledger: Ledger, ran: list[Struggle],
-    ended: list[str], *, by_word: bool,
+    ended: list[str], *, by_word: bool, barred: bool,
 ) -> str:  # fmt: skip
     """How it ended, in a sentence; the agent's last words are left out where the work was given up."""
     checked = by_word or any("tests_" in mark for mark in ended)
     silent = "abandoned" in ended or ledger.worded
+    missing = unseen(episode, read_prompts, ledger)
+    missing += (obstacles.UNTESTED,) * (barred and (by_word or "tests_passed" in ended))
     return outcome(
-        ended, ledger, ran, unseen(episode, read_prompts, ledger), by_word=by_word, unseen_at=ran_unseen(episode),
+        ended, ledger, ran, missing, by_word=by_word, unseen_at=ran_unseen(episode),
         reached=reached(episode) if "unfinished" in ended else "",
         said="" if silent else last_word(found, [words(one.subject) for one in ledger.kept_commits()], checked=checked),
     )  # fmt: skip

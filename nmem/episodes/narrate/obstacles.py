@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
-from nmem.episodes.narrate.checks import Struggle, once, told
+from nmem.episodes.narrate.checks import ABSENT, MISUSE, Struggle, once, told
 from nmem.episodes.narrate.ending import QUIET, STUDIES, call, task_name
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prose import clip, sentences, short, size
@@ -138,6 +138,26 @@ def unable_to_run(episode: Episode, ran: list[Struggle]) -> tuple[float, str]:
     got_past = any(naming.name(one.content, one.obs_type) not in made for one in runs)
     work = sum(not _RUNNER.search(one.response) for one in failed)
     return (0.25 * len(failed) if got_past or work < _OFTEN else 1.0 * work), text
+
+
+UNTESTED = "the project's tests could not be run"
+
+
+def untested(episode: Episode, ran: list[Struggle]) -> tuple[float, str]:
+    """That the project's tests were tried and none could run, by the reason, and the weight; 0.0 where one ran."""
+    made = {one.name for one in ran if one.made}
+    tried = [one for one in episode.actions if one.obs_type == "test" and not one.halted]
+    tried = [one for one in tried if naming.name(one.content, "test") not in made]
+    barred = [one for one in tried if _NO_TESTS.search(one.response) and not one.told("tests")]
+    if not barred or any(one not in barred and not MISUSE.search(one.response[:300]) for one in tried):
+        return 0.0, ""
+    rows = [row.strip() for row in barred[-1].response.split("\n") if _NO_TESTS.search(row)]
+    return _LEAST + 0.2 * (len(barred) - 1), f"{UNTESTED.capitalize()} ({clip(_PROGRAM.sub('', rows[-1]), 80)})"
+
+
+_NO_TESTS = re.compile(rf"(?i){ABSENT.pattern}|no test runner found")
+_PROGRAM = re.compile(r"^\S*/(?=[^\s/]+: )")
+"""The folder of the program that an error names."""
 
 
 def misplaced(episode: Episode) -> tuple[float, str]:

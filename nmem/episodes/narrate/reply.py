@@ -263,7 +263,7 @@ _BRIEF, _FEW = 5, 3
 PROGRESS = Cue(
     r"(?:minutes?|seconds?|hours?|min|%|[kmg]b|done|complete|running)\W+so far\b|\balmost (?:there|done)\b"
     r"|\bstill (?:running|waiting|going|in progress|downloading|building)\b"
-    r"|\bwhile we wait\b",
+    r"|\bwhile we wait\b"
 )
 """Something goes on: how far it is, is out of date when it is read."""
 _IF = re.compile(r"(?:if|when|once|unless|otherwise|then|so|but|and|plus|also)\b", re.IGNORECASE)

@@ -316,7 +316,7 @@ _WHY = re.compile(
 _OBJECTS = Cue(
     r"\bwhy (?:did|are|do) you\b|\bare you sure\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
     r"|\bwhy\b.{0,60}\bstill\b|\bstill (?:not|\w+n['’]?t|fail|crash|broken|see|get|there|the same|show|ha(?:s|ve|pp))"
-    r"|왜 |아니(?!면|라)|なぜ|ない(?!か)",
+    r"|왜 |아니(?!면|라)|なぜ|ない(?!か)"
 )
 _GRANTED, _ROOM, _SHORT = 300, 190, 14
 """Characters of an answer that may grant an objection, of an objection as it is quoted, and words of a short report."""
@@ -376,7 +376,7 @@ REASON = re.compile(r"\b(?:the user said|reason for the rejection):\s+(\S.*)", r
 """What a client writes before a person's words in the answer to a refused call."""
 _AGAINST = Cue(
     r"\b(?:no|not|don['’]?t|never|instead|rather|stop|wrong|wait|não|nao|nunca|nein|nicht|statt)\b"
-    r"|아니(?!면|라)|말고|하지 ?마|ではなく|違|やめ",
+    r"|아니(?!면|라)|말고|하지 ?마|ではなく|違|やめ"
 )
 _GOES_ON = re.compile(
     r"\W*(?:(?:please|ok(?:ay)?|yes|delegate|now|just|make it)[\s,.!]+)*"

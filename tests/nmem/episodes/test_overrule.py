@@ -121,10 +121,7 @@ def test_no_model_replaces_what_a_person_decided_or_what_the_agent_asked_last() 
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        (
-            "`bun run lint` failed with error: no script.",
-            "bun run lint failed once, then passed later",
-        ),
+        ("`bun run lint` failed with error: no script.", "bun run lint failed once, then passed later"),
         ("The pool was exhausted.", "The pool was exhausted."),
         ("", "bun run lint failed once, then passed later"),
         ("An unbun run lint failed.", "An unbun run lint failed."),
@@ -177,3 +174,10 @@ def test_an_obstacle_of_any_length_is_read_in_a_moment() -> None:
 def test_a_note_is_told_as_a_note_where_nobody_names_an_obstacle() -> None:
     told = overrule(Narrative(), Worded("Mend it.", notes=("The run was broken off.", "A hook warned.")), "m")[0]
     assert (told.obstacle, told.notes) == ("", ["The run was broken off.", "A hook warned."])
+
+
+def test_of_a_command_that_failed_the_records_tell_alone() -> None:
+    said = ("`git commit` FAILED.", "`pytest` failed 3 times.", "The run was broken off.")
+    facts = Narrative(notes=["pytest failed 2 times, then passed later"])
+    told = overrule(facts, Worded("Mend it.", notes=said), "m")[0]
+    assert told.notes == ["The run was broken off.", "pytest failed 2 times, then passed later"]

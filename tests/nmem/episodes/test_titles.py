@@ -39,10 +39,7 @@ def test_a_prompt_gives_a_title(prompt: str, title: str) -> None:
 @pytest.mark.parametrize(
     ("prompt", "title"),
     [
-        (
-            "use [REDACTED:password] as the password for the test user",
-            "Use … as the password for the test user",
-        ),
+        ("use [REDACTED:password] as the password for the test user", "Use … as the password for the test user"),
         ("edit bill.py\ntoken: [REDACTED:anthropic-key], [REDACTED:aws-key]", "Edit bill.py token: …"),
         ("why does the login with [REDACTED:password] fail?", "Why does the login with … fail?"),
         ("please edit bill.py so that it reads token: [REDACTED:anthr", "Edit bill.py so that it reads token: …"),

@@ -117,6 +117,10 @@ def test_scripts_without_spaces_are_held_against_the_facts_too() -> None:
     assert not stands("トークンの有効期限を cache.py で修正した。", facts)
     assert not stands("天気は晴れです。", facts)
     assert sentences("一つ目。二つ目！") == ["一つ目。", "二つ目！"]
+    assert sentences("`pip install -e . -q` failed. `a. b` went on.") == [
+        "`pip install -e . -q` failed.",
+        "`a. b` went on.",
+    ]
 
 
 def test_a_true_story_is_kept_whole() -> None:

@@ -59,7 +59,7 @@ def test_a_powershell_line_is_called_by_its_check_and_its_commit_by_its_subject(
 def test_tests_that_a_hook_ran_count_by_the_agent_s_word(begin: type[Story]) -> None:
     story = begin().user("Seal it").edit("lid.go").shell("rtk bun run test | tail -3", "test", "unknown")
     story.commit("1a2b3c4", "Seal it").agent("Committed. All pre-commit hooks passed (1309 tests, lint, typecheck).")
-    assert "the agent said at the end that tests pass" in narrate(story.episode()).outcome
+    assert "the agent said that tests pass" in narrate(story.episode()).outcome
     clean = begin().user("Seal it").edit("lid.go").shell("mise run lint", "lint", "failed", response="lid.go:1: no lid")
     clean.edit("lid.go").shell("mise run lint | tail -3", "lint", "unknown")
     told = narrate(clean.agent("Clean. The lid is sealed by its own weight.").episode())
@@ -142,7 +142,7 @@ def test_a_prompt_that_is_sent_twice_objects_to_nothing(begin: type[Story]) -> N
 def test_the_agent_s_word_counts_none_that_failed_and_checks_on_a_forge(begin: type[Story]) -> None:
     story = begin().user("Say so at home").edit("home.tsx").shell("bun run test | tail -20", "test", "unknown")
     story.commit("1a2b3c4", "Say so").agent("Commit successful, the hook ran:\n- **Tests**: 1329 pass, 0 fail")
-    assert "the agent said at the end that tests pass" in narrate(story.episode()).outcome
+    assert "the agent said that tests pass" in narrate(story.episode()).outcome
     story = (
         begin()
         .user("The run failed, can you check")

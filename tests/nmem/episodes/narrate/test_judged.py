@@ -260,6 +260,41 @@ def test_a_folder_that_was_looked_for_again_and_again_where_it_is_not_stood_in_t
     assert narrate(other.agent("Sealed.").episode()).obstacle == "", "a look for five things"
 
 
+def test_tests_of_the_project_of_which_none_could_run_stood_in_the_way(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid of the kettle").edit("lid.py").write("try_lid.py")
+    story.shell("python -m pytest tests | head", "test", "unknown", response="/opt/bin/python: No module named pytest")
+    story.shell("python try_lid.py", "test", response="sealed")
+    told = narrate(story.agent("Sealed.").episode())
+    assert told.obstacle == "The project's tests could not be run (python: No module named pytest)"
+    assert "a script written for this" in told.outcome and "; the project's tests could not be run" in told.outcome
+    story.shell("python3 -m pytest tests", "test", "failed", response="1 failed", tests={"failed": 1})
+    told = narrate(story.agent("Sealed.").episode())
+    assert "could not" not in told.outcome + told.obstacle, "another interpreter ran them"
+
+
+def test_a_run_that_chose_no_test_says_nothing_of_the_work(begin: type[Story]) -> None:
+    story = begin().user("Seal the lid of the kettle").edit("lid.py").shell("pytest tests/test_lid.py", "test")
+    none = "collected 860 items / 860 deselected\n=========== 860 deselected in 6.47s ============"
+    told = narrate(story.shell("pytest tests -k lids", "test", "failed", response=none).agent("Sealed.").episode())
+    assert not told.obstacle and "tests passed at the end" in told.outcome
+
+
+def test_what_the_agent_said_right_after_a_run_that_was_not_seen_is_its_word(begin: type[Story]) -> None:
+    for said, word in (("Great! All tests pass. Now the notes.", True), ("The tests should pass now.", False)):
+        story = begin().user("Seal the lid").edit("lid.py").shell("pytest 2>&1 | tail -3", "test", "unknown")
+        told = narrate(story.agent(said, "thinking").agent("The lid is sealed.").episode())
+        assert ("the agent said that tests pass" in told.outcome) is word
+        assert ("their result was not seen" in told.outcome) is not word
+
+
+def test_subagents_that_a_session_ends_with_are_told_with_those_that_brought_nothing(begin: type[Story]) -> None:
+    story = begin().user("Seal all lids").shell("Seal the kettle", "task_spawn", response="The kettle is sealed.")
+    story.shell("Seal the pot", "task_spawn", response="Session limit reached ∙ resets 6pm")
+    told = narrate(story.episode())
+    assert "handed to 2 subagents last, 1 of them brought a result: The kettle is sealed" in told.outcome
+    assert told.obstacle.startswith("1 of 2 subagents brought no result")
+
+
 def test_a_line_that_was_not_finished_is_no_obstacle_and_a_test_that_failed_is(begin: type[Story]) -> None:
     for why, told in (("lid.go:14:2: undefined: regexp", False), ("--- FAIL: TestLid (0.00s)", True)):
         story = begin().user("Seal the lid").edit("lid.go").edit("pot.go")

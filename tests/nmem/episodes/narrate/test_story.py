@@ -306,13 +306,13 @@ def test_a_check_is_judged_by_the_code_that_was_edited_after_it(begin: type[Stor
 
 def test_what_only_the_agent_saw_pass_is_said_to_be_its_word(begin: type[Story]) -> None:
     story = begin().user("Time the kettle").edit("kettle.py").shell("pytest | tail", "test", "unknown")
-    assert "agent said at the end that tests pass" in narrate(story.agent("Done. All tests pass.").episode()).outcome
+    assert "agent said that tests pass" in narrate(story.agent("Done. All tests pass.").episode()).outcome
     story = begin().user("Time the kettle").edit("kettle.py").shell("pytest", "test", "failed", response="1 failed")
     told = narrate(story.agent("Timed it. All tests pass.").episode())
     assert "tests_failed" in told.marks
-    assert told.outcome.endswith("last test run that was seen failed; the agent said at the end that tests pass")
+    assert told.outcome.endswith("last test run that was seen failed; the agent said that tests pass")
     told = narrate(story.commit("1234567", "time it").agent("Committed, the hook's tests pass.").episode())
-    assert "tests_failed" not in told.marks and "the agent said at the end that tests pass" in told.outcome
+    assert "tests_failed" not in told.marks and "the agent said that tests pass" in told.outcome
     story = begin().user("Time it").edit("kettle.py").shell("pytest | tail", "test", "unknown")
     assert "tests pass" not in narrate(story.agent("Timed it. Tests should pass.").episode()).outcome
     story = begin().user("Time it").edit("kettle.py").shell("pytest | tail", "test", "unknown")
