@@ -87,12 +87,7 @@ def _become(shell: str, ctype: str, command: str) -> NoReturn:
         os.environ["LC_CTYPE"] = ctype[1:]
     else:
         os.environ.pop("LC_CTYPE", None)
-    from _signal import (  # type: ignore[import-not-found]
-        SIG_DFL,
-        SIGPIPE,
-        SIGXFSZ,
-        signal,
-    )  # on use: start-up stays short
+    from _signal import SIG_DFL, SIGPIPE, SIGXFSZ, signal  # type: ignore[import-not-found]  # on use: start-up stays short
 
     for number in (SIGPIPE, SIGXFSZ):  # Python ignores them, and what is ignored stays so for the next program
         signal(number, SIG_DFL)

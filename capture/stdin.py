@@ -129,12 +129,7 @@ def _read(descriptor: int, pieces: _Pieces) -> dict[str, object] | None:
 def _alarm() -> Callable[[float], object]:
     """What sets the timer that ends a read which would wait for ever; without one, the client closes the pipe."""
     try:
-        from _signal import (  # type: ignore[import-not-found]
-            ITIMER_REAL,
-            SIGALRM,
-            setitimer,
-            signal,
-        )  # on use: start-up stays short
+        from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # type: ignore[import-not-found]  # on use: start-up stays short
     except ImportError:
         return lambda _seconds: None
 

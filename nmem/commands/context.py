@@ -44,9 +44,7 @@ if TYPE_CHECKING:
 @click.option("--session", default="", metavar="ID", help="In this session: omits items it was told already.")
 @click.option("--project", default="", help="Use this project (name, key or root); default: the current folder's.")
 @click.option(
-    "--branch",
-    default="",
-    help="Use this branch; default: the one checked out, or of the project's newest session.",
+    "--branch", default="", help="Use this branch; default: the one checked out, or of the project's newest session."
 )
 @click.option(
     "--budget", type=click.IntRange(min=1), metavar="TOKENS", help="At most this many tokens; default: as configured."

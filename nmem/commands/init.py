@@ -59,10 +59,7 @@ def _plugin_folder(context: click.Context, _param: click.Parameter, wanted: bool
         context.exit()
 
 
-@click.command(
-    "init",
-    epilog=f"Experimental, written from documentation only: {EXPERIMENTAL}.",
-)
+@click.command("init", epilog=f"Experimental, written from documentation only: {EXPERIMENTAL}.")
 @click.option("--client", "clients", multiple=True, type=click.Choice(CLIENTS), metavar="NAME",
               help=f"One of {', '.join(CLIENTS)}; may be given several times. Default: every client that is found. "
                    f"Experimental: {', '.join(targets.experimental())}.")  # fmt: skip

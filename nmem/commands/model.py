@@ -27,12 +27,7 @@ def command(context: click.Context, *, as_json: bool) -> None:
         found = standing(db)
     offers = installed()
     if as_json:
-        told = {
-            **asdict(found),
-            "used": found.used,
-            "sentence": found.sentence(),
-            "offers": offers,
-        }
+        told = {**asdict(found), "used": found.used, "sentence": found.sentence(), "offers": offers}
         click.echo(to_json(told))
         return
     click.echo(printable(found.sentence()))

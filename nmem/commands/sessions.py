@@ -30,8 +30,7 @@ _WIDE, _MIDDLE = 120, 100
 
 
 @click.group(
-    cls=terminal.Default,
-    epilog="`nmem sessions` alone is `nmem sessions list`. Of an id the beginning is enough.",
+    cls=terminal.Default, epilog="`nmem sessions` alone is `nmem sessions list`. Of an id the beginning is enough."
 )
 def command() -> None:
     """Sessions and their states: list them, name, tag and archive them; `nmem resume` goes on with one."""

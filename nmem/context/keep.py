@@ -18,15 +18,7 @@ from nmem.context.fold import RULES, Folder, Past, in_order, session, sessions
 from nmem.context.known import fact
 from nmem.learn import kinds, read, rules, warnings
 from nmem.learn.kinds import skills
-from nmem.learn.learning import (
-    FAILED_COMMAND,
-    OPEN,
-    REPEATED_INTENT,
-    SKILL,
-    STUCK_LOOP,
-    UNRESOLVED_READ,
-    Learning,
-)
+from nmem.learn.learning import FAILED_COMMAND, OPEN, REPEATED_INTENT, SKILL, STUCK_LOOP, UNRESOLVED_READ, Learning
 from nmem.retrieval import naming
 
 CHUNK = 40

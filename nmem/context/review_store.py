@@ -295,7 +295,7 @@ _AS_IT_WAS: dict[str, dict[str, str]] = {
 _MADE = {
     "context_usefulness": "SELECT s.project_id, i.item, count(*) AS given, total(i.used) AS used FROM injection_items i"
     " JOIN injections j ON j.id = i.injection_id AND NOT j.withheld JOIN sessions s ON s.id = j.session_id"
-    " WHERE i.used IS NOT NULL GROUP BY s.project_id, i.item",
+    " WHERE i.used IS NOT NULL GROUP BY s.project_id, i.item"
 }
 """Tables that are counted from others: counted anew from what was there."""
 UNVEILED = frozenset(table.name for table in registry.TABLES if table.asof == registry.ALWAYS) | {"retrieval_docs"}

@@ -291,7 +291,7 @@ TASK = Cue(
     r"validate|change|generate|improve|compare|describe|list|close|release|deploy|undo|revert|resolve|proceed|"
     r"do it|go ahead|help|"
     r"figure|see if|take a look|give me|copy|convert|replace|apply|extend|include|put|set|document|address|tidy|"
-    r"simplify)\b",
+    r"simplify)\b"
 )
 """A piece of work is asked for."""
 
@@ -403,7 +403,7 @@ GO_AHEAD = Cue(
 
 ORDINARY = Cue(
     r"\b(?:error|traceback|exception|stack ?trace|severity|panic:|warning:|fail|broken|crash\w*|"
-    r"exit code)\b",
+    r"exit code)\b"
 )
 """A report of trouble."""
 
@@ -487,6 +487,6 @@ OPTION_NAMED = re.compile(
 
 REVIEW = Cue(
     r"\b(?:good catch|great catch|excellent catch|valid (?:\w+ )?(?:concern|point|feedback|issue)|let me (?:check|"
-    r"look|fix|verify|investigate|see))\b",
+    r"look|fix|verify|investigate|see))\b"
 )
 """How an agent takes up a reviewer's finding."""

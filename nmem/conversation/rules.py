@@ -304,7 +304,7 @@ _NARRATED = cues.Cue(
     r"\b(?:as expect|what happen|mismatch|(?:it'?s|is) working|works?(?: (?:now|great|fine)|,|\.)|we never \w+ed\b|"
     r"we(?:'re| are) (?:already )?doing\b|"
     r"ignore (?:this|that|it|the (?:last|previous|above))\b)|"
-    r"^\W*(?:i )?(?:have )?\w+ed\b(?! [-–—,])|^\W*found ",
+    r"^\W*(?:i )?(?:have )?\w+ed\b(?! [-–—,])|^\W*found "
 )
 _HEDGED = re.compile(r"\b(?:maybe|perhaps|might|not sure|we(?:'re| are) (?:already )?doing)\b", re.IGNORECASE)
 _LISTED, _LONG = 200, 600

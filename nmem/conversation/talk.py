@@ -35,9 +35,7 @@ _PASTED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What review tools, clients and earlier plans say: nobody's own words."""
-_PROPOSES = cues.Cue(
-    r"\b(?:i'?ll|i'?d|i will|i would|my plan|then|so[,:]|let me|let'?s|we (?:could|can|should))\b",
-)
+_PROPOSES = cues.Cue(r"\b(?:i'?ll|i'?d|i will|i would|my plan|then|so[,:]|let me|let'?s|we (?:could|can|should))\b")
 
 
 @dataclass(frozen=True, slots=True)

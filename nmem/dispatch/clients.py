@@ -29,11 +29,7 @@ _OPEN = {
     "gemini": ("gemini", "--prompt-interactive={prompt}"),
 }
 """Begins with the prompt, stays open."""
-_RESUME = {
-    "claude": ("claude", "--resume"),
-    "codex": ("codex", "resume"),
-    "gemini": ("gemini", "--resume"),
-}
+_RESUME = {"claude": ("claude", "--resume"), "codex": ("codex", "resume"), "gemini": ("gemini", "--resume")}
 
 
 @dataclass(frozen=True, slots=True)

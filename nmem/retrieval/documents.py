@@ -157,7 +157,7 @@ _CASE = re.compile(r"^`?Test[A-Z_]\w*`?\s*(?:[-–—:]|with\b)|\b(?:PASS(?:ED)?
 _VERB = Cue(
     r"\b(?:is|are|was|were|be|been|isn't|wasn't|aren't|has|have|had|do|does|doesn't|did|didn't|can|can't|cannot|could"
     r"|will|won't|would|should|must|now|never|no longer|fails?|works?|needs?|means?|makes?|uses?|takes?|runs?|returns?"
-    r"|calls?|writes?|reads?|shows?|keeps?|checks?|gets?|sets?|built|made|wrote|ran|put|let|lets|went|came|\w{3,}(?:ed|izes?|ates?))\b",
+    r"|calls?|writes?|reads?|shows?|keeps?|checks?|gets?|sets?|built|made|wrote|ran|put|let|lets|went|came|\w{3,}(?:ed|izes?|ates?))\b"
 )
 """A word by which a line is a sentence; one without is an entry of a list."""
 _CUT = ("…[", "[…]", "[REDACTED")

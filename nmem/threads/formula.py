@@ -144,11 +144,7 @@ def scale(rows: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
 
 
 def fit(
-    examples: Sequence[Example],
-    centre: Sequence[float],
-    spread: Sequence[float],
-    prior: Sequence[float],
-    ridge: float,
+    examples: Sequence[Example], centre: Sequence[float], spread: Sequence[float], prior: Sequence[float], ridge: float
 ) -> list[float]:
     """Bias and weights on the standardised numbers, drawn towards `prior` (bias first); weights are never below 0."""
     rows: Rows = [

@@ -64,8 +64,7 @@ def _said(names: Sequence[str], row: Sequence[object]) -> Record:
 
 def _prompts(db: sqlite3.Connection, session_id: str) -> Iterator[tuple[tuple[int, int, int], Record]]:
     found = db.execute(
-        f"SELECT {', '.join(_PROMPT)}, dedup_key, id FROM prompts WHERE session_id = ? ORDER BY at, id",
-        (session_id,),
+        f"SELECT {', '.join(_PROMPT)}, dedup_key, id FROM prompts WHERE session_id = ? ORDER BY at, id", (session_id,)
     )
     for row in found:
         said = {"type": "prompt", "session": session_id, "key": row[-2], "content": "", **_said(_PROMPT, row)}

@@ -354,10 +354,7 @@ def _became(one: ToldItem, cells: int) -> list[Line]:
     figures = f"{one.score:.2f}  {one.tokens:4} tok"
     name = fit_path(printable(one.id), max(12, cells - 18))
     first = spread([(f"{mark} ", tone), (name, "strong")], [(figures, "quiet")], cells)
-    return [
-        first,
-        cut([("  ", "text"), (how, tone), (why, "quiet")], cells),
-    ]
+    return [first, cut([("  ", "text"), (how, tone), (why, "quiet")], cells)]
 
 
 def past_about(one: Told | None, cells: int, at: int, zone: tzinfo | None) -> list[Line]:

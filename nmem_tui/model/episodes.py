@@ -285,11 +285,7 @@ def rest(db: Connection, known: Sequence[Slot], query: Filter, project: str, zon
 
 def look(db: Connection, shown: Sequence[int], unit_id: int, at: int) -> Look:
     """The rows on screen, the story of one of them, and whether the list may have changed."""
-    return Look(
-        episodes.stamp(db),
-        episodes.rows(db, shown),
-        told(db, unit_id, at) if unit_id else Told(None),
-    )
+    return Look(episodes.stamp(db), episodes.rows(db, shown), told(db, unit_id, at) if unit_id else Told(None))
 
 
 def waiting(db: Connection, db_path: str, at: int) -> int:

@@ -314,11 +314,7 @@ def kept(found: Keeping, now: int, zone: tzinfo | None) -> list[Item]:
     if not found.backups:
         out.append(
             say(
-                [
-                    ("no backup yet: ", "quiet"),
-                    (key_of("backup"), "key"),
-                    (" makes one, while sessions go on", "quiet"),
-                ]
+                [("no backup yet: ", "quiet"), (key_of("backup"), "key"), (" makes one, while sessions go on", "quiet")]
             )
         )
     out += [say([]), say([("Purges ", "title"), ("removed records, and until when that can be undone", "quiet")])]

@@ -174,7 +174,7 @@ def storage(view: HealthView, cells: int) -> list[Line]:
             (pad(size(view.database_bytes), 9, right=True), "strong"),
             (pad("log (WAL)", 12, right=True), "text"),
             (pad(size(view.wal_bytes), 9, right=True), "strong"),
-        ],
+        ]
     ]
     top = max(view.rows.values(), default=0)
     room = max(4, min(24, cells - 28))

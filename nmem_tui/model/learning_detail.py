@@ -350,11 +350,7 @@ def _proof(proof: Evidence, number: int, cells: int, zone: tzinfo | None, before
         )
     gone: Line = [("forgotten", "quiet")] if moment(proof) is None else []
     said = flat(proof.command) or flat(proof.excerpt)
-    left: Line = [
-        ("│ ", "line"),
-        (f"{clock(proof.at, zone)[:5]} ", "quiet"),
-        (pad(mark[0][0], 9), mark[0][1]),
-    ]
+    left: Line = [("│ ", "line"), (f"{clock(proof.at, zone)[:5]} ", "quiet"), (pad(mark[0][0], 9), mark[0][1])]
     before_it = length(left) + length(gone) + bool(gone)
     yield Item(
         lambda room: spread([*left, (fitted(said, max(1, room - before_it)), "text")], gone, room),

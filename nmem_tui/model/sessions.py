@@ -146,11 +146,7 @@ def row(one: Listed, shape: Shape, cells: int, at: int) -> Line:
     name = fit(called(one), max(8, room))
     loud = one.state in (WORKING, WAITING)
     state: Line = [(pad(word, _STATE - 2), tone), ("! ", "key")] if one.clashes else [(pad(word, _STATE), tone)]
-    line: Line = [
-        *state,
-        (name, "strong" if loud else "text"),
-        (f" {tags}" if tags else "", "accent"),
-    ]
+    line: Line = [*state, (name, "strong" if loud else "text"), (f" {tags}" if tags else "", "accent")]
     line = cut(line, _STATE + size - 1)
     line.append((" " * (_STATE + size - length(line)), "text"))
     for column, wide in others:

@@ -326,10 +326,7 @@ def strip(found: Strip, cells: int, zone: tzinfo | None, *, told: bool = True) -
 def titles(stance: Stance) -> tuple[str, str]:
     """The titles of the chart and of the plane."""
     base = signed(stance.scope_base) if stance.scope_base else "0"
-    return (
-        f"Trajectory ─ phase P solid, scope S dotted; middle 0 of P, {base} of S",
-        "Plane ─ ● now, ○ 20 calls ago",
-    )
+    return (f"Trajectory ─ phase P solid, scope S dotted; middle 0 of P, {base} of S", "Plane ─ ● now, ○ 20 calls ago")
 
 
 def header(stance: Stance | None, project: str, intent: str, cells: int) -> Line:

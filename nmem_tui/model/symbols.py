@@ -106,15 +106,7 @@ class Sign(NamedTuple):
 
 _BLOCKS = Symbols()
 _BRAILLE = _BLOCKS._replace(
-    name=BRAILLE,
-    bar="⠶",
-    full="⣿",
-    much="⣿",
-    free="⠒",
-    track="⠐",
-    levels="⣀⣠⣤⣴⣶⣾⣿",
-    shades="·⠢⠶⡷⣿",
-    bands="⠐⠢⠶⣿",
+    name=BRAILLE, bar="⠶", full="⣿", much="⣿", free="⠒", track="⠐", levels="⣀⣠⣤⣴⣶⣾⣿", shades="·⠢⠶⡷⣿", bands="⠐⠢⠶⣿"
 )
 _ASCII = Symbols(
     name=ASCII, ok="+", failed="x", neither="-", unsure="|", live="*", rest="o", waits="?", later="z",

@@ -38,10 +38,7 @@ _TYPING = "enter keeps the words · y, e and f work again then"
 class DiffDialog(Modal[Any]):
     """A diff, and whether it shall be so; gives back what was planned."""
 
-    BINDINGS: ClassVar[list[Binding]] = [
-        Binding("y", "confirm", show=False),
-        *SCROLLING,
-    ]
+    BINDINGS: ClassVar[list[Binding]] = [Binding("y", "confirm", show=False), *SCROLLING]
 
     told = getters.query_one("#plan", Panel)
     pane = getters.query_one("#diff", Items)
@@ -134,10 +131,7 @@ class Withdraw(DiffDialog):
 class Accept(DiffDialog):
     """The rule, the file that it goes into, and what that changes there."""
 
-    BINDINGS: ClassVar[list[Binding]] = [
-        Binding("e", "edit", show=False),
-        Binding("f", "file", show=False),
-    ]
+    BINDINGS: ClassVar[list[Binding]] = [Binding("e", "edit", show=False), Binding("f", "file", show=False)]
 
     field = getters.query_one("#rule", Input)
     HINT = _HINT

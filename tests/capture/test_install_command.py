@@ -72,8 +72,7 @@ def test_on_windows_a_command_stands_alone() -> None:
 
 def test_windows_commands_keep_spaces_and_survive_gits_sh() -> None:
     line = registered.line(
-        [r"C:\Program Files\Py\python.exe", "-I", "-S", r"C:\Users\Jo Do\nmem\entry.py", "claude", "Stop"],
-        windows=True,
+        [r"C:\Program Files\Py\python.exe", "-I", "-S", r"C:\Users\Jo Do\nmem\entry.py", "claude", "Stop"], windows=True
     )
     assert line == '"C:/Program Files/Py/python.exe" -I -S "C:/Users/Jo Do/nmem/entry.py" claude Stop'
     assert shlex.split(line)[3] == "C:/Users/Jo Do/nmem/entry.py"

@@ -80,9 +80,7 @@ def test_the_upgrade_keeps_every_row_and_every_text(old: tuple[str, Contents]) -
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
-def test_settling_afterwards_keeps_what_was_told_and_what_a_person_said(
-    old: tuple[str, Contents],
-) -> None:
+def test_settling_afterwards_keeps_what_was_told_and_what_a_person_said(old: tuple[str, Contents]) -> None:
     path, before = old
     done = settle(path)
     assert done is not None

@@ -84,8 +84,7 @@ def test_idle_time_is_a_gap_and_a_night_is_marked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
-    [("Do it", "A Thread 1: Do it"), ("Thread 1", "A Thread 1  "), ("", "A Thread 1:")],
+    ("name", "told"), [("Do it", "A Thread 1: Do it"), ("Thread 1", "A Thread 1  "), ("", "A Thread 1:")]
 )
 def test_below_the_strip_a_thread_is_named_once(name: str, told: str) -> None:
     stretch = Stretch()

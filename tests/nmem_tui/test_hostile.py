@@ -235,13 +235,7 @@ def test_an_episode_fills_exactly_its_cells(row: EpisodeRow, cells: int, day: in
 @given(healths, st.integers(60, 200))
 @settings(deadline=None)
 def test_vitals_keep_to_their_cells(view: HealthView, cells: int) -> None:
-    for draw in (
-        health_cards.hooks,
-        health_cards.events,
-        health_cards.storage,
-        health_cards.drift,
-        health_cards.log,
-    ):
+    for draw in (health_cards.hooks, health_cards.events, health_cards.storage, health_cards.drift, health_cards.log):
         check(draw(view, cells), cells)
     check(health_cards.clients(view, AT, cells), cells)
     check([health_cards.header(view, AT, UTC, 60)], 60)

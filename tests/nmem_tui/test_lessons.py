@@ -49,10 +49,7 @@ def test_what_was_recorded_is_told_line_by_line() -> None:
 def test_what_cannot_be_told_is_said_so() -> None:
     assert _lines(replace(HELD, why="names no command"))[1:] == ["cannot be told: names no command"]
     blind = _lines(replace(HELD, blind=True, since=0, exposed={}))[1:]
-    assert blind == [
-        "so far   applied 4, broken 2, 1 cannot be told",
-        "only what breaks it is recorded",
-    ]
+    assert blind == ["so far   applied 4, broken 2, 1 cannot be told", "only what breaks it is recorded"]
 
 
 def test_a_pattern_of_several_projects_has_no_such_lines() -> None:

@@ -536,12 +536,7 @@ def said(word: str, thinks: str, *, own: bool = False) -> Word:
 
 @pytest.mark.parametrize(
     ("word", "thinks", "flipped"),
-    [
-        ("act", "act", "think"),
-        ("think", "think", "act"),
-        ("", "think", "think"),
-        ("", "", "act"),
-    ],
+    [("act", "act", "think"), ("think", "think", "act"), ("", "think", "think"), ("", "", "act")],
 )
 def test_a_flip_says_the_other_word_and_where_it_is_not_clear_what_the_model_leans_to(
     word: str, thinks: str, flipped: str

@@ -40,7 +40,7 @@ _PARTS = lazy(r"(?<=[.!?;])\s+|\s+[-–—]\s+|\s*;\s*")
 _WRONG = Cue(
     r"\b(?:not|never|no longer|cannot|wrong|broken|missing|fail(?:s|ed|ing)?|errors?|issues?|problem|bug|empty|stuck"
     r"|crash\w*|still (?:shows?|gets?|has|have|says?|prints?|returns?|gives?|takes?|uses?)"
-    r"|dont|doesnt|isnt|wont|cant|didnt)\b|n['’]t\b",
+    r"|dont|doesnt|isnt|wont|cant|didnt)\b|n['’]t\b"
 )
 _REPORTED = lazy(
     r"(?:(?:done|all|great|perfect|good|excellent|so|now)[.!:,]*\s+)*(?:(?:i|we)(?:['’]ve| have)"

@@ -274,8 +274,7 @@ def test_removing_spares_what_is_needed_and_what_runs(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "minutes"),
-    [("30m", 30), ("in 2 hours", 120), ("1d", 1440), ("90 s", 1.5), ("now", None), ("", None)],
+    ("text", "minutes"), [("30m", 30), ("in 2 hours", 120), ("1d", 1440), ("90 s", 1.5), ("now", None), ("", None)]
 )
 def test_times_from_now(text: str, minutes: float | None) -> None:
     assert hours.when(text, NOW) == (0 if minutes is None else NOW + minutes * 60_000)

@@ -186,10 +186,7 @@ def test_a_rule_of_an_order_is_broken_where_the_first_step_is_missing(history: H
 
 @pytest.mark.parametrize(
     ("said", "why"),
-    [
-        ("Do not add comments to code that is plain", reading.NO_COMMAND),
-        ("Never use mocks in a test", reading.UNHEARD),
-    ],
+    [("Do not add comments to code that is plain", reading.NO_COMMAND), ("Never use mocks in a test", reading.UNHEARD)],
 )
 def test_of_a_rule_that_records_cannot_bear_out_nothing_is_guessed(history: History, said: str, why: str) -> None:
     history.begin("said").user(said).runs("make")

@@ -100,11 +100,7 @@ def test_broken_output_is_read(text: str) -> None:
     st.integers(1, 99_999),
 )
 @settings(max_examples=100, deadline=None)
-def test_another_checkout_and_other_places_are_the_same_error(
-    sample: Any,
-    folders: list[str],
-    number: int,
-) -> None:
+def test_another_checkout_and_other_places_are_the_same_error(sample: Any, folders: list[str], number: int) -> None:
     """The folder that files are in, and the lines that are told, never make another error."""
     moved = sample.one.replace("/home/ana/shop", "/" + "/".join(folders)).replace(":12:", f":{number}:")
     assert [one.key for one in errors.signatures(moved)] == [one.key for one in errors.signatures(sample.one)]
