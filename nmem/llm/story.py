@@ -91,7 +91,10 @@ def _found(line: str, ground: Ground) -> bool:
     return any(row is not None and FAILED in row.text for row in rows)
 
 
-RUN_FAILED = re.compile(r"`[^`]+` (?:\w+ ){0,4}?failed (?:with|once|\d+|again)\b", re.IGNORECASE)
+RUN_FAILED = re.compile(
+    r"`[^`]+` (?:\w+ ){0,4}?failed (?:with|once|\d+|again)\b"
+    r"|\b(?:a|the) (?:\w+ ){0,2}(?:script|command|run) failed with (?:an? )?\w*(?:error|exception)\b", re.IGNORECASE,
+)  # fmt: skip
 """Says that a command failed: a later session learns nothing by that."""
 
 

@@ -161,13 +161,22 @@ _PROGRAM = re.compile(r"^\S*/(?=[^\s/]+: )")
 
 
 def misplaced(episode: Episode) -> tuple[float, str]:
-    """How many calls looked for one file or folder where it was not, and the weight; 0.0 for few."""
-    failed = (one for one in episode.actions if one.outcome == FAILED and not one.halted)
-    found = (_NOT_THERE.search(one.response[:400]) for one in failed)
-    paths = (next(filter(None, each.groups())) for each in found if each)
-    name, times = next(iter(Counter(filter(None, map(_head, paths))).most_common(1)), ("", 0))
+    """How many calls looked for one file or folder where it was not, and the weight; 0.0 for few.
+
+    A call that ends well has its first line count, and half as much: `find` goes on without a folder that is not there.
+    """
+    missed: Counter[str] = Counter()
+    weight: Counter[str] = Counter()
+    for one in episode.actions:
+        failed = one.outcome == FAILED
+        found = _NOT_THERE.search(one.response[:400] if failed else one.response[:400].partition("\n")[0])
+        if found and not one.halted and one.obs_type not in _EDITS:
+            name = _head(next(filter(None, found.groups())))
+            missed[name] += 1
+            weight[name] += 35 if failed else 17
+    name, times = max(missed.items(), key=lambda item: item[1], default=("", 0))
     text = f"The agent lost track of its folder: {times} calls looked for {name} where it was not"
-    return (0.35 * times, text) if times >= _LOST else (0.0, "")
+    return (weight[name] / 100, text) if times >= _LOST and name else (0.0, "")
 
 
 _LOST = 5

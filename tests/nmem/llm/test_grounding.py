@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from nmem.llm import story
 from nmem.llm.grounding import Ground, cited
 from nmem.llm.session_prompt import Turn, rows_of
 
@@ -122,3 +123,19 @@ def test_two_facts_have_each_a_place_and_a_changed_file_needs_none(sentence: str
     did = ["test `pytest lids` FAILED -> Open; passed later", "edited lids/pot.py"]
     held = Ground(rows_of([Turn("Seal all lids", 0, did, SAID)], 0, 1))
     assert bool(held.text(f"{sentence} [D1, S1]")) is stands
+
+
+@pytest.mark.parametrize(
+    ("said", "learned"),
+    [
+        ("A script failed with NameError: name 'lid' is not defined. [D1]", False),
+        ("`python lid.py` failed 2 times. [D1]", False),
+        ("The script runs with python3 instead of python. [S1]", True),
+    ],
+)
+def test_that_a_command_failed_is_no_lesson(said: str, learned: bool) -> None:
+    did = ["command `python lid.py` FAILED -> NameError: name 'lid' is not defined"]
+    answer = "The script runs with python3 instead of python. A script failed with NameError."
+    row = {"goal": "Seal the lids [P1]", "title": "", "outcome": "", "obstacle": "", "notes": [], "next": []}
+    rows = rows_of([Turn("Seal the lids", 0, did, answer)], 0, 1)
+    assert bool(story.read({**row, "learned": [said]}, Ground(rows)).learned) is learned

@@ -254,6 +254,12 @@ def test_a_folder_that_was_looked_for_again_and_again_where_it_is_not_stood_in_t
     story.shell("ls kettle", outcome="failed", response="ls: kettle: No such file or directory").agent("Sealed.")
     lost = "The agent lost track of its folder: 5 calls looked for kettle where it was not"
     assert narrate(story.episode()).obstacle == lost
+    quiet = begin().user("Seal the lid").edit("lid.py")
+    for count in range(5):
+        quiet.shell(f"find kettle -name '*{count}' | head", response="find: kettle: No such file or directory")
+    assert narrate(quiet.agent("Sealed.").episode()).obstacle == "", "calls that end well count half"
+    quiet.shell("python kettle/try.py | tail -3", "test", "unknown", response="python: can't open file 'kettle/try.py'")
+    assert narrate(quiet.agent("Sealed.").episode()).obstacle == lost.replace("5 calls", "6 calls")
     other = begin().user("Seal the lid").edit("lid.py")
     for name in ("a", "b", "c", "d", "e"):
         other.shell(f"ls {name}", outcome="failed", response=f"ls: {name}: No such file or directory")
