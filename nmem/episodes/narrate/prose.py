@@ -11,7 +11,7 @@ from nmem.conversation.cues import lazy
 from nmem.names import cited, reads_as_sentence
 
 _LINK = lazy(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
-_MARKS = lazy(r"\*\*|__(?=\S)|(?<=\S)__|`+|^[ \t]*>[ \t]?", re.MULTILINE)
+_MARKS = lazy(r"\*\*|`+|^[ \t]*>[ \t]?", re.MULTILINE)
 _EMPHASIS = lazy(r"(?<![\w*])\*([^*\n]{1,200})\*(?![\w*])")
 _BULLET = lazy(r"[ \t]*(?:[-*+•‣◦➤→✅✔✓☑❌⚠]\ufe0f?|\d{1,2}[.)])[ \t]+(?:\[([ xX>-])\][ \t]+)?")
 _HEADING = lazy(r"[ \t]{0,3}#{1,6}[ \t]+(.{1,200})")

@@ -321,3 +321,10 @@ def test_a_curt_reply_to_a_refused_edit_is_told_with_it(begin: type[Story]) -> N
         story = begin().user("fix tests").edit("reset.go", refused="user").user(said).edit("reset_test.go")
         told = narrate(story.agent("The tests pass.").episode()).obstacle
         assert told == "The user refused 1 tool call: an edit of reset.go" + f", and said: “{said}”" * quoted
+
+
+def test_names_with_two_underscores_stay_names(begin: type[Story]) -> None:
+    story = begin().user("Read `pots/__init__.py`: what does __kettle__ do?")
+    told = narrate(story.agent("It is **only** read by pots__lid-17, because `__init__` sets __kettle__.").episode())
+    assert "__init__.py" in told.intent
+    assert "pots__lid-17, because __init__ sets __kettle__" in told.outcome + str(told.completed)
