@@ -149,7 +149,7 @@ class Ground:
             return wrong
         union, wanted = _union(rows), content(sentence)
         share = covered(wanted, union)
-        strange = [word for word in wanted if not _has(word, union)] or [sentence[:40]]
+        strange = sorted(word for word in wanted if not _has(word, union)) or [sentence[:40]]
         if goal:
             return [] if share >= _GOAL else strange
         windows = [window for row in rows for window in row.windows]
@@ -302,7 +302,7 @@ def _apart(sentence: str, windows: Sequence[Place], changed: Facts) -> list[str]
     east = bool(_EAST.search(sentence))
     for fact in _FACTS.split(sentence):
         names = [
-            word for word in content(fact)
+            word for word in sorted(content(fact))
             if not _EAST.match(word) and (east or not word.isalpha()) and word not in changed.names
         ]  # fmt: skip
         if len(names) > 1 and not any(all(_has(name, place) for name in names) for place in windows):

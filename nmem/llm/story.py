@@ -52,12 +52,15 @@ def _outcome(said: str, ground: Ground) -> str:
 def _obstacle(said: str, ground: Ground) -> str:
     """What stood in the way: something failed or was refused there, or the user came back with it.
 
-    What the first request tells is what the unit is for, and no obstacle; nor is what an answer alone tells.
+    What the first request tells is what the unit is for, and no obstacle; nor is what an answer alone tells, or what a
+    later request finds at fault without a word of the work so far: a wish says why so.
     """
     told, turns = ground.text(said), sorted({int(id_[1:]) for id_ in ground.rows})
     cites = {id_ for _, ids in cited(said) for id_ in ids}
     first = f"{PERSON}{turns[0]}" if turns else ""
     wrong = _FOREIGN.search(told) or any(cue.search(told) for cue in (claims.ENDS["failed"], claims.NEGATION, _TROUBLE))
+    if all(id_[0] == PERSON for id_ in cites) and not (_AGAINST.search(told) or _FOREIGN.search(told)):
+        return ""
     if any(id_[0] == PERSON and id_ != first for id_ in cites):
         return told if (wrong or told.startswith("The user ")) and not _FURTHER.match(told) else ""
     stood = (ground.rows.get(f"{DONE}{id_[1:]}") for id_ in cites if id_ != first)
@@ -69,6 +72,8 @@ _TROUBLE = re.compile(
     r"|had to\b|again\b|instead|unable|stuck|crash|slow|timed? ?out|lost\b|only\b)"
 )
 """Says in English that something was in the way."""
+_AGAINST = re.compile(r"(?i)\b(?:user|still|again|after|anymore|no longer|even)\b")
+"""Says that a request objects to the work, or comes back with what it left."""
 _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 _FURTHER = re.compile(
     r"The user (?:also )?(?:(?:needed|wanted|asked for|wished for|requested) (?:another|a further|an additional)"

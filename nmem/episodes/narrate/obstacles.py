@@ -28,12 +28,14 @@ _LINE = 60
 
 
 def _failed(ran: list[Struggle], episode: Episode) -> list[Struggle]:
-    """What failed and mattered: no slip that the next calls mended, no tidying up."""
+    """What failed and mattered: no slip that the next calls mended, no tidying up, no check that failed before any edit
+    and passed after some, which is what the work was for."""
     return [
         one for one in once(ran)
         if one.weighty and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
         and not _mended_at_once(one, episode) and not _TIDIES.match(one.name)
         and not (one.misused and one.failures == 1)
+        and not (one.kind in open_ends.CHECKS and one.failures == 1 and one.passed and one.fixed_by and not one.broke)
         and not (one.passed and not one.fixed_by and one.kind in ("github", "git_other") and not any(one.reasons))
         and not (one.kind == "command" and one.failures == 1 and not one.passed
                  and episode.calls_between(one.last_at) > _SLIP)

@@ -139,3 +139,22 @@ def test_that_a_command_failed_is_no_lesson(said: str, learned: bool) -> None:
     row = {"goal": "Seal the lids [P1]", "title": "", "outcome": "", "obstacle": "", "notes": [], "next": []}
     rows = rows_of([Turn("Seal the lids", 0, did, answer)], 0, 1)
     assert bool(story.read({**row, "learned": [said]}, Ground(rows)).learned) is learned
+
+
+@pytest.mark.parametrize(
+    ("said", "stood"),
+    [
+        ("The kettle whistles too late and wakes nobody, which is an error. [P2]", False),
+        ("The whistle is still broken after the first change. [P3]", True),
+        ("The user doubted that the kettle needs a second lid. [P3]", True),
+    ],
+)
+def test_the_reason_of_a_wish_is_no_obstacle(said: str, stood: bool) -> None:
+    asked = (
+        "Seal the lids of the kettle",
+        "The kettle whistles too late and wakes nobody, which is an error: let it whistle sooner",
+        "The whistle is still broken after the first change, and I doubt that it needs a second lid",
+    )
+    row = {"goal": "Seal the lids [P1]", "title": "", "outcome": "", "learned": [], "notes": [], "next": []}
+    rows = rows_of([Turn(text, 0, ["edited lid.py"], "Sealed.") for text in asked], 0, 3)
+    assert bool(story.read({**row, "obstacle": said}, Ground(rows)).obstacle) is stood

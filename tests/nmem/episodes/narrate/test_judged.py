@@ -328,3 +328,13 @@ def test_names_with_two_underscores_stay_names(begin: type[Story]) -> None:
     told = narrate(story.agent("It is **only** read by pots__lid-17, because `__init__` sets __kettle__.").episode())
     assert "__init__.py" in told.intent
     assert "pots__lid-17, because __init__ sets __kettle__" in told.outcome + str(told.completed)
+
+
+def test_a_check_that_failed_before_any_edit_is_what_the_work_was_for(begin: type[Story]) -> None:
+    failed = "--- FAIL: TestLid (0.00s)"
+    first = begin().user("fix mise test").shell("mise run test", "test", "failed", response=failed)
+    first.edit("lid_test.go").edit("lid.go").edit("pot.go").edit("lid.go").shell("mise run test", "test")
+    assert narrate(first.episode()).obstacle == ""
+    after = begin().user("Seal the lid").edit("lid.go").shell("mise run test", "test", "failed", response=failed)
+    after.edit("lid_test.go").edit("lid.go").edit("pot.go").edit("lid.go").shell("mise run test", "test")
+    assert narrate(after.episode()).obstacle.startswith("mise run test failed once")
