@@ -62,7 +62,7 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
     intent = " ".join(one for one in sentences(told.intent) if _WISH.search(one) or kept.stands(one))
     outcome, obstacle = (" ".join(kept.all([one])) for one in (told.outcome, told.obstacle))
     learned = kept.all(told.learned)
-    notes = [one for one in kept.all(told.notes) if not (_RAN_FAILED.search(one) or RUN_FAILED.search(one))]
+    notes = [one for one in kept.all(told.notes) if not ("FAILED" in one or RUN_FAILED.search(one))]
     next_steps = kept.all(told.next_steps)
     return (
         replace(

@@ -59,7 +59,9 @@ def _obstacle(said: str, ground: Ground) -> str:
     cites = {id_ for _, ids in cited(said) for id_ in ids}
     first = f"{PERSON}{turns[0]}" if turns else ""
     wrong = _FOREIGN.search(told) or any(cue.search(told) for cue in (claims.ENDS["failed"], claims.NEGATION, _TROUBLE))
-    if all(id_[0] == PERSON for id_ in cites) and not (_AGAINST.search(told) or _FOREIGN.search(told)):
+    corrects = any(_CORRECTS.match(ground.rows[id_].text[:_SAID]) for id_ in cites if id_ in ground.rows)
+    against = corrects or _AGAINST.search(told) or _FOREIGN.search(told)
+    if all(id_[0] == PERSON for id_ in cites) and not against:
         return ""
     if any(id_[0] == PERSON and id_ != first for id_ in cites):
         return told if (wrong or told.startswith("The user ")) and not _FURTHER.match(told) else ""
@@ -72,8 +74,11 @@ _TROUBLE = re.compile(
     r"|had to\b|again\b|instead|unable|stuck|crash|slow|timed? ?out|lost\b|only\b)"
 )
 """Says in English that something was in the way."""
-_AGAINST = re.compile(r"(?i)\b(?:user|still|again|after|anymore|no longer|even)\b")
+_AGAINST = re.compile(r"(?i)\b(?:user|still|again|anymore|no longer|broke|undo|the (?:change|fix|edit|patch))\b")
 """Says that a request objects to the work, or comes back with what it left."""
+_CORRECTS = re.compile(r"(?i)\W*(?:no|nope|not|wrong|almost|wait|yes,? but|(?:this|that|it) (?:is|does)n['’]?t)\b")
+_SAID = 400
+"""Characters of a request that say whether it objects."""
 _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 _FURTHER = re.compile(
     r"The user (?:also )?(?:(?:needed|wanted|asked for|wished for|requested) (?:another|a further|an additional)"
@@ -97,9 +102,9 @@ def _found(line: str, ground: Ground) -> bool:
 
 
 RUN_FAILED = re.compile(
-    r"`[^`]+` (?:\w+ ){0,4}?failed (?:with|once|\d+|again)\b"
-    r"|\b(?:a|the) (?:\w+ ){0,2}(?:script|command|run) failed with (?:an? )?\w*(?:error|exception)\b", re.IGNORECASE,
-)  # fmt: skip
+    r"(?i)`[^`]+` (?:\w+ ){0,4}?failed (?:with|once|\d+|again)\b"
+    r"|\b(?:a|the) (?:\w+ ){0,2}(?:script|command|run) failed with (?:an? )?\w*(?:error|exception)(?:[:.,]|$)"
+)
 """Says that a command failed: a later session learns nothing by that."""
 
 

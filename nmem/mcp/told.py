@@ -85,12 +85,8 @@ def decided(db: Connection, number: int) -> Shown:
 
 def _narrative(found: Story) -> Shown:
     told: Narrative | None = found.narrative
-    obstacle = told.obstacle if told and not told.stale else (
-        f"{quoted(found.obstacle, 120)}: failed {found.obstacle_times} times,"
-        f" {'passed in the end' if found.obstacle_mended else 'never passed'}" if found.obstacle else ""
-    )  # fmt: skip
     out: Shown = {"outcome": line((told.outcome if told else "") or ended(found.row), _TEXT),
-                  "obstacle": line(obstacle, _TEXT)}  # fmt: skip
+                  "obstacle": line(found.hindered, _TEXT)}  # fmt: skip
     if told is not None:
         out |= {"story": line(told.summary, 1200), "done": texts(told.completed), "learned": texts(told.learned),
                 "next_steps": texts(told.next_steps), "notes": texts(told.notes),

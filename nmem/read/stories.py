@@ -141,12 +141,9 @@ class Story:
         ended = "passed in the end" if self.obstacle_mended else "never passed"
         return f"{_flat(self.obstacle)}: failed {times}, {ended}" if self.obstacle else ""
 
-    @property
-    def unhindered(self) -> str:
-        """That nothing stood in the way; "" where something did."""
-        if self.hindered:
-            return ""
-        return "nothing that mattered" if self.obstacle else "nothing failed"
+
+UNHINDERED = "nothing that mattered"
+"""How pages say that nothing stood in the way: who reads no line looks for what failed."""
 
 
 def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:

@@ -29,8 +29,6 @@ MISUSE = re.compile(
     re.IGNORECASE,
 )
 """There is no such program, module, option or file: the call was wrong, or something is not installed."""
-_NONE_RAN = re.compile(r"^=+ (?:no tests ran|\d+ deselected)\b", re.MULTILINE)
-"""No test was chosen: the call was wrong."""
 ABSENT = re.compile(rf"(?i){_NO_PROGRAM}|ImportError: (?!cannot import name)")
 _PATH = re.compile(
     r"(?i)\bcd:.*(?:no such|not a) |can't open (?:(?:input )?file|')|cannot change to|directory not found"
@@ -116,6 +114,8 @@ class Struggle:
     """Each failure: what was at fault ("path", "setup", "own" for the script that ran, "" for the work), the reason."""
     broke: bool = False
     """The work had been edited before its newest failure."""
+    at_first: bool = False
+    """Nothing had been edited before its first failure."""
     undone: bool = False
     """It failed after the work had been edited, and it took another edit of the work to get past that."""
     made: bool = False
@@ -162,11 +162,15 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
                 if not one.passed and one.failures:
                     one.edited.append(action.file_path)
             continue
-        if action.obs_type not in FOLLOWED or _compares(action):
+        if action.obs_type not in FOLLOWED or _compares(action) or _NONE_RAN.search(action.response):
             continue
         _note(found, action, judged(action), files)
     _judge(episode, list(found.values()), files, trials)
     return list(found.values())
+
+
+_NONE_RAN = re.compile(r"^(?:=+ )?(?:no tests ran|\d+ deselected(?:, \d+ warnings?)?) in [\d.]+s", re.MULTILINE)
+"""A runner that chose no test: as if it had not run."""
 
 
 def _judge(episode: Episode, found: list[Struggle], files: dict[str, bool], trials: frozenset[str]) -> None:
@@ -308,9 +312,14 @@ def vouched(episode: Episode, since: int, cue: Cue = cues.PASSES) -> bool:
         if said.at >= since and cue.search(said.text):
             for one in sentences(said.text):
                 text = f"{one.label.rsplit(' / ', 1)[-1]} {one.text}" if one.label else one.text
-                if cue.search(text) and not cues.PASSES_NOT.search(_NONE_FAILED.sub("", text)):
+                if says_pass(text, cue):
                     return True
     return False
+
+
+def says_pass(text: str, cue: Cue) -> bool:
+    """Whether a sentence says that checks pass."""
+    return bool(cue.search(text)) and not cues.PASSES_NOT.search(_NONE_FAILED.sub("", text))
 
 
 _NONE_FAILED = re.compile(r"\b(?:0|no|zero|without) (?:test )?fail\w*", re.IGNORECASE)
@@ -407,13 +416,14 @@ _SHOWS = re.compile(r"(?:display|explain|print|document)\b", re.IGNORECASE)
 def _failed(one: Struggle, action: Action, files: dict[str, bool]) -> None:
     """Note a failure and its reason, the newest last."""
     one.failures += 1
+    one.at_first = not files if one.failures == 1 else one.at_first
     one.failed_at = one.failed_at or action.at
     one.command, one.said = action.content, action.response
     if _chained(action, one.kind):  # which part failed is not on record
         one.name = naming.chain(action.content, _CHECKS) or one.name
     one.passed, one.open, one.again, one.edited = False, False, False, []
     reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else naming.why(action)
-    one.misused = bool(MISUSE.search(reason) or _NONE_RAN.search(action.response))
+    one.misused = bool(MISUSE.search(reason))
     one.broke = any(not made and not _named_in(action.content, path) for path, made in files.items())
     one.faults.append((BY_PLACE if _PATH.search(reason) else "setup" if _SETUP.search(reason) else "", reason))
     if reason in one.reasons:

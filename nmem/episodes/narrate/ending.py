@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
-from nmem.episodes.narrate.checks import FOLLOWED, Struggle, judged, vouched
-from nmem.episodes.narrate.facts import deleted_clone
+from nmem.episodes.narrate.checks import FOLLOWED, Struggle, judged, says_pass, vouched
+from nmem.episodes.narrate.facts import deleted_clone, handed_last
 from nmem.episodes.narrate.ledger import ELSEWHERE, Ledger
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import AT_THE_END, clip, sentences, short
@@ -110,14 +109,23 @@ def _interrupted(episode: Episode) -> bool:
 
 
 def said_to_pass(episode: Episode, ledger: Ledger) -> bool:
-    """Whether the agent said that checks pass: at the end after a test or an edit, or of a run that was not seen."""
+    """Whether the agent said that checks pass: at the end after a test or an edit, or right after a run that was not
+    seen, and was no wish to see them pass.
+    """
     newest = next((one for one in reversed(episode.actions) if one.obs_type == "test" and not one.halted), None)
     if newest is None:
         return False
-    unseen = judged(newest) is None and newest.at > ledger.touched_at()
-    said = [row.text for one in episode.said_after(newest.at)[:unseen] for row in sentences(one.text)[:_FEW]]
-    own_word = any(cues.TESTS_PASS.search(row) and not cues.PASSES_NOT.search(row) for row in said)
+    hidden = judged(newest) is None and newest.at > ledger.touched_at()
+    said = [row.text for one in episode.said_after(newest.at)[:hidden] for row in sentences(one.text)[:_FEW]]
+    own_word = any(says_pass(row, cues.TESTS_PASS) and not _WISHES.search(row) for row in said)
     return own_word or vouched(episode, max(newest.at, ledger.touched_at()), cues.TESTS_PASS)
+
+
+_WISHES = re.compile(
+    r"\?\W*$|\b(?:let me|let['’]s|need(?:s|ed)? to|want(?:s|ed)? to|make sure|verify|check|ensure|confirm|see if"
+    r"|whether|wait\w*|to pass|only \d+|\d+ of \d+)\b", re.IGNORECASE,
+)  # fmt: skip
+"""Says that tests are to pass, or how many do."""
 
 
 def outcome(
@@ -201,23 +209,12 @@ def unseen(episode: Episode, asks: list[Ask], ledger: Ledger) -> tuple[str, ...]
     spoken = max((one.at for one in closings), default=0)
     asked = episode.prompts[-1].at if episode.prompts else 0
     if ended and ended.obs_type == "task_spawn" and not (ended.halted or episode.going_on) and spoken < ended.at:
-        out.append(_handed_last(episode))
+        out.append(handed_last(episode))
     elif not episode.going_on and closings and spoken >= asked and _to_be_tried(episode, closings[-1].text, asked):
         out.append("it was left to the user to try")
     elif not episode.going_on and closings and spoken >= asked and PROGRESS.search(closings[-1].text[-400:]):
         out.append("something was still running at the end")
     return tuple(out)
-
-
-def _handed_last(episode: Episode) -> str:
-    """What came of the subagents that an episode ends with."""
-    sent = list(takewhile(lambda one: one.obs_type == "task_spawn", reversed(episode.actions)))
-    brought = [one for one in sent if one.outcome != FAILED and not cues.LIMIT.match(one.response)]
-    said = " ".join((brought or sent)[0].response.split())
-    came = f": {clip(said, 120)}" if said and not _STARTED.search(said) else ""
-    one = f"a subagent last, {f'this came of it{came}' if came else 'its result was not seen'}"
-    some = f"{len(sent)} subagents last, {len(brought)} of them brought a result{came}"
-    return f"work was handed to {some if len(sent) > 1 else one}"
 
 
 def task_name(action: Action) -> str:
@@ -247,7 +244,6 @@ _TRY = re.compile(
     r"|give it a)\b|\blet me know (?:if|how|what|when)\b|다시 (?:실행|시도)|^\W*(?:tente|teste|rode) |もう一度|試して",
     re.IGNORECASE | re.MULTILINE,
 )
-_STARTED = re.compile(r"launched|in the background|agent_?id|^ok$", re.IGNORECASE)
 _HAD = re.compile(
     r"\balready (?:been )?(?:committed|pushed|in place|up[- ]to[- ]date|there)|\bnothing to (?:commit|push)",
     re.IGNORECASE,

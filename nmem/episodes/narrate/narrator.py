@@ -108,7 +108,7 @@ def _end(
     checked = by_word or any("tests_" in mark for mark in ended)
     silent = "abandoned" in ended or ledger.worded
     missing = unseen(episode, read_prompts, ledger)
-    missing += (obstacles.UNTESTED,) * (barred and (by_word or "tests_passed" in ended))
+    missing += (obstacles.UNTESTED,) * (barred and not by_word and "tests_passed" in ended)
     return outcome(
         ended, ledger, ran, missing, by_word=by_word, unseen_at=ran_unseen(episode),
         reached=reached(episode) if "unfinished" in ended else "",

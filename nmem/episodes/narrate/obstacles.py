@@ -9,8 +9,9 @@ from itertools import pairwise
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
-from nmem.episodes.narrate.checks import ABSENT, MISUSE, Struggle, once, told
+from nmem.episodes.narrate.checks import ABSENT, MISUSE, Struggle, families, judged, once, told
 from nmem.episodes.narrate.ending import QUIET, STUDIES, call, task_name
+from nmem.episodes.narrate.facts import SHELLS
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prose import clip, sentences, short, size
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
@@ -35,7 +36,7 @@ def _failed(ran: list[Struggle], episode: Episode) -> list[Struggle]:
         if one.weighty and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
         and not _mended_at_once(one, episode) and not _TIDIES.match(one.name)
         and not (one.misused and one.failures == 1)
-        and not (one.kind in open_ends.CHECKS and one.failures == 1 and one.passed and one.fixed_by and not one.broke)
+        and not (one.kind in open_ends.CHECKS and one.failures == 1 and one.passed and one.fixed_by and one.at_first)
         and not (one.passed and not one.fixed_by and one.kind in ("github", "git_other") and not any(one.reasons))
         and not (one.kind == "command" and one.failures == 1 and not one.passed
                  and episode.calls_between(one.last_at) > _SLIP)
@@ -148,10 +149,11 @@ UNTESTED = "the project's tests could not be run"
 def untested(episode: Episode, ran: list[Struggle]) -> tuple[float, str]:
     """That the project's tests were tried and none could run, by the reason, and the weight; 0.0 where one ran."""
     made = {one.name for one in ran if one.made}
-    tried = [one for one in episode.actions if one.obs_type == "test" and not one.halted]
+    tried = [one for one in episode.actions if "test" in (one.obs_type, *families(one)) and not one.halted]
     tried = [one for one in tried if naming.name(one.content, "test") not in made]
-    barred = [one for one in tried if _NO_TESTS.search(one.response) and not one.told("tests")]
-    if not barred or any(one not in barred and not MISUSE.search(one.response[:300]) for one in tried):
+    barred = [one for one in tried if _NO_TESTS.search(one.response) and not (one.told("tests") or judged(one))]
+    others = (one for one in tried if one not in barred)
+    if not barred or any(one.told("tests") or judged(one) or not MISUSE.search(one.response[:300]) for one in others):
         return 0.0, ""
     rows = [row.strip() for row in barred[-1].response.split("\n") if _NO_TESTS.search(row)]
     return _LEAST + 0.2 * (len(barred) - 1), f"{UNTESTED.capitalize()} ({clip(_PROGRAM.sub('', rows[-1]), 80)})"
@@ -165,20 +167,20 @@ _PROGRAM = re.compile(r"^\S*/(?=[^\s/]+: )")
 def misplaced(episode: Episode) -> tuple[float, str]:
     """How many calls looked for one file or folder where it was not, and the weight; 0.0 for few.
 
-    A call that ends well has its first line count, and half as much: `find` goes on without a folder that is not there.
+    A command that was not seen to fail counts half where its first line says that what it names is not there: `find`
+    goes on without a folder.
     """
-    missed: Counter[str] = Counter()
-    weight: Counter[str] = Counter()
+    missed: dict[str, list[float]] = {}
     for one in episode.actions:
         failed = one.outcome == FAILED
         found = _NOT_THERE.search(one.response[:400] if failed else one.response[:400].partition("\n")[0])
-        if found and not one.halted and one.obs_type not in _EDITS:
-            name = _head(next(filter(None, found.groups())))
-            missed[name] += 1
-            weight[name] += 35 if failed else 17
-    name, times = max(missed.items(), key=lambda item: item[1], default=("", 0))
+        name = _head(next(filter(None, found.groups()))) if found and not one.halted else ""
+        if name and (failed or (one.tool_name in SHELLS and name in one.content)):
+            missed.setdefault(name, []).append(0.35 if failed else 0.17)
+    often = [(sum(times), len(times), name) for name, times in missed.items() if len(times) >= _LOST]
+    weight, times, name = max(often, default=(0.0, 0, ""))
     text = f"The agent lost track of its folder: {times} calls looked for {name} where it was not"
-    return (weight[name] / 100, text) if times >= _LOST and name else (0.0, "")
+    return (weight, text) if often else (0.0, "")
 
 
 _LOST = 5

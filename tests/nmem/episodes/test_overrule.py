@@ -177,7 +177,8 @@ def test_a_note_is_told_as_a_note_where_nobody_names_an_obstacle() -> None:
 
 
 def test_of_a_command_that_failed_the_records_tell_alone() -> None:
-    said = ("`git commit` FAILED.", "`pytest` failed 3 times.", "The run was broken off.")
+    kept = "`apply` met a lock, as no module named lid is there."
+    said = ("`git commit` FAILED.", "`pytest` failed 3 times.", kept)
     facts = Narrative(notes=["pytest failed 2 times, then passed later"])
     told = overrule(facts, Worded("Mend it.", notes=said), "m")[0]
-    assert told.notes == ["The run was broken off.", "pytest failed 2 times, then passed later"]
+    assert told.notes == [kept, "pytest failed 2 times, then passed later"]

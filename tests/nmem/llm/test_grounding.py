@@ -134,7 +134,7 @@ def test_two_facts_have_each_a_place_and_a_changed_file_needs_none(sentence: str
     ],
 )
 def test_that_a_command_failed_is_no_lesson(said: str, learned: bool) -> None:
-    did = ["command `python lid.py` FAILED -> NameError: name 'lid' is not defined"]
+    did = ["command `python lid.py` FAILED 2 times -> NameError: name 'lid' is not defined; it failed 2 times"]
     answer = "The script runs with python3 instead of python. A script failed with NameError."
     row = {"goal": "Seal the lids [P1]", "title": "", "outcome": "", "obstacle": "", "notes": [], "next": []}
     rows = rows_of([Turn("Seal the lids", 0, did, answer)], 0, 1)
@@ -147,6 +147,7 @@ def test_that_a_command_failed_is_no_lesson(said: str, learned: bool) -> None:
         ("The kettle whistles too late and wakes nobody, which is an error. [P2]", False),
         ("The whistle is still broken after the first change. [P3]", True),
         ("The user doubted that the kettle needs a second lid. [P3]", True),
+        ("The seal is wrong, take it back. [P4]", True),
     ],
 )
 def test_the_reason_of_a_wish_is_no_obstacle(said: str, stood: bool) -> None:
@@ -154,7 +155,8 @@ def test_the_reason_of_a_wish_is_no_obstacle(said: str, stood: bool) -> None:
         "Seal the lids of the kettle",
         "The kettle whistles too late and wakes nobody, which is an error: let it whistle sooner",
         "The whistle is still broken after the first change, and I doubt that it needs a second lid",
+        "No, the seal is wrong, take it back",
     )
     row = {"goal": "Seal the lids [P1]", "title": "", "outcome": "", "learned": [], "notes": [], "next": []}
-    rows = rows_of([Turn(text, 0, ["edited lid.py"], "Sealed.") for text in asked], 0, 3)
+    rows = rows_of([Turn(text, 0, ["edited lid.py"], "Sealed.") for text in asked], 0, 4)
     assert bool(story.read({**row, "obstacle": said}, Ground(rows)).obstacle) is stood

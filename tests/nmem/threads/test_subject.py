@@ -170,6 +170,6 @@ def test_a_long_thread_is_read_as_far_as_it_counts(world: World) -> None:
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=4), st.text(max_size=60))
 def test_a_line_of_work_shares_the_words_that_its_texts_have(said: list[str], asked: str) -> None:
-    wanted = set(tokens(f"{asked} {' '.join(said)[:40]}"))
-    about = subject.About(said, ["src/LidSeal.py"])
-    assert about.shared(wanted) == wanted & {word for text in [*said, "LidSeal"] for word in tokens(text)}
+    wanted = set(tokens(f"lid seal {asked} {' '.join(said)[:40]}"))
+    about = subject.About(said, ["src/lid_seal.py"])
+    assert about.shared(wanted) == wanted & {word for text in [*said, "lid_seal"] for word in tokens(text)}

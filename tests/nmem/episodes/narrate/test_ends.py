@@ -487,6 +487,8 @@ def test_a_clone_that_was_deleted_at_the_end_is_told(begin: type[Story]) -> None
     assert "the clone pots was deleted after that" in narrate(clone.shell("rm -rf pots").episode()).outcome
     again = clone.shell("git clone https://git.example.org/pots.git pots").agent("Here it is again.")
     assert "deleted" not in narrate(again.episode()).outcome
+    own = begin().user("Seal the lid").edit("lid.py").shell("rm -rf /home/ann/pots").agent("Sealed.").episode()
+    assert "deleted" not in narrate(replace(own, root="/home/ann/pots")).outcome
     read = begin().user("Seal the lid").shell("git clone -b main https://git.example.org/pots.git pots").edit("lid.py")
     assert "deleted" not in narrate(read.shell("rm -rf pots").agent("Sealed.").episode()).outcome
     inside = begin().user("Seal the lid").shell("git clone https://git.example.org/pots.git pots").edit("lid.py")

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nmem.episodes.narrate.narrator import narrate
+from nmem.episodes.narrate.prose import plain
 from nmem.episodes.tally import Seen, Tally
 from nmem.read.episodes import outcome_of
 
 if TYPE_CHECKING:
     from tests.nmem.episodes.narrate.conftest import Story
+
+
+LIMIT = "Session limit reached ∙ resets 6pm"
 
 
 @pytest.mark.parametrize(
@@ -260,6 +264,10 @@ def test_a_folder_that_was_looked_for_again_and_again_where_it_is_not_stood_in_t
     assert narrate(quiet.agent("Sealed.").episode()).obstacle == "", "calls that end well count half"
     quiet.shell("python kettle/try.py | tail -3", "test", "unknown", response="python: can't open file 'kettle/try.py'")
     assert narrate(quiet.agent("Sealed.").episode()).obstacle == lost.replace("5 calls", "6 calls")
+    built = begin().user("Seal the lid").edit("lid.py")
+    for _ in range(6):
+        built.shell("make test", "test", response="cat: VERSION: No such file or directory\n3 passed")
+    assert narrate(built.agent("Sealed.").episode()).obstacle == "", "the command names no such file"
     other = begin().user("Seal the lid").edit("lid.py")
     for name in ("a", "b", "c", "d", "e"):
         other.shell(f"ls {name}", outcome="failed", response=f"ls: {name}: No such file or directory")
@@ -269,36 +277,90 @@ def test_a_folder_that_was_looked_for_again_and_again_where_it_is_not_stood_in_t
 def test_tests_of_the_project_of_which_none_could_run_stood_in_the_way(begin: type[Story]) -> None:
     story = begin().user("Seal the lid of the kettle").edit("lid.py").write("try_lid.py")
     story.shell("python -m pytest tests | head", "test", "unknown", response="/opt/bin/python: No module named pytest")
-    story.shell("python try_lid.py", "test", response="sealed")
+    story.shell("cd tests && python run.py", "test", "failed", response="cd: no such file or directory: tests")
+    story.shell("python try_lid.py", "test", response="sealed").edit("pot.py")
     told = narrate(story.agent("Sealed.").episode())
     assert told.obstacle == "The project's tests could not be run (python: No module named pytest)"
-    assert "a script written for this" in told.outcome and "; the project's tests could not be run" in told.outcome
+    assert "a script written for this (python try_lid.py) passed before the last edits of pot.py" in told.outcome
+    assert "; the project's tests could not be run" in told.outcome
+    own = narrate(story.agent("All tests pass.").episode())
+    assert "could not be run" in own.obstacle and "could not be run" not in own.outcome, "the agent says otherwise"
     story.shell("python3 -m pytest tests", "test", "failed", response="1 failed", tests={"failed": 1})
     told = narrate(story.agent("Sealed.").episode())
     assert "could not" not in told.outcome + told.obstacle, "another interpreter ran them"
 
 
-def test_a_run_that_chose_no_test_says_nothing_of_the_work(begin: type[Story]) -> None:
+@pytest.mark.parametrize(
+    ("command", "outcome", "answer", "more", "barred"),
+    [
+        ("python -m check", "unknown", "No test runner found", {}, True),
+        ("bash run_tests.sh", "ok", "tput: command not found", {}, False),
+        ("make test", "unknown", "ruff: command not found", {"tests": {"passed": 3}}, False),
+    ],
+)
+def test_tests_that_ran_beside_something_that_is_missing_could_run(
+    begin: type[Story], command: str, outcome: str, answer: str, more: dict[str, object], barred: bool
+) -> None:
+    story = begin().user("Seal the lid").edit("lid.py").shell(command, "test", outcome, response=answer, **more)
+    told = narrate(story.agent("Sealed.").episode())
+    assert ("could not be run" in told.obstacle) is barred
+
+
+@pytest.mark.parametrize(
+    ("end", "chose"),
+    [
+        ("=========== 860 deselected in 6.47s ============", False),
+        ("860 deselected, 2 warnings in 6.47s", False),
+        ("no tests ran in 0.01s", False),
+        ("========= 1 deselected, 1 error in 0.30s =========", True),
+    ],
+)
+def test_a_run_that_chose_no_test_says_nothing_of_the_work(begin: type[Story], end: str, chose: bool) -> None:
     story = begin().user("Seal the lid of the kettle").edit("lid.py").shell("pytest tests/test_lid.py", "test")
-    none = "collected 860 items / 860 deselected\n=========== 860 deselected in 6.47s ============"
-    told = narrate(story.shell("pytest tests -k lids", "test", "failed", response=none).agent("Sealed.").episode())
-    assert not told.obstacle and "tests passed at the end" in told.outcome
+    told = narrate(story.shell("pytest tests -k lids", "test", "failed", response=end).agent("Sealed.").episode())
+    assert ("tests passed at the end" in told.outcome) is not chose
 
 
-def test_what_the_agent_said_right_after_a_run_that_was_not_seen_is_its_word(begin: type[Story]) -> None:
-    for said, word in (("Great! All tests pass. Now the notes.", True), ("The tests should pass now.", False)):
-        story = begin().user("Seal the lid").edit("lid.py").shell("pytest 2>&1 | tail -3", "test", "unknown")
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        ("Great! All tests pass. Now the notes.", True),
+        ("All 12 tests pass, 0 failed.", True),
+        ("The tests should pass now.", False),
+        ("Let me make sure all tests pass.", False),
+        ("Do all tests pass?", False),
+        ("Waiting for the tests to pass.", False),
+        ("Only 3 of 12 tests pass.", False),
+        ("The lid looks fine. So does the pot. And so all tests pass.", False),
+    ],
+)
+def test_what_the_agent_said_right_after_a_run_that_was_not_seen_is_its_word(
+    begin: type[Story], said: str, word: bool
+) -> None:
+    for outcome in ("unknown", "failed"):
+        story = begin().user("Seal the lid").edit("lid.py").shell("pytest 2>&1 | tail -3", "test", outcome)
         told = narrate(story.agent(said, "thinking").agent("The lid is sealed.").episode())
-        assert ("the agent said that tests pass" in told.outcome) is word
-        assert ("their result was not seen" in told.outcome) is not word
+        seen = outcome == "failed"
+        assert ("the agent said that tests pass" in told.outcome) is (word and not seen)
+        assert ("their result was not seen" in told.outcome) is not (word or seen)
 
 
-def test_subagents_that_a_session_ends_with_are_told_with_those_that_brought_nothing(begin: type[Story]) -> None:
-    story = begin().user("Seal all lids").shell("Seal the kettle", "task_spawn", response="The kettle is sealed.")
-    story.shell("Seal the pot", "task_spawn", response="Session limit reached ∙ resets 6pm")
-    told = narrate(story.episode())
-    assert "handed to 2 subagents last, 1 of them brought a result: The kettle is sealed" in told.outcome
-    assert told.obstacle.startswith("1 of 2 subagents brought no result")
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        (("The kettle is sealed.", LIMIT), "2 subagents last, 1 of them brought a result: The kettle is sealed"),
+        ((LIMIT, LIMIT), "2 subagents last, 0 of them brought a result;"),
+        (("Async agent launched successfully", ""), "a subagent last, its result was not seen"),
+        (("The pot is sealed.",), "a subagent last, this came of it: The pot is sealed"),
+    ],
+)
+def test_subagents_that_a_session_ends_with_are_told_with_those_that_brought_nothing(
+    begin: type[Story], answers: tuple[str, ...], told: str
+) -> None:
+    story = begin().user("Seal all lids")
+    for answer in answers:
+        story.shell("Seal one", "task_spawn", "unknown", response=answer)
+    assert f"work was handed to {told}" in f"{narrate(story.episode()).outcome};"
 
 
 def test_a_line_that_was_not_finished_is_no_obstacle_and_a_test_that_failed_is(begin: type[Story]) -> None:
@@ -328,6 +390,7 @@ def test_names_with_two_underscores_stay_names(begin: type[Story]) -> None:
     told = narrate(story.agent("It is **only** read by pots__lid-17, because `__init__` sets __kettle__.").episode())
     assert "__init__.py" in told.intent
     assert "pots__lid-17, because __init__ sets __kettle__" in told.outcome + str(told.completed)
+    assert plain("__Root cause:__ the __lid of the pot__, not __lid__") == "Root cause: the lid of the pot, not __lid__"
 
 
 def test_a_check_that_failed_before_any_edit_is_what_the_work_was_for(begin: type[Story]) -> None:
@@ -335,6 +398,6 @@ def test_a_check_that_failed_before_any_edit_is_what_the_work_was_for(begin: typ
     first = begin().user("fix mise test").shell("mise run test", "test", "failed", response=failed)
     first.edit("lid_test.go").edit("lid.go").edit("pot.go").edit("lid.go").shell("mise run test", "test")
     assert narrate(first.episode()).obstacle == ""
-    after = begin().user("Seal the lid").edit("lid.go").shell("mise run test", "test", "failed", response=failed)
+    after = begin().user("Seal the lid").write("lid.go").shell("mise run test", "test", "failed", response=failed)
     after.edit("lid_test.go").edit("lid.go").edit("pot.go").edit("lid.go").shell("mise run test", "test")
     assert narrate(after.episode()).obstacle.startswith("mise run test failed once")
