@@ -113,15 +113,15 @@ _OTHER_MIND = re.compile(r"\W*(?:on second thought|thinking (?:again|about it)|s
 
 
 def lost(episode: Episode) -> str:
-    """How often a limit of the client broke the work off, else how many subagents ended by a limit or an error, and
-    what it said; "" for none.
-    """
+    """How often a limit of the client broke the work off, else how many subagents brought nothing, and why; or ""."""
     broken = [one.text for one in episode.closings() if cues.LIMIT.match(one.text)]
     if broken:
         times = f" {len(broken)} times" if len(broken) > 1 else ""
         return f"A limit or an error of the client broke the work off{times}: {clip(' '.join(broken[-1].split()), 100)}"
     sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted]
     gone = [one for one in sent if one.outcome == FAILED or cues.LIMIT.match(one.response)]
+    came = {task_name(one): one.at for one in sent if one not in gone}
+    gone = [one for one in gone if came.get(task_name(one), 0) < one.at]  # not sent again
     said = clip(" ".join(gone[-1].response.split()), 100) if gone else ""
     return f"{len(gone)} of {len(sent)} subagents brought no result{f': {said}' if said else ''}" if gone else ""
 

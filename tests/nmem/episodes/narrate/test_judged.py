@@ -401,3 +401,11 @@ def test_a_check_that_failed_before_any_edit_is_what_the_work_was_for(begin: typ
     after = begin().user("Seal the lid").write("lid.go").shell("mise run test", "test", "failed", response=failed)
     after.edit("lid_test.go").edit("lid.go").edit("pot.go").edit("lid.go").shell("mise run test", "test")
     assert narrate(after.episode()).obstacle.startswith("mise run test failed once")
+
+
+def test_a_subagent_that_was_sent_again_is_not_lost(begin: type[Story]) -> None:
+    story = begin().user("Simplify the lid")
+    story.shell("Simplify it", "task_spawn", "failed", response="Agent type 'simple' not found")
+    assert narrate(story.agent("I call it by its name.").episode()).obstacle.startswith("1 of 1 subagents")
+    story.shell("Simplify it", "task_spawn", response="It is simple now.")
+    assert narrate(story.edit("lid.py").agent("Simplified.").episode()).obstacle == ""
