@@ -308,13 +308,10 @@ _LAUNCHERS = frozenset(("python", "uv", "uvx", "poetry", "npx", "bunx", "pipx"))
 
 def vouched(episode: Episode, since: int, cue: Cue = cues.PASSES) -> bool:
     """Whether the agent said after a moment that checks pass."""
-    for said in episode.closings():
-        if said.at >= since and cue.search(said.text):
-            for one in sentences(said.text):
-                text = f"{one.label.rsplit(' / ', 1)[-1]} {one.text}" if one.label else one.text
-                if says_pass(text, cue):
-                    return True
-    return False
+    texts = (said.text for said in episode.closings() if said.at >= since and cue.search(said.text))
+    rows = (one for text in texts for one in sentences(text))
+    said = (f"{one.label.rsplit(' / ', 1)[-1]} {one.text}" if one.label else one.text for one in rows)
+    return any(says_pass(text, cue) for text in said)
 
 
 def says_pass(text: str, cue: Cue) -> bool:
