@@ -64,7 +64,7 @@ def _one(observation: int, asked: dict[str, str | None], as_json: bool) -> None:
     elif asked:
         click.echo(_decided(found, asked))
     else:
-        terminal.say(f"observation/{found.id}", _sections(found))
+        terminal.say(f"obs/{found.id}", _sections(found))
 
 
 def _asked(words: tuple[str, ...], clear: tuple[str, ...]) -> dict[str, str | None]:
@@ -143,4 +143,4 @@ def _list(limit: int, as_json: bool, *, own: bool, unsure: bool) -> None:
 def _row(said: Said, *, named: bool) -> tuple[str, str]:
     """The words with their dimensions, or alone; "?" where the model cannot tell."""
     words = ", ".join(f"{name} {word}" if named else word or f"{name} ?" for name, word in said.words.items())
-    return f"observation/{said.id}", f"{words}: {said.obs_type} {' '.join(said.content.split())[:120]}"
+    return f"obs/{said.id}", f"{words}: {said.obs_type} {' '.join(said.content.split())[:120]}"

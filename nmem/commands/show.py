@@ -19,7 +19,7 @@ from nmem.episodes.narrations import told_by
 from nmem.errors import NmemError
 from nmem.read import file_history, listing, views
 from nmem.read.listing import observation, prompt
-from nmem.read.stories import UNHINDERED, story
+from nmem.read.stories import SMOOTH, story
 from nmem.store.store import of_folder
 from nmem.text import printable, to_json
 
@@ -220,7 +220,7 @@ def _facts(found: Story) -> list[tuple[str, str]]:
         ("wanted", found.intent[:_TEXT] if found.intent != found.row.name and not (told and told.goal) else ""),
         ("outcome", found.ended or row.outcome.words),
         *(("commit", f"{each.hash[:10]}  {each.message}") for each in found.commits if not told or told.stale),
-        ("obstacle", found.hindered or UNHINDERED * (found.observations > 0 and not open_)),
+        ("obstacle", found.hindered or SMOOTH * (found.smooth and found.observations > 0 and not open_)),
         ("begins", _why(found.cut_by, found.cut_reason, found.cut_confidence)),
         ("goes on with", f"episode/{found.resumes.id}  {found.resumes.name[:120]}" if found.resumes else ""),
         *(("taken up in", f"episode/{each.id}  {each.name[:120]}") for each in found.resumed_by),

@@ -141,9 +141,16 @@ class Story:
         ended = "passed in the end" if self.obstacle_mended else "never passed"
         return f"{_flat(self.obstacle)}: failed {times}, {ended}" if self.obstacle else ""
 
+    @property
+    def smooth(self) -> bool:
+        """Whether nothing stood in the way, by a story that tells of no work cut short and of nothing left to fail."""
+        told = self.narrative if self.narrative and not self.narrative.stale else None
+        return not self.hindered and not (told and any(map(_HALTED.search, (told.outcome, *told.notes))))
 
-UNHINDERED = "nothing that mattered"
+
+SMOOTH = "nothing that mattered"
 """How pages say that nothing stood in the way: who reads no line looks for what failed."""
+_HALTED = re.compile(r"(?i)interrupted by the user|cut off by|no answer to the last|not seen to pass|user refused")
 
 
 def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:

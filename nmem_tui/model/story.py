@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from nmem.learn.learning import Warned
 from nmem.read.episode_store import Link, cut_title
-from nmem.read.stories import UNHINDERED, Judged, Narrative, Story
+from nmem.read.stories import SMOOTH, Judged, Narrative, Story
 from nmem.read.views import StreamRow
 from nmem.text import fit, fit_path, lines, pad, printable, width
 from nmem_tui.model import actions, learnings, now_cards, stream, symbols
@@ -264,7 +264,7 @@ def _obstacle(story: Story, cells: int) -> Iterator[Line]:
         yield from _field("obstacle", flat(narrative.obstacle), cells, 6)
         return
     if not story.hindered:
-        yield [(pad("obstacle", _LABEL), "quiet"), (f"✓ {UNHINDERED}", "good")]
+        yield from [[(pad("obstacle", _LABEL), "quiet"), (f"✓ {SMOOTH}", "good")]] * story.smooth
         return
     committed = "– committed since" if story.obstacle_closed else "✗ still open"
     end = "✓ then it passed" if story.obstacle_mended else committed

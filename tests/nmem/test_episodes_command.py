@@ -135,7 +135,7 @@ def test_the_list_as_json(told: Any) -> None:
     assert found[2]["outcome"]["tests"] == "passed"
 
 
-def test_an_episode_is_told(told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_episode_is_told(told: Any, db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = wide(monkeypatch, "show", "1")
     text = "\n".join(line.rstrip() for line in lines)
     assert lines[0] == "episode/1  Fix the login redirect that loses the query string"
@@ -148,6 +148,9 @@ def test_an_episode_is_told(told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("episodes", "show", "1").output == run("show", "episode/1").output
     assert run("narrate", "episode/2").exit_code == 0
     assert "nothing that mattered" in run("show", "2").output, "its one failure was put right at once"
+    with closing(sqlite3.connect(db_path, isolation_level=None)) as db:
+        db.execute("UPDATE narrations SET outcome = 'tests pass; interrupted by the user' WHERE unit_id = 2")
+    assert "nothing that mattered" not in run("show", "2").output, "work that was cut short"
 
 
 def test_of_an_open_episode_what_was_done_so_far_is_told(told: Any, db_path: str) -> None:

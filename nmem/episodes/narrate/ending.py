@@ -109,9 +109,7 @@ def _interrupted(episode: Episode) -> bool:
 
 
 def said_to_pass(episode: Episode, ledger: Ledger) -> bool:
-    """Whether the agent said that checks pass: at the end after a test or an edit, or right after a run that was not
-    seen, and was no wish to see them pass.
-    """
+    """Whether the agent said that checks pass: at the end after a test or an edit, or right after a hidden run."""
     newest = next((one for one in reversed(episode.actions) if one.obs_type == "test" and not one.halted), None)
     if newest is None:
         return False

@@ -165,10 +165,8 @@ _PROGRAM = re.compile(r"^\S*/(?=[^\s/]+: )")
 
 
 def misplaced(episode: Episode) -> tuple[float, str]:
-    """How many calls looked for one file or folder where it was not, and the weight; 0.0 for few.
-
-    A command that was not seen to fail counts half where its first line says that what it names is not there: `find`
-    goes on without a folder.
+    """How many calls looked for one file or folder where it was not, and the weight; 0.0 for few. A command that goes
+    on without what it names (`find`) counts half.
     """
     missed: dict[str, list[float]] = {}
     for one in episode.actions:

@@ -228,7 +228,7 @@ def test_a_call_is_shown_with_its_words_and_why(hooks: Hooks, number: int, db_pa
 def test_the_command(hooks: Hooks, number: int) -> None:
     code, shown = said(str(number))
     assert code == 0
-    assert f"observation/{number}" in shown
+    assert f"obs/{number}" in shown
     assert "phase: think" in shown
     assert "for it\t" in shown
     code, done = said(f"observation/{number}", "phase=act", "scope=diverge")
@@ -237,17 +237,17 @@ def test_the_command(hooks: Hooks, number: int) -> None:
     assert done == f"observation {number} is phase think (the model); `nmem undo` takes it back\n"
     assert "scope: diverge, by your word" in said(str(number))[1]
     code, listed = said("--list")
-    assert f"observation/{number}\tscope diverge: file_read" in listed
+    assert f"obs/{number}\tscope diverge: file_read" in listed
     as_json = json.loads(said("--list", "--json")[1])["observations"]
     assert [(each["id"], each["words"]) for each in as_json] == [(number, {"scope": "diverge"})]
     as_json = json.loads(said(str(number), "--json")[1])
     assert [word["own"] for word in as_json["words"]] == [False, True, False, False, False]
     code, recent = said("--recent", "--limit", "3")
-    assert recent.splitlines()[1].startswith(f"observation/{number}\tthink, diverge, ")
+    assert recent.splitlines()[1].startswith(f"obs/{number}\tthink, diverge, ")
     assert len(recent.splitlines()) == 4
     hooks.db.execute("UPDATE observations SET novelty = NULL WHERE id = ?", (number - 1,))
     code, unsure = said("--unsure", "--limit", "50")
-    assert f"observation/{number - 1}\t" in unsure
+    assert f"obs/{number - 1}\t" in unsure
     assert "novelty ?" in unsure
     assert all(" ?" in line for line in unsure.splitlines()[1:])
     listed = CliRunner().invoke(nmem, ["undo", "--list"]).output
