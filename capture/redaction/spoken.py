@@ -292,7 +292,8 @@ def _paired(text: str, low: str, at: int, end: int, kind: str) -> Span | None:  
         return None
     for pair in pattern(_PAIR).finditer(text, end, _line_end(text, end)):
         value = _cut(text, *pair.span(2))
-        if len(pattern(_WORD).findall(text, end, pair.start())) <= _BACK and drawn(value):
+        told = drawn(value) or is_secret(value, "password")
+        if told and len(pattern(_WORD).findall(text, end, pair.start())) <= _BACK:
             return pair.start(2), pair.start(2) + len(value), "password"
     return None
 
@@ -356,8 +357,8 @@ def drawn(value: str) -> bool:
 
 
 def _is_key(value: str) -> bool:
-    long = _KEY <= len(value) <= 400 and not entropy.is_hex(value)
-    return long and entropy.is_base64(value) and not entropy.stands_in(value)
+    odd = entropy.is_hex(value) or entropy.stands_in(value) or not entropy.is_base64(value)
+    return _KEY <= len(value) <= 400 and not odd
 
 
 def _drawn(value: str) -> bool:
@@ -447,6 +448,6 @@ def _made_up(value: str) -> bool:
     digits = sum(map(str.isdigit, value))
     signs = any(not char.isalnum() and char not in "-_.,:;/+%()=" for char in value)
     kinds = any(map(str.isupper, value)) + any(map(str.islower, value)) + signs + 1
-    if any(char in "-_./" for char in value):
+    if any(char in "./" for char in value) or (kinds < 3 and any(char in "-_" for char in value)):
         return digits > 1 and entropy.is_random(value) and (signs or verdict.random_looking(value))
     return (kinds >= 3 and (digits > 1 or signs)) or (digits > 1 and entropy.is_random(value))

@@ -148,8 +148,7 @@ class Story:
         return not self.hindered and not (told and any(map(_HALTED.search, (told.outcome, *told.notes))))
 
 
-SMOOTH = "nothing that mattered"
-"""How pages say that nothing stood in the way: who reads no line looks for what failed."""
+SMOOTH = "nothing that mattered"  # who reads no line on obstacles looks for one
 _HALTED = re.compile(r"(?i)interrupted by the user|cut off by|no answer to the last|not seen to pass|user refused")
 
 
