@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from capture.clients import CAMEL, FLAT, SYNC, Client, Registration, vocabulary
 from capture.clients.fields import begin, first, mapping, text, words
+from capture.clients.stamps import stamp
 from capture.event import (
     PRE_COMPACT,
     PROMPT,
@@ -84,8 +85,6 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
     event = begin("copilot", kind, plain, now, native)
     if event is None or not _fill(event, plain):
         return None
-    from capture.clients.stamps import stamp  # on use: start-up stays short
-
     event.at = stamp(payload.get("timestamp"), now)
     event.drift = drift(native, payload)
     return event

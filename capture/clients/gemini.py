@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from capture.clients import SYNC, Client, Registration, vocabulary
 from capture.clients.fields import begin, first, items, mapping, text, whole, words
+from capture.clients.stamps import stamp
 from capture.event import PROMPT, SESSION_END, SESSION_START, TOOL_RESULT, TURN_END, Event
 
 CLIENT = Client(
@@ -64,8 +65,6 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
     event = begin("gemini", kind, payload, now, native)
     if event is None or not _fill(event, payload):
         return None
-    from capture.clients.stamps import stamp  # on use: start-up stays short
-
     event.at = stamp(payload.get("timestamp"), now)
     event.drift = drift(native, payload)
     return event

@@ -9,6 +9,7 @@ import os
 
 from capture.clients import ASYNC, CAMEL, PLUGIN, SYNC, Client, Registration, vocabulary
 from capture.clients.fields import begin, first, items, mapping, text, whole, words
+from capture.clients.stamps import stamp
 from capture.event import (
     POST_COMPACT,
     PROMPT,
@@ -77,8 +78,6 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
     event = begin("opencode", kind, payload, now, native_event)
     if event is None or not _fill(event, payload):
         return None
-    from capture.clients.stamps import stamp  # on use: start-up stays short
-
     event.at = stamp(payload.get("timestamp"), now)
     event.project_dir = text(payload.get("project_dir"))
     event.client_version = text(payload.get("client_version"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from capture.clients import SYNC, Client, Registration, common, gemini, vocabulary
 from capture.clients.fields import text, whole, words
+from capture.clients.stamps import stamp
 from capture.event import TURN_END, Event
 
 CLIENT = Client(
@@ -43,8 +44,6 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
     event = common.parse("qwen", native_event, payload, now, canonical, answer) if native_event in EVENTS else None
     if event is None or not isinstance(payload, dict):
         return None
-    from capture.clients.stamps import stamp  # on use: start-up stays short
-
     event.at = stamp(payload.get("timestamp"), now)
     event.turn_id = ""  # its chat files name no turn
     event.tool_use_id = text(payload.get("tool_call_id")) or event.tool_use_id  # the chat's own id

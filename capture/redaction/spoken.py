@@ -292,8 +292,8 @@ def _paired(text: str, low: str, at: int, end: int, kind: str) -> Span | None:  
         return None
     for pair in pattern(_PAIR).finditer(text, end, _line_end(text, end)):
         value = _cut(text, *pair.span(2))
-        told = drawn(value) or is_secret(value, "password")
-        if told and len(pattern(_WORD).findall(text, end, pair.start())) <= _BACK:
+        near = len(pattern(_WORD).findall(text, end, pair.start())) <= _BACK
+        if near and (drawn(value) or is_secret(value, "password")):
             return pair.start(2), pair.start(2) + len(value), "password"
     return None
 
@@ -357,8 +357,8 @@ def drawn(value: str) -> bool:
 
 
 def _is_key(value: str) -> bool:
-    odd = entropy.is_hex(value) or entropy.stands_in(value) or not entropy.is_base64(value)
-    return _KEY <= len(value) <= 400 and not odd
+    long = _KEY <= len(value) <= 400 and not entropy.is_hex(value)
+    return long and entropy.is_base64(value) and not entropy.stands_in(value)
 
 
 def _drawn(value: str) -> bool:

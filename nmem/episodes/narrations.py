@@ -233,7 +233,7 @@ def settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
     tests = next((end for end in ("passed", "failed") if f"tests_{end}" in marks), None)
     for name, so, value, otherwise in (
         ("tests", " != ''", tests, True),
-        ("abandoned", "", False, "abandoned" not in marks and not ("tests_failed" in marks and marks & _BROKEN_OFF)),
+        ("abandoned", "", False, "abandoned" not in marks and not ("tests_failed" in marks and marks & BROKEN_OFF)),
         ("reverted", "", 0, bool(marks & {"committed", "uncommitted"}) and "abandoned" not in marks),
     ):
         if otherwise:
@@ -244,7 +244,7 @@ def settle_end(db: Connection, unit_id: int, marks: frozenset[str]) -> None:
             )
 
 
-_BROKEN_OFF = {"interrupted", "unfinished", "cut_off"}
+BROKEN_OFF = {"interrupted", "unfinished", "cut_off"}
 
 
 def settle_ends(db: Connection, session_id: str) -> None:

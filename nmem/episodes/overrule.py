@@ -17,7 +17,7 @@ from nmem.episodes.narrate.checks import MISUSE
 from nmem.episodes.narrate.prose import within, without_last_words, words
 from nmem.episodes.narrate.records import Narrative
 from nmem.llm.claims import sentences
-from nmem.llm.story import RUN_FAILED, Story
+from nmem.llm.story import FAILED, RUN_FAILED, Story
 
 _NOTES, _SAME = 8, 0.7
 _SETTLED = ("The user decided", "The user corrected", "Plan accepted by the user")
@@ -62,7 +62,7 @@ def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]
     intent = " ".join(one for one in sentences(told.intent) if _WISH.search(one) or kept.stands(one))
     outcome, obstacle = (" ".join(kept.all([one])) for one in (told.outcome, told.obstacle))
     learned = kept.all(told.learned)
-    notes = [one for one in kept.all(told.notes) if not ("FAILED" in one or RUN_FAILED.search(one))]
+    notes = [one for one in kept.all(told.notes) if not (FAILED in one or RUN_FAILED.search(one))]
     next_steps = kept.all(told.next_steps)
     return (
         replace(

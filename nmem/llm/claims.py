@@ -42,13 +42,11 @@ _TO_THE_READER = re.compile(
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, in order; a full stop within a command (`pip install -e . -q`) ends none."""
-    text = _COMMAND.sub(lambda found: found[0].replace(". ", _DOT), text)
+    text = _QUOTED.sub(lambda found: found[0].replace(". ", _DOT), text)
     return [part.strip().replace(_DOT, ". ") for part in _SENTENCE.split(text) if part and part.strip()]
 
 
-_COMMAND = re.compile(r"`[^`\n]+`")
-_DOT = ".\u2060"
-"""A full stop and a blank that part nothing."""
+_DOT = ".\u2060"  # a full stop and a blank that part nothing
 
 
 def safe(sentence: str, *, brief: bool = False) -> bool:
@@ -140,9 +138,10 @@ class Checker:
         standing = []
         for row in sentences(text):
             key = row.casefold().strip(" .;!")
-            if key not in self.seen and stands(row, self.facts, brief=brief):
+            if key in self.seen or not stands(row, self.facts, brief=brief):
+                self.dropped += 1
+            else:
                 standing.append(row)
-            self.dropped += key in self.seen or row not in standing
             self.seen.add(key)
         return " ".join(standing).rstrip(" ;；")
 

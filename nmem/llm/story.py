@@ -59,9 +59,8 @@ def _obstacle(said: str, ground: Ground) -> str:
     cites = {id_ for _, ids in cited(said) for id_ in ids}
     first = f"{PERSON}{turns[0]}" if turns else ""
     wrong = _FOREIGN.search(told) or any(cue.search(told) for cue in (claims.ENDS["failed"], claims.NEGATION, _TROUBLE))
-    corrects = any(_CORRECTS.match(ground.rows[id_].text[:_SAID]) for id_ in cites if id_ in ground.rows)
-    against = corrects or _AGAINST.search(told) or _FOREIGN.search(told)
-    if all(id_[0] == PERSON for id_ in cites) and not against:
+    corrects = any(_CORRECTS.match(ground.rows[id_].text) for id_ in cites if id_ in ground.rows)
+    if all(id_[0] == PERSON for id_ in cites) and not (corrects or _AGAINST.search(told) or _FOREIGN.search(told)):
         return ""
     if any(id_[0] == PERSON and id_ != first for id_ in cites):
         return told if (wrong or told.startswith("The user ")) and not _FURTHER.match(told) else ""
@@ -77,8 +76,6 @@ _TROUBLE = re.compile(
 _AGAINST = re.compile(r"(?i)\b(?:user|still|again|anymore|no longer|broke|undo|the (?:change|fix|edit|patch))\b")
 """Says that a request objects to the work, or comes back with what it left."""
 _CORRECTS = re.compile(r"(?i)\W*(?:no|nope|not|wrong|almost|wait|yes,? but|(?:this|that|it) (?:is|does)n['’]?t)\b")
-_SAID = 400
-"""Characters of a request that say whether it objects."""
 _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 _FURTHER = re.compile(
     r"The user (?:also )?(?:(?:needed|wanted|asked for|wished for|requested) (?:another|a further|an additional)"

@@ -85,8 +85,9 @@ def decided(db: Connection, number: int) -> Shown:
 
 def _narrative(found: Story) -> Shown:
     told: Narrative | None = found.narrative
+    worded = not found.hindered or (told is not None and not told.stale)  # else what a program printed
     out: Shown = {"outcome": line((told.outcome if told else "") or ended(found.row), _TEXT),
-                  "obstacle": line(found.hindered, _TEXT)}  # fmt: skip
+                  "obstacle": line(found.hindered, _TEXT) if worded else quoted(found.hindered)}  # fmt: skip
     if told is not None:
         out |= {"story": line(told.summary, 1200), "done": texts(told.completed), "learned": texts(told.learned),
                 "next_steps": texts(told.next_steps), "notes": texts(told.notes),

@@ -67,6 +67,8 @@ class Narrative:
     """Why no model told it although one was asked."""
     stale: bool
     """The episode has changed since it was told."""
+    broken_off: bool = False
+    """It ended with a turn that was cut short or got no answer."""
 
     @property
     def requests(self) -> tuple[str, ...]:
@@ -145,11 +147,11 @@ class Story:
     def smooth(self) -> bool:
         """Whether nothing stood in the way, by a story that tells of no work cut short and of nothing left to fail."""
         told = self.narrative if self.narrative and not self.narrative.stale else None
-        return not self.hindered and not (told and any(map(_HALTED.search, (told.outcome, *told.notes))))
+        return not (self.hindered or (told and (told.broken_off or any(map(_ROUGH.search, told.notes)))))
 
 
 SMOOTH = "nothing that mattered"  # who reads no line on obstacles looks for one
-_HALTED = re.compile(r"(?i)interrupted by the user|cut off by|no answer to the last|not seen to pass|user refused")
+_ROUGH = re.compile(r"not seen to pass|user refused")
 
 
 def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
@@ -191,6 +193,7 @@ def _narrative(db: Connection, unit: Row, row: EpisodeRow) -> Narrative | None:
         unit["narrator"], unit["narrated_at"], summary.replace(f"{told}.", f"{ended}.") if ended else summary,
         learned, done, left(db, unit), notes, shown, obstacle, goal,
         how.by_model if how else unit["narrator"] != narrations.EXTRACTIVE, how.fallback if how else "", stale,
+        how is not None and not narrations.BROKEN_OFF.isdisjoint(how.marks),
     )  # fmt: skip
 
 

@@ -264,7 +264,8 @@ def _obstacle(story: Story, cells: int) -> Iterator[Line]:
         yield from _field("obstacle", flat(narrative.obstacle), cells, 6)
         return
     if not story.hindered:
-        yield from [[(pad("obstacle", _LABEL), "quiet"), (f"✓ {SMOOTH}", "good")]] * story.smooth
+        if story.smooth:
+            yield [(pad("obstacle", _LABEL), "quiet"), (f"✓ {SMOOTH}", "good")]
         return
     committed = "– committed since" if story.obstacle_closed else "✗ still open"
     end = "✓ then it passed" if story.obstacle_mended else committed

@@ -55,6 +55,7 @@ _LOOKS = re.compile(
     r"(?:check|list|show|look|find|get|view|inspect|wait|see|read|search|monitor|poll|validate)\b", re.IGNORECASE
 )
 """How a call describes itself that only looks."""
+_NONE_RAN = re.compile(r"^(?:=+ )?(?:no tests ran|\d+ deselected(?:, \d+ warnings?)?) in [\d.]+s", re.MULTILINE)
 _COMPARES = re.compile(r"\bgit stash(?: push| save)?\s*(?:-\S+ *)*[;&].*\bgit stash pop", re.DOTALL)
 """A command that stashes the work, runs something and restores the work: the result says nothing about the work."""
 
@@ -162,15 +163,11 @@ def struggles(episode: Episode, trials: frozenset[str] = frozenset()) -> list[St
                 if not one.passed and one.failures:
                     one.edited.append(action.file_path)
             continue
-        if action.obs_type not in FOLLOWED or _compares(action) or _NONE_RAN.search(action.response):
+        if action.obs_type not in FOLLOWED or _says_nothing(action):
             continue
         _note(found, action, judged(action), files)
     _judge(episode, list(found.values()), files, trials)
     return list(found.values())
-
-
-_NONE_RAN = re.compile(r"^(?:=+ )?(?:no tests ran|\d+ deselected(?:, \d+ warnings?)?) in [\d.]+s", re.MULTILINE)
-"""A runner that chose no test: as if it had not run."""
 
 
 def _judge(episode: Episode, found: list[Struggle], files: dict[str, bool], trials: frozenset[str]) -> None:
@@ -235,7 +232,7 @@ def _named_in(command: str, path: str) -> bool:
 def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
     """What became of each that failed."""
     ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
-    done = [one for one in episode.actions if not (one.halted or _compares(one))]
+    done = [one for one in episode.actions if not (one.halted or _says_nothing(one))]
     rows = [row(action) for action in done]
     runs = [one for one in done if one.obs_type in _CHECKS]
     for one in failed_ones:
@@ -450,8 +447,10 @@ def families(action: Action) -> list[str]:
     return found if isinstance(found, list) else []
 
 
-def _compares(action: Action) -> bool:
-    return "git stash" in action.content and _COMPARES.search(action.content) is not None
+def _says_nothing(action: Action) -> bool:
+    """Whether a run is of the work as it was before, or of a test runner that chose no test."""
+    chose_none = action.obs_type == "test" and not action.told("tests") and _NONE_RAN.search(action.response)
+    return bool(chose_none or ("git stash" in action.content and _COMPARES.search(action.content)))
 
 
 def _cured(one: Struggle, action: Action) -> None:

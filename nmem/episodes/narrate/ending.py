@@ -113,10 +113,11 @@ def said_to_pass(episode: Episode, ledger: Ledger) -> bool:
     newest = next((one for one in reversed(episode.actions) if one.obs_type == "test" and not one.halted), None)
     if newest is None:
         return False
-    hidden = judged(newest) is None and newest.at > ledger.touched_at()
-    said = [row.text for one in episode.said_after(newest.at)[:hidden] for row in sentences(one.text)[:_FEW]]
+    edited = ledger.touched_at()
+    after = episode.said_after(newest.at)[:1] if judged(newest) is None and newest.at > edited else []
+    said = [row.text for one in after for row in sentences(one.text)[:_FEW]]
     own_word = any(says_pass(row, cues.TESTS_PASS) and not _WISHES.search(row) for row in said)
-    return own_word or vouched(episode, max(newest.at, ledger.touched_at()), cues.TESTS_PASS)
+    return own_word or vouched(episode, max(newest.at, edited), cues.TESTS_PASS)
 
 
 _WISHES = re.compile(

@@ -131,10 +131,10 @@ def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
         moved = told.get("moved_from")
         if isinstance(moved, str) and moved:
             out.move(moved, action.file_path)
-        shown = action.content if action.tool_name not in SHELLS else ""
+        shown = action.content if action.tool_name not in _SHELLS else ""
         created = told.get("created") is True or _fresh(out, action, seen)
         out.edit(action.file_path, shown, action.at, created=created, deleted=deleted)
-    if action.tool_name in SHELLS or action.obs_type.startswith("git_"):
+    if action.tool_name in _SHELLS or action.obs_type.startswith("git_"):
         shell.apply(out, action.content)
     if "git status" in action.content and action.response:
         _look(out, action)
@@ -147,7 +147,7 @@ def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
 
 
 _PLANS = re.compile(r"[\\/]\.(?:claude|codex|gemini|cursor)[\\/]plans[\\/]")
-SHELLS = frozenset(("Bash", "PowerShell", "shell", "exec_command", "run_shell_command", "local_shell"))
+_SHELLS = frozenset(("Bash", "PowerShell", "shell", "exec_command", "run_shell_command", "local_shell"))
 
 
 def _look(out: Ledger, action: Action) -> None:
@@ -297,7 +297,7 @@ def deleted_clone(episode: Episode) -> str:
         if one.outcome == OK and one.obs_type in ("file_edit", "file_write") and one.file_path:
             edited.add(f"/{one.file_path}")
             gone = ""
-        if one.tool_name not in SHELLS:
+        if one.tool_name not in _SHELLS:
             continue
         clones -= {name for pair in _NOT_THERE.findall(one.response) for name in pair}  # the shell stood in the clone
         for found in _REMOVES.finditer(one.content) if one.outcome == OK else ():
@@ -316,11 +316,16 @@ _NOT_THERE = re.compile(r"no such file or directory: ([\w.-][\w./-]*)|cd: ([\w.-
 _REMOVES = re.compile(r"(?<![\w-])(?<!git )rm (?:-\w+ )+((?:[\w./~-]+(?=[\s;&|)]|$) ?)+)")
 
 
+def brought_nothing(sent: Action) -> bool:
+    """Whether a subagent ended by an error or a limit of the client."""
+    return sent.outcome == FAILED or bool(cues.LIMIT.match(sent.response))
+
+
 def handed_last(episode: Episode) -> str:
     """What came of the subagents that an episode ends with."""
     ended = takewhile(lambda one: one.obs_type == "task_spawn", reversed(episode.actions))
     sent = [one for one in ended if not one.halted]
-    lost = [one for one in sent if one.outcome == FAILED or cues.LIMIT.match(one.response)]
+    lost = list(filter(brought_nothing, sent))
     told = [one for one in sent if one.response.strip() and not _STARTED.search(one.response)]
     brought = [one for one in told if one not in lost]
     said = f": {clip(' '.join((brought or told)[0].response.split()), 120)}" if told else ""

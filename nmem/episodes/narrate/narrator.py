@@ -13,7 +13,6 @@ from nmem.episodes.narrate.ending import call, marks, outcome, ran_unseen, reach
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, labelled, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
-from nmem.episodes.narrate.obstacles import broken_off, diagnosed, lost, made_again, resisted
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import alike, clip, sentences, short, size, within, words
 from nmem.episodes.narrate.records import OK, UNKNOWN, Episode, Narrative
@@ -69,8 +68,9 @@ def narrate(episode: Episode) -> Narrative:
     done = completed(episode, ledger, ran, grounds, did, gone, found_turns, answered)
     found = causes(episode, found_turns, gone)
     cause = _new(_telling(labelled(found_turns)) or _cause(read_prompts, found), episode)
-    edits, barred = resisted(episode), obstacles.untested(episode, ran)
-    aside = [(1.1, lost(episode) or made_again(episode, ledger)), (_REDONE, diagnosed(episode)), edits, barred]
+    edits, barred = obstacles.resisted(episode), obstacles.untested(episode, ran)
+    again = obstacles.lost(episode) or obstacles.made_again(episode, ledger)
+    aside = [(1.1, again), (_REDONE, obstacles.diagnosed(episode)), edits, barred]
     way = obstacles.obstacle(
         episode, ran, corrected, refused, ledger, (_blocked(episode), objected), told_by_turns(found_turns),
         interrupted="interrupted" in ended, aside=aside,
@@ -95,7 +95,7 @@ def narrate(episode: Episode) -> Narrative:
         files_edited=[change.path for change in ledger.standing()],
         notes=_untold(_notes(ran, corrected, ledger, objected, cause), [*solved, *settled, *proven]),
         outcome=end,
-        obstacle=way or edits[1] or broken_off(episode),
+        obstacle=way or edits[1] or obstacles.broken_off(episode),
         marks=ended,
     )
 

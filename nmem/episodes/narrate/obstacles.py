@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
-from nmem.episodes.narrate.checks import ABSENT, MISUSE, Struggle, families, judged, once, told
+from nmem.episodes.narrate.checks import ABSENT, FOLLOWED, MISUSE, Struggle, families, judged, once, told
 from nmem.episodes.narrate.ending import QUIET, STUDIES, call, task_name
-from nmem.episodes.narrate.facts import SHELLS
+from nmem.episodes.narrate.facts import brought_nothing
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prose import clip, sentences, short, size
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
@@ -119,9 +119,8 @@ def lost(episode: Episode) -> str:
         times = f" {len(broken)} times" if len(broken) > 1 else ""
         return f"A limit or an error of the client broke the work off{times}: {clip(' '.join(broken[-1].split()), 100)}"
     sent = [one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted]
-    gone = [one for one in sent if one.outcome == FAILED or cues.LIMIT.match(one.response)]
-    came = {task_name(one): one.at for one in sent if one not in gone}
-    gone = [one for one in gone if came.get(task_name(one), 0) < one.at]  # not sent again
+    came = {task_name(one): one.at for one in sent if not brought_nothing(one)}
+    gone = [one for one in sent if brought_nothing(one) and came.get(task_name(one), 0) < one.at]  # not sent again
     said = clip(" ".join(gone[-1].response.split()), 100) if gone else ""
     return f"{len(gone)} of {len(sent)} subagents brought no result{f': {said}' if said else ''}" if gone else ""
 
@@ -173,7 +172,7 @@ def misplaced(episode: Episode) -> tuple[float, str]:
         failed = one.outcome == FAILED
         found = _NOT_THERE.search(one.response[:400] if failed else one.response[:400].partition("\n")[0])
         name = _head(next(filter(None, found.groups()))) if found and not one.halted else ""
-        if name and (failed or (one.tool_name in SHELLS and name in one.content)):
+        if name and (failed or (one.obs_type in _COMMANDS and name in one.content)):
             missed.setdefault(name, []).append(0.35 if failed else 0.17)
     often = [(sum(times), len(times), name) for name, times in missed.items() if len(times) >= _LOST]
     weight, times, name = max(often, default=(0.0, 0, ""))
@@ -181,6 +180,7 @@ def misplaced(episode: Episode) -> tuple[float, str]:
     return (weight, text) if often else (0.0, "")
 
 
+_COMMANDS = FOLLOWED | {"search"}
 _LOST = 5
 _NOT_THERE = re.compile(
     r"(?i)(?:no such file or directory|not exist|no matches found): ['\"]?([^\s'\"]+)"

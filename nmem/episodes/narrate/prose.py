@@ -12,7 +12,7 @@ from nmem.names import cited, reads_as_sentence
 
 _LINK = lazy(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
 _MARKS = lazy(r"\*\*|`+|^[ \t]*>[ \t]?", re.MULTILINE)
-_BOLD = lazy(r"(?<!\w)__([^\s_][^\n]{0,200}?)__(?!\w)")
+_BOLD = lazy(r"(?<!\w)__([^\s_]+(?: [^\n_]{1,200}|(?<=:)))__(?!\w)")  # `__init__` is a name
 _EMPHASIS = lazy(r"(?<![\w*])\*([^*\n]{1,200})\*(?![\w*])")
 _BULLET = lazy(r"[ \t]*(?:[-*+•‣◦➤→✅✔✓☑❌⚠]\ufe0f?|\d{1,2}[.)])[ \t]+(?:\[([ xX>-])\][ \t]+)?")
 _HEADING = lazy(r"[ \t]{0,3}#{1,6}[ \t]+(.{1,200})")
@@ -43,18 +43,13 @@ def plain(text: str) -> str:
     if "](" in text:
         text = _LINK.sub(r"\1", text)
     if "*" in text or "_" in text or "`" in text or ">" in text:
-        text = _MARKS.sub("", _BOLD.sub(_unbold, text))
+        text = _MARKS.sub("", _BOLD.sub(r"\1", text) if "__" in text else text)
     if not text.isascii():
         text = _EMOJI.sub("", text)
     if "*" in text:
         text = _EMPHASIS.sub(r"\1", text)
     text = " ".join(text.split())
     return _COUNT.sub("", text) if text.endswith(".") else text
-
-
-def _unbold(found: re.Match[str]) -> str:
-    """A phrase or a label without the marks of bold text; `__init__` is a name."""
-    return found[1] if " " in found[1] or found[1].endswith(":") else found[0]
 
 
 def uncut(text: str) -> str:
